@@ -1,5 +1,5 @@
 import type { JournalEntry, StateChange } from '../../machines/contracts/journal.ts';
-import { withChanges } from '../../src/chain/recording/state-changes.ts';
+import { withChanges } from '../../src/inspection/state-changes.ts';
 import type { StateFrame } from '../../src/inspection/wire.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 

@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { attachmentSchema } from './attachment.ts';
-import { chainInputSchema, type RecordedState } from './chain-state.ts';
+import { chainInputSchema } from './chain-state.ts';
 import { guardInputsSchema } from './decision.ts';
 import { callEventSchema, chainEventSchema, type EmittedEvent, emittedEventSchema } from './events.ts';
 import { usageSchema } from './usage.ts';
 
-export const JOURNAL_VERSION = 2;
+export const JOURNAL_VERSION = 3;
 
 /** A transition that was considered, in document order: its guard, the guard's result, and the values it compared. */
 const candidateSchema = z.object({
@@ -18,7 +18,10 @@ const candidateSchema = z.object({
 /** A prompt of a run. */
 const promptVersionSchema = z.object({ name: z.string(), version: z.number() });
 
-/** The first entry: everything that determines the run. */
+/**
+ * The first entry: everything that determines the run. A journal stores its entries as those of a durable actor; these are the same entries
+ * with the types of the chain.
+ */
 const runStartSchema = z.extend(chainInputSchema, {
   type: z.literal('run-start'),
   version: z.literal(JOURNAL_VERSION),
@@ -37,8 +40,11 @@ const runStartSchema = z.extend(chainInputSchema, {
   startedAt: z.iso.datetime(),
   /** JSON that the host program stores with the run for its own use. */
   host: z.nullable(z.record(z.string(), z.json())),
-  /** Whether the journal has keyframes. */
-  keyframes: z.boolean(),
+  /** The seed of `Math.random` and `crypto.randomUUID` in the charts. */
+  seed: z.number(),
+  /** The versions of Node.js and of its Unicode data. */
+  node: z.string(),
+  icu: z.string(),
   /** Whether texts were replaced on writing: such a journal cannot be replayed. */
   redacted: z.boolean(),
   /** The run that this one was forked from, and what was changed; null otherwise. */
@@ -48,6 +54,8 @@ const runStartSchema = z.extend(chainInputSchema, {
       seq: z.int().check(z.gte(0)),
       changes: z.readonly(z.array(z.string())),
       forkedAt: z.iso.datetime(),
+      /** When the run's clock stood at 0, in milliseconds since the epoch. */
+      clockStartMs: z.number(),
     }),
   ),
 });
@@ -57,7 +65,14 @@ export type RunStart = z.infer<typeof runStartSchema>;
 /** External events, delivered to the charts one at a time. They determine the run: a replay feeds them to the charts again. */
 const externalEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('delivery'), event: chainEventSchema }),
-  z.object({ type: z.literal('call-event'), call: z.int().check(z.gte(0)), actor: z.string(), event: callEventSchema }),
+  /** `to` is the path of the actor that receives it. */
+  z.object({
+    type: z.literal('call-event'),
+    call: z.int().check(z.gte(0)),
+    actor: z.string(),
+    to: z.string(),
+    event: callEventSchema,
+  }),
   /** A delay elapsed. Timers are numbered from 0 in the order in which they were set. */
   z.object({ type: z.literal('timer'), timer: z.int().check(z.gte(0)) }),
   /** The actor was stopped from outside. */
@@ -77,28 +92,13 @@ const annotationSchema = z.discriminatedUnion('type', [
   /** Text of a reply as it arrived, joined to pieces of up to half a second or about a thousand characters. */
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string() }),
   /** A digest of the prompt of a model call: FNV-1a of its turns, schema and tools as JSON. */
-  z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string() }),
+  z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string(), call: z.optional(z.int()) }),
   /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, directly after `run-start`. */
   z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),
 ]);
 export type Annotation = z.infer<typeof annotationSchema>;
-
-const pathSchema = z.array(z.union([z.string(), z.int().check(z.gte(0))]));
-
-/** One change of a JSON state at a path: list items are replaced, a member is removed, or a value is set. */
-const stateChangeSchema = z.union([
-  z.object({
-    path: pathSchema,
-    at: z.int().check(z.gte(0)),
-    removed: z.int().check(z.gte(0)),
-    added: z.array(z.unknown()),
-  }),
-  z.object({ path: pathSchema, gone: z.literal(true) }),
-  z.object({ path: pathSchema, value: z.unknown() }),
-]);
-export type StateChange = z.infer<typeof stateChangeSchema>;
 
 const retryRuleSchema = z.enum(['shouldRetry', 'recordFailure', 'prepareRetry', 'finalizeOrThrow']);
 export type RetryRule = z.infer<typeof retryRuleSchema>;
@@ -113,6 +113,11 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
     type: z.literal('call-start'),
     call: z.int().check(z.gte(0)),
     actor: z.string(),
+    /** The path of the actor that makes it. */
+    path: z.string(),
+    inputDigest: z.string(),
+    /** A digest of what is asked, without ids of the run: two calls with the same one ask the same. */
+    request: z.optional(z.string()),
     /** For a model call. */
     attemptId: z.optional(z.string()),
     task: z.optional(z.string()),
@@ -129,17 +134,41 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('transition'),
+    /** The path of the machine's actor; empty for the chain's. */
+    path: z.string(),
     machine: z.string(),
     event: z.string(),
     source: z.string(),
     target: z.array(z.string()),
     candidates: z.array(candidateSchema),
   }),
-  /** The changes of the state since the last `state` entry. Only in the journals of other actor systems. */
-  z.object({ type: z.literal('state'), changes: z.array(stateChangeSchema) }),
-  /** The complete state, recorded every 2,048 entries for readers that cannot replay the run. */
-  z.object({ type: z.literal('keyframe'), state: z.custom<RecordedState>((value) => typeof value === 'object') }),
-  z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
+  /** An event for which every guard was false. */
+  z.object({
+    type: z.literal('ignored'),
+    path: z.string(),
+    machine: z.string(),
+    event: z.string(),
+    candidates: z.array(candidateSchema),
+  }),
+  /** A delay begins. `dueMs` counts from the start of the run. */
+  z.object({
+    type: z.literal('timer-start'),
+    timer: z.int().check(z.gte(0)),
+    path: z.string(),
+    event: z.string(),
+    dueMs: z.number(),
+  }),
+  z.object({
+    type: z.literal('run-end'),
+    status: z.enum(['completed', 'degraded', 'cancelled']),
+    usage: usageSchema,
+    /** How the chart's actor ended: `done` with its output, `stopped`, or with an error. */
+    actor: z.object({
+      status: z.enum(['done', 'error', 'stopped']),
+      output: z.optional(z.unknown()),
+      error: z.optional(z.unknown()),
+    }),
+  }),
 ]);
 export type RuntimeEvent = z.infer<typeof runtimeEventSchema>;
 

@@ -6,7 +6,7 @@ import { type ForkOptions, forkRun } from './journal/fork.ts';
 import type { JournalStore } from './journal/journal-format.ts';
 import { resumeRun } from './journal/resume.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
-import { createRunStart, type Run, startRun } from './runtime/run.ts';
+import { createChainHost, type Run, startRun } from './runtime/run.ts';
 import { createChainInput, type RunOptions } from './runtime/run-options.ts';
 import { createRunSlots, startInSlot } from './runtime/run-slots.ts';
 
@@ -41,27 +41,22 @@ export interface PostChain {
  */
 export function createPostChain(options: PostChainOptions = {}): PostChain {
   const parts = resolveOptions(options);
+  const chain = createChainHost(parts, options.journals);
   const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
   const kept = (): JournalStore => options.journals ?? noJournals();
   return {
     run(run) {
       const { input, files } = createChainInput(run, parts);
-      const start = createRunStart(input, parts, {
-        host: run.host ?? null,
-        keyframes: options.journals !== undefined,
-      });
-      const writer = options.journals?.create(start.runId);
-      return startRun(start, parts, { signal: run.signal, files, writer, slots });
+      return startRun(chain, input, { signal: run.signal, files, slots, host: run.host ?? null });
     },
     resume: (runId, { signal, ...open } = {}) =>
-      startInSlot(slots, signal, async () => resumeRun(await kept().open(runId, open), parts, signal)),
+      startInSlot(slots, signal, async () => {
+        kept();
+        return resumeRun(chain, runId, { ...open, signal });
+      }),
     fork: async (run, how) =>
       startInSlot(slots, how.signal, async () =>
-        forkRun(
-          { entries: typeof run === 'string' ? await entriesOf(kept().read(run)) : run, runId: parts.newRunId() },
-          { parts, journals: options.journals },
-          how,
-        ),
+        forkRun(chain, typeof run === 'string' ? await entriesOf(kept().read(run)) : run, how),
       ),
   };
 }

@@ -46,6 +46,8 @@ export interface ActorSystemOptions {
   readonly recorded: (name: string) => RecordedValue | undefined;
   /** Says what an activity is about. */
   readonly describeCall: (source: string, input: unknown) => Json;
+  /** Summarizes the end. */
+  readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
   /** Receives the notes of activities. */
   readonly note: (note: Json, activity: number) => void;
   /** Receives what arrives between steps: pass it to `apply`, one at a time. */
@@ -290,7 +292,16 @@ export class DurableActorSystem {
     const { status, error } = this.root.getSnapshot() as { status: 'done' | 'error' | 'stopped'; error?: unknown };
     const failure = status === 'error' ? this.#encodeError(error) : null;
     const openEffects = this.openEffects.size;
-    this.#options.record({ type: 'end', status, output, error: failure, ...(openEffects > 0 && { openEffects }) });
+    const { record, describeEnd } = this.#options;
+    const summary = describeEnd(this.root.getSnapshot());
+    record({
+      type: 'end',
+      status,
+      output,
+      error: failure,
+      ...(summary !== null && { summary }),
+      ...(openEffects > 0 && { openEffects }),
+    });
   }
 
   /** A context that cannot be stored ends its actor with an error, because it could not be restored either. */
@@ -469,8 +480,9 @@ export class DurableActorSystem {
       const id = this.#nextSendId();
       if (sender === undefined) receive({ type: 'delivery', actor, event: stored, ...(id !== null && { id }) });
       else {
-        const { number, received } = sender;
-        receive({ type: 'activity-event', activity: number, actor, event: stored, ...(received > 0 && { received }) });
+        const { number: activity, source: name, received } = sender;
+        const place = { type: 'activity-event', activity, source: name, actor } as const;
+        receive({ ...place, event: stored, ...(received > 0 && { received }) });
       }
     } catch (error) {
       if (sender === undefined) throw error;

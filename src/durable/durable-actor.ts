@@ -1,7 +1,7 @@
 import type { ActorRefFrom, AnyStateMachine, EventFromLogic, OutputFrom, SnapshotFrom } from 'xstate';
 import { activeNodes } from '../internal/xstate-internals.ts';
 import type { Activity, DurableActorSystem, Effect } from './actor-system.ts';
-import type { Clock } from './clock.ts';
+import { type Clock, takeTurnOf } from './clock.ts';
 import type { Codec, Json } from './codec.ts';
 import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
 import { PostChainError } from './error.ts';
@@ -296,9 +296,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     });
   }
 
+  /** The clock shares the event loop between actors: what calls report waits for its turn. */
   #push(event: Item['event']): void {
     this.#inbox.push({ event, atMs: this.#nowMs, resolve: () => {}, reject: () => {} });
-    this.#drain();
+    takeTurnOf(this.#options.clock)(() => this.#drain());
   }
 
   /** Processes what has arrived, and then starts activities: one that an event has stopped meanwhile does not start. */

@@ -1,4 +1,4 @@
-import type { AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { requireDurable, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
@@ -36,6 +36,8 @@ export interface DurableMachineOptions {
   readonly clock?: Clock;
   /** What a call is about: JSON that its entry contains, for readers of the journal. Null for nothing. */
   readonly describeCall?: (source: string, input: unknown) => Json;
+  /** A summary of how an actor ended, from its last snapshot: JSON that its last entry contains. Null for nothing. Must not throw. */
+  readonly describeEnd?: (snapshot: AnyMachineSnapshot) => Json;
   /** Receives what the action `log` prints; by default the console. */
   readonly logger?: (...args: unknown[]) => void;
 }
@@ -50,6 +52,8 @@ export interface RunActorOptions {
 
 export interface StartActorOptions<Machine extends AnyStateMachine> extends RunActorOptions {
   readonly input?: InputFrom<Machine>;
+  /** The seed of `Math.random` and `crypto.randomUUID` in the machine, 32 bits; by default random. */
+  readonly seed?: number;
   /** JSON to store in the first entry. */
   readonly product?: Json;
   /** Notes to store after the first entry. */
@@ -59,6 +63,8 @@ export interface StartActorOptions<Machine extends AnyStateMachine> extends RunA
 }
 
 export interface OpenActorOptions<Machine extends AnyStateMachine> extends OpenJournalOptions, RunActorOptions {
+  /** Whether to reject with `invalid_journal`, instead of starting an actor, if there is none. */
+  readonly mustExist?: boolean;
   /** For an actor that does not exist yet. */
   readonly input?: InputFrom<Machine>;
 }
@@ -299,6 +305,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const { journals } = this.#options;
     let writer: JournalWriter<DurableEntry>;
     try {
+      if (options.mustExist) throw new PostChainError('invalid_journal', `actor ${id} does not exist.`);
       writer = journals.create(id);
     } catch (error) {
       if (PostChainError.isInstance(error) && error.code !== 'invalid_journal') throw error;
@@ -314,10 +321,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   #start(
     id: string,
     writer: JournalWriter<DurableEntry>,
-    { input, product = null, notes = [], isPaused = false, onEntry, reuse }: StartActorOptions<Machine>,
+    { notes = [], isPaused = false, onEntry, reuse, ...about }: StartActorOptions<Machine>,
   ): { readonly host: ActorHost<Machine>; readonly stored: void | Promise<void> } {
     try {
-      const start = this.#startEntry(id, input, product);
+      const start = this.#startEntry(id, about);
       const events: DurableEvent[] = [start, ...notes.map((note) => ({ type: 'note', note }) as const)];
       const owner: ReplayedSystem['owner'] = {
         current: {
@@ -346,7 +353,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     }
   }
 
-  #startEntry(actorId: string, input: unknown, product: Json): StartEntry {
+  #startEntry(
+    actorId: string,
+    { input, product = null, seed = Math.floor(Math.random() * 2 ** 32) }: StartActorOptions<Machine>,
+  ): StartEntry {
     const { id, version = null } = this.#machine as AnyStateMachine & { readonly version?: string };
     return {
       type: 'start',
@@ -355,7 +365,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       machine: { id, version, digest: machineDigest(this.#machine) },
       input: this.#codec.encode(input, 'input'),
       product,
-      seed: Math.floor(Math.random() * 2 ** 32),
+      seed,
       startedAt: new Date(this.#clock.now()).toISOString(),
       ...runtimeVersions(),
       forkedFrom: null,
@@ -418,6 +428,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       codec: this.#codec,
       contextCodec: this.#contextCodec,
       describeCall: this.#options.describeCall ?? (() => null),
+      describeEnd: this.#options.describeEnd ?? (() => null),
       // biome-ignore lint/suspicious/noConsole: as in XState, the console is the default
       logger: this.#options.logger ?? ((...args: unknown[]) => console.log(...args)),
     };

@@ -41,6 +41,8 @@ export type ExternalEvent =
   | {
       readonly type: 'activity-event';
       readonly activity: number;
+      /** The name of the activity in its machine. */
+      readonly source: string;
       readonly actor: ActorPath;
       readonly event: Json;
       readonly received?: number;
@@ -110,6 +112,8 @@ export type DerivedEvent =
       readonly status: 'done' | 'error' | 'stopped';
       readonly output: Json;
       readonly error: Json;
+      /** What the option `describeEnd` says; left out for null. */
+      readonly summary?: Json;
       /** How many effects had not ended yet; left out for none. */
       readonly openEffects?: number;
     };

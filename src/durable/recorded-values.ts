@@ -25,11 +25,12 @@ export function recordingValues<Result>(log: ValueLog, act: () => Result): Resul
 /**
  * Returns what `work` returns, or throws an error with its message. In a durable actor the outcome is recorded, and a replay uses it
  * instead of calling `work`: for code in actions and guards that is not a function of its arguments, such as rules that users supply. The
- * value must be JSON. The idea is Temporal's side effect.
+ * value must be JSON. Without `work`, only a recorded outcome counts. The idea is Temporal's side effect.
  */
-export function recordOnce(name: string, work: () => unknown): unknown {
-  if (current === null) return work();
-  const value = current.recorded(name) ?? outcomeOf(name, work);
+export function recordOnce(name: string, work: (() => unknown) | undefined): unknown {
+  if (current === null) return work?.();
+  const value = current.recorded(name) ?? (work && outcomeOf(name, work));
+  if (value === undefined) return undefined;
   current.record(value);
   if (value.error !== null) throw new Error(value.error);
   return value.value ?? undefined;

@@ -57,20 +57,16 @@ export interface ReplayStep {
 /** Creates the actor system of a journal's first entry, without starting it. */
 export function createSystem(
   start: StartEntry,
-  { machine, actorId, codec, contextCodec, logger, describeCall }: SystemParts,
+  { actorId, ...parts }: SystemParts,
   owner: { current: SystemOwner },
 ): DurableActorSystem {
   return new DurableActorSystem({
-    machine,
+    ...parts,
     actorId,
     rootId: start.actorId,
-    input: codec.decode(start.input),
+    input: parts.codec.decode(start.input),
     seed: start.seed,
     startedAtMs: Date.parse(start.startedAt),
-    codec,
-    contextCodec,
-    logger,
-    describeCall,
     record: (event) => owner.current.record(event),
     receive: (event) => owner.current.receive(event),
     recorded: (name) => owner.current.recorded(name),
@@ -85,6 +81,7 @@ export interface SystemParts {
   readonly contextCodec: Codec;
   readonly logger: (...args: unknown[]) => void;
   readonly describeCall: (source: string, input: unknown) => Json;
+  readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
 }
 
 /** Compares a recorded entry with what the machine does now. */
@@ -149,9 +146,10 @@ export function* replaySteps(
     snapshot: system.root.getSnapshot(),
     calls: [...system.activities.values()].map(({ number, source, input }) => ({ activity: number, source, input })),
   });
+  const isSameSoFar = (): boolean => difference === null;
   system.begin();
-  yield step();
-  while (difference === null) {
+  if (isSameSoFar()) yield step();
+  while (isSameSoFar()) {
     takeAnnotations();
     const entry = entries[cursor];
     if (entry === undefined) break;
@@ -159,7 +157,7 @@ export function* replaySteps(
       const { seq: _, atMs, ...event } = entry;
       if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
       system.apply(event, atMs);
-      yield step();
+      if (isSameSoFar()) yield step();
     } else difference = { seq: cursor, expected: withoutPlace(entry), received: null };
   }
   for (const activity of system.activities.values()) activity.wasInterrupted = started.has(activity.number);

@@ -22,8 +22,10 @@ export interface ReuseOptions {
    * for a call that is about to be made.
    */
   readonly keyOf: (call: CallInfo, events: readonly CallEvent[] | null) => string | null;
-  /** Changes a recorded event before it is delivered. */
-  readonly change?: (event: CallEvent, seq: number) => CallEvent;
+  /** Receives the calls without a recorded result, which are then not made. By default, they are. */
+  readonly onMissing?: (call: CallInfo) => void;
+  /** Changes a recorded event before it is delivered to `call`. */
+  readonly change?: (recorded: { readonly event: CallEvent; readonly seq: number; readonly call: CallInfo }) => CallEvent;
 }
 
 export interface ReusedCalls {
@@ -37,7 +39,8 @@ interface RecordedCall {
 }
 
 /** The rest of a call that was in flight at the branch point is reused by its number, any later call by its key. */
-export function reusedCalls({ entries, from, keyOf, change = (event) => event }: ReuseOptions): ReusedCalls {
+export function reusedCalls(options: ReuseOptions): ReusedCalls {
+  const { entries, from, keyOf, onMissing, change = ({ event }) => event } = options;
   const queues = new Map<string, RecordedCall[]>();
   for (const call of recordedCalls(entries)) {
     if ((call.events.at(-1)?.seq ?? 0) < from) continue;
@@ -50,9 +53,13 @@ export function reusedCalls({ entries, from, keyOf, change = (event) => event }:
   }
   return {
     take({ number, path, source, subject }) {
-      const key = keyOf({ activity: number, source, subject }, null);
+      const call = { activity: number, source, subject };
+      const key = keyOf(call, null);
       const recorded = key === null ? undefined : queues.get(key)?.shift();
-      if (recorded === undefined) return undefined;
+      if (recorded === undefined) {
+        onMissing?.(call);
+        return onMissing && [];
+      }
       const isInFlight = recorded.start.activity === number && recorded.start.seq < from;
       const { actor } = recorded.start;
       const places = new Map([
@@ -62,7 +69,7 @@ export function reusedCalls({ entries, from, keyOf, change = (event) => event }:
       return recorded.events
         .filter(({ seq }) => !isInFlight || seq >= from)
         .map(({ seq, ...recordedEvent }): CallEvent => {
-          const event = change(recordedEvent as CallEvent, seq);
+          const event = change({ event: recordedEvent as CallEvent, seq, call });
           if (event.type === 'note') return { ...event, activity: number };
           return { ...event, activity: number, actor: places.get(event.actor) ?? event.actor };
         });

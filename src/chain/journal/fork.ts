@@ -1,34 +1,26 @@
 import * as z from 'zod/mini';
 import type { EarlyReply } from '../../../machines/contracts/attempt.ts';
+import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { ChainEvent } from '../../../machines/contracts/events.ts';
-import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
+import { type CallEvent, type ChainEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
+import { EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
 import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
+import type { Json } from '../../durable/codec.ts';
+import type { CallInfo, CallEvent as ReusedEvent, ReuseOptions } from '../../durable/reused-calls.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
 import { filesOf, withFiles } from '../../llm/request.ts';
-import type { ChainParts } from '../runtime/actors.ts';
-import { type ActivityExecutor, liveExecutor } from '../runtime/durable-actor.ts';
-import type { Run } from '../runtime/run.ts';
-import { createRunClock } from '../runtime/run-clock.ts';
+import { type CallSubject, describeCall } from '../runtime/describe-call.ts';
+import { attachRun, type ChainHost, chainInputFrom, createFeed, type Run } from '../runtime/run.ts';
 import type { RunOptions } from '../runtime/run-options.ts';
-import { type JournalStore, runStartOf } from './journal-format.ts';
+import { runStartOf } from './journal-format.ts';
 import { replyValue } from './phase-finding.ts';
-import {
-  callKey,
-  callQueues,
-  endOf,
-  isAnswered,
-  type RecordedEvent,
-  type Recording,
-  recordedCalls,
-  recordedExecutor,
-} from './recorded-calls.ts';
-import { divergenceText, replayEntries, requireSameChart } from './replay.ts';
+import { requireSameChart } from './replay.ts';
+import { type RunProduct, readCallEvent, storedCallEvent, storedEntry } from './stored-entries.ts';
 
 export interface ForkOptions {
   /** The seq of the entry to change: the fork leaves its source before the external event that led to this entry. */
@@ -48,42 +40,34 @@ export interface ForkOptions {
 /** Changes by path: `thresholds.confidence`, `limits.maxCycles`, `phase`, or a field of the next reply such as `reply.confidence`. */
 export type ForkChanges = Readonly<Record<string, unknown>>;
 
-interface ForkSource {
-  readonly entries: readonly JournalEntry[];
-  readonly runId: string;
-}
-
-interface ForkTarget {
-  readonly parts: ChainParts;
-  readonly journals: JournalStore | undefined;
-}
-
 /**
  * Starts a run that repeats another one up to an entry and then continues live with the changes. Recorded results are reused for identical
  * requests; other calls are made.
  *
  * @throws PostChainError `invalid_option` for an invalid change, `invalid_journal` if this chain cannot continue the run.
  */
-export function forkRun(
-  { entries, runId }: ForkSource,
-  { parts, journals }: ForkTarget,
+export async function forkRun(
+  chain: ChainHost,
+  entries: readonly JournalEntry[],
   { at, set = {}, turns, host, signal }: ForkOptions,
-): Run {
+): Promise<Run> {
+  const { parts } = chain;
   const start = runStartOf(entries);
   requireSameChart(start);
   const from = branchPoint(entries, at);
   const changes = readChanges(set, entries, from);
   const edited = turns === undefined ? null : editedCall(entries, at);
-  const { find, keyOf } = findRecorded({ start, entries, from, runId, edited }, parts);
-  const edit = edited !== null && turns !== undefined ? editOnce(keyOf(edited), turns, runId) : null;
-  const clock = createRunClock(parts.clock, start.startedAtMs, entries[from - 1]?.atMs ?? 0);
-  const forkStart: RunStart = {
-    ...start,
-    runId,
-    ...(host && { host }),
-    forkedFrom: {
-      runId: start.runId,
-      seq: at,
+  const runId = parts.newRunId();
+  const input: ChainInput = { ...chainInputFrom(start), runId };
+  const { modelId, fallbackModelIds, prompts, instructionsDigest, redacted } = start;
+  const product: RunProduct = {
+    modelId,
+    fallbackModelIds,
+    prompts,
+    instructionsDigest,
+    redacted,
+    host: host ?? start.host,
+    fork: {
       changes: [
         ...Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`),
         ...(turns === undefined ? [] : ['prompt']),
@@ -91,23 +75,36 @@ export function forkRun(
       forkedAt: new Date(parts.clock.now()).toISOString(),
     },
   };
-  const { opened } = replayEntries(
-    forkStart,
-    entries.slice(0, from),
-    { ...parts, clock, ...(edit && { editRequest: edit }) },
-    {
-      isSame: () => true,
-      clockAfterRecording: { atMs: clock.elapsedMs },
-      ...(journals && { writer: journals.create(runId) }),
+  const feed = createFeed();
+  const actor = await chain.machine.fork(entries.map(storedEntry), {
+    at: from - 1,
+    id: runId,
+    input,
+    product: product as unknown as Json,
+    isPaused: true,
+    onEntry: feed.take,
+    reuse: {
+      keyOf: (call, events) => (call.activity === edited?.call && events !== null ? null : keyOf(call, events)),
+      change: (recorded) => changedEvent(recorded, changes),
     },
-  );
-  const { run, durableActor, abortOn } = opened;
-  clock.start();
-  for (const event of changes.events) durableActor.deliver({ type: 'delivery', event });
-  const live = liveExecutor(clock, durableActor.deliver);
-  durableActor.attach(recordedExecutor(opened, { find, from, change: changes.change }, live));
+  });
+  const edit = edited !== null && turns !== undefined ? editOnce(edited.request, turns) : undefined;
+  const { run, begin, abortOn } = attachRun(chain, actor, feed, edit);
+  for (const event of changes.events) run.send(event);
+  begin();
   abortOn(signal);
   return run;
+}
+
+/** Identical requests have the same key. A call that was stopped, or lost with its process, has no result. */
+function keyOf({ source, subject }: CallInfo, events: readonly ReusedEvent[] | null): string | null {
+  const isAnswered = events === null || events.some((event) => event.type === 'activity-event' && isResult(event.event));
+  return isAnswered ? `${source} ${(subject as unknown as CallSubject).request}` : null;
+}
+
+function isResult(event: Json): boolean {
+  const { type } = readCallEvent(event);
+  return LAST_EVENTS.has(type) && type !== 'reply.lost';
 }
 
 /** Returns the index of the last external event at or before an entry. The fork differs from there on. */
@@ -121,37 +118,11 @@ function branchPoint(entries: readonly JournalEntry[], at: number): number {
   return from < 0 ? entries.findIndex(({ type }) => EXTERNAL_EVENTS.has(type)) : from;
 }
 
-/**
- * Returns a lookup of recorded results: the rest of a call that was in flight at the branch point, and the result of an identical later
- * request. Throws `invalid_journal` if this chain does not make the recorded requests.
- */
-function findRecorded(
-  {
-    start,
-    entries,
-    from,
-    runId,
-    edited,
-  }: ForkSource & { readonly start: RunStart; readonly from: number; readonly edited: number | null },
-  parts: ChainParts,
-): { readonly find: Recording['find']; readonly keyOf: (call: number) => string | undefined } {
-  const keys = new Map<number, string>();
-  const execute: ActivityExecutor['execute'] = (call, activity) => void keys.set(call, callKey(activity, start));
-  const { divergence } = replayEntries(start, entries, parts, { executor: { execute, wait: () => () => {} } });
-  if (divergence !== null)
-    throw new PostChainError('invalid_journal', `Cannot fork ${start.runId}: ${divergenceText(divergence)}`);
-  const calls = recordedCalls(entries).filter(
-    (recorded) => isAnswered(recorded) && endOf(recorded) >= from && recorded.call !== edited,
-  );
-  const answers = callQueues(calls, ({ call }) => keys.get(call));
-  return { find: (_, activity) => answers.take(callKey(activity, { runId })), keyOf: (call) => keys.get(call) };
-}
-
 /** The actors that make model calls: in a phase, and before it. */
 const MODEL_CALLS: ReadonlySet<string> = new Set(['readReply', 'callAhead']);
 
-/** Returns the number of the model call whose `prompt` entry this is. Throws `invalid_option` if it is none. */
-function editedCall(entries: readonly JournalEntry[], at: number): number {
+/** Returns the start of the model call whose `prompt` entry this is. Throws `invalid_option` if it is none. */
+function editedCall(entries: readonly JournalEntry[], at: number): CallStart {
   const prompt = entries[at];
   const call = entries.findLast(
     (entry) =>
@@ -161,17 +132,17 @@ function editedCall(entries: readonly JournalEntry[], at: number): number {
       entry.seq < at &&
       entry.attemptId === prompt.attemptId,
   );
-  if (call?.type === 'call-start') return call.call;
+  if (call?.type === 'call-start') return call;
   throw invalidChange(`"turns" can be sent at a "prompt" entry only; entry ${at} is "${prompt?.type ?? 'missing'}"`);
 }
 
-/** Replaces the turns of the first call with this key. */
-function editOnce(key: string | undefined, turns: readonly ChatTurn[], runId: string): EditRequest {
+type CallStart = Extract<JournalEntry, { type: 'call-start' }>;
+
+/** Replaces the turns of the first call with this request, which may have started early in only one of the two runs. */
+function editOnce(asked: string | undefined, turns: readonly ChatTurn[]): EditRequest {
   let isDone = false;
-  // Compares the keys without their actors: the call may have started early in only one of the two runs.
-  const sent = (text = '') => text.slice(text.indexOf(' '));
   return (input, request) => {
-    if (isDone || sent(callKey({ actor: 'readReply', input }, { runId })) !== sent(key)) return null;
+    if (isDone || (describeCall('readReply', input) as unknown as CallSubject).request !== asked) return null;
     isDone = true;
     const edited = withFiles(turns, filesOf(request));
     return { ...request, turns: edited, ...(request.turnsWithoutTools && { turnsWithoutTools: edited }) };
@@ -181,8 +152,8 @@ function editOnce(key: string | undefined, turns: readonly ChatTurn[], runId: st
 interface ParsedChanges {
   /** The events that the fork receives first. */
   readonly events: readonly ChainEvent[];
-  /** Transforms recorded events: changes the next reply. */
-  readonly change: (recorded: RecordedEvent) => RecordedEvent;
+  /** Changes the next reply. */
+  readonly change: (recorded: RecordedReply) => CallEvent;
 }
 
 const NUMBERS = { limits: limitsSchema.shape, thresholds: thresholdsSchema.shape } as const;
@@ -251,17 +222,34 @@ interface NextReply {
  */
 function changeReply(changes: readonly ReplyChange[], next: NextReply | null): ParsedChanges['change'] {
   let pending = next !== null;
-  return (recorded) => {
-    if (!pending || !('event' in recorded)) return recorded;
-    const { seq, event } = recorded;
-    if (next?.early ? seq !== next.seq : event.type !== 'reply.ended') return recorded;
+  return ({ seq, actor, event }) => {
+    if (!pending || (next?.early ? seq !== next.seq : event.type !== 'reply.ended')) return event;
     pending = false;
-    const value = changedIfPossible(replyValue(recorded), changes);
-    if (event.type === 'done')
-      return { ...recorded, event: { ...event, output: { ...(event.output as EarlyReply), value } } };
-    if (event.type !== 'reply.ended') return recorded;
-    return { ...recorded, event: { ...event, reply: { ...event.reply, value, text: JSON.stringify(value) } } };
+    const value = changedIfPossible(replyValue({ actor, event }), changes);
+    if (event.type === 'done') return { ...event, output: { ...(event.output as EarlyReply), value } };
+    if (event.type !== 'reply.ended') return event;
+    // Without its recorded validation, the chart validates the value.
+    const { validation: _, ...ended } = event as typeof event & { readonly validation?: unknown };
+    return { ...ended, reply: { ...event.reply, value, text: JSON.stringify(value) } };
   };
+}
+
+/** Returns what a call of the fork receives: the recorded event, with the change, and notes under its own attempt. */
+function changedEvent(
+  { event, seq, call: { source, subject } }: Parameters<NonNullable<ReuseOptions['change']>>[0],
+  { change }: ParsedChanges,
+): ReusedEvent {
+  if (event.type === 'activity-event')
+    return { ...event, event: storedCallEvent(change({ seq, actor: source, event: readCallEvent(event.event) })) };
+  const { attemptId } = subject as unknown as CallSubject;
+  if (attemptId === undefined || !Object.hasOwn(Object(event.note), 'attemptId')) return event;
+  return { ...event, note: { ...(event.note as object), attemptId } };
+}
+
+interface RecordedReply {
+  readonly seq: number;
+  readonly actor: string;
+  readonly event: CallEvent;
 }
 
 /** Returns the first reply at or after an index. The reply of an early call counts only if its phase used it. */

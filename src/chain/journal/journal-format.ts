@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import {
-  JOURNAL_VERSION,
   type JournalEntry,
   journalEntrySchema,
   type RunStart,
   type RunStatus,
   type RunSummary,
 } from '../../../machines/contracts/journal.ts';
+import { durableFormat } from '../../durable/durable-format.ts';
+import type { DurableEntry } from '../../durable/entries.ts';
 import {
   type JournalFormat,
   type JournalStore as JournalStoreOf,
@@ -16,6 +17,7 @@ import {
   type OpenedJournal as OpenedJournalOf,
   redactStrings,
 } from '../../durable/journals/journal-store.ts';
+import { readEntry, storedEntry } from './stored-entries.ts';
 
 /** Writes the journal of one run. By default a failing journal does not stop its run; one that another process has taken over does. */
 export type JournalWriter = JournalWriterOf<JournalEntry>;
@@ -30,6 +32,7 @@ const CHECKPOINTS: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'ph
 export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
   noun: 'run',
   parse: parseEntry,
+  toJson: storedEntry,
   summarize,
   compare: (one, other) => (one.startedAt < other.startedAt ? 1 : one.startedAt > other.startedAt ? -1 : 0),
   isCheckpoint: ({ type }) => CHECKPOINTS.has(type),
@@ -39,15 +42,31 @@ export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
 };
 
 function parseEntry(value: unknown): JournalEntry {
-  const { version, seq, type } = Object(value) as Partial<RunStart & JournalEntry>;
-  if (seq === 0 && version !== undefined && version !== JOURNAL_VERSION)
-    throw new Error(`format version ${version} is not supported; this PostChain reads version ${JOURNAL_VERSION}`);
-  const [issue] = issuesOf(value);
+  const entry = readOrThrow(durableFormat.parse(value));
+  const { seq, type } = entry;
+  const [issue] = issuesOf(entry);
   if (issue !== undefined)
     throw new Error(`not a journal entry (${issue.path.join('.') || 'value'}: ${issue.message})`);
-  if (seq === 0 && type !== 'run-start') throw new Error(`expected "run-start"; received "${type}"`);
-  if (seq !== 0 && type === 'run-start') throw new Error('a second "run-start" in one journal');
-  return value as JournalEntry;
+  if (seq === 0 && type !== 'run-start') throw new Error(`expected "start"; received "${type}"`);
+  if (seq !== 0 && type === 'run-start') throw new Error('a second "start" in one journal');
+  return entry;
+}
+
+function readOrThrow(stored: DurableEntry): JournalEntry {
+  try {
+    return readEntry(stored);
+  } catch {
+    throw new Error(`not an entry of a run (type: ${JSON.stringify(stored.type)})`);
+  }
+}
+
+/** Returns an entry from its stored form, which nothing has checked; null if it has none. */
+function tryRead(value: unknown): unknown {
+  try {
+    return readEntry(value as DurableEntry);
+  } catch {
+    return null;
+  }
 }
 
 function issuesOf(value: unknown): readonly z.core.$ZodIssue[] {
@@ -83,7 +102,7 @@ export function runStartOf([start]: readonly JournalEntry[]): RunStart {
 }
 
 function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJournal): RunSummary {
-  const start = startSchema.safeParse(first);
+  const start = startSchema.safeParse(tryRead(first));
   if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
   const { request, forkedFrom } = start.data;
   const startedAt = forkedFrom?.forkedAt ?? start.data.startedAt;
@@ -99,7 +118,7 @@ function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJourn
 /** Returns the status in the last entry of a run; null if that does not end the run, or cannot be read alone. */
 function endOf(last: unknown): RunStatus | null {
   if (last === undefined) return null;
-  const end = lastSchema.safeParse(last);
+  const end = lastSchema.safeParse(tryRead(last));
   if (!end.success) return 'damaged';
   return 'status' in end.data ? end.data.status : null;
 }

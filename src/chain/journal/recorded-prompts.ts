@@ -10,8 +10,8 @@ import type { Prompt } from '../prompts/prompt.ts';
 import { createSpecs } from '../prompts/prompt-spec.ts';
 import { requestDigest } from '../prompts/request-digest.ts';
 import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
+import { modelCallInput } from '../runtime/describe-call.ts';
 import { runStartOf } from './journal-format.ts';
-import { modelCallInput } from './recorded-calls.ts';
 import { replaySteps, requireSameChart } from './replay.ts';
 
 /** The request of a model call, rebuilt from the replayed state of a run and the templates of its prompts. */
@@ -46,21 +46,19 @@ export function* promptSteps(
   requireSameChart(start);
   const parts = resolveOptions(options);
   const specFor = createSpecs(parts.prompts);
-  const latest = new Map<string, ReadReplyInput>();
+  const inputs = new Map<number, ReadReplyInput>();
   const calls = new Map<number, { readonly input: ReadReplyInput; readonly digest: string }>();
-  yield* replaySteps(start, entries, parts, {
-    executor: {
-      execute(_, activity) {
-        const call = modelCallInput(activity);
-        if (call !== null) latest.set(call.attemptId, call);
-      },
-      wait: () => () => {},
-    },
-    onEntry(entry) {
-      const input = entry.type === 'prompt' ? latest.get(entry.attemptId) : undefined;
-      if (entry.type === 'prompt' && input !== undefined) calls.set(entry.seq, { input, digest: entry.digest });
-    },
-  });
+  for (const step of replaySteps(entries)) {
+    for (const { activity, source, input } of step.calls) {
+      const call = inputs.has(activity) ? null : modelCallInput(source, input);
+      if (call !== null) inputs.set(activity, call);
+    }
+    yield;
+  }
+  for (const entry of entries) {
+    const input = entry.type === 'prompt' ? inputs.get(entry.call ?? -1) : undefined;
+    if (entry.type === 'prompt' && input !== undefined) calls.set(entry.seq, { input, digest: entry.digest });
+  }
   return {
     seqs: [...calls.keys()],
     at(seq) {

@@ -1,24 +1,16 @@
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import {
-  ANNOTATIONS,
-  type Annotation,
-  EXTERNAL_EVENTS,
-  type ExternalEvent,
-  type JournalEntry,
-  type RunStart,
-} from '../../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { clipped } from '../../../machines/text/clip.ts';
-import { filesIn } from '../../llm/content.ts';
-import type { ChainParts } from '../runtime/actors.ts';
-import type { ActivityExecutor, Recording } from '../runtime/durable-actor.ts';
-import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
-import { chartVersion, type OpenRun, type OpenRunOptions, openRun } from '../runtime/run.ts';
-import { type JournalWriter, runStartOf } from './journal-format.ts';
+import type { DurableEntry, DurableEvent } from '../../durable/entries.ts';
+import type { ReplayedCall } from '../../durable/replay.ts';
+import { resolveOptions } from '../runtime/options.ts';
+import { type ChainHost, chartVersion, createChainHost } from '../runtime/run.ts';
+import { runStartOf } from './journal-format.ts';
+import { readEntry, storedEntry } from './stored-entries.ts';
 
 export interface ReplayedRun {
-  /** What the charts produce now. Identical to the recording up to `divergence`. */
-  readonly journal: readonly JournalEntry[];
   readonly divergence: Divergence | null;
   /** Null if the recording ends before the run does. */
   readonly answer: FinalAnswer | null;
@@ -29,160 +21,76 @@ export interface Divergence {
   readonly seq: number;
   readonly recorded: JournalEntry | null;
   readonly replayed: JournalEntry | null;
+  /** Why, as far as it can be told. */
+  readonly cause: string;
 }
 
 /**
  * Replays a recorded run on the real charts, with no model, network or waiting, and compares every entry, including the values that each
- * guard saw. Pass the same custom prompts as in the run: their schemas validate the replies. A schema that validated asynchronously and
- * the rules of a retry policy are not called again; their recorded results are used.
+ * guard saw. Schemas and the rules of a retry policy are not called again; their recorded results are used.
  *
  * @throws PostChainError `invalid_journal` if the first entry is not `run-start`.
  */
-export function replay(
-  recorded: readonly JournalEntry[],
-  options: Pick<PostChainOptions, 'prompts'> = {},
-): ReplayedRun {
-  const start = runStartOf(recorded);
-  const { opened, divergence } = replayEntries(start, recorded, resolveOptions(options));
-  const { entries } = opened.journal;
-  const extra = entries[recorded.length] ?? null;
-  const ended = recorded.some(({ type }) => type === 'run-end');
-  return {
-    journal: entries,
-    // A recording may be cut off between two entries that one event causes. After the end of a run nothing may follow.
-    divergence: divergence ?? (ended && extra ? { seq: recorded.length, recorded: null, replayed: extra } : null),
-    answer: entries.findLast((entry) => entry.type === 'answer')?.answer ?? null,
-  };
-}
-
-export interface EntriesReplay {
-  readonly opened: OpenRun;
-  readonly divergence: Divergence | null;
-}
-
-export interface ReplayEntriesOptions {
-  /** The time of entries after the recording, for a run that continues. */
-  readonly clockAfterRecording?: { readonly atMs: () => number };
-  readonly writer?: JournalWriter;
-  /** How many entries the writer has already. */
-  readonly writtenEntries?: number;
-  readonly onState?: OpenRunOptions['onState'];
-  readonly onEntry?: (entry: JournalEntry) => void;
-  /** Receives the activities that the charts start; no-op by default. */
-  readonly executor?: ActivityExecutor;
-  /** Compares a recorded entry with the replayed one; by default as JSON text. */
-  readonly isSame?: SameEntry;
-}
-
-/**
- * Replays entries on the real charts: feeds them the recorded external events in order and lets them produce everything else. Stops at the
- * end of the recording or at the first difference.
- */
-export function replayEntries(
-  start: RunStart,
-  recorded: readonly JournalEntry[],
-  parts: ChainParts,
-  options: ReplayEntriesOptions = {},
-): EntriesReplay {
-  const steps = replaySteps(start, recorded, parts, options);
+export function replay(recorded: readonly JournalEntry[]): ReplayedRun {
+  runStartOf(recorded);
+  const steps = replaySteps(recorded);
   for (;;) {
     const { done, value } = steps.next();
-    if (done) return value;
+    if (!done) continue;
+    const answer = recorded.findLast((entry) => entry.type === 'answer')?.answer ?? null;
+    return { divergence: value, answer: value === null ? answer : null };
   }
+}
+
+let replayHost: ChainHost | null = null;
+
+/** Calls are not made in a replay, so one chain without options replays all runs. */
+function chainForReplays(): ChainHost {
+  replayHost ??= createChainHost(resolveOptions({}));
+  return replayHost;
+}
+
+/** The chart's state after a step of a replay, and the calls in progress. */
+export interface ChainStep {
+  /** The number of the last entry of the step. */
+  readonly seq: number;
+  readonly state: ChainState;
+  readonly calls: readonly ReplayedCall[];
 }
 
 /**
- * Replays entries as `replayEntries` does, one per step, except for two in the first, so that other work can run in between. Entries may be
- * appended to the list until the step after its last entry.
+ * Replays entries on the real charts, one step at a time, so that other work can run in between. Entries may be appended to the list until
+ * the last step.
  */
-export function* replaySteps(
-  start: RunStart,
-  recorded: readonly JournalEntry[],
-  parts: ChainParts,
-  { clockAfterRecording, executor, onEntry, isSame = sameEntry(start), ...options }: ReplayEntriesOptions = {},
-): Generator<void, EntriesReplay> {
-  const lastMs = recorded.at(-1)?.atMs ?? 0;
-  let first = 1;
-  for (; recorded[first]?.type === 'attachment'; first += 1) yield;
-  const opened = openRun(start, {
-    ...options,
-    parts,
-    files: filesIn(recorded.slice(0, first)),
-    recording: recordingOf(recorded),
-    atMs: (seq) => recorded[seq]?.atMs ?? clockAfterRecording?.atMs() ?? lastMs,
-  });
-  const { durableActor, journal } = opened;
-  if (onEntry !== undefined) journal.listen(onEntry);
-  if (executor !== undefined) durableActor.attach(executor);
-  let isStarted = false;
-  const begin = (): void => {
-    if (!isStarted) durableActor.start();
-    isStarted = true;
-  };
-  for (const entry of recorded) {
-    const { seq } = entry;
-    if (seq === 0) continue;
-    if (journal.entries.length === seq) begin();
-    if (journal.entries.length === seq) feed(opened, entry);
-    if (seq >= first) yield;
-    const replayed = journal.entries[seq] ?? null;
-    if (replayed === null || !isSame(entry, replayed))
-      return { opened, divergence: { seq, recorded: entry, replayed } };
-  }
-  begin();
-  return { opened, divergence: null };
-}
-
-/** Returns what would run user code again: asynchronous validators and retry rules. */
-function recordingOf(recorded: readonly JournalEntry[]): Recording {
-  const actors: string[] = [];
-  const rules: Extract<JournalEntry, { type: 'retry-rule' }>[] = [];
-  let taken = 0;
-  let count = 0;
-  /** The recording may grow while it is replayed. */
-  function readNew(): void {
-    for (; count < recorded.length; count += 1) {
-      const entry = recorded[count];
-      if (entry?.type === 'call-start') actors.push(entry.actor);
-      else if (entry?.type === 'retry-rule') rules.push(entry);
+export function* replaySteps(recorded: readonly JournalEntry[]): Generator<ChainStep, Divergence | null> {
+  const { redacted } = runStartOf(recorded);
+  const stored: DurableEntry[] = [];
+  const steps = chainForReplays().machine.replaySteps(stored, redacted ? samePath : undefined);
+  for (;;) {
+    for (const entry of recorded.slice(stored.length)) stored.push(storedEntry(entry));
+    const { done, value } = steps.next();
+    if (!done) {
+      yield { seq: value.seq, state: value.snapshot.context as ChainState, calls: value.calls };
+      continue;
     }
+    const { divergence } = value;
+    if (divergence === null) return null;
+    const { seq, received, cause } = divergence;
+    const entry = recorded[seq] ?? null;
+    const replayed = received && readEntry({ seq, atMs: entry?.atMs ?? 0, ...received } as DurableEntry);
+    return { seq, recorded: entry, replayed, cause };
   }
-  return {
-    actorOf(call) {
-      readNew();
-      return actors[call];
-    },
-    takeRule(attemptId, rule) {
-      readNew();
-      const next = rules[taken];
-      if (next?.attemptId !== attemptId || next.rule !== rule) return undefined;
-      taken += 1;
-      return next;
-    },
-  };
 }
 
-/** Delivers an entry that came from outside; the charts produce all other entries themselves. */
-function feed({ durableActor, journal }: OpenRun, entry: JournalEntry): void {
-  if (EXTERNAL_EVENTS.has(entry.type)) durableActor.deliver(entry as ExternalEvent);
-  else if (ANNOTATIONS.has(entry.type)) journal.append(entry as Annotation);
+/** Compares only the path through the charts: in a redacted journal, the texts, and the numbers computed from them, are gone. */
+function samePath(recorded: DurableEntry, event: DurableEvent): boolean {
+  return JSON.stringify(pathOf(recorded)) === JSON.stringify(pathOf(event));
 }
 
-type SameEntry = (recorded: JournalEntry, replayed: JournalEntry) => boolean;
-
-/**
- * Compares entries as JSON text. In a redacted journal only the path through the charts can be compared, because the texts, and the numbers
- * computed from them, are gone.
- */
-function sameEntry({ redacted }: RunStart): SameEntry {
-  const compared = redacted ? pathOf : (entry: JournalEntry): unknown => entry;
-  return (recorded, replayed) => JSON.stringify(compared(recorded)) === JSON.stringify(compared(replayed));
-}
-
-function pathOf(entry: JournalEntry): unknown {
-  if (entry.type !== 'transition') return [entry.seq, entry.type];
-  const { machine, event, source, target, candidates } = entry;
-  return [entry.seq, machine, event, source, target, candidates.map(({ guard, result }) => [guard, result])];
+function pathOf(event: DurableEvent): unknown {
+  if (event.type !== 'transition') return event.type;
+  const { machine, event: name, source, target, candidates } = event;
+  return [machine, name, source, target, candidates.map(({ guard, result }) => [guard, result])];
 }
 
 export function isReplayable({ chart }: RunStart): boolean {

@@ -1,12 +1,15 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { Clock } from '../../durable/clock.ts';
+import { startOf } from '../../durable/replay.ts';
+import type { CallInfo } from '../../durable/reused-calls.ts';
 import { filesIn } from '../../llm/content.ts';
-import type { ActivityExecutor } from '../runtime/durable-actor.ts';
-import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
-import { chartVersion, openRun } from '../runtime/run.ts';
+import type { CallSubject } from '../runtime/describe-call.ts';
+import { resolveOptions } from '../runtime/options.ts';
+import { attachRun, chainInputFrom, createChainHost, createFeed } from '../runtime/run.ts';
 import { runStartOf } from './journal-format.ts';
-import { callQueues, kindOf, recordedCalls, recordedExecutor } from './recorded-calls.ts';
+import { storedEntry } from './stored-entries.ts';
 
 /**
  * Returns the journal of a recorded run on the current charts. Each call gets the next recorded result of its kind (task or capability),
@@ -15,32 +18,36 @@ import { callQueues, kindOf, recordedCalls, recordedExecutor } from './recorded-
  *
  * @throws PostChainError `invalid_journal` if the charts now ask for something that the recording does not answer.
  */
-export async function rerecord(
-  recorded: readonly JournalEntry[],
-  options: Pick<PostChainOptions, 'prompts'> = {},
-): Promise<readonly JournalEntry[]> {
+export async function rerecord(recorded: readonly JournalEntry[]): Promise<readonly JournalEntry[]> {
   const start = runStartOf(recorded);
-  const parts = resolveOptions(options);
-  const time = createVirtualTime();
-  const answers = callQueues(recordedCalls(recorded), ({ kind }) => kind);
-  const opened = openRun({ ...start, chart: chartVersion() }, { parts, files: filesIn(recorded), atMs: time.nowMs });
-  const { durableActor, run, journal } = opened;
-  const fallback = time.executor((timer) => durableActor.deliver({ type: 'timer', timer }));
-  durableActor.attach(
-    recordedExecutor(opened, { find: (_, activity) => answers.take(kindOf(activity)), from: 0 }, fallback),
-  );
+  const clock = new VirtualClock(start.startedAtMs);
+  const chain = createChainHost({ ...resolveOptions({}), clock });
+  const feed = createFeed();
+  const unanswered: string[] = [];
+  const stored = recorded.map(storedEntry);
+  const { product } = startOf(stored);
+  const actor = chain.machine.start(start.runId, {
+    input: chainInputFrom(start),
+    product,
+    notes: filesIn(recorded).map((file) => ({ type: 'attachment', ...file })),
+    seed: start.seed,
+    isPaused: true,
+    onEntry: feed.take,
+    reuse: { entries: stored, from: 0, keyOf: kindOf, onMissing: (call) => void unanswered.push(kindOf(call)) },
+  });
+  const { run, begin } = attachRun(chain, actor, feed);
   const userEvents = recordedUserEvents(recorded);
-  durableActor.start();
-  while (run.actor.getSnapshot().status === 'active') {
-    const before = journal.entries.length;
+  begin();
+  while (actor.getSnapshot().status === 'active') {
+    const before = run.journal.length;
     await Promise.resolve();
-    if (time.unanswered.length > 0) throw notRecorded(start.runId, time.unanswered);
-    if (journal.entries.length > before) continue;
-    const { asked, event } = userEvents.next(journal.entries);
-    if (event !== undefined) durableActor.deliver({ type: 'delivery', event });
-    else if (asked === 'direction-asked' || !time.advance()) throw notRecorded(start.runId, ['the user']);
+    if (run.journal.length > before) continue;
+    if (unanswered.length > 0) throw notRecorded(start.runId, unanswered);
+    const { asked, event } = userEvents.next(run.journal);
+    if (event !== undefined) run.send(event);
+    else if (asked === 'direction-asked' || !clock.advance()) throw notRecorded(start.runId, ['the user']);
   }
-  return journal.entries;
+  return run.journal;
 }
 
 function notRecorded(runId: string, asked: readonly string[]): PostChainError {
@@ -64,34 +71,43 @@ function recordedUserEvents(recorded: readonly JournalEntry[]) {
 }
 
 /** Time that advances only on request, to the next timer. */
-function createVirtualTime() {
-  let nowMs = 0;
-  const timers = new Map<number, number>();
-  const unanswered: string[] = [];
-  let fire: (timer: number) => void = () => {};
-  return {
-    nowMs: () => nowMs,
-    /** The kinds of calls that reached the fallback executor. */
-    unanswered,
-    executor(onTimer: (timer: number) => void): ActivityExecutor {
-      fire = onTimer;
-      return {
-        execute: (_, activity) => void unanswered.push(kindOf(activity)),
-        wait(timer, waitMs) {
-          timers.set(timer, nowMs + waitMs);
-          return () => void timers.delete(timer);
-        },
-      };
-    },
-    /** Fires the next timer; returns false if there is none. */
-    advance(): boolean {
-      const [next] = [...timers].toSorted(([, one], [, other]) => one - other);
-      if (next === undefined) return false;
-      const [timer, dueMs] = next;
-      nowMs = Math.max(nowMs, dueMs);
-      timers.delete(timer);
-      fire(timer);
-      return true;
-    },
-  };
+class VirtualClock implements Clock {
+  readonly #timers = new Map<number, { readonly dueMs: number; readonly fire: () => void }>();
+  #nowMs: number;
+  #count = 0;
+
+  constructor(startMs: number) {
+    this.#nowMs = startMs;
+  }
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  setTimeout(fire: () => void, waitMs: number): number {
+    this.#count += 1;
+    this.#timers.set(this.#count, { dueMs: this.#nowMs + waitMs, fire });
+    return this.#count;
+  }
+
+  clearTimeout(id: unknown): void {
+    this.#timers.delete(id as number);
+  }
+
+  /** Fires the next timer; returns false if there is none. */
+  advance(): boolean {
+    const [next] = [...this.#timers].toSorted(([, one], [, other]) => one.dueMs - other.dueMs);
+    if (next === undefined) return false;
+    const [id, { dueMs, fire }] = next;
+    this.#nowMs = Math.max(this.#nowMs, dueMs);
+    this.#timers.delete(id);
+    fire();
+    return true;
+  }
+}
+
+/** The kind of a call: its actor, followed by the task of a model reply or the name of a capability. */
+function kindOf({ source, subject }: CallInfo): string {
+  const { task, capability } = subject as unknown as CallSubject;
+  return [source, task ?? capability ?? ''].join(' ').trim();
 }

@@ -1,8 +1,5 @@
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
-import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { withChanges } from '../recording/state-changes.ts';
-import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
 import type { Run } from '../runtime/run.ts';
 import { isReplayable, replaySteps } from './replay.ts';
 
@@ -27,10 +24,9 @@ export interface StateHistory {
  */
 export function stateHistory(
   entries: readonly JournalEntry[],
-  options: Pick<PostChainOptions, 'prompts'> = {},
 ): StateHistory {
   const states: StateAfter[] = [];
-  const steps = stateSteps(entries, options);
+  const steps = stateSteps(entries);
   for (;;) {
     const { done, value } = steps.next();
     if (done) return { states, problem: value };
@@ -44,60 +40,22 @@ export function stateHistory(
  */
 export function* stateSteps(
   entries: readonly JournalEntry[],
-  options: Pick<PostChainOptions, 'prompts'> = {},
 ): Generator<readonly StateAfter[], string | null> {
   const [start] = entries;
   if (start?.type !== 'run-start' || !isReplayable(start)) {
-    const states = recordedStates(entries);
-    yield states;
     if (start?.type !== 'run-start') return null;
-    return states.length === 0
-      ? 'Another version of the chart recorded the run, so its state is unknown.'
-      : 'Another version of the chart recorded the run, so its state is known at keyframes only.';
+    return 'Another version of the chart recorded the run, so its state is unknown.';
   }
-  let states: StateAfter[] = [];
-  let seq = 0;
-  const steps = replaySteps(start, entries, resolveOptions(options), {
-    onEntry: (entry) => {
-      seq = entry.seq;
-    },
-    onState: ({ inFlight: _, ...state }) => {
-      states.push({ seq, state });
-    },
-  });
+  const steps = replaySteps(entries);
   for (;;) {
     const { done, value } = steps.next();
-    const divergedAt = done ? (value.divergence?.seq ?? null) : null;
-    const found = divergedAt === null ? states : states.filter((one) => one.seq < divergedAt);
-    states = [];
-    yield found;
-    if (!done) continue;
-    if (divergedAt === null) return null;
-    yield recordedStates(entries.slice(divergedAt));
-    return `The run does not replay from entry ${divergedAt}, so its state after it is known at keyframes only.`;
-  }
-}
-
-/**
- * Returns the keyframes, with the changes between them that the journals of other actor systems have. Throws `invalid_journal` for a
- * change that does not fit the state before it.
- */
-function recordedStates(entries: readonly JournalEntry[]): readonly StateAfter[] {
-  const states: StateAfter[] = [];
-  for (const entry of entries) {
-    const last = states.at(-1)?.state;
-    if (entry.type === 'keyframe') states.push({ seq: entry.seq, state: entry.state });
-    else if (entry.type === 'state' && last !== undefined) states.push({ seq: entry.seq, state: changed(last, entry) });
-  }
-  return states;
-}
-
-function changed(state: RecordedState, { seq, changes }: Extract<JournalEntry, { type: 'state' }>): RecordedState {
-  try {
-    return withChanges(state, changes) as RecordedState;
-  } catch (cause) {
-    const message = `entry ${seq}: its changes do not fit the state before it; expected a journal as it was recorded`;
-    throw new PostChainError('invalid_journal', message, { cause });
+    if (done) {
+      if (value === null) return null;
+      return `The run does not replay from entry ${value.seq}, so its state after it is unknown.`;
+    }
+    const { seq, state } = value;
+    const { inFlight: _, ...shown } = state;
+    yield [{ seq, state: shown }];
   }
 }
 
@@ -115,11 +73,10 @@ const histories = new WeakMap<
 export function stateAt(
   entries: readonly JournalEntry[],
   seq: number,
-  options: Pick<PostChainOptions, 'prompts'> = {},
 ): RecordedState | null {
   let known = histories.get(entries);
   if (known?.length !== entries.length) {
-    known = { length: entries.length, states: stateHistory(entries, options).states };
+    known = { length: entries.length, states: stateHistory(entries).states };
     histories.set(entries, known);
   }
   return known.states.findLast((one) => one.seq <= seq)?.state ?? null;

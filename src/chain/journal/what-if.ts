@@ -3,7 +3,6 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import { decideAgain, type NumberChanges } from '../../../machines/policies/decisions.ts';
-import type { PostChainOptions } from '../runtime/options.ts';
 import { readNumber } from './fork.ts';
 import { runStartOf } from './journal-format.ts';
 import { type StateAfter, stateSteps } from './state-at.ts';
@@ -72,9 +71,8 @@ const DECIDING = {
 export function whatIf(
   entries: readonly JournalEntry[],
   set: WhatIfChanges,
-  options: Pick<PostChainOptions, 'prompts'> = {},
 ): WhatIf {
-  const steps = whatIfSteps(entries, set, options);
+  const steps = whatIfSteps(entries, set);
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -85,12 +83,11 @@ export function whatIf(
 export function* whatIfSteps(
   entries: readonly JournalEntry[],
   set: WhatIfChanges,
-  options: Pick<PostChainOptions, 'prompts'> = {},
 ): Generator<unknown, WhatIf> {
   const changes = readDecidingNumbers(set);
   const { runId } = runStartOf(entries);
   const states: StateAfter[] = [];
-  const steps = stateSteps(entries, options);
+  const steps = stateSteps(entries);
   for (;;) {
     const { done, value } = steps.next();
     if (!done) {

@@ -1,15 +1,16 @@
-import { actionMachine, createActionMachine } from '../../../machines/action/action.machine.ts';
+import type { AnyActorRef } from 'xstate';
+import { createActionMachine } from '../../../machines/action/action.machine.ts';
 import type {
   DecideContinuationInput,
   ExecuteCapabilityInput,
   ValidateArgumentsInput,
 } from '../../../machines/action/actors.ts';
 import { actionGuards } from '../../../machines/action/guards.ts';
-import { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { attemptGuards } from '../../../machines/attempt/guards.ts';
 import type { AppendTurnInput, ChainActors, RecallSessionInput } from '../../../machines/chain/actors.ts';
-import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
+import { type chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import { chainGuards } from '../../../machines/chain/guards.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ArgumentsCheck, CapabilityResult, CapabilityRunResult } from '../../../machines/contracts/capability.ts';
 import type {
   Approval,
@@ -34,36 +35,30 @@ import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { readTurns } from '../../../machines/policies/session.ts';
 import type { Clock } from '../../durable/clock.ts';
+import { defineGuard, type GuardResult } from '../../durable/guards.ts';
 import { settledWithin } from '../../internal/async.ts';
-import { type ActivityArgs, type ActivityDispatcher, promiseActivity } from '../../llm/activities.ts';
-import {
-  type CallObserver,
-  createCallAhead,
-  type EditRequest,
-  provideAttempt,
-} from '../../llm/attempts/provide-attempt.ts';
+import { promiseActivity, type ScopeOf } from '../../llm/activities.ts';
+import { type CallObserver, createCallAhead, provideAttempt } from '../../llm/attempts/provide-attempt.ts';
 import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { createSpecs } from '../prompts/prompt-spec.ts';
 import { requestDigest } from '../prompts/request-digest.ts';
-import { type GuardLog, recordGuards } from '../recording/guard-logs.ts';
 import { type Grader, noGrader } from './answer-grader.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
 import { type Decider, noopDecider } from './decider.ts';
 import { type ResolvedPolicies, recordedHooks } from './retry-rules.ts';
-import type { PartialUpdate, RunObserver } from './run-events.ts';
-import { currentScope, oncePerRun, type ScopeSource, scopedDispatcher } from './run-scope.ts';
+import type { PartialUpdate } from './run-events.ts';
+import { note, oncePerRun, type RunScope, scopeOf } from './run-scope.ts';
 
 export interface ActorParts {
   /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly [ChatModel, ...ChatModel[]];
   readonly prompts: Readonly<Record<PromptName, Prompt>>;
   readonly replyForm: ReplyForm;
-  readonly editRequest?: EditRequest;
   readonly policies: ResolvedPolicies;
-  readonly scope: ScopeSource;
+  readonly scopeOf: ScopeOf<RunScope>;
   readonly passages: PassageSource;
   readonly embeddings: EmbeddingModel | null;
   readonly grader: Grader | null;
@@ -72,7 +67,7 @@ export interface ActorParts {
   readonly sessions: SessionStore;
 }
 
-export interface ChainParts extends Omit<ActorParts, 'scope'> {
+export interface ChainParts extends Omit<ActorParts, 'scopeOf'> {
   readonly clock: Clock;
   readonly limits: Limits;
   readonly thresholds: Thresholds;
@@ -98,81 +93,98 @@ export function provideChain(parts: ChainParts): typeof chainMachine {
 }
 
 function createProvidedChain(parts: ChainParts): typeof chainMachine {
-  return createChainMachine(createChainActors({ ...parts, scope: currentScope })).provide({
-    guards: recordGuards(chainGuards, guardLogOf(chainMachine.id, currentScope)),
-  });
+  return createChainMachine(createChainActors({ ...parts, scopeOf })).provide({ guards: explained(chainGuards) });
 }
 
-function guardLogOf(machineId: string, scope: ScopeSource): () => GuardLog {
-  return () => scope().observer.guardLogs.of(machineId);
+/** Returns guards whose compared values are recorded. */
+function explained<Guards extends Readonly<Record<string, (args: never, params: never) => GuardResult>>>(guards: Guards) {
+  return Object.fromEntries(
+    Object.entries(guards).map(([name, guard]) => [name, defineGuard(guard as never)]),
+    // biome-ignore lint/suspicious/noExplicitAny: it stands in for a guard of any context, event and parameters
+  ) as { [Name in keyof Guards]: (args: any, params: any) => boolean };
 }
 
 export function createChainActors(parts: ActorParts): ChainActors {
-  const { scope } = parts;
-  const dispatcher = scopedDispatcher(scope);
+  const { scopeOf } = parts;
   const calls = {
     models: parts.models,
     specFor: createSpecs(parts.prompts),
     replyForm: parts.replyForm,
-    editRequest: parts.editRequest,
-    dispatcher,
-    callScope: () => {
-      const { clock, observer, fileOf } = scope();
-      return { clock, observer: callObserver(observer), ...(fileOf && { fileOf }) };
+    callScope: (self: AnyActorRef) => {
+      const { clock, fileOf, editRequest, ...scope } = scopeOf(self);
+      return { clock, editRequest, observer: callObserver(self, { clock, ...scope }), ...(fileOf && { fileOf }) };
     },
   };
   const attempt = provideAttempt({
     ...calls,
-    hooks: recordedHooks(parts.policies.rules, scope),
-    guards: recordGuards(attemptGuards, guardLogOf(attemptMachine.id, scope)),
+    hooks: recordedHooks(parts.policies.rules),
+    guards: explained(attemptGuards),
   });
   const action = createActionMachine({ attempt, ...createActionActors(parts) }).provide({
-    guards: recordGuards(actionGuards, guardLogOf(actionMachine.id, scope)),
+    guards: explained(actionGuards),
   });
-  const measurer = oncePerRun(scope, () => createContextMeasurer(parts.models[0], parts.embeddings));
-  const comparer = oncePerRun(scope, () => createAnswerComparer(parts.embeddings));
+  const measurer = oncePerRun(() => createContextMeasurer(parts.models[0], parts.embeddings));
+  const comparer = oncePerRun(() => createAnswerComparer(parts.embeddings));
   return {
     attempt,
     action,
     callAhead: createCallAhead(calls),
     retrievePassages: createRetrievePassages(parts),
-    measureContext: promiseActivity<ContextMeasures, MeasureContextInput>(
-      'measureContext',
-      ({ input, signal }) => measurer()(input, signal),
-      dispatcher,
+    measureContext: promiseActivity<ContextMeasures, MeasureContextInput>(({ input, signal, self }) =>
+      measurer(self)(input, signal),
     ),
-    compareAnswers: promiseActivity<number | null, CompareAnswersInput>(
-      'compareAnswers',
-      ({ input, signal }) => comparer()(input, signal),
-      dispatcher,
+    compareAnswers: promiseActivity<number | null, CompareAnswersInput>(({ input, signal, self }) =>
+      comparer(self)(input, signal),
     ),
-    gradeAnswer: promiseActivity<Grading, GradingInput>(
-      'gradeAnswer',
-      ({ input, signal }) => (parts.grader ?? noGrader)(input, { signal, clock: scope().clock }),
-      dispatcher,
+    gradeAnswer: promiseActivity<Grading, GradingInput>(({ input, signal, self }) =>
+      (parts.grader ?? noGrader)(input, { signal, clock: scopeOf(self).clock }),
     ),
-    ...createSessionActors(parts.sessions, dispatcher),
+    ...createSessionActors(parts),
   };
 }
 
-/** Records prompt digests and text deltas in the journal, and passes partial values to the run's readers. */
-function callObserver({ record, partial, hasReaders }: RunObserver): CallObserver {
+/** A piece of text is recorded at the latest with the first text that arrives this long after its start, or when it is this long. */
+const MAX_PIECE_MS = 500;
+const MAX_PIECE_CHARS = 1_024;
+
+/** Records prompt digests and text in the journal, small pieces of text joined, and passes partial values to the run's readers. */
+function callObserver(self: AnyActorRef, scope: RunScope): CallObserver {
+  const { clock, partial, hasReaders } = scope;
+  let piece = '';
+  let recordedAtMs = Number.NEGATIVE_INFINITY;
+  const recordPiece = (attemptId: string): void => {
+    if (piece !== '') note(self, scope, { type: 'text-delta', attemptId, text: piece });
+    piece = '';
+  };
   return {
-    onRequest: ({ attemptId }, request) => record({ type: 'prompt', attemptId, digest: requestDigest(request) }),
-    onText: ({ attemptId }, text) => record({ type: 'text-delta', attemptId, text }),
+    onRequest: ({ attemptId }, request) =>
+      note(self, scope, { type: 'prompt', attemptId, digest: requestDigest(request) }),
+    onText: ({ attemptId }, text) => {
+      piece += text;
+      const nowMs = clock.now();
+      if (piece.length < MAX_PIECE_CHARS && nowMs - recordedAtMs < MAX_PIECE_MS) return;
+      recordedAtMs = nowMs;
+      recordPiece(attemptId);
+    },
+    onReport: ({ attemptId }) => recordPiece(attemptId),
     onPartial: ({ attemptId, task, attempt }, value) =>
       partial({ type: 'partial', attemptId, task, attempt, value } as PartialUpdate),
     isWatched: hasReaders,
   };
 }
 
-function createRetrievePassages({ passages, scope }: ActorParts) {
-  const search = async ({ input: { query, ...options }, signal }: ActivityArgs<RetrievePassagesInput>) => {
-    const { record } = scope().observer;
+function createRetrievePassages({ passages, scopeOf }: ActorParts) {
+  return promiseActivity<Retrieval, RetrievePassagesInput>(async ({ input: { query, ...options }, signal, self }) => {
     const recordSearch = (found: Retrieval | null, failure: string | null): void => {
       if (signal.aborted) return;
       const count = found?.passages.length ?? 0;
-      record({ type: 'retrieval', query, passages: count, widened: found?.widened ?? false, failure });
+      note(self, scopeOf(self), {
+        type: 'retrieval',
+        query,
+        passages: count,
+        widened: found?.widened ?? false,
+        failure,
+      });
     };
     try {
       const found = parseRetrieval(await passages.search(query, { ...options, signal }));
@@ -182,8 +194,7 @@ function createRetrievePassages({ passages, scope }: ActorParts) {
       recordSearch(null, unexpectedFailure(error).message);
       throw error;
     }
-  };
-  return promiseActivity('retrievePassages', search, scopedDispatcher(scope));
+  });
 }
 
 /** Passage sources are user code: an invalid retrieval counts as a failed source. */
@@ -199,37 +210,28 @@ export const noPassages: PassageSource = {
   search: async (query) => ({ query, passages: [], widened: false }),
 };
 
-type ActionActorParts = Pick<ActorParts, 'capabilities' | 'decider' | 'scope'>;
+type ActionActorParts = Pick<ActorParts, 'capabilities' | 'decider' | 'scopeOf'>;
 
-export function createActionActors({ capabilities, decider, scope }: ActionActorParts) {
-  const dispatcher = scopedDispatcher(scope);
+export function createActionActors({ capabilities, decider, scopeOf }: ActionActorParts) {
   const decide = typeof decider === 'function' ? decider : noopDecider;
   return {
     validateArguments: promiseActivity<readonly ArgumentsCheck[], ValidateArgumentsInput>(
-      'validateArguments',
-      ({ input: { calls, timeoutMs }, signal }) => {
+      ({ input: { calls, timeoutMs }, signal, self }) => {
         const checks = calls.map((call) => checkArguments(capabilities, call));
-        return settledWithin(checks, lateSchema(timeoutMs), { timeoutMs, timers: scope().clock, signal });
+        return settledWithin(checks, lateSchema(timeoutMs), { timeoutMs, timers: scopeOf(self).clock, signal });
       },
-      dispatcher,
     ),
-    executeCapability: promiseActivity<CapabilityRunResult, ExecuteCapabilityInput>(
-      'executeCapability',
-      ({ input, signal }) => {
-        const { clock } = scope();
-        return runCapability(capabilities, {
-          ...input,
-          idempotencyKey: `${input.runId}.${input.id}`,
-          signal,
-          now: () => clock.now(),
-        });
-      },
-      dispatcher,
-    ),
-    decideContinuation: promiseActivity<unknown, DecideContinuationInput>(
-      'decideContinuation',
-      async ({ input, signal }) => toJson(await decide(copyOf(input), { signal })),
-      dispatcher,
+    executeCapability: promiseActivity<CapabilityRunResult, ExecuteCapabilityInput>(({ input, signal, self }) => {
+      const { clock } = scopeOf(self);
+      return runCapability(capabilities, {
+        ...input,
+        idempotencyKey: `${input.runId}.${input.id}`,
+        signal,
+        now: () => clock.now(),
+      });
+    }),
+    decideContinuation: promiseActivity<unknown, DecideContinuationInput>(async ({ input, signal }) =>
+      toJson(await decide(copyOf(input), { signal })),
     ),
   };
 }
@@ -258,26 +260,22 @@ function copyOfResult(result: CapabilityResult): CapabilityResult {
   return copy;
 }
 
-/** Session stores are user code: what they return is validated. */
-function createSessionActors(store: SessionStore, dispatcher: ActivityDispatcher) {
+/** Session stores are user code: what they return is validated. A process that lost its run stores no turn of it. */
+function createSessionActors({ sessions, scopeOf }: Pick<ActorParts, 'sessions' | 'scopeOf'>) {
   return {
     recallSession: promiseActivity<RecalledSession, RecallSessionInput>(
-      'recallSession',
       async ({ input: { sessionId, turns }, signal }) => {
         let firstProblem: string | null = null;
         const onProblem = (problem: string): void => {
           firstProblem ??= String(problem);
         };
-        return readTurns(await store.recall(sessionId, { turns, signal, onProblem }), turns, firstProblem);
+        return readTurns(await sessions.recall(sessionId, { turns, signal, onProblem }), turns, firstProblem);
       },
-      dispatcher,
     ),
-    appendTurn: promiseActivity<void, AppendTurnInput>(
-      'appendTurn',
-      async ({ input: { sessionId, turn }, signal }) => {
-        await store.append(sessionId, turn, { signal });
-      },
-      dispatcher,
-    ),
+    appendTurn: promiseActivity<void, AppendTurnInput>(async ({ input: { sessionId, turn }, signal, self }) => {
+      const fenced = scopeOf(self).fenced?.() ?? null;
+      if (fenced !== null) throw new PostChainError('journal_fenced', `The turn was not stored: ${fenced}`);
+      await sessions.append(sessionId, turn, { signal });
+    }),
   };
 }

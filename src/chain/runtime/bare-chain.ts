@@ -1,10 +1,9 @@
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
-import { inlineDispatcher } from '../../llm/activities.ts';
 import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
-import { noopObserver, type RunObserver } from './run-events.ts';
+import type { RunObserver } from './run-events.ts';
 import { createChainInput, type RunOptions } from './run-options.ts';
 
 /**
@@ -26,13 +25,10 @@ export function chainInput(run: RunOptions, options: PostChainOptions = {}): Cha
  */
 export function createActors(
   options: PostChainOptions = {},
-  observer: Partial<Pick<RunObserver, 'record' | 'partial'>> = {},
+  observer: Partial<RunObserver> = {},
 ): ReturnType<typeof createChainActors> {
   const parts = resolveOptions(options);
-  const scope = {
-    dispatcher: inlineDispatcher,
-    observer: { ...noopObserver, ...observer, hasReaders: () => observer.partial !== undefined },
-    clock: parts.clock,
-  };
-  return createChainActors({ ...parts, scope: () => scope });
+  const { record = () => {}, partial = () => {} } = observer;
+  const scope = { clock: parts.clock, record, partial, hasReaders: () => observer.partial !== undefined };
+  return createChainActors({ ...parts, scopeOf: () => scope });
 }

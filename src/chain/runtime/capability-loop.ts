@@ -16,17 +16,21 @@ import { actionInput } from '../../../machines/policies/phase-calls.ts';
 import { enterPhase, initialState } from '../../../machines/policies/progress.ts';
 import { addUsage, usageSoFar } from '../../../machines/policies/usage.ts';
 import type { Clock } from '../../durable/clock.ts';
+import type { Json } from '../../durable/codec.ts';
+import { createDurableMachine, type DurableMachine } from '../../durable/durable-machine.ts';
 import { onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { parseOption } from '../../internal/options.ts';
-import { createJournal } from '../recording/journal.ts';
+import { fileIn } from '../../llm/content.ts';
+import { createRunWriters } from '../journal/run-writers.ts';
 import { createChainActors } from './actors.ts';
 import type { NextStep } from './decider.ts';
-import { createDurableActor, liveExecutor } from './durable-actor.ts';
+import { describeCall } from './describe-call.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
-import { createEventStream, type RunEvent } from './run-events.ts';
+import { createFeed } from './run.ts';
+import type { RunEvent } from './run-events.ts';
 import { createChainInput, type RunOptions, runOptionsSchema } from './run-options.ts';
-import { currentScope } from './run-scope.ts';
+import { scopeOf, setScope } from './run-scope.ts';
 
 export interface LoopOptions
   extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'instructions' | 'signal'> {
@@ -80,7 +84,12 @@ export interface LoopRun {
  */
 export function createCapabilityLoop(options: PostChainOptions = {}) {
   const parts = resolveOptions(options);
-  const machine = createChainActors({ ...parts, scope: currentScope }).action;
+  const machine = createDurableMachine(createChainActors({ ...parts, scopeOf }).action, {
+    journals: createRunWriters(undefined).store,
+    clock: parts.clock,
+    describeCall,
+    logger: () => {},
+  });
   return {
     run(given: LoopOptions): LoopRun {
       parseOption(loopOptionsSchema, given ?? {}, 'options');
@@ -114,56 +123,55 @@ function parseFirstCalls(given: unknown): ActionInput['calls'] {
 const STOPPED = 'the loop was stopped';
 
 interface LoopParts {
-  readonly machine: typeof actionMachine;
+  readonly machine: DurableMachine<typeof actionMachine>;
   readonly clock: Clock;
   readonly files: readonly AttachedFile[];
   readonly signal: AbortSignal | undefined;
 }
 
 function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopParts): LoopRun {
-  const startedAtMs = clock.now();
-  const journal = createJournal(() => clock.now() - startedAtMs);
-  const stream = createEventStream(journal.entries);
-  journal.listen(stream.push);
-  for (const file of files) journal.append({ type: 'attachment', ...file });
-  const durableActor = createDurableActor({
-    machine,
-    activityClock: clock,
+  const { entries, stream, take } = createFeed();
+  const actor = machine.start(crypto.randomUUID(), {
     input,
-    journal,
+    notes: files.map((file) => ({ type: 'attachment', ...file })),
+    seed: 0,
+    isPaused: true,
+    onEntry: take,
+  });
+  const ref = actor.ref as ActorRefFrom<typeof actionMachine>;
+  setScope(ref, {
+    clock,
     partial: stream.push,
     hasReaders: stream.hasReaders,
+    fileOf: (attachment) => fileIn(entries, attachment),
   });
-  const { actor } = durableActor;
   let forgetSignal = (): void => {};
-  const outcome = new Promise<LoopOutcome>((resolve) => {
-    let state: ActionState = actor.getSnapshot().context;
-    const end = (changes: Partial<LoopOutcome> = {}): void => {
-      forgetSignal();
-      journal.close();
-      stream.end();
-      resolve({ ...outcomeOf(state), ...changes });
-    };
-    actor.subscribe({
-      next: ({ context }) => {
-        state = context;
-      },
-      error: (error) => end({ failure: unexpectedFailure(error) }),
-      complete: () => {
-        if (actor.getSnapshot().output === undefined) {
-          for (const event of abortedLoopEvents(state, STOPPED)) journal.append(event);
-          state = abortLoop(state, STOPPED);
-        }
-        end();
-      },
-    });
+  let changes: Partial<LoopOutcome> = {};
+  let state: ActionState = actor.getSnapshot().context;
+  ref.subscribe({
+    next: ({ context }) => {
+      state = context;
+    },
+    error: (error) => {
+      changes = { failure: unexpectedFailure(error) };
+    },
+    complete: () => {
+      if (actor.getSnapshot().output !== undefined) return;
+      for (const event of abortedLoopEvents(state, STOPPED)) actor.note(event as unknown as Json);
+      state = abortLoop(state, STOPPED);
+    },
   });
-  const cancel = (): void => durableActor.deliver({ type: 'run-stopped' });
-  durableActor.attach(liveExecutor(clock, durableActor.deliver));
-  durableActor.start();
+  const settled = (): LoopOutcome => {
+    forgetSignal();
+    stream.end();
+    return { ...outcomeOf(state), ...changes };
+  };
+  const outcome = actor.output.then(settled, settled);
+  const cancel = (): void => void ref.stop();
   if (signal?.aborted) cancel();
   else if (signal !== undefined) forgetSignal = onAbort(signal, cancel);
-  return { outcome, events: stream, journal: journal.entries, cancel, actor };
+  actor.begin();
+  return { outcome, events: stream, journal: entries, cancel, actor: ref };
 }
 
 function outcomeOf(state: ActionState): LoopOutcome {

@@ -10,9 +10,9 @@ import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import type { RetryRule } from '../../../machines/contracts/journal.ts';
 import { PROMPT_NAMES, type PromptName, TASKS, type Task } from '../../../machines/contracts/phase.ts';
 import { type RetryHooks, requireBoolean, requireValue } from '../../../machines/policies/retry.ts';
+import { recordOnce } from '../../durable/recorded-values.ts';
 import { parseOption } from '../../internal/options.ts';
 import { hooksOf, numbersOf, type RetryPolicy, retryPolicySchema } from '../../llm/attempts/retry-policy.ts';
-import type { ApplyRule, ScopeSource } from './run-scope.ts';
 
 /** The retry policy of a chain: one for all its model calls, or one by task. */
 export type ChainPolicy = RetryPolicy | TaskPolicies;
@@ -62,14 +62,14 @@ export function resolvePolicies(given: ChainPolicy | undefined): ResolvedPolicie
  * Returns the rules of all tasks as one set of hooks. Each result is recorded, and a replay or a resumed run uses the recorded one, so
  * that a rule is called once per decision.
  */
-export function recordedHooks(rules: ResolvedPolicies['rules'], scope: ScopeSource): RetryHooks {
+export function recordedHooks(rules: ResolvedPolicies['rules']): RetryHooks {
   function apply(
     rule: RetryRule,
     { id, task }: AttemptExecution,
     workOf: (hooks: RetryHooks) => (() => unknown) | undefined,
   ): unknown {
     const work = workOf(rules[task as Task] ?? {});
-    return (scope().applyRule ?? callRule)(id, rule, work);
+    return recordOnce(`${rule} ${id}`, work);
   }
   return {
     shouldRetry: (execution, failure) =>
@@ -104,9 +104,6 @@ export function recordedHooks(rules: ResolvedPolicies['rules'], scope: ScopeSour
       ),
   };
 }
-
-/** Calls a rule outside a recorded run. */
-const callRule: ApplyRule = (_, __, work) => work?.();
 
 /** Returns the fields that a rule changed: the journal has the others already. */
 function changesOf<Fields extends object>(given: Fields, returned: Fields): Partial<Fields> {

@@ -1,9 +1,7 @@
-import type { JournalEntry, RuntimeEvent } from '../../../machines/contracts/journal.ts';
+import type { Annotation, JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Task } from '../../../machines/contracts/phase.ts';
 import type { Replies } from '../../../machines/contracts/phase-io.ts';
-
 import type { DeepPartial } from '../../llm/attempts/updates.ts';
-import type { GuardLogs } from '../recording/guard-logs.ts';
 
 /**
  * The value of an attempt in progress, typed by its task. It is void if the attempt fails; see the `attempt-end` that follows.
@@ -22,22 +20,11 @@ export type PartialUpdate = {
 /** What a run emits: its journal entries, and between them the partial values of the reply in progress. */
 export type RunEvent = JournalEntry | PartialUpdate;
 
-/** Receives what the actors of a run report besides their results. */
+/** Receives what the calls of a bare machine report besides their results: texts, searches and partial values. */
 export interface RunObserver {
-  /** Where guards record the values they compared. */
-  readonly guardLogs: GuardLogs;
-  readonly record: (event: RuntimeEvent) => void;
+  readonly record: (event: Annotation) => void;
   readonly partial: (update: PartialUpdate) => void;
-  /** Whether anyone reads the partial values. */
-  readonly hasReaders: () => boolean;
 }
-
-export const noopObserver: RunObserver = {
-  guardLogs: { of: () => new Map() },
-  record: () => {},
-  partial: () => {},
-  hasReaders: () => false,
-};
 
 export interface EventStream extends AsyncIterable<RunEvent> {
   push(event: RunEvent): void;

@@ -1,61 +1,47 @@
+import type { AnyActorRef } from 'xstate';
 import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
-import type { RetryRule } from '../../../machines/contracts/journal.ts';
+import type { Annotation } from '../../../machines/contracts/journal.ts';
 import { type Clock, systemClock } from '../../durable/clock.ts';
-import { type ActivityDispatcher, inlineDispatcher } from '../../llm/activities.ts';
-import { noopObserver, type RunObserver } from './run-events.ts';
+import { addNote } from '../../durable/hosted-call.ts';
+import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
+import type { PartialUpdate } from './run-events.ts';
 
+/** What the calls of a run need besides their input. */
 export interface RunScope {
-  readonly dispatcher: ActivityDispatcher;
-  readonly observer: RunObserver;
   readonly clock: Clock;
-  /** Records what a rule of the retry policy returns; by default rules are only called. */
-  readonly applyRule?: ApplyRule;
+  readonly partial: (update: PartialUpdate) => void;
+  /** Whether anyone reads the partial values. */
+  readonly hasReaders: () => boolean;
+  /** Receives what calls note, if the run has no journal. */
+  readonly record?: (note: Annotation) => void;
   readonly fileOf?: (attachment: Attachment) => AttachedFile;
+  readonly editRequest?: EditRequest | undefined;
+  /** Why the run may store nothing outside its journal any more: another process has taken it over. Null if it may. */
+  readonly fenced?: () => string | null;
 }
 
-/**
- * Calls a rule of a retry policy, if there is one, and returns or throws what it does. In a replay, the recorded result replaces the call.
- */
-export type ApplyRule = (attemptId: string, rule: RetryRule, work: (() => unknown) | undefined) => unknown;
+const scopes = new WeakMap<object, RunScope>();
 
-/** Returns the scope of the run that is executing. Call it before the first `await`, because other runs may execute after it. */
-export type ScopeSource = () => RunScope;
+/** Connects the calls of an actor system with their run. All runs of a chain share one machine and its actors. */
+export const setScope = (actor: AnyActorRef, scope: RunScope): void => void scopes.set(actor.system, scope);
 
-/** For code that evaluates the charts outside a run, for example `snapshot.can(event)`. */
-const outsideRuns: RunScope = { dispatcher: inlineDispatcher, observer: noopObserver, clock: systemClock };
+/** For code that runs the machine itself. */
+const bareScope: RunScope = { clock: systemClock, partial: () => {}, hasReaders: () => false };
 
-let current = outsideRuns;
+export const scopeOf = (self: AnyActorRef, other: RunScope = bareScope): RunScope => scopes.get(self.system) ?? other;
 
-/**
- * Executes `act` in the scope of a run. All runs of a chain share one machine and its actors, because `.provide` takes more time and memory
- * than anything else at the start of a run. The actors and guards find their run here.
- */
-export function inScope<Result>(scope: RunScope, act: () => Result): Result {
-  const outer = current;
-  current = scope;
-  try {
-    return act();
-  } finally {
-    current = outer;
-  }
+/** Adds a note of a call to the journal of its run. */
+export function note(self: AnyActorRef, { record }: RunScope, annotation: Annotation): void {
+  if (record === undefined) addNote({ self }, annotation as never);
+  else record(annotation);
 }
-
-export const currentScope: ScopeSource = () => current;
 
 /** Returns a getter of a value per run, which is created on first use. */
-export function oncePerRun<Value>(scope: ScopeSource, create: () => Value): () => Value {
-  const values = new WeakMap<RunScope, Value>();
-  return () => {
-    const run = scope();
-    const value = values.get(run) ?? create();
-    values.set(run, value);
+export function oncePerRun<Value>(create: () => Value): (self: AnyActorRef) => Value {
+  const values = new WeakMap<object, Value>();
+  return ({ system }) => {
+    const value = values.get(system) ?? create();
+    values.set(system, value);
     return value;
-  };
-}
-
-export function scopedDispatcher(scope: ScopeSource): ActivityDispatcher {
-  return {
-    dispatch: (activity) => scope().dispatcher.dispatch(activity),
-    isRecorded: (actor) => scope().dispatcher.isRecorded?.(actor) ?? false,
   };
 }

@@ -86,7 +86,10 @@ export function lineWriter<Entry extends StoredEntry>(
 ): LineWriter<Entry> {
   let { sum, window } = state;
 
-  const jsonOfEntry = (entry: Entry): string => JSON.stringify(redact ? redactedEntry(format, entry, redact) : entry);
+  const jsonOfEntry = (entry: Entry): string => {
+    const written = redact ? redactedEntry(format, entry, redact) : entry;
+    return JSON.stringify(format.toJson === undefined ? written : format.toJson(written));
+  };
 
   /** Returns a line with its checksum. `start` is the line up to it. */
   function line(start: string, text: Buffer): string {
@@ -139,7 +142,7 @@ export function lineReader<Entry extends StoredEntry>(
     const entry = parsed(parseJson(json));
     if (entry.seq !== count) throw damaged(`expected seq ${count}; received ${String(entry.seq)}`);
     count += 1;
-    return { entry, json };
+    return { entry, json: format.toJson === undefined ? json : JSON.stringify(entry) };
   }
 
   function parsed(value: unknown): Entry {

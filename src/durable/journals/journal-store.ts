@@ -86,6 +86,8 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   readonly noun: string;
   /** Returns a parsed JSON value as an entry. Throws an error that says what is invalid. */
   parse(value: unknown): Entry;
+  /** Returns the JSON value that is stored for an entry; by default the entry itself. `parse` reverses it. */
+  toJson?(entry: Entry): unknown;
   /** Returns what lists show of a journal. */
   summarize(journal: ListedJournal): Summary;
   /** The order of lists, as in `Array.sort`. */

@@ -1,4 +1,4 @@
-import { assign, fromCallback, type PromiseActorLogic } from 'xstate';
+import { type AnyActorRef, assign, fromCallback, type PromiseActorLogic } from 'xstate';
 import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../../machines/attempt/actors.ts';
 import { type attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { finalize, recordFailure } from '../../../machines/attempt/setup.ts';
@@ -14,25 +14,19 @@ import type {
 } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
-import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { failureOf, LOST, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { acceptsFile, shownAttachments } from '../../../machines/policies/message-parts.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
 import { type Clock, inNextTurnOf, takeTurnOf } from '../../durable/clock.ts';
+import { wasInterrupted } from '../../durable/hosted-call.ts';
 import { onAbort } from '../../internal/async.ts';
-import {
-  type ActivityArgs,
-  type ActivityDispatcher,
-  inlineDispatcher,
-  promiseActivity,
-  syncOrPromiseActivity,
-} from '../activities.ts';
+import { type ActivityArgs, promiseActivity, type ScopeOf } from '../activities.ts';
 import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf } from '../request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 
-interface AttemptParts extends Omit<ReadReplyParts, 'dispatcher'> {
-  readonly dispatcher?: ActivityDispatcher;
+interface AttemptParts extends ReadReplyParts {
   readonly hooks?: RetryHooks;
   /** Guards that record their results for a journal. */
   readonly guards?: Parameters<typeof attemptMachine.provide>[0]['guards'];
@@ -42,11 +36,10 @@ interface AttemptParts extends Omit<ReadReplyParts, 'dispatcher'> {
 export function provideAttempt({
   hooks = NO_HOOKS,
   guards = {},
-  dispatcher = inlineDispatcher,
   ...parts
 }: AttemptParts): typeof attemptMachine {
-  const { validateReply, withValidation } = createValidator(parts.specFor, dispatcher);
-  const readReply = createReadReply({ ...parts, dispatcher }, withValidation);
+  const { validateReply, withValidation } = createValidator(parts.specFor);
+  const readReply = createReadReply(parts, withValidation);
   return createAttemptMachine({ readReply, validateReply }).provide({
     actions: {
       recordFailure: assign(({ context }) => recordFailure(context, hooks)),
@@ -65,22 +58,17 @@ interface Validator {
 }
 
 /** A schema is called once per reply. */
-export function createValidator(specFor: SpecSource, dispatcher: ActivityDispatcher): Validator {
+export function createValidator(specFor: SpecSource): Validator {
   const pending = new WeakMap<object, Promise<Validation>>();
   const validate = (input: ValidateReplyInput) => {
     const { shape } = specFor(input);
     return shape.validate(shape.unwrap(input.value));
   };
-  const isRecorded = () => dispatcher.isRecorded?.('validateReply') === true;
   return {
     validate,
-    validateReply: syncOrPromiseActivity(
-      'validateReply',
-      (input) => pending.get(Object(input.value)) ?? validate(input),
-      dispatcher,
-    ),
+    validateReply: promiseActivity(async ({ input }) => pending.get(Object(input.value)) ?? validate(input)),
     withValidation(event, { task, sharedWith }) {
-      if (event.type !== 'reply.ended' || event.reply.failure !== null || isRecorded()) return event;
+      if (event.type !== 'reply.ended' || event.reply.failure !== null) return event;
       const { value } = event.reply;
       try {
         const validation = validate({ task, ...(sharedWith && { sharedWith }), value });
@@ -99,24 +87,30 @@ export function createValidator(specFor: SpecSource, dispatcher: ActivityDispatc
  * fails after the same time as in the attempt machine.
  */
 export function createCallAhead(parts: ReadReplyParts): PromiseActorLogic<EarlyReply, CallAheadInput> {
-  const { validate } = createValidator(parts.specFor, parts.dispatcher);
-  const callAhead = async ({ input, signal }: ActivityArgs<CallAheadInput>): Promise<EarlyReply> => {
+  const { validate } = createValidator(parts.specFor);
+  return promiseActivity(async ({ input, signal, self }): Promise<EarlyReply> => {
+    // A reply that an earlier process was reading is lost: its phase calls again.
+    if (wasInterrupted({ self })) return { value: null, failure: LOST, usage: null, openedAtMs: 0, atMs: 0 };
     const call = callInput(initialAttemptState(input.attempt));
-    const { reply, openedAtMs, atMs } = await replyWithin(parts, call, signal);
+    const { reply, openedAtMs, atMs } = await replyWithin(parts, call, { signal, self });
     const { failure, usage, value, prose } = reply;
     const validation = failure === null ? await validate({ ...call, value }) : { ok: false as const, failure };
     return validation.ok
       ? { value: validation.value, ...(prose && { prose }), failure: null, usage, openedAtMs, atMs }
       : { value: null, failure: validation.failure, usage, openedAtMs, atMs };
-  };
-  return promiseActivity('callAhead', callAhead, parts.dispatcher);
+  });
 }
 
 type ReplyEnd = Extract<ReplyEvent, { type: 'reply.ended' }>;
 
 /** Reads a reply to its end, or until no part of it has arrived for too long. */
-function replyWithin(parts: ReadReplyParts, call: ReadReplyInput, signal: AbortSignal): Promise<ReplyEnd> {
-  const { clock } = parts.callScope();
+function replyWithin(
+  parts: ReadReplyParts,
+  call: ReadReplyInput,
+  { signal, self }: Pick<ActivityArgs<unknown>, 'signal' | 'self'>,
+): Promise<ReplyEnd> {
+  const scope = parts.callScope(self);
+  const { clock } = scope;
   const { policy } = call;
   const openedAtMs = clock.now();
   return new Promise((resolve) => {
@@ -129,7 +123,7 @@ function replyWithin(parts: ReadReplyParts, call: ReadReplyInput, signal: AbortS
         resolve({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, promptChars: null, reply });
       }, waitMs);
     };
-    const abort = readReply(parts, call, (event) => {
+    const abort = readReply({ ...parts, ...scope }, call, (event) => {
       if (event.type !== 'reply.ended') return expect('stalled', stallMs(policy));
       clock.clearTimeout(timer);
       resolve(event);
@@ -162,6 +156,8 @@ export interface CallObserver {
   /** Called before the request is sent. */
   readonly onRequest?: (call: CallInfo, request: ModelRequest) => void;
   readonly onText: (call: CallInfo, text: string) => void;
+  /** Called before something is reported to the machine. */
+  readonly onReport?: (call: CallInfo) => void;
   /** Called with the value so far: one object that grows. */
   readonly onPartial: (call: CallInfo, value: unknown) => void;
   /** Whether anyone reads the values so far; by default they are. */
@@ -177,46 +173,38 @@ export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => Model
 
 export type SpecSource = (call: Pick<ReadReplyInput, 'task' | 'sharedWith'>) => PromptSpec;
 
-interface CallScope {
+/** The surroundings of a call. */
+export interface CallScope {
   readonly clock: Clock;
   readonly observer: CallObserver;
+  readonly editRequest?: EditRequest | undefined;
   /** Returns an attachment with its bytes. Throws if the run does not have them. */
   readonly fileOf?: (attachment: Attachment) => AttachedFile;
 }
 
 interface ReadReplyParts {
-  readonly editRequest?: EditRequest | undefined;
   /** The first model is called; the others are its fallbacks, in order. */
   readonly models: readonly ChatModel[];
   readonly specFor: SpecSource;
   readonly replyForm: ReplyForm;
-  readonly callScope: () => CallScope;
-  readonly dispatcher: ActivityDispatcher;
+  readonly callScope: ScopeOf<CallScope>;
 }
+
+type ScopedParts = ReadReplyParts & CallScope;
 
 /** Returns the `readReply` actor of the attempt machine: it renders the prompt, calls the model once and reads its stream. */
 function createReadReply(parts: ReadReplyParts, withValidation: Validator['withValidation']) {
   return fromCallback<AttemptEvent, ReadReplyInput>(({ input, sendBack, self }) => {
-    let abort = (): void => {};
-    const release = parts.dispatcher.dispatch({
-      actor: 'readReply',
-      input,
-      isWaiting: () => self.getSnapshot().status === 'active',
-      execute: (report) => {
-        abort = readReply(parts, input, report);
-      },
-      onEvent: (event) => sendBack(withValidation(event as ReplyEvent, input)),
-    });
-    return () => {
-      release();
-      abort();
-    };
+    // A stream cannot be continued in another process: the machine requests the reply again.
+    if (wasInterrupted({ self })) return sendBack({ type: 'reply.lost' });
+    const scope = parts.callScope(self as AnyActorRef);
+    return readReply({ ...parts, ...scope }, input, (event) => sendBack(withValidation(event, input)));
   });
 }
 
 /** Returns a function that aborts the call. */
-function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: ReplyEvent) => void): () => void {
-  const { clock, observer, fileOf } = parts.callScope();
+function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: ReplyEvent) => void): () => void {
+  const { clock, observer, fileOf } = parts;
   const controller = new AbortController();
   const openedAtMs = clock.now();
   let over = false;
@@ -224,6 +212,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
   const send = (event: ReplyEvent): void => {
     if (over) return;
     over = event.type === 'reply.ended';
+    observer.onReport?.(call);
     report(event);
   };
   let promptChars = 0;
@@ -303,7 +292,7 @@ function readReply(parts: ReadReplyParts, call: ReadReplyInput, report: (event: 
 }
 
 function callOf(
-  { models, specFor, replyForm, editRequest }: ReadReplyParts,
+  { models, specFor, replyForm, editRequest }: ScopedParts,
   call: ReadReplyInput,
   files: readonly AttachedFile[],
 ) {

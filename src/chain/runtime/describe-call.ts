@@ -1,0 +1,36 @@
+import type { ReadReplyInput } from '../../../machines/attempt/actors.ts';
+import { callInput, initialAttemptState } from '../../../machines/attempt/state.ts';
+import type { CallAheadInput } from '../../../machines/contracts/attempt.ts';
+import { wideDigest } from '../../../machines/text/hash.ts';
+import type { Json } from '../../durable/codec.ts';
+
+/** What the journal says of a call: attempt and task of a model's reply, or the capability, and a digest of what is asked. */
+export interface CallSubject {
+  readonly attemptId?: string;
+  readonly task?: string;
+  readonly capability?: string;
+  /** Two calls with the same digest ask the same: ids of runs and attempts do not count, nor do remaining budgets. */
+  readonly request: string;
+}
+
+export function describeCall(source: string, input: unknown): Json {
+  const call = modelCallInput(source, input);
+  const { attemptId, task, capability, runId, ...others } = Object(call ?? input) as Readonly<Record<string, unknown>>;
+  const asked = call === null ? { capability, ...others } : requestOf(call);
+  return {
+    ...(typeof attemptId === 'string' && { attemptId }),
+    ...(typeof task === 'string' && { task }),
+    ...(typeof capability === 'string' && { capability }),
+    request: wideDigest(JSON.stringify(asked)),
+  } satisfies CallSubject;
+}
+
+/** Returns the input of a model call, whether it started early or not; null for any other call. */
+export function modelCallInput(source: string, input: unknown): ReadReplyInput | null {
+  if (source === 'readReply') return input as ReadReplyInput;
+  return source === 'callAhead' ? callInput(initialAttemptState((input as CallAheadInput).attempt)) : null;
+}
+
+function requestOf({ task, model, input, instructions, sharedWith, feedback }: ReadReplyInput) {
+  return { task, model, input, instructions, sharedWith, feedback };
+}

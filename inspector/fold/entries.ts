@@ -1,10 +1,11 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { SystemEntry } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex } from './entry-index.ts';
 import { isExternalEventType } from './external-events.ts';
 import { countUpTo } from './sorted.ts';
 
-type EntryType = JournalEntry['type'];
+type EntryType = JournalEntry['type'] | SystemEntry['type'];
 
 /** The groups by which entries can be filtered, in display order. */
 export const ENTRY_GROUPS = [
@@ -23,6 +24,7 @@ export type EntryGroup = (typeof ENTRY_GROUPS)[number];
 
 const groups: Readonly<Record<EntryType, EntryGroup>> = {
   'run-start': 'run',
+  'actor-end': 'run',
   attachment: 'run',
   resumed: 'run',
   'run-stopped': 'run',
@@ -35,6 +37,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   recovery: 'phases',
   decision: 'decisions',
   transition: 'transitions',
+  ignored: 'transitions',
   'attempt-start': 'attempts',
   'attempt-end': 'attempts',
   'attempt-retry': 'attempts',
@@ -43,6 +46,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   'call-start': 'calls',
   'call-event': 'calls',
   timer: 'calls',
+  'timer-start': 'calls',
   retrieval: 'calls',
   'capability-start': 'calls',
   'capability-end': 'calls',

@@ -18,7 +18,7 @@ export function createEntryIndex(): { readonly entries: EntryIndex; take(entry: 
   return {
     entries: {
       of: (type) => byType.get(type) ?? NONE,
-      typeOf: (seq) => types[seq] ?? 'state',
+      typeOf: (seq) => types[seq] ?? 'text-delta',
       get types() {
         return [...byType.keys()];
       },

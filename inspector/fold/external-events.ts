@@ -4,7 +4,7 @@ import { countUpTo } from './sorted.ts';
 
 const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'call-event', 'timer', 'run-stopped'];
 
-export const isExternalEventType = (type: JournalEntry['type']): type is ExternalEvent['type'] =>
+export const isExternalEventType = (type: string): type is ExternalEvent['type'] =>
   (TYPES as readonly string[]).includes(type);
 
 export const isExternalEvent = (entry: JournalEntry): entry is JournalEntry & ExternalEvent =>

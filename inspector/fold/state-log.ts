@@ -1,6 +1,6 @@
-import type { JournalEntry, StateChange } from '../../machines/contracts/journal.ts';
-import { withChanges } from '../../src/inspection/state-changes.ts';
-import type { StateFrame } from '../../src/inspection/wire.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { type StateChange, withChanges } from '../../src/inspection/state-changes.ts';
+import type { StateFrame, SystemEntry } from '../../src/inspection/wire.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
 /**
@@ -83,7 +83,8 @@ export function createStateLog(): StateLog {
         else put(frame.seq, JSON.stringify(merged(JSON.parse(before) as StateFrame, frame.changes)), false);
       }
     },
-    take(entry) {
+    take(given) {
+      const entry = given as JournalEntry | SystemEntry;
       if (entry.type === 'keyframe' && !frames.has(entry.seq))
         put(entry.seq, JSON.stringify({ seq: entry.seq, state: entry.state }), true);
       if (entry.type === 'state') put(entry.seq, JSON.stringify({ seq: entry.seq, changes: entry.changes }), false);

@@ -2,6 +2,7 @@ import type { CallEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
+import type { SystemEntry } from '../../src/inspection/wire.ts';
 import type { EntryOf } from '../fold/entry-index.ts';
 import { humanizeEvent } from '../fold/explain.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';
@@ -19,7 +20,7 @@ const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
   available: 'replies again',
 };
 
-const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } = {
+const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } & StateSummaries = {
   'run-start': ({ request }) => request,
   attachment: (entry) => `${attachmentLabel(entry)}, digest ${entry.digest}`,
   'run-end': ({ status, usage }) =>
@@ -42,6 +43,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
   'call-start': ({ actor, call, task, capability }) => `${actor} ${call}${about(task ?? capability)}`,
   'call-event': ({ actor, call, event }) => `${actor} ${call}: ${callText(event)}`,
   timer: ({ timer }) => `delay ${timer} elapsed`,
+  'timer-start': ({ timer, event, dueMs }) => `delay ${timer} until ${formatNumber(dueMs)} ms: ${event}`,
   retrieval: ({ query, passages, widened, failure }) =>
     `${failure ?? `${pluralize(passages, 'passage')}${widened ? ', widened' : ''}`} for ${start(query)}`,
   'capability-start': ({ capability, index }) => `${capability}, call ${index}`,
@@ -60,6 +62,12 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } =
   keyframe: () => 'the complete state',
   answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,
 };
+
+/** Observed systems record the contexts of their actors. */
+interface StateSummaries {
+  readonly state: (entry: Extract<SystemEntry, { type: 'state' }>) => string;
+  readonly keyframe: () => string;
+}
 
 /** An unknown or malformed entry is summarized by its members. */
 export function entryLine(entry: JournalEntry): string {

@@ -70,7 +70,7 @@ const externalEventSchema = z.discriminatedUnion('type', [
     type: z.literal('call-event'),
     call: z.int().check(z.gte(0)),
     actor: z.string(),
-    to: z.string(),
+    to: z.optional(z.string()),
     event: callEventSchema,
   }),
   /** A delay elapsed. Timers are numbered from 0 in the order in which they were set. */
@@ -114,8 +114,8 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
     call: z.int().check(z.gte(0)),
     actor: z.string(),
     /** The path of the actor that makes it. */
-    path: z.string(),
-    inputDigest: z.string(),
+    path: z.optional(z.string()),
+    inputDigest: z.optional(z.string()),
     /** A digest of what is asked, without ids of the run: two calls with the same one ask the same. */
     request: z.optional(z.string()),
     /** For a model call. */
@@ -134,8 +134,8 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('transition'),
-    /** The path of the machine's actor; empty for the chain's. */
-    path: z.string(),
+    /** The path of the machine's actor; absent for the chain's. */
+    path: z.optional(z.string()),
     machine: z.string(),
     event: z.string(),
     source: z.string(),
@@ -145,7 +145,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
   /** An event for which every guard was false. */
   z.object({
     type: z.literal('ignored'),
-    path: z.string(),
+    path: z.optional(z.string()),
     machine: z.string(),
     event: z.string(),
     candidates: z.array(candidateSchema),
@@ -154,7 +154,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('timer-start'),
     timer: z.int().check(z.gte(0)),
-    path: z.string(),
+    path: z.optional(z.string()),
     event: z.string(),
     dueMs: z.number(),
   }),
@@ -163,11 +163,13 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
     status: z.enum(['completed', 'degraded', 'cancelled']),
     usage: usageSchema,
     /** How the chart's actor ended: `done` with its output, `stopped`, or with an error. */
-    actor: z.object({
-      status: z.enum(['done', 'error', 'stopped']),
-      output: z.optional(z.unknown()),
-      error: z.optional(z.unknown()),
-    }),
+    actor: z.optional(
+      z.object({
+        status: z.enum(['done', 'error', 'stopped']),
+        output: z.optional(z.unknown()),
+        error: z.optional(z.unknown()),
+      }),
+    ),
   }),
 ]);
 export type RuntimeEvent = z.infer<typeof runtimeEventSchema>;

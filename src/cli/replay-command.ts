@@ -31,10 +31,10 @@ export async function replayCommand(name: string, flags: ReplayFlags, { stdout, 
   const { store, runId } = await findRun(name, flags);
   const recorded = await entriesOf(store.read(runId));
   if (flags.vitest !== undefined) return writeTest(flags.vitest, recorded, stdout);
-  const { divergence, journal } = replay(recorded);
+  const { divergence } = replay(recorded);
   if (divergence !== null && flags.update) return update(name, recorded, divergence, stdout);
-  const same = divergence?.seq ?? journal.length;
-  if (flags.speed !== undefined) await show(journal.slice(0, same), flags.speed, stderr);
+  const same = divergence?.seq ?? recorded.length;
+  if (flags.speed !== undefined) await show(recorded.slice(0, same), flags.speed, stderr);
   const result = { entries: recorded.length, decisions: decisionsIn(recorded), same: divergence === null, divergence };
   if (flags.json) stdout.write(`${printableJson(JSON.stringify(result, null, 2))}\n`);
   else if (divergence === null)

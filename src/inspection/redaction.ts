@@ -1,5 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { type JournalEntry, journalEntrySchema, type StateChange } from '../../machines/contracts/journal.ts';
+import { type JournalEntry, journalEntrySchema } from '../../machines/contracts/journal.ts';
 import { asRedacted } from '../chain/journal/journal-format.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 
@@ -118,12 +118,10 @@ type Change = (text: string, path: string) => string;
 
 /** Paths of strings that belong to the format: entry and event types, and the names in transitions. */
 const FORMAT_PATHS =
-  /^[^.]+\.type$|^attachment\.data$|^(?:delivery|call-event)\.event\.type$|^transition\.(?:machine|event|source|target|candidates\.\d+\.(?:guard|target|result))(?:\.|$)/u;
+  /^[^.]+\.type$|^attachment\.data$|^(?:delivery|call-event)\.event\.type$|^call-event\.to$|^call-start\.(?:path|inputDigest|request)$|^(?:ignored|timer-start)\.|^transition\.(?:path|machine|event|source|target|candidates\.\d+\.(?:guard|target|result))(?:\.|$)/u;
 
 /** Below these members, the keys come from a program, a model or a tool, so they count as text. */
 const FREE_KEYS: ReadonlySet<unknown> = new Set(['arguments', 'host', 'items', 'metadata', 'output']);
-
-const STATE_CHANGE = /^state\.changes\.\d+$/u;
 
 /** Returns an entry with its texts changed. Strings of the format itself are not texts. */
 export function withTexts(entry: JournalEntry, change: Change): JournalEntry {
@@ -136,7 +134,6 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
   if (typeof value === 'number' && PROGRAM_NUMBER.test(path)) return changedNumber(value, path, change);
   if (Array.isArray(value)) return value.map((item, place) => changed(item, `${path}.${place}`, change, isFree));
   if (typeof value !== 'object' || value === null) return value;
-  if (STATE_CHANGE.test(path)) return changedState(value as StateChange, path, change);
   const members = Object.entries(value).map(([name, inside]) => {
     const below = `${path}.${name}`;
     return [isFree ? change(name, below) : name, changed(inside, below, change, isFree || FREE_KEYS.has(name))];
@@ -151,16 +148,6 @@ const PROGRAM_NUMBER = /\.(?:arguments|host|output)\./u;
 function changedNumber(value: number, path: string, change: Change): unknown {
   const text = change(String(value), path);
   return text === String(value) ? value : text;
-}
-
-/** The path of a state change consists of keys. Only keys below a free member are texts. */
-function changedState({ path: names, ...change }: StateChange, path: string, by: Change): unknown {
-  const place = names.findIndex((name) => FREE_KEYS.has(name));
-  const free = place < 0 ? names.length : place + 1;
-  const freeNames = names.slice(free).map((name, at) => changed(name, `${path}.path.${free + at}`, by, true));
-  const isFree = place >= 0;
-  const rest = Object.entries(change).map(([name, inside]) => [name, changed(inside, `${path}.${name}`, by, isFree)]);
-  return { path: [...names.slice(0, free), ...freeNames], ...Object.fromEntries(rest) };
 }
 
 function* textsOf(entries: Iterable<JournalEntry>): Generator<PlacedText> {

@@ -5,7 +5,7 @@ import type { JournalEntry, RunStart, RunSummary } from '../../machines/contract
 import { withoutBytes } from '../chain/journal/journal-format.ts';
 import type { RebuiltPrompt } from '../chain/journal/recorded-prompts.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
-import { changesBetween } from '../chain/recording/state-changes.ts';
+import { changesBetween } from './state-changes.ts';
 import { chartVersion } from '../chain/runtime/run.ts';
 import { chartOf } from '../durable/charts/chart.ts';
 import { oneLine } from '../internal/printable.ts';

@@ -1,4 +1,9 @@
-import type { StateChange } from '../../../machines/contracts/journal.ts';
+/** One change of a JSON state at a path: list items are replaced, a member is removed, or a value is set. */
+export type StateChange = { readonly path: readonly (string | number)[] } & (
+  | { readonly at: number; readonly removed: number; readonly added: readonly unknown[] }
+  | { readonly gone: true }
+  | { readonly value: unknown }
+);
 
 type Path = StateChange['path'];
 type Members = Readonly<Record<string, unknown>>;

@@ -1,7 +1,8 @@
-import type { JournalEntry, RunStatus, StateChange } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
 import type { ChatTurn, ToolOffer } from '../../machines/contracts/model.ts';
 import type { WhatIf } from '../chain/journal/what-if.ts';
 import type { Chart } from '../durable/charts/chart.ts';
+import type { StateChange } from './state-changes.ts';
 
 /**
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of

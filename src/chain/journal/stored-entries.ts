@@ -48,7 +48,7 @@ function readEvent(event: DurableEvent): JournalEvent {
     case 'ignored':
     case 'timer-start': {
       const { actor: path, ...rest } = event;
-      return { ...rest, path } as unknown as JournalEvent;
+      return { ...rest, ...(path !== '' && { path }) } as unknown as JournalEvent;
     }
     case 'emitted': {
       const emitted = decode(event.event) as JournalEvent;
@@ -126,11 +126,11 @@ function storedEvent(event: JournalEvent): DurableEvent {
     case 'delivery':
       return { actor: '', ...event, event: encode(event.event, 'event') } as Stored<'delivery'>;
     case 'call-event': {
-      const { type: _, call: activity, actor: source, to: actor, event: reported, ...rest } = event;
+      const { type: _, call: activity, actor: source, to: actor = '', event: reported, ...rest } = event;
       return { type: 'activity-event', activity, source, actor, event: storedCallEvent(reported), ...rest };
     }
     case 'call-start': {
-      const { type: _, call: activity, actor: source, path: actor, inputDigest, ...subject } = event;
+      const { type: _, call: activity, actor: source, path: actor = '', inputDigest = '', ...subject } = event;
       return {
         type: 'activity-start',
         activity,
@@ -143,7 +143,7 @@ function storedEvent(event: JournalEvent): DurableEvent {
     case 'transition':
     case 'ignored':
     case 'timer-start': {
-      const { path: actor, ...rest } = event;
+      const { path: actor = '', ...rest } = event;
       return { ...rest, actor } as unknown as DurableEvent;
     }
     case 'retry-rule': {

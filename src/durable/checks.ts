@@ -54,7 +54,16 @@ function* contextProblem(machine: AnyStateMachine, contextCodec: Codec): Generat
   }
 }
 
-const OPTIONS = ['journals', 'versions', 'codecs', 'timeWithoutProcess', 'clock', 'logger'];
+const OPTIONS = [
+  'journals',
+  'versions',
+  'codecs',
+  'timeWithoutProcess',
+  'describeCall',
+  'describeEnd',
+  'clock',
+  'logger',
+];
 
 /** Throws `invalid_option` for options that JavaScript cannot check. */
 export function requireOptions(machine: unknown, options: object): void {

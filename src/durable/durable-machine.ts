@@ -116,15 +116,9 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * Evaluates the entries of a journal again, one step at a time. Entries may be appended until the last step. `isSame` decides whether the
    * machine does the same now; by default, all members must be equal.
    */
-  replaySteps(
-    entries: readonly DurableEntry[],
-    isSame?: SameEntry,
-  ): Generator<ReplayStep, ActorReplay<Machine>>;
+  replaySteps(entries: readonly DurableEntry[], isSame?: SameEntry): Generator<ReplayStep, ActorReplay<Machine>>;
   /** Starts another actor with the same past, up to an entry. Takes the id of an actor or its entries. */
-  fork(
-    actor: string | readonly DurableEntry[],
-    options: ForkActorOptions<Machine>,
-  ): Promise<DurableActor<Machine>>;
+  fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /** All actors, the newest first. */
   list(): Promise<readonly ActorSummary[]>;
   /** Deletes an actor that no process holds. */
@@ -225,10 +219,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return { divergence, snapshot };
   }
 
-  *replaySteps(
-    entries: readonly DurableEntry[],
-    isSame?: SameEntry,
-  ): Generator<ReplayStep, ActorReplay<Machine>> {
+  *replaySteps(entries: readonly DurableEntry[], isSame?: SameEntry): Generator<ReplayStep, ActorReplay<Machine>> {
     const start = startOf(entries);
     const parts = this.#parts(start.actorId, this.#machineOf(start));
     const { system, divergence } = yield* replaySteps(entries, parts, isSame);

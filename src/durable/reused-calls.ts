@@ -25,7 +25,11 @@ export interface ReuseOptions {
   /** Receives the calls without a recorded result, which are then not made. By default, they are. */
   readonly onMissing?: (call: CallInfo) => void;
   /** Changes a recorded event before it is delivered to `call`. */
-  readonly change?: (recorded: { readonly event: CallEvent; readonly seq: number; readonly call: CallInfo }) => CallEvent;
+  readonly change?: (recorded: {
+    readonly event: CallEvent;
+    readonly seq: number;
+    readonly call: CallInfo;
+  }) => CallEvent;
 }
 
 export interface ReusedCalls {

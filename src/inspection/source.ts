@@ -5,10 +5,10 @@ import type { JournalEntry, RunStart, RunSummary } from '../../machines/contract
 import { withoutBytes } from '../chain/journal/journal-format.ts';
 import type { RebuiltPrompt } from '../chain/journal/recorded-prompts.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
-import { changesBetween } from './state-changes.ts';
 import { chartVersion } from '../chain/runtime/run.ts';
 import { chartOf } from '../durable/charts/chart.ts';
 import { oneLine } from '../internal/printable.ts';
+import { changesBetween } from './state-changes.ts';
 import type { InspectedRun, RunCharts, ShownPrompt, StateFrame } from './wire.ts';
 
 /** Something that a page can open: a live run, a recording, or an observed system of other XState actors. */

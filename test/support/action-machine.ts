@@ -21,9 +21,7 @@ import { promptSpec } from '../../src/chain/prompts/prompt-spec.ts';
 import { prompts } from '../../src/chain/prompts/registry.ts';
 import { createActionActors } from '../../src/chain/runtime/actors.ts';
 import { type Decider, deciderKind, noopDecider } from '../../src/chain/runtime/decider.ts';
-import { noopObserver } from '../../src/chain/runtime/run-events.ts';
 import type { Clock } from '../../src/durable/clock.ts';
-import { inlineDispatcher } from '../../src/llm/activities.ts';
 import { noopCallObserver, provideAttempt } from '../../src/llm/attempts/provide-attempt.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { type Capability, defineCapability } from '../../src/tools/capability.ts';
@@ -208,12 +206,12 @@ export function startActionWithCapabilities({
   const clock = new SimulatedClock();
   const registry = createRegistry(capabilities);
   const { attempt, model } = attemptReplying(actionReply(wish), clock);
-  const scope = { clock, dispatcher: inlineDispatcher, observer: noopObserver };
+  const scope = { clock, partial: () => {}, hasReaders: () => false };
   const actor = createActor(
     actionMachine.provide({
       actors: {
         attempt,
-        ...createActionActors({ capabilities: registry, decider, scope: () => scope }),
+        ...createActionActors({ capabilities: registry, decider, scopeOf: () => scope }),
       },
     }),
     {

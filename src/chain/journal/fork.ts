@@ -98,7 +98,8 @@ export async function forkRun(
 
 /** Identical requests have the same key. A call that was stopped, or lost with its process, has no result. */
 function keyOf({ source, subject }: CallInfo, events: readonly ReusedEvent[] | null): string | null {
-  const isAnswered = events === null || events.some((event) => event.type === 'activity-event' && isResult(event.event));
+  const isAnswered =
+    events === null || events.some((event) => event.type === 'activity-event' && isResult(event.event));
   return isAnswered ? `${source} ${(subject as unknown as CallSubject).request}` : null;
 }
 

@@ -9,8 +9,8 @@ import { type PromptSpec, requestOf } from '../../llm/request.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { createSpecs } from '../prompts/prompt-spec.ts';
 import { requestDigest } from '../prompts/request-digest.ts';
-import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
 import { modelCallInput } from '../runtime/describe-call.ts';
+import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
 import { runStartOf } from './journal-format.ts';
 import { replaySteps, requireSameChart } from './replay.ts';
 

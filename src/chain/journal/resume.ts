@@ -4,8 +4,8 @@ import { PostChainError as DurableError } from '../../durable/error.ts';
 import type { OpenJournalOptions } from '../../durable/journals/journal-store.ts';
 import { fileIn } from '../../llm/content.ts';
 import { attachRun, type ChainHost, createFeed, type Run } from '../runtime/run.ts';
-import { requireSameChart } from './replay.ts';
 import { runStartOf } from './journal-format.ts';
+import { requireSameChart } from './replay.ts';
 
 /**
  * Resumes a run whose process ended: replays its journal, then continues live. Finished calls are not repeated; a call in flight is made

@@ -22,9 +22,7 @@ export interface StateHistory {
  *
  * @throws PostChainError `invalid_journal` if recorded states contradict each other.
  */
-export function stateHistory(
-  entries: readonly JournalEntry[],
-): StateHistory {
+export function stateHistory(entries: readonly JournalEntry[]): StateHistory {
   const states: StateAfter[] = [];
   const steps = stateSteps(entries);
   for (;;) {
@@ -38,9 +36,7 @@ export function stateHistory(
  * Yields the states of a run, one batch per entry, except that the first covers two, so that other work can run in between. Entries may be
  * appended to the list until the step after its last entry. Returns the `problem` of `stateHistory`.
  */
-export function* stateSteps(
-  entries: readonly JournalEntry[],
-): Generator<readonly StateAfter[], string | null> {
+export function* stateSteps(entries: readonly JournalEntry[]): Generator<readonly StateAfter[], string | null> {
   const [start] = entries;
   if (start?.type !== 'run-start' || !isReplayable(start)) {
     if (start?.type !== 'run-start') return null;
@@ -70,10 +66,7 @@ const histories = new WeakMap<
  *
  * @throws PostChainError `invalid_journal` if recorded states contradict each other.
  */
-export function stateAt(
-  entries: readonly JournalEntry[],
-  seq: number,
-): RecordedState | null {
+export function stateAt(entries: readonly JournalEntry[], seq: number): RecordedState | null {
   let known = histories.get(entries);
   if (known?.length !== entries.length) {
     known = { length: entries.length, states: stateHistory(entries).states };

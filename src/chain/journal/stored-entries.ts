@@ -76,7 +76,10 @@ function readEvent(event: DurableEvent): JournalEvent {
 }
 
 /** `from` is the path of the actor that emitted an event, null for the host; `call` is the call that noted something. */
-const placed = (event: JournalEvent, place: { readonly from?: string | null; readonly call?: number }): JournalEvent => ({
+const placed = (
+  event: JournalEvent,
+  place: { readonly from?: string | null; readonly call?: number },
+): JournalEvent => ({
   ...event,
   ...place,
 });
@@ -163,7 +166,11 @@ function storedEvent(event: JournalEvent): DurableEvent {
   }
 }
 
-function storedRest(event: { readonly type: string; readonly from?: string | null; readonly call?: number }): DurableEvent {
+function storedRest(event: {
+  readonly type: string;
+  readonly from?: string | null;
+  readonly call?: number;
+}): DurableEvent {
   const { from = '', ...own } = event;
   if (STORED.has(event.type)) return event as unknown as DurableEvent;
   if (from !== null && !ANNOTATIONS.has(event.type as JournalEvent['type']))

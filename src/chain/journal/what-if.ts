@@ -68,10 +68,7 @@ const DECIDING = {
  *
  * @throws PostChainError `invalid_option` for a number that no decision reads, `invalid_journal` if the run cannot be replayed.
  */
-export function whatIf(
-  entries: readonly JournalEntry[],
-  set: WhatIfChanges,
-): WhatIf {
+export function whatIf(entries: readonly JournalEntry[], set: WhatIfChanges): WhatIf {
   const steps = whatIfSteps(entries, set);
   for (;;) {
     const { done, value } = steps.next();
@@ -80,10 +77,7 @@ export function whatIf(
 }
 
 /** Like `whatIf`, but in steps, so that other work can run in between. */
-export function* whatIfSteps(
-  entries: readonly JournalEntry[],
-  set: WhatIfChanges,
-): Generator<unknown, WhatIf> {
+export function* whatIfSteps(entries: readonly JournalEntry[], set: WhatIfChanges): Generator<unknown, WhatIf> {
   const changes = readDecidingNumbers(set);
   const { runId } = runStartOf(entries);
   const states: StateAfter[] = [];

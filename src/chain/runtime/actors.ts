@@ -10,7 +10,6 @@ import { attemptGuards } from '../../../machines/attempt/guards.ts';
 import type { AppendTurnInput, ChainActors, RecallSessionInput } from '../../../machines/chain/actors.ts';
 import { type chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import { chainGuards } from '../../../machines/chain/guards.ts';
-import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ArgumentsCheck, CapabilityResult, CapabilityRunResult } from '../../../machines/contracts/capability.ts';
 import type {
   Approval,
@@ -19,6 +18,7 @@ import type {
   ContextMeasures,
   MeasureContextInput,
 } from '../../../machines/contracts/context.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Grading, GradingInput } from '../../../machines/contracts/grading.ts';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import type { ChatModel, EmbeddingModel, ReplyForm } from '../../../machines/contracts/model.ts';
@@ -97,7 +97,9 @@ function createProvidedChain(parts: ChainParts): typeof chainMachine {
 }
 
 /** Returns guards whose compared values are recorded. */
-function explained<Guards extends Readonly<Record<string, (args: never, params: never) => GuardResult>>>(guards: Guards) {
+function explained<Guards extends Readonly<Record<string, (args: never, params: never) => GuardResult>>>(
+  guards: Guards,
+) {
   return Object.fromEntries(
     Object.entries(guards).map(([name, guard]) => [name, defineGuard(guard as never)]),
     // biome-ignore lint/suspicious/noExplicitAny: it stands in for a guard of any context, event and parameters

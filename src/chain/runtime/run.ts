@@ -168,7 +168,8 @@ export function attachRun(
   ref.subscribe({ error: addEnds, complete: addEnds });
   const settled = (): FinalAnswer => {
     stream.end();
-    const answer = entries.findLast((entry) => entry.type === 'answer')?.answer ?? finalAnswerOf(actor.getSnapshot()).answer;
+    const answer =
+      entries.findLast((entry) => entry.type === 'answer')?.answer ?? finalAnswerOf(actor.getSnapshot()).answer;
     return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
   };
   const answer = actor.output.then(settled, settled);
@@ -276,11 +277,7 @@ function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
 }
 
 /** Returns what the first entry of a run contains besides its input. */
-export function productOf(
-  input: ChainInput,
-  { models, prompts }: ChainParts,
-  host: RunStart['host'],
-): RunProduct {
+export function productOf(input: ChainInput, { models, prompts }: ChainParts, host: RunStart['host']): RunProduct {
   const [modelId = '', ...fallbackModelIds] = models.map(({ id }) => id);
   return {
     modelId,

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RunStatus } from '../../../machines/contracts/journal.ts';
-import { changesBetween, withChanges } from '../state-changes.ts';
 import type { Chart } from '../../durable/charts/chart.ts';
 import { count } from '../../internal/printable.ts';
 import { lineLog, type RunSource, type SourceSink } from '../source.ts';
+import { changesBetween, withChanges } from '../state-changes.ts';
 import type { RunCharts, SystemEntry } from '../wire.ts';
 import type { SystemMessage } from './messages.ts';
 

@@ -33,11 +33,7 @@ interface AttemptParts extends ReadReplyParts {
 }
 
 /** Runs on its own and in the chain. */
-export function provideAttempt({
-  hooks = NO_HOOKS,
-  guards = {},
-  ...parts
-}: AttemptParts): typeof attemptMachine {
+export function provideAttempt({ hooks = NO_HOOKS, guards = {}, ...parts }: AttemptParts): typeof attemptMachine {
   const { validateReply, withValidation } = createValidator(parts.specFor);
   const readReply = createReadReply(parts, withValidation);
   return createAttemptMachine({ readReply, validateReply }).provide({

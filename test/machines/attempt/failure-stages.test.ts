@@ -4,13 +4,12 @@ import * as z from 'zod';
 import { intentionReplySchema } from '../../../machines/contracts/phase-io.ts';
 import { promptSpec } from '../../../src/chain/prompts/prompt-spec.ts';
 import { prompts } from '../../../src/chain/prompts/registry.ts';
-import { inlineDispatcher } from '../../../src/llm/activities.ts';
 import { createValidator } from '../../../src/llm/attempts/provide-attempt.ts';
 import { replies } from '../../../src/testing/replies.ts';
 
 /** Returns the result of the built-in validator for a value and this schema. */
 async function validate(output: z.ZodType, value: unknown) {
-  const { validateReply } = createValidator(() => promptSpec({ ...prompts.intention, output }), inlineDispatcher);
+  const { validateReply } = createValidator(() => promptSpec({ ...prompts.intention, output }));
   return toPromise(createActor(validateReply, { input: { task: 'intention', value } }).start());
 }
 

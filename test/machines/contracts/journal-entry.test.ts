@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { emittedEventSchema } from '../../../machines/contracts/events.ts';
 import { JOURNAL_VERSION, type JournalEvent, journalEntrySchema } from '../../../machines/contracts/journal.ts';
-import { initialState } from '../../../machines/policies/progress.ts';
+
 import {
   aCapabilityResult,
   aChainInput,
@@ -102,14 +102,35 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     prompts: { action: { name: 'action', version: 1 } },
     startedAt: '2025-01-27T10:00:00Z',
     host: { flags: ['--docs', 'docs'] },
-    keyframes: true,
+    seed: 1,
+    node: '20.20.2',
+    icu: '78.2',
     redacted: false,
-    forkedFrom: { runId: 'q', seq: 7, changes: ['thresholds.confidence=0.5'], forkedAt: '2025-01-27T10:00:00Z' },
+    forkedFrom: {
+      runId: 'q',
+      seq: 7,
+      changes: ['thresholds.confidence=0.5'],
+      forkedAt: '2025-01-27T10:00:00Z',
+      clockStartMs: 1,
+    },
   },
-  'call-start': { type: 'call-start', call: 0, actor: 'readReply' },
-  'call-event': { type: 'call-event', call: 0, actor: 'measureContext', event: { type: 'done', output: [1] } },
-  state: { type: 'state', changes: [{ path: ['messages'], at: 1, removed: 0, added: [aMessage()] }] },
-  keyframe: { type: 'keyframe', state: initialState(aChainInput()) },
+  'call-start': {
+    type: 'call-start',
+    call: 0,
+    actor: 'readReply',
+    path: '/attempt/readReply',
+    inputDigest: '0123456789abcdef',
+    request: '0123456789abcdef',
+  },
+  'call-event': {
+    type: 'call-event',
+    call: 0,
+    actor: 'measureContext',
+    to: '/measureContext',
+    event: { type: 'done', output: [1] },
+  },
+  'timer-start': { type: 'timer-start', timer: 0, event: 'xstate.after.100.chain', dueMs: 100 },
+  ignored: { type: 'ignored', machine: 'postChain', event: 'run.finished', candidates: [] },
   timer: { type: 'timer', timer: 0 },
   'run-stopped': { type: 'run-stopped' },
   resumed: { type: 'resumed', resumedAt: '2025-01-27T10:00:00Z' },

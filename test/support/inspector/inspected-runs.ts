@@ -299,12 +299,12 @@ interface Increments {
 export function longRun(entries: readonly JournalEntry[], count: number): readonly JournalEntry[] {
   const [start, ...rest] = entries;
   if (start === undefined) throw new Error('no entries');
-  const body = rest.filter(({ type }) => type !== 'run-end' && type !== 'answer' && type !== 'keyframe');
+  const body = rest.filter(({ type }) => type !== 'run-end' && type !== 'answer');
   const countOf = (read: (entry: JournalEntry) => number): number => Math.max(...body.map(read)) + 1;
   const increments: Increments = {
     seq: body.length,
     atMs: 3 * body.length,
-    calls: countOf((entry) => ('call' in entry ? entry.call : -1)),
+    calls: countOf((entry) => ('call' in entry ? (entry.call ?? -1) : -1)),
     cycles: countOf((entry) => ('cycle' in entry ? entry.cycle : 0)) - 1,
     steps: countOf((entry) => ('step' in entry ? entry.step : 0)) - 1,
   };
@@ -323,7 +323,7 @@ function repeatEntry(entry: JournalEntry, repetition: number, index: number, inc
     ...entry,
     seq: 1 + repetition * increments.seq + index,
     atMs: 1 + repetition * increments.atMs + index * 3,
-    ...('call' in entry && { call: entry.call + repetition * increments.calls }),
+    ...('call' in entry && { call: (entry.call ?? 0) + repetition * increments.calls }),
     ...('cycle' in entry && { cycle: entry.cycle + repetition * increments.cycles }),
     ...('step' in entry && { step: entry.step + repetition * increments.steps }),
     ...('attemptId' in entry && { attemptId: `${repetition}.${entry.attemptId}` }),

@@ -80,23 +80,9 @@ describe('a forged journal with valid entries', () => {
   it('is recorded again whatever the numbers of its calls', async () => {
     const entries = await recordedRun();
     for (const shift of [1, 100, 4_000_000_000]) {
-      const journal = entries.map((entry) => ('call' in entry ? { ...entry, call: entry.call + shift } : entry));
+      const journal = entries.map((entry) => ('call' in entry ? { ...entry, call: (entry.call ?? 0) + shift } : entry));
       const error = await outcomeOf(() => rerecord(journal as JournalEntry[]));
       expect(error).toBeNull();
     }
-  });
-
-  it.each([
-    { path: ['nothing', 'inside'], value: 1 },
-    { path: ['nothing'], at: 0, removed: 1, added: [1] },
-    { path: ['messages', 4_000_000, 'id'], value: 1 },
-    { path: ['messages', 'first', 'id'], gone: true },
-  ])('makes stateAt throw if a state cannot change like %j', async (change) => {
-    const [start, ...others] = await recordedRun();
-    const state = { type: 'state', changes: [change], atMs: 0 };
-    const keyframe = { type: 'keyframe', state: { messages: [] }, atMs: 0 };
-    const journal = [{ ...start, chart: 'other' }, keyframe, state, ...others].map((entry, seq) => ({ ...entry, seq }));
-    const error = await outcomeOf(() => stateAt(journal as never, 5));
-    expect(error).toMatchObject({ code: 'invalid_journal', message: expect.stringContaining('entry 2') });
   });
 });

@@ -5,7 +5,6 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { stateAt, stateHistory } from '../../../../src/chain/journal/state-at.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
-import { changesBetween, withChanges } from '../../../../src/chain/recording/state-changes.ts';
 import { type RandomRun, randomChain, randomRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
@@ -54,54 +53,20 @@ describe('stateAt', () => {
     const { chain, clock } = randomChain({ ...fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 })[0] } as RandomRun);
     const run = chain.run({ request: 'Is it so?' });
     await runUntilEnded(run, clock);
-    expect(run.journal.some(({ type }) => type === 'state' || type === 'keyframe')).toBe(false);
     expect(stateAt(run.journal, 0)).toBeNull();
     expect(json(stateAt(run.journal, run.journal.length - 1))).toMatchObject({ request: 'Is it so?' });
   });
 
-  it('knows only the keyframes of a run that another version of the chart recorded', async () => {
+  it('does not know the states of a run that another version of the chart recorded', async () => {
     const { chain, clock } = randomChain({ ...fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 })[0] } as RandomRun);
     const run = chain.run({ request: 'Is it so?' });
     await runUntilEnded(run, clock);
-    const state = stateAt(run.journal, run.journal.length - 1) as RecordedState;
-    const [start, second, ...others] = json(run.journal) as JournalEntry[];
-    const old = [
-      { ...start, chart: { id: 'postChain', digest: '00000000' } },
-      { ...second, type: 'keyframe', state },
-      ...others,
-    ] as JournalEntry[];
+    const [start, ...others] = json(run.journal) as JournalEntry[];
+    const old = [{ ...start, chart: { id: 'postChain', digest: '00000000' } }, ...others] as JournalEntry[];
     expect(stateHistory(old)).toEqual({
-      states: [{ seq: 1, state }],
-      problem: expect.stringContaining('keyframes only'),
+      states: [],
+      problem: 'Another version of the chart recorded the run, so its state is unknown.',
     });
-    expect([stateAt(old, 0), stateAt(old, 5)]).toEqual([null, state]);
-  });
-});
-
-describe('changesBetween and withChanges', () => {
-  it('transform any JSON value into any other', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), (before, after) => {
-        const changes = json(changesBetween(before, after)) as ReturnType<typeof changesBetween>;
-        expect(json(withChanges(before, changes))).toEqual(json(after));
-      }),
-      { numRuns: sampleSize('changes of JSON', 1_000, 50_000) },
-    );
-  });
-
-  it('produce no more changes than there are differences', () => {
-    const list = Array.from({ length: 1_000 }, (_, id) => ({ id }));
-    const [first, second] = [
-      { list, other: { a: 1, b: [1] } },
-      { list: [...list, { id: 1_000 }], other: { a: 2, b: [1] } },
-    ];
-    expect(changesBetween(first, { ...first })).toEqual([]);
-    expect(changesBetween(first, { ...second, other: { ...first.other, a: 2 } })).toEqual([
-      { path: ['list'], at: 1_000, removed: 0, added: [{ id: 1_000 }] },
-      { path: ['other', 'a'], value: 2 },
-    ]);
-    const one = list.with(500, { id: -1 });
-    expect(changesBetween(list, one)).toEqual([{ path: [500, 'id'], value: -1 }]);
-    expect(changesBetween(list, list.toSpliced(500, 1))).toEqual([{ path: [], at: 500, removed: 1, added: [] }]);
+    expect(stateAt(old, 5)).toBeNull();
   });
 });

@@ -1,32 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { createInbox } from '../../../../src/chain/runtime/durable-actor.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { entriesOf, phasesOf, rulesOf, startScripted } from '../../../support/run-chain.ts';
 
 describe('events sent to a run', () => {
-  it('are queued in order while another one is processed', () => {
-    const taken: string[] = [];
-    const inbox = createInbox<string>((item) => {
-      taken.push(`${item} begins`);
-      if (item === 'a') for (const other of ['b', 'c']) inbox.push(other);
-      taken.push(`${item} ends`);
-    });
-    inbox.push('a');
-    expect(taken).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
-  });
-
-  it('are processed after one that threw', () => {
-    const taken: string[] = [];
-    const inbox = createInbox<string>((item) => {
-      if (item === 'bad') throw new Error('broken');
-      taken.push(item);
-    });
-    expect(() => inbox.push('bad')).toThrow('broken');
-    inbox.push('good');
-    expect(taken).toEqual(['good']);
-  });
-
   it('[promise 6] from a listener during a step are written after that step and can be replayed', async () => {
     const { run } = startScripted();
     run.actor.on('phase-start', ({ phase }) => {

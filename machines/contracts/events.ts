@@ -78,6 +78,9 @@ const callErrorSchema = z.object({
 });
 export type CallError = Readonly<z.infer<typeof callErrorSchema>>;
 
+/** The validation of a complete reply, unless the schema is asynchronous. */
+const validated = { validation: z.optional(z.unknown()) };
+
 /**
  * Progress and result of an activity. `done` and `failed` end a promise activity; `reply.ended` and `reply.lost` end
  * the reading of a model's reply.
@@ -85,7 +88,7 @@ export type CallError = Readonly<z.infer<typeof callErrorSchema>>;
 export const callEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('done'), output: z.optional(z.unknown()) }),
   z.object({ type: z.literal('failed'), error: callErrorSchema }),
-  ...replyEventSchema.def.options,
+  ...replyEventSchema.def.options.map((option) => z.extend(option, validated)),
 ]);
 export type CallEvent = Readonly<z.infer<typeof callEventSchema>>;
 

@@ -80,6 +80,9 @@ const externalEventSchema = z.discriminatedUnion('type', [
 ]);
 export type ExternalEvent = z.infer<typeof externalEventSchema>;
 
+/** The call that noted something. */
+const callNumber = z.optional(z.int());
+
 /** Annotations: entries that do not affect the charts. */
 const annotationSchema = z.discriminatedUnion('type', [
   z.object({
@@ -88,11 +91,12 @@ const annotationSchema = z.discriminatedUnion('type', [
     passages: z.int(),
     widened: z.boolean(),
     failure: z.nullable(z.string()),
+    call: callNumber,
   }),
   /** Text of a reply as it arrived, joined to pieces of up to half a second or about a thousand characters. */
-  z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string() }),
+  z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string(), call: callNumber }),
   /** A digest of the prompt of a model call: FNV-1a of its turns, schema and tools as JSON. */
-  z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string(), call: z.optional(z.int()) }),
+  z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string(), call: callNumber }),
   /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, directly after `run-start`. */
   z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here. */
@@ -194,10 +198,12 @@ export const ANNOTATIONS = typesOf<Annotation['type']>({
   resumed: true,
 });
 
+/** The path of the actor that emitted an event; absent for the chain's, null for one that the chart did not emit. */
+const emitterSchema = z.optional(z.nullable(z.string()));
 /** `seq` counts from 0 without gaps; `atMs` is milliseconds since the start by the run's clock. */
 const place = { seq: z.int().check(z.gte(0)), atMs: z.number() };
 const entrySchema = z.discriminatedUnion('type', [
-  ...emittedEventSchema.def.options.map((option) => z.extend(option, place)),
+  ...emittedEventSchema.def.options.map((option) => z.extend(option, { ...place, from: emitterSchema })),
   ...runtimeEventSchema.def.options.map((option) => z.extend(option, place)),
 ] as unknown as readonly [z.ZodMiniObject<{ type: z.ZodMiniLiteral<JournalEvent['type']> }>]);
 export const journalEntrySchema = entrySchema as unknown as z.ZodMiniType<JournalEntry>;

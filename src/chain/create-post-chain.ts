@@ -4,7 +4,7 @@ import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { type ForkOptions, forkRun } from './journal/fork.ts';
 import type { JournalStore } from './journal/journal-format.ts';
-import { resumeRun } from './journal/resume.ts';
+import { requireResumable, resumeRun } from './journal/resume.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
 import { createChainHost, type Run, startRun } from './runtime/run.ts';
 import { createChainInput, type RunOptions } from './runtime/run-options.ts';
@@ -41,7 +41,7 @@ export interface PostChain {
  */
 export function createPostChain(options: PostChainOptions = {}): PostChain {
   const parts = resolveOptions(options);
-  const chain = createChainHost(parts, options.journals);
+  const chain = createChainHost(parts, options.journals, requireResumable);
   const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
   const kept = (): JournalStore => options.journals ?? noJournals();
   return {

@@ -64,6 +64,8 @@ export interface Activity {
   readonly subject: Json;
   readonly startedAtMs: number;
   isStarted: boolean;
+  /** Whether recorded events stand in for it. */
+  isReplaced: boolean;
   /** Whether an earlier process started it. */
   wasInterrupted: boolean;
   readonly start: () => void;
@@ -231,9 +233,11 @@ export class DurableActorSystem {
    */
   release(replace: (activity: Activity) => boolean): void {
     for (const activity of [...this.activities.values()]) {
+      if (activity.isReplaced) continue;
       if (!activity.isStarted) {
+        activity.isReplaced = replace(activity);
+        if (activity.isReplaced) continue;
         activity.isStarted = true;
-        if (replace(activity)) continue;
         try {
           activity.start();
         } catch (error) {
@@ -417,6 +421,7 @@ export class DurableActorSystem {
           subject,
           startedAtMs: this.#nowMs,
           isStarted: false,
+          isReplaced: false,
           wasInterrupted: false,
           start: () => logic.start?.(ref.getSnapshot(), scope),
           unanswered: [],
@@ -557,8 +562,11 @@ export class DurableActorSystem {
     const actor = this.#pathOf(ref);
     this.#touched.add(actor);
     const taken = this.#inEffect(ref, step);
-    const { evaluated } = this.#guards;
-    this.#guards.evaluated = [];
+    // A machine that this one has started in the microstep has reported its own microsteps first.
+    const { machine: own } = step.snapshot as AnyMachineSnapshot;
+    const isOwn = ({ transition }: EvaluatedGuard): boolean => transition.source.machine === own;
+    const evaluated = this.#guards.evaluated.filter(isOwn);
+    this.#guards.evaluated = this.#guards.evaluated.filter((guard) => !isOwn(guard));
     for (const transition of taken) {
       this.#options.record({
         type: 'transition',

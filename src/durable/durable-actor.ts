@@ -296,10 +296,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     });
   }
 
-  /** The clock shares the event loop between actors: what calls report waits for its turn. */
   #push(event: Item['event']): void {
     this.#inbox.push({ event, atMs: this.#nowMs, resolve: () => {}, reject: () => {} });
-    takeTurnOf(this.#options.clock)(() => this.#drain());
+    // The clock shares the event loop between actors: what calls report waits for its turn.
+    if (event.type === 'activity-event') takeTurnOf(this.#options.clock)(() => this.#drain());
+    else this.#drain();
   }
 
   /** Processes what has arrived, and then starts activities: one that an event has stopped meanwhile does not start. */

@@ -54,6 +54,12 @@ function summaryOf({ id, first, last, isDamaged, isWritten }: ListedJournal): Ac
   return { id, machine, startedAt, status, forkedFrom: origin, lastSeq };
 }
 
+/** Returns where the step that contains an entry starts; never before the end of the first step. */
+export function startOfStep(entries: readonly DurableEntry[], seq: number): number {
+  const start = entries.findLastIndex((entry, at) => at <= seq && isExternal(entry));
+  return start < 0 ? endOfStep(entries, 0) : start;
+}
+
 /** Returns where the step that contains an entry ends: the number of the next external entry, or the length of the journal. */
 export function endOfStep(entries: readonly DurableEntry[], seq: number): number {
   const next = entries.findIndex((entry, at) => at > seq && isExternal(entry));

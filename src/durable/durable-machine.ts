@@ -3,7 +3,7 @@ import { requireDurable, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor, type HostOptions } from './durable-actor.ts';
-import { type ActorSummary, endOfStep } from './durable-format.ts';
+import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { type DurableEntry, type DurableEvent, JOURNAL_FORMAT, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
 import type { JournalStore, JournalWriter, OpenJournalOptions } from './journals/journal-store.ts';
@@ -72,6 +72,8 @@ export interface OpenActorOptions<Machine extends AnyStateMachine> extends OpenJ
 export interface ForkActorOptions<Machine extends AnyStateMachine> extends RunActorOptions {
   /** The entry after whose step the fork begins. */
   readonly at: number;
+  /** Whether it begins before that step instead. */
+  readonly isBefore?: boolean;
   /** An event to send to the fork. */
   readonly event?: EventFromLogic<Machine>;
   /** The id of the fork; by default random. */
@@ -230,7 +232,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async fork(
     actor: string | readonly DurableEntry[],
-    { at, event, id = crypto.randomUUID(), input, product, reuse, ...run }: ForkActorOptions<Machine>,
+    { at, isBefore, event, id = crypto.randomUUID(), input, product, reuse, ...run }: ForkActorOptions<Machine>,
   ): Promise<DurableActor<Machine>> {
     const entries = typeof actor === 'string' ? await this.#read(actor) : actor;
     if (!Number.isInteger(at) || at < 0 || at >= entries.length)
@@ -240,7 +242,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       );
     requireId(id);
     const original = startOf(entries);
-    const from = endOfStep(entries, at);
+    const from = isBefore ? startOfStep(entries, at) : endOfStep(entries, at);
     const shared = entries.slice(1, from);
     const actorId = typeof actor === 'string' ? actor : original.actorId;
     const start: StartEntry = {

@@ -77,7 +77,8 @@ export async function forkRun(
   };
   const feed = createFeed();
   const actor = await chain.machine.fork(entries.map(storedEntry), {
-    at: from - 1,
+    at,
+    isBefore: true,
     id: runId,
     input,
     product: product as unknown as Json,

@@ -4,9 +4,11 @@ import type { JournalEntry, RunStart } from '../../../machines/contracts/journal
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import type { DurableEntry, DurableEvent } from '../../durable/entries.ts';
+import { machineDigest } from '../../durable/machine-digest.ts';
 import type { ReplayedCall } from '../../durable/replay.ts';
+import { provideChain } from '../runtime/actors.ts';
 import { resolveOptions } from '../runtime/options.ts';
-import { type ChainHost, chartVersion, createChainHost } from '../runtime/run.ts';
+import { type ChainHost, createChainHost } from '../runtime/run.ts';
 import { runStartOf } from './journal-format.ts';
 import { readEntry, storedEntry } from './stored-entries.ts';
 
@@ -91,6 +93,12 @@ function pathOf(event: DurableEvent): unknown {
   if (event.type !== 'transition') return event.type;
   const { machine, event: name, source, target, candidates } = event;
   return [machine, name, source, target, candidates.map(({ guard, result }) => [guard, result])];
+}
+
+/** The chart as journals name it: the digest covers the three machines; descriptions do not change it. */
+export function chartVersion(): RunStart['chart'] {
+  const machine = provideChain(chainForReplays().parts);
+  return { id: machine.id, digest: machineDigest(machine) };
 }
 
 export function isReplayable({ chart }: RunStart): boolean {

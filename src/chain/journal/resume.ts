@@ -23,18 +23,10 @@ export async function resumeRun(
   const actor = await host.machine
     .open(runId, { ...open, mustExist: true, isPaused: true, onEntry: feed.take })
     .catch(cannotResume(runId));
-  try {
-    const { run, begin, abortOn } = attachRun(host, actor, feed);
-    const start = runStartOf(run.journal);
-    requireSameChart(start);
-    if (actor.getSnapshot().status === 'active') requireFiles(run.journal);
-    begin();
-    if (actor.getSnapshot().status === 'active') abortOn(signal);
-    return run;
-  } catch (error) {
-    await actor.close();
-    throw error;
-  }
+  const { run, begin, abortOn } = attachRun(host, actor, feed);
+  begin();
+  if (actor.getSnapshot().status === 'active') abortOn(signal);
+  return run;
 }
 
 function cannotResume(runId: string) {
@@ -45,9 +37,14 @@ function cannotResume(runId: string) {
   };
 }
 
-/** Throws `invalid_journal` if the bytes of a file are missing: the journal is redacted, or the process ended while it was written. */
-function requireFiles(entries: readonly JournalEntry[]): void {
+/**
+ * Throws `invalid_journal` if another version of the chart recorded the run, or if the bytes of a file are missing: the journal is redacted, or
+ * the process ended while it was written.
+ */
+export function requireResumable(entries: readonly JournalEntry[]): void {
   const start = runStartOf(entries);
+  requireSameChart(start);
+  if (entries.some(({ type }) => type === 'answer')) return;
   for (const { attachments = [] } of [start, ...start.messages])
     for (const attachment of attachments) fileIn(entries, attachment);
 }

@@ -22,7 +22,10 @@ export interface RunWriters {
 const UNSTORED: RunWriter = { failure: null, isFenced: false, onFailure: () => {} };
 
 /** Stores the entries of durable actors in the journals of runs. */
-export function createRunWriters(journals: JournalStore | undefined): RunWriters {
+export function createRunWriters(
+  journals: JournalStore | undefined,
+  requireResumable: (entries: readonly JournalEntry[]) => void = () => {},
+): RunWriters {
   const writers = new Map<string, RunWriter>();
 
   function writerOf(runId: string, given: JournalWriter) {
@@ -66,6 +69,12 @@ export function createRunWriters(journals: JournalStore | undefined): RunWriters
       async open(runId, options) {
         if (journals === undefined) throw new TypeError('a chain without journals opens none');
         const { entries, writer } = await journals.open(runId, options);
+        try {
+          requireResumable(entries);
+        } catch (error) {
+          await writer.close();
+          throw error;
+        }
         return { entries: entries.map(storedEntry), writer: writerOf(runId, writer) };
       },
       async *read(runId) {

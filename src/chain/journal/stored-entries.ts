@@ -33,7 +33,7 @@ export function readEntry({ seq, atMs, ...event }: DurableEntry): JournalEntry {
 function readEvent(event: DurableEvent): JournalEvent {
   switch (event.type) {
     case 'start':
-      return readStart(event);
+      return event.product === null ? (event as unknown as JournalEvent) : readStart(event);
     case 'delivery':
       return { ...event, event: decode(event.event) } as Read<'delivery'>;
     case 'activity-event': {
@@ -68,6 +68,7 @@ function readEvent(event: DurableEvent): JournalEvent {
       return { type: 'run-stopped' };
     case 'end': {
       const { status, output, error, summary } = event;
+      if (summary === undefined) return event as unknown as JournalEvent;
       return { type: 'run-end', ...(summary as object), actor: { status, output, error } } as Read<'run-end'>;
     }
     default:
@@ -180,10 +181,17 @@ function storedRest(event: {
 }
 
 /** Entries that are read as they are. */
-const STORED: ReadonlySet<string> = new Set<DurableEvent['type']>(['timer', 'failed', 'effect', 'effect-end']);
+const STORED: ReadonlySet<string> = new Set<DurableEvent['type']>([
+  'start',
+  'timer',
+  'failed',
+  'effect',
+  'effect-end',
+  'end',
+]);
 
 function storedStart(start: Read<'run-start'>): StartEntry {
-  const { type: _, version: __, chart, startedAt, seed, node, icu, forkedFrom, ...others } = start;
+  const { type: _, version: format, chart, startedAt, seed, node, icu, forkedFrom, ...others } = start;
   const { modelId, fallbackModelIds, prompts, instructionsDigest, host, redacted, ...input } = others;
   const { runId, seq, changes, forkedAt, clockStartMs } = forkedFrom ?? {};
   const product = {
@@ -197,7 +205,7 @@ function storedStart(start: Read<'run-start'>): StartEntry {
   };
   return {
     type: 'start',
-    format: JOURNAL_VERSION,
+    format,
     actorId: start.runId,
     machine: { ...chart, version: null },
     input: encode(input, 'input'),

@@ -136,7 +136,10 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
     notes: files.map((file) => ({ type: 'attachment', ...file })),
     seed: 0,
     isPaused: true,
-    onEntry: take,
+    onEntry: (stored) => {
+      // The first and the last entry say nothing of a loop that is not a run.
+      if (stored.type !== 'start' && stored.type !== 'end') take({ ...stored, seq: entries.length });
+    },
   });
   const ref = actor.ref as ActorRefFrom<typeof actionMachine>;
   setScope(ref, {

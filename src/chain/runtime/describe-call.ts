@@ -15,13 +15,14 @@ export interface CallSubject {
 
 export function describeCall(source: string, input: unknown): Json {
   const call = modelCallInput(source, input);
-  const { attemptId, task, capability, runId, ...others } = Object(call ?? input) as Readonly<Record<string, unknown>>;
-  const asked = call === null ? { capability, ...others } : requestOf(call);
+  const { attemptId, task, capability } = Object(call ?? input) as Readonly<Record<string, unknown>>;
+  const { runId } = Object(call?.input ?? input) as { readonly runId?: string };
+  const asked = JSON.stringify(call === null ? input : requestOf(call)) ?? '';
   return {
     ...(typeof attemptId === 'string' && { attemptId }),
     ...(typeof task === 'string' && { task }),
     ...(typeof capability === 'string' && { capability }),
-    request: wideDigest(JSON.stringify(asked)),
+    request: wideDigest(runId === undefined ? asked : asked.replaceAll(JSON.stringify(runId), '"run"')),
   } satisfies CallSubject;
 }
 

@@ -1,6 +1,6 @@
 import type { ActorRefFrom, SnapshotFrom } from 'xstate';
 import type * as z from 'zod/mini';
-import { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import type { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import { abortEvents, emittedEvents } from '../../../machines/chain/emitted-events.ts';
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
@@ -19,7 +19,6 @@ import type { Json } from '../../durable/codec.ts';
 import type { DurableActor } from '../../durable/durable-actor.ts';
 import { createDurableMachine, type DurableMachine } from '../../durable/durable-machine.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
-import { machineDigest } from '../../durable/machine-digest.ts';
 import { onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
@@ -61,9 +60,13 @@ export interface ChainHost {
   readonly writers: RunWriters;
 }
 
-/** `journals` is undefined for runs that are not stored. */
-export function createChainHost(parts: ChainParts, journals?: JournalStore): ChainHost {
-  const writers = createRunWriters(journals);
+/** `journals` is undefined for runs that are not stored; `requireResumable` throws if a journal cannot be continued. */
+export function createChainHost(
+  parts: ChainParts,
+  journals?: JournalStore,
+  requireResumable?: (entries: readonly JournalEntry[]) => void,
+): ChainHost {
+  const writers = createRunWriters(journals, requireResumable);
   const machine = createDurableMachine(provideChain(parts), {
     journals: writers.store,
     clock: parts.clock,
@@ -295,6 +298,3 @@ export function chainInputFrom(start: RunStart): ChainInput {
   const names = Object.keys(chainInputSchema.shape) as (keyof ChainInput)[];
   return Object.fromEntries(names.map((name) => [name, start[name]])) as unknown as ChainInput;
 }
-
-/** The chart as journals name it: the digest covers the three machines; descriptions do not change it. */
-export const chartVersion = (): RunStart['chart'] => ({ id: chainMachine.id, digest: machineDigest(chainMachine) });

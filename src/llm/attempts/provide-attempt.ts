@@ -53,23 +53,39 @@ interface Validator {
   readonly withValidation: (event: ReplyEvent, call: ReadReplyInput) => AttemptEvent;
 }
 
+/** The most asynchronous validations that wait for their actor. */
+const MOST_PENDING = 100;
+
 /** A schema is called once per reply. */
 export function createValidator(specFor: SpecSource): Validator {
-  const pending = new WeakMap<object, Promise<Validation>>();
+  // By the text of the value: a durable machine gets a copy of it.
+  const pending = new Map<string, Promise<Validation>>();
   const validate = (input: ValidateReplyInput) => {
     const { shape } = specFor(input);
     return shape.validate(shape.unwrap(input.value));
   };
+  const begin = (key: string, validation: Promise<Validation>): void => {
+    // The actor receives its error. An attempt that ends before never asks for it.
+    validation.catch(() => {});
+    const [oldest] = pending.size < MOST_PENDING ? [] : pending.keys();
+    if (oldest !== undefined) pending.delete(oldest);
+    pending.set(key, validation);
+  };
   return {
     validate,
-    validateReply: promiseActivity(async ({ input }) => pending.get(Object(input.value)) ?? validate(input)),
+    validateReply: promiseActivity(async ({ input }) => {
+      const key = JSON.stringify(input.value);
+      const begun = pending.get(key);
+      pending.delete(key);
+      return begun ?? validate(input);
+    }),
     withValidation(event, { task, sharedWith }) {
       if (event.type !== 'reply.ended' || event.reply.failure !== null) return event;
       const { value } = event.reply;
       try {
         const validation = validate({ task, ...(sharedWith && { sharedWith }), value });
         if (!(validation instanceof Promise)) return { ...event, validation };
-        pending.set(Object(value), validation);
+        begin(JSON.stringify(value), validation);
       } catch {
         // The actor repeats the call, and the machine receives its error.
       }

@@ -33,7 +33,7 @@ describe('a run whose journal cannot be written', () => {
   });
 
   it('stops if the chain is told to, and makes no call of the step that was not written', async () => {
-    const { run, model } = startScripted({}, { journals: storeThat(diskFull, 1), whenJournalFails: 'stop' });
+    const { run, model } = startScripted({}, { journals: storeThat(diskFull, 2), whenJournalFails: 'stop' });
     const answer = await run.answer;
     expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'interrupted' } });
     expect(answer.notes).toContain('the disk is full');
@@ -44,7 +44,7 @@ describe('a run whose journal cannot be written', () => {
     const taken = async (): Promise<never> => {
       throw new PostChainError('journal_fenced', 'process 7 has taken it over');
     };
-    const { run, model } = startScripted({}, { journals: storeThat(taken, 1) });
+    const { run, model } = startScripted({}, { journals: storeThat(taken, 2) });
     expect((await run.answer).status).toBe('degraded');
     expect(run.journalFailure).toBe('process 7 has taken it over');
     expect(model.calls).toHaveLength(1);

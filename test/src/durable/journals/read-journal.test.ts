@@ -78,16 +78,16 @@ describe('readJournal', () => {
     [
       'a journal without a start',
       linesOf([entry(0)]),
-      'cannot read entry 0: expected "run-start"; received "capability-start"',
+      'cannot read entry 0: expected "start"; received "capability-start"',
     ],
     ['an unknown entry type', linesOf([start, entry(1, 'lunch')]), 'cannot read entry 1: not a journal entry'],
     ['a gap', linesOf([start, entry(2)]), 'cannot read entry 1: expected seq 1; received 2'],
-    ['two runs in one', linesOf([start, { ...start, seq: 1 }]), 'cannot read entry 1: a second "run-start"'],
+    ['two runs in one', linesOf([start, { ...start, seq: 1 }]), 'cannot read entry 1: a second "start"'],
     ['two files in one', linesOf([start]).repeat(2), 'cannot read entry 1: checksum mismatch'],
     [
       'another version',
-      linesOf([{ ...start, version: 3 } as unknown as JournalEntry]),
-      'cannot read entry 0: format version 3 is not supported; this PostChain reads version 2',
+      linesOf([{ ...start, version: 2 } as unknown as JournalEntry]),
+      'cannot read entry 0: format: expected 3; received 2',
     ],
   ])('rejects %s', async (_, text, message) => {
     const path = fileWith(text);

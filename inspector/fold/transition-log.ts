@@ -40,6 +40,13 @@ const ATTEMPT = 'attempt';
 /** The event of a machine's initial steps. */
 const INIT = 'xstate.init';
 
+/** Whether a transition of a run only executes actions: it enters no state and decides nothing. */
+export const isInternal = (entry: EntryOf<'transition'>): boolean =>
+  entry.target.length === 0 && !('leaves' in entry) && !entry.candidates.some(isGuardThatHeld);
+
+const isGuardThatHeld = ({ guard, result }: EntryOf<'transition'>['candidates'][number]): boolean =>
+  guard !== null && result === 'taken';
+
 export function createTransitionLog(): { readonly log: TransitionLog; take(entry: JournalEntry): void } {
   const seqs: number[] = [];
   const distinct = new Map<string, RecordedTransition & { readonly seqs: number[] }>();
@@ -84,7 +91,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
       },
     },
     take(entry) {
-      if (entry.type === 'transition') takeTransition(entry);
+      if (entry.type === 'transition' && !isInternal(entry)) takeTransition(entry);
       else if (entry.type === 'attempt-start') moveTo(ATTEMPT, NONE, entry.seq, true);
     },
   };

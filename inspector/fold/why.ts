@@ -89,7 +89,7 @@ export function why(view: WhyView): Why {
     return { ...NOTHING, heading: 'Why did the run stop here?', outcome: { words, isIgnored: false }, transition };
   }
   if (isExternalEvent(entry)) {
-    const outcome = eventOutcome(entry, { fold, charts: view.charts, ended: view.end !== null || !view.run.live });
+    const outcome = eventOutcome(entry, { fold, ended: view.end !== null || !view.run.live });
     const { name, facts } = explainEvent(entry, fold.spans);
     const isIgnored = outcome.kind === 'guards-false' || outcome.kind === 'no-transition';
     const seqs = outcome.kind === 'transitions' ? outcome.transitions : [];
@@ -128,8 +128,8 @@ export function why(view: WhyView): Why {
 
 /** The chart that received an ignored event: in an observed system, that of any actor. */
 function chartOfEvent(seq: number, { externalEvents }: RunFold, index: ChartIndex): IndexedChart | undefined {
-  const recorded = externalEvents.recordedOutcome(seq);
-  return recorded?.type === 'ignored' ? index.chart(recorded.machine) : index.first;
+  const { machine } = externalEvents.outcomeOf(seq);
+  return machine === null ? index.first : index.chart(machine);
 }
 
 function currentStateFacts({ fold, at }: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {
@@ -225,14 +225,15 @@ const MAX_CHECKED = 60;
 
 /** The ignored events up to an entry, newest first; `more`: earlier ones were not checked. */
 export function ignoredEvents(view: WhyView): { readonly events: readonly IgnoredEvent[]; readonly more: boolean } {
-  const { log, fold, charts, at, end, run } = view;
+  const { log, fold, at, end, run } = view;
   const { quiet, seqs } = fold.externalEvents;
-  const known = { fold, charts, ended: end !== null || !run.live };
+  const known = { fold, ended: end !== null || !run.live };
   const count = countUpTo(quiet, at);
   const newest = seqs.at(-1);
   const candidates = quiet.slice(Math.max(0, count - MAX_CHECKED), count).reverse();
   if (newest !== undefined && newest <= at && !candidates.includes(newest)) candidates.unshift(newest);
-  const settled = settledOf(view);
+  const settled = settledEvents.get(fold) ?? new Map<number, readonly IgnoredEvent[]>();
+  settledEvents.set(fold, settled);
   const events = candidates.flatMap((seq) => {
     const cached = settled.get(seq);
     if (cached !== undefined) return cached;
@@ -246,17 +247,8 @@ export function ignoredEvents(view: WhyView): { readonly events: readonly Ignore
   return { events, more: count > MAX_CHECKED };
 }
 
-type Settled = Map<number, readonly IgnoredEvent[]>;
-const settledEvents = new WeakMap<RunFold, { readonly charts: RunCharts | null; readonly settled: Settled }>();
-
-/** Cached results for events whose step is complete; valid until the charts change. */
-function settledOf({ fold, charts }: WhyView): Settled {
-  const cached = settledEvents.get(fold);
-  if (cached !== undefined && cached.charts === charts) return cached.settled;
-  const settled: Settled = new Map();
-  settledEvents.set(fold, { charts, settled });
-  return settled;
-}
+/** Cached results for events whose step is complete. */
+const settledEvents = new WeakMap<RunFold, Map<number, readonly IgnoredEvent[]>>();
 
 const WHY: Readonly<Partial<Record<EventOutcome['kind'], string>>> = {
   'guards-false': 'every guard was false',

@@ -568,6 +568,7 @@ export class DurableActorSystem {
     const evaluated = this.#guards.evaluated.filter(isOwn);
     this.#guards.evaluated = this.#guards.evaluated.filter((guard) => !isOwn(guard));
     for (const transition of taken) {
+      if (isForbidden(transition)) continue;
       this.#options.record({
         type: 'transition',
         actor,
@@ -630,6 +631,10 @@ function dueAfter(nowMs: number, delayMs: number): number {
 const errorOf = (thrown: unknown): unknown => (thrown === undefined ? new Error('undefined was thrown') : thrown);
 
 type Transition = EvaluatedGuard['transition'];
+
+/** A transition that does nothing keeps outer states from handling an event. */
+const isForbidden = ({ target, guard, actions }: Transition): boolean =>
+  target === undefined && guard === undefined && actions.length === 0;
 
 const targetsOf = ({ target }: Transition): string[] => (target ?? []).map(({ id }) => id);
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { RunActions } from '../../../src/inspection/run-actions.ts';
 import type { ActAnswer, RunAction } from '../../../src/inspection/wire.ts';
@@ -13,10 +12,10 @@ async function recordings() {
   const { chain, model } = scriptedChain({}, { journals, newId: () => (made++ === 0 ? 'whole' : `new-${made}`) });
   const run = chain.run({ request: 'Is it so?' });
   await run.answer;
-  const [start, ...others] = run.journal as [JournalEntry, ...JournalEntry[]];
-  const cut = others.findIndex(({ type }) => type === 'phase-end') + 1;
+  const interrupted = scriptedChain({}, { newId: () => 'half' }).chain.run({ request: 'Is it so?' });
+  await interrupted.answer;
   const writer = journals.create('half');
-  writer.write([{ ...start, runId: 'half' } as JournalEntry, ...others.slice(0, cut)]);
+  writer.write(interrupted.journal.slice(0, interrupted.journal.findIndex(({ type }) => type === 'phase-end') + 1));
   writer.close();
   const actions: RunActions = {
     resume: (runId) => chain.resume(runId),

@@ -6,12 +6,21 @@ import { startScripted } from '../../../support/run-chain.ts';
 const { run } = startScripted();
 const [start] = run.journal as readonly [JournalEntry];
 
-/** A journal of three entries with all of these values. */
-const journalWith = (output: unknown, changes: readonly unknown[] = [], host: unknown = null) =>
+/** A journal with these values. */
+const journalWith = (output: unknown, host: unknown = null) =>
   [
     { ...start, host },
     { seq: 1, atMs: 0, type: 'call-event', call: 0, actor: 'capability', event: { type: 'done', output } },
-    { seq: 2, atMs: 0, type: 'state', changes },
+    {
+      seq: 2,
+      atMs: 0,
+      type: 'transition',
+      machine: 'messages',
+      event: 'e',
+      source: 'messages',
+      target: [],
+      candidates: [],
+    },
   ] as unknown as readonly JournalEntry[];
 
 const hidden = (pattern: string, ...journal: Parameters<typeof journalWith>) =>
@@ -19,23 +28,17 @@ const hidden = (pattern: string, ...journal: Parameters<typeof journalWith>) =>
 
 describe('redaction', () => {
   it('covers members named type that are not part of the journal format', () => {
-    const journal = [{ type: 'sk-secret', deep: [{ type: 'sk-secret' }] }, [], { type: 'sk-secret' }] as const;
+    const journal = [{ type: 'sk-secret', deep: [{ type: 'sk-secret' }] }, { type: 'sk-secret' }] as const;
     expect(hidden('sk-secret', ...journal)).not.toContain('sk-secret');
   });
 
   it('covers member names chosen by a program, a model, or a tool', () => {
-    const changes = [
-      { path: ['wish', 'arguments', 'sk-secret', 'sk-secret'], value: 1 },
-      { path: ['wish', 'arguments'], value: { 'sk-secret': { 'sk-secret': 1 } } },
-    ];
-    const shown = hidden('sk-secret', { 'sk-secret': [{ 'is sk-secret': true }] }, changes, { 'sk-secret': 1 });
+    const shown = hidden('sk-secret', { 'sk-secret': [{ 'is sk-secret': true }] }, { 'sk-secret': 1 });
     expect(shown).not.toContain('sk-secret');
-    expect(shown).toContain('"path":["wish","arguments","[redacted]","[redacted]"]');
   });
 
   it('keeps the state names that the charts need', () => {
-    const changes = [{ path: ['messages', 0, 'messages'], value: 'messages' }];
-    expect(hidden('messages', null, changes)).toContain('{"path":["messages",0,"messages"],"value":"[redacted]"}');
+    expect(hidden('messages', 'messages')).toContain('"source":"messages"');
   });
 
   it.each([

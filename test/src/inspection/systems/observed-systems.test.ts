@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { assign, createActor, createMachine, emit, fromPromise, setup } from 'xstate';
-import { stateAt } from '../../../../src/chain/journal/state-at.ts';
+import { createStateLog } from '../../../../inspector/fold/state-log.ts';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import type { InspectionServer } from '../../../../src/inspection/inspection-server.ts';
 import { type InspectTo, inspectTo } from '../../../../src/inspection/systems/inspect-to.ts';
@@ -172,8 +172,13 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
       ['second', 'stopped', undefined],
     ]);
     expect(run.status).toBe('degraded');
-    const state = stateAt(entries as never, entries.length) as Record<string, unknown>;
-    expect(state).toMatchObject({ first: { n: 1 }, second: { n: 2 }, parent: { second: { id: 'second' } } });
+    const states = createStateLog();
+    for (const entry of entries) states.take(entry as never);
+    expect(states.at(entries.length)).toMatchObject({
+      first: { n: 1 },
+      second: { n: 2 },
+      parent: { second: { id: 'second' } },
+    });
   });
 
   it('has a new log for every root actor, and keeps a limited number of ended ones', async () => {

@@ -237,18 +237,23 @@ export class DurableActorSystem {
       if (!activity.isStarted) {
         activity.isReplaced = replace(activity);
         if (activity.isReplaced) continue;
-        activity.isStarted = true;
-        try {
-          activity.start();
-        } catch (error) {
-          this.#fail(activity.path, activity.actor, error);
-        }
+        this.start(activity);
       }
       while (activity.received < activity.answered + activity.unanswered.length) {
         const send = activity.unanswered[activity.received - activity.answered];
         activity.received += 1;
         send?.();
       }
+    }
+  }
+
+  /** Starts an activity that is not running. If it throws, its actor fails. */
+  start(activity: Activity): void {
+    activity.isStarted = true;
+    try {
+      activity.start();
+    } catch (error) {
+      this.#fail(activity.path, activity.actor, error);
     }
   }
 

@@ -170,6 +170,19 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
   };
 }
 
+/** A replay creates the actors again. */
+const ACTOR_REFERENCE: ValueCodec = {
+  name: 'actor',
+  is: (value): value is unknown =>
+    typeof value === 'object' && value !== null && 'sessionId' in value && '_send' in value,
+  encode: () => null,
+  decode: (stored) => stored,
+};
+
+/** Returns a codec that also accepts references to actors, as contexts contain them. */
+export const createContextCodec = (codecs: readonly ValueCodec[] = []): Codec =>
+  createCodec([ACTOR_REFERENCE, ...codecs]);
+
 /** Assigning to `__proto__` would set the prototype. */
 function define<Value>(members: Record<string, Value>, key: string, value: Value): void {
   if (key === '__proto__')

@@ -1,14 +1,13 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { requireDurable, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
+import { type Codec, createCodec, createContextCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor, type HostOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
-import { type DurableEntry, type DurableEvent, JOURNAL_FORMAT, type StartEntry } from './entries.ts';
+import type { DurableEntry, DurableEvent, StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
 import type { JournalStore, JournalWriter, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
-import { machineDigest } from './machine-digest.ts';
 import {
   createSystem,
   type Divergence,
@@ -17,8 +16,8 @@ import {
   type ReplayStep,
   replaySteps,
   replaySystem,
-  runtimeVersions,
   type SameEntry,
+  startEntry,
   startOf,
 } from './replay.ts';
 import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
@@ -143,15 +142,6 @@ export function createDurableMachine<Machine extends AnyStateMachine>(
   return new MachineHost(machine, options);
 }
 
-/** Contexts may contain references to actors, which a replay creates again. */
-const ACTOR_REFERENCE: ValueCodec = {
-  name: 'actor',
-  is: (value): value is unknown =>
-    typeof value === 'object' && value !== null && 'sessionId' in value && '_send' in value,
-  encode: () => null,
-  decode: (stored) => stored,
-};
-
 class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Machine> {
   readonly #machine: Machine;
   readonly #options: DurableMachineOptions;
@@ -169,7 +159,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#codec = createCodec(options.codecs);
-    this.#contextCodec = createCodec([ACTOR_REFERENCE, ...(options.codecs ?? [])]);
+    this.#contextCodec = createContextCodec(options.codecs);
     requireOptions(machine, options);
     for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#contextCodec);
   }
@@ -314,10 +304,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   #start(
     id: string,
     writer: JournalWriter<DurableEntry>,
-    { notes = [], isPaused = false, onEntry, reuse, ...about }: StartActorOptions<Machine>,
+    { notes = [], isPaused = false, onEntry, reuse, input, ...about }: StartActorOptions<Machine>,
   ): { readonly host: ActorHost<Machine>; readonly stored: void | Promise<void> } {
     try {
-      const start = this.#startEntry(id, about);
+      const start = startEntry(this.#machine, {
+        actorId: id,
+        input: this.#codec.encode(input, 'input'),
+        startedAtMs: this.#clock.now(),
+        ...about,
+      });
       const events: DurableEvent[] = [start, ...notes.map((note) => ({ type: 'note', note }) as const)];
       const owner: ReplayedSystem['owner'] = {
         current: {
@@ -344,25 +339,6 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         .catch(() => {});
       throw error;
     }
-  }
-
-  #startEntry(
-    actorId: string,
-    { input, product = null, seed = Math.floor(Math.random() * 2 ** 32) }: StartActorOptions<Machine>,
-  ): StartEntry {
-    const { id, version = null } = this.#machine as AnyStateMachine & { readonly version?: string };
-    return {
-      type: 'start',
-      format: JOURNAL_FORMAT,
-      actorId,
-      machine: { id, version, digest: machineDigest(this.#machine) },
-      input: this.#codec.encode(input, 'input'),
-      product,
-      seed,
-      startedAt: new Date(this.#clock.now()).toISOString(),
-      ...runtimeVersions(),
-      forkedFrom: null,
-    };
   }
 
   async #resume(

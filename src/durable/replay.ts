@@ -1,7 +1,14 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { DurableActorSystem } from './actor-system.ts';
 import type { Codec, Json } from './codec.ts';
-import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
+import {
+  type DurableEntry,
+  type DurableEvent,
+  isAnnotation,
+  isExternal,
+  JOURNAL_FORMAT,
+  type StartEntry,
+} from './entries.ts';
 import { PostChainError } from './error.ts';
 import { machineDigest } from './machine-digest.ts';
 import type { RecordedValue } from './recorded-values.ts';
@@ -219,6 +226,33 @@ export function startOf(entries: readonly DurableEntry[]): StartEntry {
   );
 }
 
+interface StartParts extends Pick<StartEntry, 'actorId' | 'input'> {
+  readonly startedAtMs: number;
+  readonly product?: Json;
+  /** By default random. */
+  readonly seed?: number;
+}
+
+/** Returns the first entry of a new actor. */
+export function startEntry(
+  machine: AnyStateMachine & { readonly version?: string },
+  { actorId, input, product = null, seed = Math.floor(Math.random() * 2 ** 32), startedAtMs }: StartParts,
+): StartEntry {
+  const { id, version = null } = machine;
+  return {
+    type: 'start',
+    format: JOURNAL_FORMAT,
+    actorId,
+    machine: { id, version, digest: machineDigest(machine) },
+    input,
+    product,
+    seed,
+    startedAt: new Date(startedAtMs).toISOString(),
+    ...runtimeVersions(),
+    forkedFrom: null,
+  };
+}
+
 function likelyCause({ machine: recorded, node, icu }: StartEntry, machine: AnyStateMachine): string {
   const digest = machineDigest(machine);
   if (recorded.digest !== digest)
@@ -229,7 +263,7 @@ function likelyCause({ machine: recorded, node, icu }: StartEntry, machine: AnyS
   return 'its functions were edited without a new "version" (the digest covers states and transitions only), or the machine is not deterministic: it depends on something besides its input, its events, Date, Math.random and crypto.randomUUID';
 }
 
-export function runtimeVersions(): { readonly node: string; readonly icu: string } {
+function runtimeVersions(): { readonly node: string; readonly icu: string } {
   const versions = globalThis.process?.versions;
   return { node: versions?.node ?? 'none', icu: versions?.['icu'] ?? 'none' };
 }

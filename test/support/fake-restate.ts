@@ -6,7 +6,7 @@ import { type PostChainOptions, resolveOptions } from '../../src/chain/runtime/o
 import type { Clock } from '../../src/durable/clock.ts';
 import { runOnHost } from '../../src/integrations/restate/create-restate-chain.ts';
 import type { Host, Outcome, Pending } from '../../src/integrations/restate/restate-executor.ts';
-import { partsFor, type RestateRunOptions, restateStart } from '../../src/integrations/restate/run-request.ts';
+import { type RestateRunOptions, restateStart } from '../../src/integrations/restate/run-request.ts';
 import { settle } from '../../src/testing/settle.ts';
 
 export interface ClusterRun {
@@ -45,9 +45,8 @@ export async function runOnFakeCluster({ clock = new SimulatedClock(), ...plan }
     const lost = new AbortController();
     // As read back from the cluster.
     const stored = JSON.parse(JSON.stringify(started)) as typeof started;
-    runOnHost(stored.start, {
-      ...(stored.files && { files: stored.files }),
-      parts: partsFor(stored, parts),
+    runOnHost(stored, {
+      parts,
       host: member.host,
       keep: (entries) => void journal.push(...entries),
       signal: lost.signal,

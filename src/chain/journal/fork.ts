@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { EarlyReply } from '../../../machines/contracts/attempt.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { type CallEvent, type ChainEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
+import type { CallEvent, ChainEvent } from '../../../machines/contracts/events.ts';
 import { EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
 import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
@@ -20,7 +20,7 @@ import type { RunOptions } from '../runtime/run-options.ts';
 import { runStartOf } from './journal-format.ts';
 import { replyValue } from './phase-finding.ts';
 import { requireSameChart } from './replay.ts';
-import { type RunProduct, readCallEvent, storedCallEvent, storedEntry } from './stored-entries.ts';
+import { isResult, type RunProduct, readCallEvent, storedCallEvent, storedEntry } from './stored-entries.ts';
 
 export interface ForkOptions {
   /** The seq of the entry to change: the fork leaves its source before the external event that led to this entry. */
@@ -102,11 +102,6 @@ function keyOf({ source, subject }: CallInfo, events: readonly ReusedEvent[] | n
   const isAnswered =
     events === null || events.some((event) => event.type === 'activity-event' && isResult(event.event));
   return isAnswered ? `${source} ${(subject as unknown as CallSubject).request}` : null;
-}
-
-function isResult(event: Json): boolean {
-  const { type } = readCallEvent(event);
-  return LAST_EVENTS.has(type) && type !== 'reply.lost';
 }
 
 /** Returns the index of the last external event at or before an entry. The fork differs from there on. */

@@ -1,5 +1,5 @@
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
-import type { CallEvent } from '../../../machines/contracts/events.ts';
+import { type CallEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
 import {
   ANNOTATIONS,
   JOURNAL_VERSION,
@@ -116,6 +116,12 @@ export function readCallEvent(stored: Json): CallEvent {
   if (type !== REJECTED) return decode(stored) as CallEvent;
   const { name, message, ...rest } = Object(Object(data).value) as Record<string, unknown>;
   return { type: 'failed', error: { name, message, ...rest } } as CallEvent;
+}
+
+/** Whether a stored event ends its call with a result. A call that was lost with its process has none. */
+export function isResult(stored: Json): boolean {
+  const { type } = readCallEvent(stored);
+  return LAST_EVENTS.has(type) && type !== 'reply.lost';
 }
 
 /** Returns the entry of a durable actor that an entry stands for. */

@@ -1,4 +1,4 @@
-import type { ActorRefFrom, SnapshotFrom } from 'xstate';
+import type { ActorRefFrom, AnyMachineSnapshot, SnapshotFrom } from 'xstate';
 import type * as z from 'zod/mini';
 import type { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import { abortEvents, emittedEvents } from '../../../machines/chain/emitted-events.ts';
@@ -31,7 +31,7 @@ import { type ChainParts, provideChain } from './actors.ts';
 import { describeCall } from './describe-call.ts';
 import { createRunClock } from './run-clock.ts';
 import { createEventStream, type EventStream, type RunEvent } from './run-events.ts';
-import { setScope } from './run-scope.ts';
+import { type RunScope, setScope } from './run-scope.ts';
 import type { RunSlots } from './run-slots.ts';
 
 /** A run in progress. */
@@ -50,8 +50,10 @@ export interface Run {
   /** Stops the run at the user's request: it answers at once with what it has. */
   readonly cancel: (reason?: string) => void;
   /** The chart's XState actor. */
-  readonly actor: ActorRefFrom<typeof chainMachine>;
+  readonly actor: ChainActorRef;
 }
+
+export type ChainActorRef = ActorRefFrom<typeof chainMachine>;
 
 /** The durable machine of a chain, and the writers of its journals. */
 export interface ChainHost {
@@ -71,15 +73,20 @@ export function createChainHost(
     journals: writers.store,
     clock: parts.clock,
     timeWithoutProcess: 'pauses',
-    describeCall,
-    describeEnd: (snapshot) => {
-      const { status, metadata } = finalAnswerOf(snapshot as Snapshot).answer;
-      return { status, usage: metadata.usage } satisfies RunEndSummary as unknown as Json;
-    },
-    logger: () => {},
+    ...RUN_DESCRIPTION,
   });
   return { parts, machine, writers };
 }
+
+/** What the journal of a run says of its calls and its end. */
+export const RUN_DESCRIPTION = {
+  describeCall,
+  describeEnd: (snapshot: AnyMachineSnapshot): Json => {
+    const { status, metadata } = finalAnswerOf(snapshot as Snapshot).answer;
+    return { status, usage: metadata.usage } satisfies RunEndSummary as unknown as Json;
+  },
+  logger: () => {},
+};
 
 export interface StartOptions {
   readonly files: readonly AttachedFile[];
@@ -150,29 +157,20 @@ export function attachRun(
   const { runId, startedAtMs } = runStartOf(first === undefined ? [] : [first]);
   const clock = createRunClock(parts.clock, startedAtMs, entries.at(-1)?.atMs ?? 0);
   const writer = writers.of(runId);
-  const ref = actor.ref as ActorRefFrom<typeof chainMachine>;
-  setScope(ref, {
+  const ref = actor.ref as ChainActorRef;
+  const scope = {
     clock,
     partial: stream.push,
     hasReaders: stream.hasReaders,
-    fileOf: (attachment) => fileIn(entries, attachment),
     editRequest,
     fenced: () => (writer.isFenced ? writer.failure : null),
-  });
-
-  let forgetSignal = (): void => {};
-  /** Adds what a chart that crashed or was stopped did not emit. */
-  const addEnds = (): void => {
-    forgetSignal();
-    if (entries.some(({ type }) => type === 'answer')) return;
-    const { answer, ends } = finalAnswerOf(actor.getSnapshot());
-    for (const event of [...ends, { type: 'answer', answer } as const]) actor.note(event as unknown as Json);
   };
-  ref.subscribe({ error: addEnds, complete: addEnds });
+  const finalAnswer = connectRun(ref, { entries, scope, note: (note) => actor.note(note) });
+  let forgetSignal = (): void => {};
   const settled = (): FinalAnswer => {
+    forgetSignal();
     stream.end();
-    const answer =
-      entries.findLast((entry) => entry.type === 'answer')?.answer ?? finalAnswerOf(actor.getSnapshot()).answer;
+    const answer = finalAnswer();
     return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
   };
   const answer = actor.output.then(settled, settled);
@@ -220,6 +218,29 @@ export function attachRun(
       else if (signal !== undefined) forgetSignal = onAbort(signal, interrupt);
     },
   };
+}
+
+interface RunConnection {
+  /** The journal so far. */
+  readonly entries: readonly JournalEntry[];
+  readonly scope: RunScope;
+  /** Adds to the journal. */
+  readonly note: (note: Json) => void;
+}
+
+/**
+ * Connects an actor that has not begun with the journal of its run: its calls find the files there, and what a chart that crashes or is
+ * stopped does not emit is added. Returns the answer of a run that has ended.
+ */
+export function connectRun(ref: ChainActorRef, { entries, scope, note }: RunConnection): () => FinalAnswer {
+  setScope(ref, { ...scope, fileOf: (attachment) => fileIn(entries, attachment) });
+  const addEnds = (): void => {
+    if (entries.some(({ type }) => type === 'answer')) return;
+    const { answer, ends } = finalAnswerOf(ref.getSnapshot());
+    for (const event of [...ends, { type: 'answer', answer } as const]) note(event as unknown as Json);
+  };
+  ref.subscribe({ error: addEnds, complete: addEnds });
+  return () => entries.findLast((entry) => entry.type === 'answer')?.answer ?? finalAnswerOf(ref.getSnapshot()).answer;
 }
 
 function invalidEvent(event: unknown, error: z.core.$ZodError): PostChainError {

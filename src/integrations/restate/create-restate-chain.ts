@@ -14,19 +14,20 @@ import {
   type WorkflowSharedContext,
   workflow,
 } from '@restatedev/restate-sdk';
-import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Limits } from '../../../machines/contracts/limits.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { phaseDeadlineMs } from '../../../machines/policies/usage.ts';
-import type { ChainParts } from '../../chain/runtime/actors.ts';
+import { readEntry } from '../../chain/journal/stored-entries.ts';
+import { type ChainParts, provideChain } from '../../chain/runtime/actors.ts';
 import { type PostChainOptions, resolveOptions } from '../../chain/runtime/options.ts';
-import { openRun } from '../../chain/runtime/run.ts';
+import { type ChainActorRef, connectRun, RUN_DESCRIPTION } from '../../chain/runtime/run.ts';
+import type { DurableEntry } from '../../durable/entries.ts';
 import { onAbort } from '../../internal/async.ts';
-import { createRecordedTime, createRestateExecutor, type Host, type Outcome } from './restate-executor.ts';
-import { partsFor, type RestateRunOptions, restateStart } from './run-request.ts';
+import { createRestateExecutor, type Host, type Outcome } from './restate-executor.ts';
+import { partsFor, type RestateRunOptions, type RestateStart, restateStart } from './run-request.ts';
 import {
   type JournalPage,
   type JournalRequest,
@@ -69,9 +70,8 @@ export function createRestateChain(options: RestateChainOptions = {}, restate: R
         throw terminalError(error);
       }
     });
-    return runOnHost(started.start, {
-      ...(started.files && { files: started.files }),
-      parts: partsFor(started, parts),
+    return runOnHost(started, {
+      parts,
       host: restateHost(ctx),
       keep: journalKeeper(ctx),
       signal: ctx.request().attemptCompletedSignal,
@@ -120,12 +120,11 @@ function workflowTimeouts(limits: Limits): WorkflowOptions {
 
 interface HostedRunOptions {
   readonly parts: ChainParts;
-  readonly files?: readonly AttachedFile[];
   readonly host: Host;
   /** Stores new entries: at least one, in order. */
   readonly keep: (entries: readonly JournalEntry[]) => void;
   /** Aborts when this process no longer executes the run: calls in flight are aborted. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -133,31 +132,36 @@ interface HostedRunOptions {
  * takes over repeats the same steps for the recorded outcomes and continues from there.
  */
 export async function runOnHost(
-  start: RunStart,
-  { parts, files = [], host, keep, signal }: HostedRunOptions,
+  started: RestateStart,
+  { host, keep, signal, ...options }: HostedRunOptions,
 ): Promise<FinalAnswer> {
-  const time = createRecordedTime(start.startedAtMs);
-  const { run, durableActor, journal } = openRun(start, { parts, files, atMs: () => time.nowMs - start.startedAtMs });
-  const executor = createRestateExecutor({ host, time, clock: parts.clock, append: journal.append });
-  const stopListening =
-    signal === undefined ? () => {} : onAbort(signal, () => durableActor.deliver({ type: 'run-stopped' }));
+  const parts = partsFor(started, options.parts);
+  const { clock } = parts;
+  const entries: JournalEntry[] = [];
+  const onEntry = (entry: DurableEntry): void => void entries.push(readEntry(entry));
+  const described = { machine: provideChain(parts), ...RUN_DESCRIPTION };
+  const { system, note, pending, take } = createRestateExecutor(started.start, { ...described, host, clock, onEntry });
+  for (const file of started.files) note({ type: 'attachment', ...file });
+  system.create();
+  const ref = system.root as ChainActorRef;
+  const scope = { clock, partial: () => {}, hasReaders: () => false };
+  const finalAnswer = connectRun(ref, { entries, scope, note });
+  const stopListening = onAbort(signal, () => system.close());
   let kept = 0;
   const keepNew = (): void => {
-    if (journal.entries.length > kept) keep(journal.entries.slice(kept));
-    kept = journal.entries.length;
+    if (entries.length > kept) keep(entries.slice(kept));
+    kept = entries.length;
   };
 
-  durableActor.attach(executor);
-  durableActor.start();
-  while (run.actor.getSnapshot().status === 'active') {
-    const pending = executor.pending();
+  system.begin();
+  while (ref.getSnapshot().status === 'active') {
+    const next = pending();
     keepNew();
-    const outcome = await host.first(pending);
-    for (const event of executor.take(outcome)) durableActor.deliver(event);
+    take(await host.first(next));
   }
   keepNew();
   stopListening();
-  return run.answer;
+  return finalAnswer();
 }
 
 /**

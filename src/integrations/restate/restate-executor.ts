@@ -1,8 +1,10 @@
-import { type CallEvent, type ChainEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
-import type { ExternalEvent, RuntimeEvent } from '../../../machines/contracts/journal.ts';
-import type { ActivityExecutor } from '../../chain/runtime/durable-actor.ts';
+import type { ChainEvent } from '../../../machines/contracts/events.ts';
+import { isResult } from '../../chain/journal/stored-entries.ts';
+import type { Activity, Timer } from '../../durable/actor-system.ts';
 import type { Clock } from '../../durable/clock.ts';
-import { type Activity, activityError } from '../../llm/activities.ts';
+import { createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
+import type { DurableEntry, DurableEvent, ExternalEvent, StartEntry } from '../../durable/entries.ts';
+import { createSystem, type SystemParts } from '../../durable/replay.ts';
 
 /**
  * What a run needs of a cluster. After a crash, the run makes the same requests in the same order and gets the same results. So `act` runs
@@ -18,20 +20,20 @@ export interface Host {
 }
 
 /** A future outcome: the same in this process and in one that takes over. JSON. */
-export type Pending<Result extends Outcome = Outcome> = PromiseLike<Result>;
+export type Pending = PromiseLike<Outcome>;
 
 /** `interrupted`: the host ends the run. */
 export type Outcome = CallOutcome | SentOutcome | { readonly type: 'slept' } | { readonly type: 'interrupted' };
 
-/** The complete result of a call. `atMs` is when it ended, in milliseconds since the epoch. */
+/** What a call has reported, in order, up to its result. `atMs` is when it ended, in milliseconds since the epoch. */
 export interface CallOutcome {
   readonly type: 'call';
   readonly call: number;
-  readonly events: readonly CallEvent[];
-  /** What the call reported besides its result. */
-  readonly notes: readonly RuntimeEvent[];
+  readonly reports: readonly Report[];
   readonly atMs: number;
 }
+
+type Report = Extract<DurableEvent, { type: 'activity-event' | 'failed' | 'note' }>;
 
 /** A user event. `id` identifies duplicates. */
 export interface SentOutcome {
@@ -41,109 +43,128 @@ export interface SentOutcome {
   readonly atMs: number;
 }
 
-/** The time of a run: advanced by recorded outcomes only, never by a clock, and never back, even if clocks of two machines differ. */
-export interface RecordedTime {
-  /** Milliseconds since the epoch. */
-  readonly nowMs: number;
-  advanceTo(atMs: number): void;
-}
-
-export function createRecordedTime(startedAtMs: number): RecordedTime {
-  let nowMs = startedAtMs;
-  return {
-    get nowMs() {
-      return nowMs;
-    },
-    advanceTo(atMs) {
-      nowMs = Math.max(nowMs, atMs);
-    },
-  };
-}
-
-export interface RestateExecutorOptions {
+interface ExecutorOptions extends Omit<SystemParts, 'actorId' | 'codec' | 'contextCodec'> {
   readonly host: Host;
-  readonly time: RecordedTime;
   /** The real clock: it supplies the end time of a call, which is recorded with the outcome. */
   readonly clock: Clock;
-  readonly append: (event: RuntimeEvent) => void;
+  readonly onEntry: (entry: DurableEntry) => void;
 }
 
-/** An executor that maps calls, timers and user events to the host's steps, sleeps and promises. */
-export interface RestateExecutor extends ActivityExecutor {
-  /** Everything that may happen next, in the same order in each process. */
-  pending(): readonly Pending[];
-  /** Yields the external events of an outcome. Deliver each before requesting the next: it may change what follows. */
-  take(outcome: Outcome): Iterable<ExternalEvent>;
-}
-
-interface InFlightCall {
-  readonly activity: Activity;
+interface Call {
   readonly pending: Pending;
-  abandon(): void;
+  /** What it has reported in this process. */
+  readonly reports: Report[];
+  end(): void;
 }
 
-export function createRestateExecutor({ host, time, clock, append }: RestateExecutorOptions): RestateExecutor {
-  const calls = new Map<number, InFlightCall>();
-  const timers = createTimers(host, time);
-  let reported: RuntimeEvent[] = [];
+const codec = createCodec();
+const contextCodec = createContextCodec();
+
+/** Returns an actor system whose calls, timers and user events are the host's steps, sleeps and promises. */
+export function createRestateExecutor(start: StartEntry, { host, clock, onEntry, ...parts }: ExecutorOptions) {
+  /** By the number of their activity; null once the outcome has been taken. */
+  const calls = new Map<number, Call | null>();
+  const owner = { record, receive, note, recorded: () => undefined };
+  const system = createSystem(start, { ...parts, actorId: start.actorId, codec, contextCodec }, { current: owner });
+  const timers = createTimers(host, system.timers);
+  /** Advanced by recorded outcomes only, never by a clock, and never back, even if clocks of two machines differ. */
+  let nowMs = 0;
+  let seq = 0;
   let sentNumber = 0;
   let sent = host.sent(sentNumber);
 
-  async function outcomeOf(call: number, activity: Activity, abandoned: AbortSignal): Promise<CallOutcome> {
-    const events = await runActivity(activity, abandoned);
-    const notes = reported;
-    reported = [];
-    return { type: 'call', call, events, notes, atMs: clock.now() };
+  function record(event: DurableEvent): void {
+    onEntry({ seq, atMs: nowMs, ...event } as DurableEntry);
+    seq += 1;
   }
 
-  function* takeCall({ call, events, notes, atMs }: CallOutcome): Iterable<ExternalEvent> {
-    const actor = calls.get(call)?.activity.actor ?? '';
-    calls.delete(call);
-    time.advanceTo(atMs);
-    for (const event of notes) append(event);
-    for (const event of events) yield { type: 'call-event', call, actor, event };
+  /** Progress is not kept. */
+  function receive(event: DurableEvent): void {
+    if (event.type !== 'activity-event' && event.type !== 'failed') return;
+    const isOf = ({ number, path }: Activity): boolean =>
+      event.type === 'failed' ? path === event.actor : number === event.activity;
+    const call = calls.get([...system.activities.values()].find(isOf)?.number ?? -1);
+    const isEnd = event.type === 'failed' || isResult(event.event);
+    if (isEnd || typeOf(event.event) !== 'reply.progressed') call?.reports.push(event);
+    if (isEnd) call?.end();
   }
 
-  function* takeTimers(): Iterable<ExternalEvent> {
-    for (const timer of timers.endSleep()) if (timers.take(timer)) yield { type: 'timer', timer };
+  /** Text deltas are not kept: the reply contains the full text. */
+  function note(given: Json, activity: number): void {
+    if (typeOf(given) !== 'text-delta') calls.get(activity)?.reports.push({ type: 'note', note: given, activity });
   }
 
+  function begin(activity: Activity): Call {
+    const { number, source } = activity;
+    const reports: Report[] = [];
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const pending = host.step(`${source} ${number}`, async () => {
+      if (system.activities.has(number)) system.start(activity);
+      await ended;
+      return { type: 'call', call: number, reports, atMs: clock.now() };
+    });
+    return { pending, reports, end };
+  }
+
+  function apply(event: ExternalEvent): void {
+    if (system.accepts(event)) system.apply(event, nowMs);
+  }
+
+  function deliver(event: ChainEvent): void {
+    apply({ type: 'delivery', actor: '', event: codec.encode(event, 'event') });
+  }
+
+  function takeReports({ call, reports }: CallOutcome): void {
+    calls.set(call, null);
+    for (const report of reports) {
+      if (report.type !== 'note') apply(report);
+      else if (system.activities.has(call)) record(report);
+    }
+  }
+
+  function takeTimers(): void {
+    const { endMs, due } = timers.endSleep(nowMs);
+    nowMs = endMs;
+    for (const timer of due) apply({ type: 'timer', timer });
+  }
+
+  record(start);
   return {
-    execute(call, activity) {
-      const controller = new AbortController();
-      const pending = host.step(`${activity.actor} ${call}`, () => outcomeOf(call, activity, controller.signal));
-      calls.set(call, { activity, pending, abandon: () => controller.abort() });
-    },
-    wait: timers.wait,
-    // Text deltas are not kept: the reply contains the full text.
-    record: (event) => void (event.type !== 'text-delta' && reported.push(event)),
-    pending() {
-      for (const [call, { activity, abandon }] of calls) {
-        if (activity.isWaiting()) continue;
-        calls.delete(call);
-        abandon();
+    system,
+    note: (given: Json): void => record({ type: 'note', note: given }),
+    /** Returns everything that may happen next, in the same order in each process. */
+    pending(): readonly Pending[] {
+      for (const [number, call] of calls) {
+        if (system.activities.has(number)) continue;
+        calls.delete(number);
+        call?.end();
       }
-      return [sent, ...timers.pending(), ...[...calls.values()].map(({ pending }) => pending)];
+      for (const activity of system.activities.values())
+        if (!calls.has(activity.number)) calls.set(activity.number, begin(activity));
+      return [sent, ...timers.pending(nowMs), ...[...calls.values()].flatMap((call) => call?.pending ?? [])];
     },
-    *take(outcome) {
-      switch (outcome.type) {
-        case 'call':
-          return yield* takeCall(outcome);
-        case 'sent':
+    /** Applies the events of an outcome that the system still accepts. */
+    take(outcome: Outcome): void {
+      if (outcome.type === 'slept') takeTimers();
+      else if (outcome.type === 'interrupted')
+        deliver({ type: 'run.interrupted', reason: 'the host canceled the run' });
+      else {
+        nowMs = Math.max(nowMs, Math.floor(outcome.atMs - Date.parse(start.startedAt)));
+        if (outcome.type === 'call') takeReports(outcome);
+        else {
           sentNumber += 1;
           sent = host.sent(sentNumber);
-          time.advanceTo(outcome.atMs);
-          return yield { type: 'delivery', event: outcome.event };
-        case 'slept':
-          return yield* takeTimers();
-        case 'interrupted':
-          return yield { type: 'delivery', event: { type: 'run.interrupted', reason: 'the host canceled the run' } };
-        default:
-          outcome satisfies never;
+          deliver(outcome.event);
+        }
       }
     },
   };
 }
+
+const typeOf = (stored: Json): unknown => (stored as { readonly type?: Json }).type;
 
 interface Sleep {
   readonly dueMs: number;
@@ -155,63 +176,30 @@ interface Sleep {
  * canceled. So only the next due timer has a sleep, and the sleep of a canceled timer is reused for a later one: it ends early, and another
  * sleep follows.
  */
-export function createTimers(host: Pick<Host, 'sleep'>, time: RecordedTime) {
-  const dueMsOf = new Map<number, number>();
+export function createTimers(host: Pick<Host, 'sleep'>, timers: ReadonlyMap<number, Pick<Timer, 'number' | 'dueMs'>>) {
   /** In the order in which they end. */
   let sleeps: readonly Sleep[] = [];
 
   return {
-    wait(timer: number, waitMs: number): () => void {
-      dueMsOf.set(timer, time.nowMs + waitMs);
-      return () => void dueMsOf.delete(timer);
-    },
     /** Returns a sleep that ends when the next timer is due, or earlier; none if no timer is set. */
-    pending(): readonly Pending[] {
-      if (dueMsOf.size === 0) return [];
-      const nextMs = Math.min(...dueMsOf.values());
-      sleeps = sleeps.filter(({ dueMs }) => dueMs > time.nowMs);
+    pending(nowMs: number): readonly Pending[] {
+      if (timers.size === 0) return [];
+      const nextMs = Math.min(...[...timers.values()].map(({ dueMs }) => dueMs));
+      sleeps = sleeps.filter(({ dueMs }) => dueMs > nowMs);
       const [soonest] = sleeps;
       if (soonest !== undefined && soonest.dueMs <= nextMs) return [soonest.pending];
-      const pending = host.sleep(Math.max(0, Math.ceil(nextMs - time.nowMs)));
+      const pending = host.sleep(Math.max(0, Math.ceil(nextMs - nowMs)));
       sleeps = [{ dueMs: nextMs, pending }, ...sleeps];
       return [pending];
     },
-    /** Ends the first sleep and returns the timers that are due, in order. */
-    endSleep(): readonly number[] {
+    /** Ends the first sleep and returns the timers that are due, in order. One may cancel a later one. */
+    endSleep(nowMs: number): { readonly endMs: number; readonly due: readonly number[] } {
       const [soonest, ...later] = sleeps;
       sleeps = later;
-      if (soonest !== undefined) time.advanceTo(soonest.dueMs);
-      const due = [...dueMsOf].filter(([, dueMs]) => dueMs <= time.nowMs);
-      due.sort(([one, oneMs], [other, otherMs]) => oneMs - otherMs || one - other);
-      return due.map(([timer]) => timer);
+      const endMs = Math.max(nowMs, Math.ceil(soonest?.dueMs ?? 0));
+      const due = [...timers.values()].filter(({ dueMs }) => dueMs <= endMs);
+      due.sort((one, other) => one.dueMs - other.dueMs);
+      return { endMs, due: due.map(({ number }) => number) };
     },
-    /** Removes a timer that fires; false if it was canceled meanwhile. */
-    take: (timer: number): boolean => dueMsOf.delete(timer),
   };
-}
-
-/**
- * Runs an activity to its end and returns the events for the chart: the start of a reply, and the end. Progress is not kept. Never rejects,
- * because the host would retry a rejected step forever: errors, and results that are not JSON, become `failed`. Returns no events if the
- * call is abandoned.
- */
-export async function runActivity(activity: Activity, abandoned: AbortSignal): Promise<readonly CallEvent[]> {
-  try {
-    const events = await eventsOf(activity, abandoned);
-    JSON.stringify(events);
-    return events;
-  } catch (error) {
-    return [{ type: 'failed', error: activityError(error) }];
-  }
-}
-
-function eventsOf(activity: Activity, abandoned: AbortSignal): Promise<readonly CallEvent[]> {
-  return new Promise((resolve) => {
-    const started: CallEvent[] = [];
-    abandoned.addEventListener('abort', () => resolve([]), { once: true });
-    activity.execute((event) => {
-      if (event.type === 'reply.started') started.push(event);
-      else if (LAST_EVENTS.has(event.type)) resolve([...started, event]);
-    });
-  });
 }

@@ -1,14 +1,18 @@
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
-import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { RunStart } from '../../../machines/contracts/journal.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
-import type { ChainParts } from '../../chain/runtime/actors.ts';
-import { chartVersion, createRunStart } from '../../chain/runtime/run.ts';
+import { runStartOf } from '../../chain/journal/journal-format.ts';
+import { requireSameChart } from '../../chain/journal/replay.ts';
+import { readEntry } from '../../chain/journal/stored-entries.ts';
+import { type ChainParts, provideChain } from '../../chain/runtime/actors.ts';
+import { productOf } from '../../chain/runtime/run.ts';
 import { createChainInput, type RunOptions } from '../../chain/runtime/run-options.ts';
 import type { Clock } from '../../durable/clock.ts';
+import { createCodec, type Json } from '../../durable/codec.ts';
+import type { StartEntry } from '../../durable/entries.ts';
+import { startEntry } from '../../durable/replay.ts';
 import { onAbort } from '../../internal/async.ts';
 
 /** The input of a run on Restate: JSON. */
@@ -16,8 +20,8 @@ export type RestateRunOptions = Omit<RunOptions, 'signal'>;
 
 /** What Restate records at the start of a run. A process that takes over uses it in place of its own options. */
 export interface RestateStart {
-  readonly start: RunStart;
-  readonly files?: readonly AttachedFile[];
+  readonly start: StartEntry;
+  readonly files: readonly AttachedFile[];
   readonly patience: ReplyTimeouts;
 }
 
@@ -33,9 +37,16 @@ export function restateStart(runId: string, request: RestateRunOptions, parts: C
     files,
   } = createChainInput(request, { ...parts, newRunId: () => runId });
   const { firstChunkMs, chunkMs } = limits;
-  const chartLimits = { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS };
+  const chartInput = { ...input, limits: { ...limits, firstChunkMs: MAX_TIMER_MS, chunkMs: MAX_TIMER_MS } };
   return {
-    start: createRunStart({ ...input, limits: chartLimits }, parts, { host: request.host ?? null }),
+    start: startEntry(provideChain(parts), {
+      actorId: runId,
+      input: createCodec().encode(chartInput, 'input'),
+      product: productOf(chartInput, parts, request.host ?? null) as unknown as Json,
+      // The charts use no random numbers.
+      seed: 0,
+      startedAtMs: parts.clock.now(),
+    }),
     files,
     patience: { firstChunkMs, chunkMs },
   };
@@ -46,13 +57,8 @@ export function restateStart(runId: string, request: RestateRunOptions, parts: C
  *
  * @throws PostChainError `invalid_journal` if the run was started with another version of the chart.
  */
-export function partsFor({ start: { chart }, patience }: RestateStart, parts: ChainParts): ChainParts {
-  const { digest } = chartVersion();
-  if (chart.digest !== digest)
-    throw new PostChainError(
-      'invalid_journal',
-      `The run was started with the chart ${chart.digest}; this process has ${digest}; serve it with the version of postchain that started it`,
-    );
+export function partsFor({ start, patience }: RestateStart, parts: ChainParts): ChainParts {
+  requireSameChart(runStartOf([readEntry({ seq: 0, atMs: 0, ...start })]));
   const [first, ...others] = parts.models;
   const timed = (model: typeof first) => timedModel(model, patience, parts.clock);
   return { ...parts, models: [timed(first), ...others.map(timed)] };

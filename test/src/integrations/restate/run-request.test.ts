@@ -14,8 +14,9 @@ const begin = (request = {}, options = {}) =>
 describe('restateStart', () => {
   it('uses the key as run id and moves the reply timeouts out of the charts', () => {
     const { start, patience } = begin({ host: { tenant: 'a' } }, { limits: { firstChunkMs: 5000, chunkMs: 700 } });
-    expect(start).toMatchObject({ type: 'run-start', runId: 'run-7', host: { tenant: 'a' } });
-    expect(start.limits).toMatchObject({ firstChunkMs: 2_147_483_647, chunkMs: 2_147_483_647, phaseMs: 120_000 });
+    expect(start).toMatchObject({ type: 'start', actorId: 'run-7', product: { host: { tenant: 'a' } } });
+    const limits = { firstChunkMs: 2_147_483_647, chunkMs: 2_147_483_647, phaseMs: 120_000 };
+    expect(start.input).toMatchObject({ runId: 'run-7', limits });
     expect(patience).toEqual({ firstChunkMs: 5000, chunkMs: 700 });
   });
 
@@ -28,10 +29,11 @@ describe('restateStart', () => {
   });
 
   it('cannot continue on another chart; the error names both', () => {
-    const { start, patience } = begin();
-    expect(partsFor({ start, patience }, parts).models).toHaveLength(1);
-    const other = { patience, start: { ...start, chart: { ...start.chart, digest: '0000' } } };
-    expect(() => partsFor(other, parts)).toThrow(`0000; this process has ${start.chart.digest}`);
+    const started = begin();
+    const { start } = started;
+    expect(partsFor(started, parts).models).toHaveLength(1);
+    const other = { ...started, start: { ...start, machine: { ...start.machine, digest: '0000' } } };
+    expect(() => partsFor(other, parts)).toThrow(`0000; this PostChain has postChain ${start.machine.digest}`);
     expect(() => partsFor(other, parts)).toThrow(expect.objectContaining({ code: 'invalid_journal' }));
   });
 });

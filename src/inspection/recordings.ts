@@ -1,7 +1,12 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import type { JournalEntry, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
-import { type JournalStore, RUN_JOURNALS, withoutBytes } from '../chain/journal/journal-format.ts';
+import {
+  EXTERNAL_EVENTS,
+  type JournalEntry,
+  type RunStart,
+  type RunSummary,
+} from '../../machines/contracts/journal.ts';
+import { type JournalStore, RUN_JOURNALS, tryRead, withoutBytes } from '../chain/journal/journal-format.ts';
 import { stateSteps } from '../chain/journal/state-at.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import {
@@ -321,7 +326,8 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       isWritten = run.isWritten;
       if (isNew) [damage, integrity] = [null, null];
       if (run.ends !== null) {
-        const { first, last } = run.ends;
+        const first = tryRead(run.ends.first);
+        const last = run.ends.last.map(tryRead);
         idle = RUN_JOURNALS.summarize(listedJournal({ ...run, isWritten: false }));
         start = modelsSchema.safeParse(first).data ?? null;
         isCounted &&= !isNew;
@@ -359,6 +365,8 @@ function stateFeed(entries: readonly JournalEntry[]) {
   const write = frameWriter();
   let steps: ReturnType<typeof stateSteps> | null = null;
   let stepped = 0;
+  let read = 0;
+  let externalEvents = 0;
   let sent = 0;
   let isOver = false;
 
@@ -376,8 +384,10 @@ function stateFeed(entries: readonly JournalEntry[]) {
     }
     try {
       steps ??= stateSteps(entries);
-      // The step after the last entry would end the replay.
-      while (!isOver && !isStopped() && (isLast || stepped < entries.length - 1)) {
+      for (const { type } of entries.slice(read)) externalEvents += EXTERNAL_EVENTS.has(type) ? 1 : 0;
+      read = entries.length;
+      // A step is complete when the next one begins. The step after the last one would end the replay.
+      while (!isOver && !isStopped() && (isLast || stepped < externalEvents)) {
         const step = steps.next();
         stepped += 1;
         if (step.done) {

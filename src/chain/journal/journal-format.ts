@@ -61,7 +61,7 @@ function readOrThrow(stored: DurableEntry): JournalEntry {
 }
 
 /** Returns an entry from its stored form, which nothing has checked; null if it has none. */
-function tryRead(value: unknown): unknown {
+export function tryRead(value: unknown): unknown {
   try {
     return readEntry(value as DurableEntry);
   } catch {

@@ -34,8 +34,10 @@ function readEvent(event: DurableEvent): JournalEvent {
   switch (event.type) {
     case 'start':
       return event.product === null ? (event as unknown as JournalEvent) : readStart(event);
-    case 'delivery':
-      return { ...event, event: decode(event.event) } as Read<'delivery'>;
+    case 'delivery': {
+      const { actor, event: sent, ...rest } = event;
+      return { ...rest, event: decode(sent), ...(actor !== '' && { actor }) } as Read<'delivery'>;
+    }
     case 'activity-event': {
       const { type: _, activity: call, source: actor, actor: to, event: reported, ...rest } = event;
       return { type: 'call-event', call, actor, to, event: readCallEvent(reported), ...rest } as Read<'call-event'>;

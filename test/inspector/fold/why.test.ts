@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { type ComparedValue, explainTransition } from '../../../inspector/fold/explain.ts';
+import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import { type Why, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import {

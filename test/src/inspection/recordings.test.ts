@@ -138,7 +138,7 @@ describe('a recording', () => {
     const place = temporaryFolder();
     const [journals, path] = [fileJournals(place), `${place}/run-1.jsonl`];
     await recorded(journals);
-    writeFileSync(path, readFileSync(path, 'utf8').split('\n').with(9, 'garbage{').join('\n'));
+    writeFileSync(path, readFileSync(path, 'utf8').split('\n').with(5, 'garbage{').join('\n'));
     const page = await openPage((await startInspector({ journals })).url);
     expect((await page.runs()).runs).toMatchObject([{ status: 'completed' }]);
     page.say({ type: 'what-if', id: 1, only: null, set: { 'limits.maxCycles': 1 } });

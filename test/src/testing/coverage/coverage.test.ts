@@ -13,7 +13,7 @@ import { done } from '../../../../src/testing/exploration/occurrences.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { applyEvent, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
 import { xstatePatterns } from '../../../support/example-machines.ts';
-import { folded, ownCharts } from '../../../support/inspector/inspected-runs.ts';
+import { ownCharts } from '../../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 
 const machines = Object.values(machinesByName);
@@ -26,7 +26,7 @@ const covered = (all: readonly MachineCoverage[], kind?: string): readonly strin
   );
 
 describe('coverage', () => {
-  it('of journals counts the same transitions as the inspector', async () => {
+  it('of journals counts each recorded transition', async () => {
     const all = collectCoverage(machines);
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
@@ -35,9 +35,11 @@ describe('coverage', () => {
         one.addJournal(run.journal);
         all.addJournal(run.journal);
         const lookup = transitionLookup(ownCharts.charts);
-        const expected = folded(run.journal).fold.transitions.distinct.flatMap((transition) => {
-          const index = lookup.indexOf(transition);
-          return index === null ? [] : [`${transition.machine} transition ${index}`];
+        const expected = run.journal.flatMap((entry) => {
+          if (entry.type !== 'transition') return [];
+          const guard = entry.candidates.find(({ result }) => result === 'taken')?.guard ?? null;
+          const index = lookup.indexOf({ ...entry, guard });
+          return index === null ? [] : [`${entry.machine} transition ${index}`];
         });
         expect(new Set(covered(one.coverage(), 'transition'))).toEqual(new Set(expected));
         expect(covered(all.coverage())).toEqual(expect.arrayContaining([...covered(one.coverage())]));

@@ -176,7 +176,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
     ),
   }),
 ]);
-export type RuntimeEvent = z.infer<typeof runtimeEventSchema>;
+type RuntimeEvent = z.infer<typeof runtimeEventSchema>;
 
 /** Returns the keys of a record, whose type requires every entry type of a kind. */
 const typesOf = <Type extends JournalEvent['type']>(

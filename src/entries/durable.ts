@@ -10,11 +10,15 @@ export {
   type DurableMachineOptions,
   type ForkActorOptions,
   type OpenActorOptions,
+  type RunActorOptions,
+  type StartActorOptions,
 } from '../durable/durable-machine.ts';
 export type { Candidate, DurableEntry } from '../durable/entries.ts';
 export { type DurableErrorCode, PostChainError } from '../durable/error.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';
-export { idempotencyKey } from '../durable/hosted-call.ts';
+export { addNote, idempotencyKey, wasInterrupted } from '../durable/hosted-call.ts';
 export type { JournalStore, JournalWriter, OpenedJournal } from '../durable/journals/journal-store.ts';
-export type { Divergence } from '../durable/replay.ts';
+export { recordOnce } from '../durable/recorded-values.ts';
+export type { Divergence, ReplayStep } from '../durable/replay.ts';
+export type { ReuseOptions } from '../durable/reused-calls.ts';
 export { type ActorJournals, fileJournals, memoryJournals, sqliteJournals } from '../durable/stores.ts';

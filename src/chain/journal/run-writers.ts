@@ -7,7 +7,7 @@ import type { JournalStore, JournalWriter } from './journal-format.ts';
 import { readEntry, storedEntry } from './stored-entries.ts';
 
 /** The state of a run's journal. A run continues if its journal fails, so its actor does not learn of it. */
-export interface RunWriter {
+interface RunWriter {
   readonly failure: string | null;
   readonly isFenced: boolean;
   onFailure: (failure: string) => void;

@@ -1,5 +1,5 @@
 /** Returns a guard's name with its parameters, as the journal records it: `nextPhaseIs(action)`. */
-export function guardName(name: string, params: unknown): string {
+function guardName(name: string, params: unknown): string {
   if (params === undefined || params === null || typeof params !== 'object') return name;
   const values = Object.values(params).filter((value) => typeof value === 'string');
   return values.length === 0 ? name : `${name}(${values.join(', ')})`;

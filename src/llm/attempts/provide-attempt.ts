@@ -186,7 +186,7 @@ export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => Model
 export type SpecSource = (call: Pick<ReadReplyInput, 'task' | 'sharedWith'>) => PromptSpec;
 
 /** The surroundings of a call. */
-export interface CallScope {
+interface CallScope {
   readonly clock: Clock;
   readonly observer: CallObserver;
   readonly editRequest?: EditRequest | undefined;

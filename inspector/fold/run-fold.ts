@@ -1,6 +1,7 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
 import { addCall, NO_USAGE } from '../../machines/policies/usage.ts';
+import { createPromptReader, type PromptReader } from '../../src/chain/journal/recorded-prompts.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { createExternalEvents, type ExternalEvents } from './external-events.ts';
@@ -23,6 +24,7 @@ export interface RunFold {
   readonly usage: UsageLog;
   readonly externalEvents: ExternalEvents;
   readonly states: StateLog;
+  readonly prompts: Pick<PromptReader, 'at'>;
   take(entry: JournalEntry): void;
 }
 
@@ -35,6 +37,7 @@ export function createRunFold(): RunFold {
   const usage = createUsageLog();
   const externalEvents = createExternalEvents();
   const states = createStateLog();
+  const prompts = createPromptReader();
   return {
     entries: entries.entries,
     timeLine: timeLine.timeLine,
@@ -44,9 +47,10 @@ export function createRunFold(): RunFold {
     usage: usage.log,
     externalEvents: externalEvents.externalEvents,
     states,
+    prompts,
     take(entry) {
       // The time line first: it asks what was running before the entry.
-      for (const fold of [entries, timeLine, spans, transitions, context, usage, externalEvents, states])
+      for (const fold of [entries, timeLine, spans, transitions, context, usage, externalEvents, states, prompts])
         fold.take(entry);
     },
   };

@@ -1,11 +1,9 @@
-import { unpackPrompt } from '../../src/inspection/packed-prompts.ts';
 import {
   type ActAnswer,
   type ExportAnswer,
   type ExportedRun,
   type InspectedRun,
   type PageMessage,
-  type PromptAnswer,
   type RunAction,
   type RunCharts,
   type ServerMessage,
@@ -44,8 +42,6 @@ export interface PageSource {
   remove(runId: string): Promise<string | null>;
   /** A run as one page. Never rejects. */
   exportRun(runId: string): Promise<ExportAnswer>;
-  /** The prompt of the model call whose `prompt` entry has this number. Never rejects. */
-  prompt(runId: string, seq: number): Promise<PromptAnswer>;
   /** Where runs would have ended with other numbers: `only` one, or all if it is null. Never rejects. */
   whatIf(only: string | null, set: Readonly<Record<string, number>>): Promise<WhatIfAnswer>;
 }
@@ -124,7 +120,6 @@ export function socketSource(address: string): PageSource {
         return to.end(message.runId, message.problem);
       case 'sent':
       case 'test':
-      case 'prompt':
       case 'removed':
       case 'acted':
       case 'exported':
@@ -171,10 +166,6 @@ export function socketSource(address: string): PageSource {
       const answer = await ask((id) => ({ type: 'export', id, runId }));
       return { html: answer.type === 'exported' ? answer.html : '', problem: answer.problem };
     },
-    async prompt(runId, seq) {
-      const answer = await ask((id) => ({ type: 'prompt', id, runId, seq }));
-      return { prompt: answer.type === 'prompt' ? answer.prompt : null, problem: answer.problem };
-    },
     async whatIf(only, set) {
       const answer = await ask((id) => ({ type: 'what-if', id, only, set }));
       return answer.type === 'what-if' ? answer : { results: [], leftOut: 0, problem: answer.problem };
@@ -214,7 +205,7 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
   const isChecked = crypto.subtle !== undefined;
   if (isChecked && (await sha256(data)) !== checksum)
     throw new Error(`The run in this file does not match its checksum: ${DAMAGED}`);
-  const { charts, lines, states, prompts, ...exported } = read(data);
+  const { charts, lines, states, ...exported } = read(data);
   const integrity = isChecked
     ? `Intact: this file matches its SHA-256 checksum, ${checksum}.`
     : `Not checked: this browser cannot compute the SHA-256 checksum of this file, ${checksum}.`;
@@ -234,7 +225,6 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
     act: async () => ({ ...NOT_DONE, problem: EXPORTED_FILE }),
     remove: async () => EXPORTED_FILE,
     exportRun: async () => ({ html: '', problem: EXPORTED_FILE }),
-    prompt: async (_, seq) => unpackPrompt(prompts, seq),
     whatIf: async () => ({ results: [], leftOut: 0, problem: EXPORTED_FILE }),
   };
 }
@@ -251,10 +241,10 @@ function read(data: string): ExportedRun {
   } catch {
     throw new Error(`The run in this file cannot be read: ${DAMAGED}`);
   }
-  const { version, run, charts, lines, states, prompts } = exported ?? {};
+  const { version, run, charts, lines, states } = exported ?? {};
   if (version !== WIRE_VERSION)
     throw new Error(`Unsupported file version: expected ${WIRE_VERSION}; received ${String(version)}.`);
-  if (!run || !charts || !prompts || !Array.isArray(lines) || !Array.isArray(states))
+  if (!run || !charts || !Array.isArray(lines) || !Array.isArray(states))
     throw new Error(`The run in this file is incomplete: ${DAMAGED}`);
-  return { version, run, charts, lines, states, prompts };
+  return { version, run, charts, lines, states };
 }

@@ -95,8 +95,23 @@ const annotationSchema = z.discriminatedUnion('type', [
   }),
   /** Text of a reply as it arrived, joined to pieces of up to half a second or about a thousand characters. */
   z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string(), call: callNumber }),
-  /** A digest of the prompt of a model call: FNV-1a of its turns, schema and tools as JSON. */
-  z.object({ type: z.literal('prompt'), attemptId: z.string(), digest: z.string(), call: callNumber }),
+  /** The prompt of a model call, as the model received it, without the bytes of files. Each different part is stored once. */
+  z.object({
+    type: z.literal('prompt'),
+    attemptId: z.string(),
+    /** FNV-1a of its turns, files, schema and tools. */
+    digest: z.string(),
+    /** Each content is the concatenation of its parts, named by their digests. */
+    turns: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), parts: z.array(z.string()) })),
+    /** The JSON Schema of the reply: the digest of its text. */
+    schema: z.string(),
+    tools: z.array(z.string()),
+    /** The parts that no earlier entry has, by their digests. */
+    parts: z.record(z.string(), z.string()),
+    /** Whether the text was edited for this call. */
+    edited: z.exactOptional(z.boolean()),
+    call: callNumber,
+  }),
   /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, directly after `run-start`. */
   z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here. */

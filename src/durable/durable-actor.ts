@@ -355,7 +355,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   #process({ event, resolve, reject }: Item): void | Promise<void> {
     if (event.type === 'note') {
-      if (event.activity === undefined || this.#system.activities.has(event.activity)) this.#append(event);
+      this.#append(event);
       return;
     }
     if (event.type === 'effect-end') {

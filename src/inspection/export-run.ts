@@ -1,16 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { runStartOf, withoutBytes } from '../chain/journal/journal-format.ts';
-import { promptSteps } from '../chain/journal/recorded-prompts.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
-import { redactStrings } from '../durable/journals/journal-store.ts';
-import { packPrompts } from './packed-prompts.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
 import { figuresFold } from './run-figures.ts';
-import { forkOf, frameWriter, limitationsOf, problemOf, runCharts, shownPrompt } from './source.ts';
-import { type ExportedRun, type InspectedRun, type PackedPrompts, type ShownPrompt, WIRE_VERSION } from './wire.ts';
+import { forkOf, frameWriter, limitationsOf, runCharts } from './source.ts';
+import { type ExportedRun, type InspectedRun, WIRE_VERSION } from './wire.ts';
 
 export interface ExportOptions {
   /** Replaces every string of the journal that is not part of its format. */
@@ -42,32 +39,10 @@ export async function exportRun(
     charts: runCharts(),
     lines,
     states: states.map(frameWriter()).map((frame) => JSON.stringify(frame)),
-    prompts: packedPromptsOf(shown, redact),
   };
   const data = pageData(exported);
   const checksum = createHash('sha256').update(data).digest('hex');
   return { html: await pageWith('run', data, checksum), checksum };
-}
-
-/**
- * Returns all prompts of a run, rebuilt from the given entries. Those of a redacted run are redacted again, because a pattern may match where
- * two texts meet.
- */
-export function packedPromptsOf(shown: readonly JournalEntry[], redact?: Redact): PackedPrompts {
-  try {
-    const steps = promptSteps(shown);
-    let step = steps.next();
-    while (step.done !== true) step = steps.next();
-    const prompts = step.value;
-    const shownAt = (seq: number): ShownPrompt => {
-      const prompt = shownPrompt(prompts.at(seq));
-      return redact === undefined ? prompt : redactStrings(prompt, redact);
-    };
-    return packPrompts(new Map(prompts.seqs.map((seq) => [seq, shownAt(seq)])), null);
-  } catch (error) {
-    const problem = problemOf(error);
-    return packPrompts(new Map(), redact === undefined ? problem : redact(problem));
-  }
 }
 
 function figuresIn(entries: readonly JournalEntry[]): InspectedRun['summary'] {

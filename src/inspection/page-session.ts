@@ -3,21 +3,19 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
-import { promptSteps, type RecordedPrompts } from '../chain/journal/recorded-prompts.ts';
 import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { exportRun } from './export-run.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
-import { inTurns, problemOf, type RunSource, type StopFollowing, shownPrompt } from './source.ts';
+import { inTurns, problemOf, type RunSource, type StopFollowing } from './source.ts';
 import {
   type PageMessage,
   type RunAction,
   type RunCharts,
   type RunWhatIf,
   type ServerMessage,
-  type ShownPrompt,
   WIRE_VERSION,
 } from './wire.ts';
 
@@ -27,7 +25,7 @@ const POLICY_VIOLATION = 1008;
 /** How many runs a page may have open at once. */
 const MAX_OPEN = 16;
 
-/** How many generated tests, and how many prompts, a page may wait for. */
+/** How many generated tests a page may wait for. */
 const MAX_WAITING = 8;
 
 /** How many runs one `what-if` message looks at. */
@@ -38,12 +36,10 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
   const page = channelTo(socket);
   const opened = new Map<string, StopFollowing>();
   let sentRevision = -1;
-  /** One at a time, because each test and each replay holds a whole run in memory. */
+  /** One at a time, because each test holds a whole run in memory. */
   const generateTest = oneAtATime(testOf, 'tests are already being generated');
   const makePage = oneAtATime(pageOf, 'pages are already being exported');
-  const findPrompt = oneAtATime(promptOf, 'prompts are already being rebuilt');
   let asked = -1;
-  let replayed: { readonly runId: string; readonly prompts: RecordedPrompts } | null = null;
 
   /** Sends the list, then its changes. */
   const sendRuns = whenReady(page, () => {
@@ -102,14 +98,6 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     }
   }
 
-  async function prompt({ id, runId, seq }: Extract<PageMessage, { type: 'prompt' }>): Promise<void> {
-    try {
-      page.send({ type: 'prompt', id, prompt: await findPrompt(runId, seq), problem: null });
-    } catch (error) {
-      page.send({ type: 'prompt', id, prompt: null, problem: problemOf(error) });
-    }
-  }
-
   /** A newer question, or the end of the page, ends the work on the last one. */
   async function whatIf({ id, only, set }: Extract<PageMessage, { type: 'what-if' }>): Promise<void> {
     asked = id;
@@ -158,18 +146,6 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     return (await exportRun(await entries())).html;
   }
 
-  /** Keeps the prompts of the last run, because a page asks for several of one run. */
-  async function promptOf(runId: string, seq: number): Promise<ShownPrompt> {
-    if (replayed?.runId !== runId || !replayed.prompts.seqs.includes(seq)) {
-      replayed = null;
-      const { entries } = await sourceOf(runId);
-      if (entries === undefined)
-        throw new PostChainError('invalid_option', 'Only the prompts of a PostChain run can be rebuilt.');
-      replayed = { runId, prompts: await inTurns(promptSteps(await entries())) };
-    }
-    return shownPrompt(replayed.prompts.at(seq));
-  }
-
   async function testOf(runId: string): Promise<string> {
     const { entries } = await sourceOf(runId);
     if (entries === undefined)
@@ -197,8 +173,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
       );
     else if (message.type === 'remove') void remove(message);
     else if (message.type === 'export') void exportPage(message);
-    else if (message.type === 'what-if') void whatIf(message);
-    else void prompt(message);
+    else void whatIf(message);
     if (!page.isOpen || !page.isFull) return;
     socket.pause();
     resume();
@@ -310,7 +285,6 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('act'), id, runId, action: actionSchema, isTrusted: z.boolean() }),
   z.object({ type: z.literal('remove'), id, runId }),
   z.object({ type: z.literal('export'), id, runId }),
-  z.object({ type: z.literal('prompt'), id, runId, seq: z.int().check(z.gte(0)) }),
   z.object({
     type: z.literal('what-if'),
     id,

@@ -3,13 +3,12 @@ import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
 import type { JournalEntry, RunStart, RunSummary } from '../../machines/contracts/journal.ts';
 import { withoutBytes } from '../chain/journal/journal-format.ts';
-import type { RebuiltPrompt } from '../chain/journal/recorded-prompts.ts';
 import { chartVersion } from '../chain/journal/replay.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
 import { chartOf } from '../durable/charts/chart.ts';
 import { oneLine } from '../internal/printable.ts';
 import { changesBetween } from './state-changes.ts';
-import type { InspectedRun, RunCharts, ShownPrompt, StateFrame } from './wire.ts';
+import type { InspectedRun, RunCharts, StateFrame } from './wire.ts';
 
 /** Something that a page can open: a live run, a recording, or an observed system of other XState actors. */
 export interface RunSource {
@@ -167,23 +166,6 @@ export function runCharts(): RunCharts {
     invoked: { attempt: attemptMachine.id, action: actionMachine.id },
   };
   return runChartsCache;
-}
-
-/** Returns a prompt as a page shows it: the first turn is the system turn. */
-export function shownPrompt({ name, version, request, isVerified, note }: RebuiltPrompt): ShownPrompt {
-  const { turns, outputSchema, tools = [] } = request;
-  const [first] = turns;
-  const hasSystem = first?.role === 'system';
-  return {
-    name,
-    version,
-    system: hasSystem ? first.content : '',
-    turns: hasSystem ? turns.slice(1) : turns,
-    schema: outputSchema,
-    tools,
-    verified: isVerified,
-    note,
-  };
 }
 
 export const forkOf = ({ forkedFrom }: Pick<RunSummary, 'forkedFrom'>): Pick<InspectedRun, 'forkedFrom'> =>

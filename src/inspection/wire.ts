@@ -1,5 +1,5 @@
 import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
-import type { ChatTurn, ToolOffer } from '../../machines/contracts/model.ts';
+import type { ChatTurn } from '../../machines/contracts/model.ts';
 import type { WhatIf } from '../chain/journal/what-if.ts';
 import type { Chart } from '../durable/charts/chart.ts';
 import type { StateChange } from './state-changes.ts';
@@ -57,23 +57,6 @@ export interface RunFigures {
   readonly resumable: boolean;
 }
 
-/** What a model was asked in one call, rebuilt from the replayed state and the templates. */
-export interface ShownPrompt {
-  readonly name: string;
-  readonly version: number;
-  /** The system turn; empty if there is none. */
-  readonly system: string;
-  /** The turns after it: the user turn, and after an invalid reply that reply and its errors. */
-  readonly turns: readonly ChatTurn[];
-  /** The JSON Schema of the reply. */
-  readonly schema: unknown;
-  readonly tools: readonly ToolOffer[];
-  /** Whether its digest is the recorded one: then the model received exactly this text. */
-  readonly verified: boolean;
-  /** Why it is not verified, in one sentence; null if it is. */
-  readonly note: string | null;
-}
-
 export type RunAction =
   | { readonly type: 'resume' }
   /** Starts a run that repeats this one up to an entry and continues with changes, by path, as `chain.fork` takes them. */
@@ -108,12 +91,6 @@ export interface ActAnswer {
 export interface ExportAnswer {
   /** One file that opens from disk; empty if there is a problem. */
   readonly html: string;
-  readonly problem: string | null;
-}
-
-export interface PromptAnswer {
-  readonly prompt: ShownPrompt | null;
-  /** Why there is no prompt; null if there is one. */
   readonly problem: string | null;
 }
 
@@ -216,8 +193,6 @@ export type ServerMessage =
   | { readonly type: 'removed'; readonly id: number; readonly problem: string | null }
   /** The result of the `export` message with this id. */
   | ({ readonly type: 'exported'; readonly id: number } & ExportAnswer)
-  /** The result of the `prompt` message with this id. */
-  | ({ readonly type: 'prompt'; readonly id: number } & PromptAnswer)
   /** The result of the `what-if` message with this id. */
   | ({ readonly type: 'what-if'; readonly id: number } & WhatIfAnswer);
 
@@ -241,8 +216,6 @@ export type PageMessage =
   | { readonly type: 'remove'; readonly id: number; readonly runId: string }
   /** Requests a run as one page. */
   | { readonly type: 'export'; readonly id: number; readonly runId: string }
-  /** Requests the prompt of the model call whose `prompt` entry has this number. */
-  | { readonly type: 'prompt'; readonly id: number; readonly runId: string; readonly seq: number }
   /** Asks where runs would have ended with other numbers: `only` one, or all if it is null. */
   | {
       readonly type: 'what-if';
@@ -252,8 +225,7 @@ export type PageMessage =
     };
 
 /**
- * The data embedded in an exported page. `lines` are the entries and `states` the state frames, each as JSON; `prompts` are all prompts of the
- * run (see `packPrompts`).
+ * The data embedded in an exported page. `lines` are the entries and `states` the state frames, each as JSON.
  */
 export interface ExportedRun {
   readonly version: typeof WIRE_VERSION;
@@ -261,22 +233,4 @@ export interface ExportedRun {
   readonly charts: RunCharts;
   readonly lines: readonly string[];
   readonly states: readonly string[];
-  readonly prompts: PackedPrompts;
-}
-
-/** Prompts that share their lines, because those of a run repeat most of their text. */
-export interface PackedPrompts {
-  readonly lines: readonly string[];
-  /** By the number of their `prompt` entry. A text is a list of positions in `lines`. */
-  readonly bySeq: Readonly<Record<string, PackedPrompt>>;
-  /** Why other prompts are missing; null if none are. */
-  readonly problem: string | null;
-}
-
-interface PackedPrompt extends Pick<ShownPrompt, 'name' | 'version' | 'verified' | 'note'> {
-  readonly system: readonly number[];
-  readonly turns: readonly { readonly role: ChatTurn['role']; readonly content: readonly number[] }[];
-  /** The schema and the tools, as JSON. */
-  readonly schema: readonly number[];
-  readonly tools: readonly number[];
 }

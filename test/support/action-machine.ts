@@ -17,6 +17,7 @@ import type {
 import type { EmittedEvent } from '../../machines/contracts/events.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { ActionReply, ActionResult } from '../../machines/contracts/phase-io.ts';
+import { createPromptWriter } from '../../src/chain/journal/recorded-prompts.ts';
 import { promptSpec } from '../../src/chain/prompts/prompt-spec.ts';
 import { prompts } from '../../src/chain/prompts/registry.ts';
 import { createActionActors } from '../../src/chain/runtime/actors.ts';
@@ -206,7 +207,7 @@ export function startActionWithCapabilities({
   const clock = new SimulatedClock();
   const registry = createRegistry(capabilities);
   const { attempt, model } = attemptReplying(actionReply(wish), clock);
-  const scope = { clock, partial: () => {}, hasReaders: () => false };
+  const scope = { clock, partial: () => {}, hasReaders: () => false, prompts: createPromptWriter() };
   const actor = createActor(
     actionMachine.provide({
       actors: {

@@ -7,6 +7,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { ONE_CALL_PER_PHASE } from '../../machines/contracts/profile.ts';
+import { createPromptReader, type RecordedPrompt } from '../../src/chain/journal/recorded-prompts.ts';
 import { chainInput, createActors } from '../../src/chain/runtime/bare-chain.ts';
 import { modelDecider } from '../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
@@ -82,6 +83,13 @@ export { settle } from '../../src/testing/settle.ts';
 
 export function entriesOf<T extends JournalEntry['type']>(run: Run, type: T): Extract<JournalEntry, { type: T }>[] {
   return run.journal.filter((entry) => entry.type === type) as Extract<JournalEntry, { type: T }>[];
+}
+
+/** The prompts of a run, in order. */
+export function promptsIn(entries: readonly JournalEntry[]): readonly RecordedPrompt[] {
+  const reader = createPromptReader();
+  for (const entry of entries) reader.take(entry);
+  return entries.flatMap(({ seq }) => reader.at(seq) ?? []);
 }
 
 /** The phases that a run went through, in order. */

@@ -199,28 +199,18 @@ interface EditPromptProps extends PanelProps {
 }
 
 /** Edits the prompt of the latest model call at the cursor, and runs that step again with it. */
-function EditPrompt({ inspector, view: { run, fold, selection }, isBusy, onFork }: EditPromptProps) {
+function EditPrompt({ view: { fold, selection }, isBusy, onFork }: EditPromptProps) {
   const [edited, setEdited] = useState<{ readonly seq: number; readonly turns: readonly ChatTurn[] } | null>(null);
-  const [problem, setProblem] = useState('');
   const seq = lastUpTo(fold.entries.of('prompt'), selection.to);
   if (seq === undefined) return null;
-
-  async function load(at: number): Promise<void> {
-    const { prompt, problem: why } = await inspector.prompt(run.runId, at);
-    setProblem(why ?? '');
-    if (prompt === null) return;
-    const system = prompt.system === '' ? [] : [{ role: 'system', content: prompt.system } as const];
-    setEdited({ seq: at, turns: [...system, ...prompt.turns] });
-  }
 
   const isOpen = edited !== null && edited.seq === seq;
   return (
     <section aria-label="Edit a prompt">
       <h2>Edit the prompt of entry {formatNumber(seq)}</h2>
       <p class="muted">Starts a new run that is the same up to this call, and asks the model again with your text.</p>
-      <Problem text={problem} />
       {!isOpen && (
-        <button type="button" onClick={() => void load(seq)}>
+        <button type="button" onClick={() => setEdited({ seq, turns: fold.prompts.at(seq)?.turns ?? [] })}>
           Edit the prompt…
         </button>
       )}

@@ -3,7 +3,7 @@ import type { EarlyReply } from '../../../machines/contracts/attempt.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { CallEvent, ChainEvent } from '../../../machines/contracts/events.ts';
-import { EXTERNAL_EVENTS, type JournalEntry } from '../../../machines/contracts/journal.ts';
+import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
 import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
@@ -14,11 +14,13 @@ import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
 import { filesOf, withFiles } from '../../llm/request.ts';
+import type { ChainParts } from '../runtime/actors.ts';
 import { type CallSubject, describeCall } from '../runtime/describe-call.ts';
-import { attachRun, type ChainHost, chainInputFrom, createFeed, type Run } from '../runtime/run.ts';
+import { attachRun, type ChainHost, chainInputFrom, createFeed, productOf, type Run } from '../runtime/run.ts';
 import type { RunOptions } from '../runtime/run-options.ts';
 import { runStartOf } from './journal-format.ts';
 import { replyValue } from './phase-finding.ts';
+import { createPromptReader, createPromptWriter, type PromptParts } from './recorded-prompts.ts';
 import { requireSameChart } from './replay.ts';
 import { isResult, type RunProduct, readCallEvent, storedCallEvent, storedEntry } from './stored-entries.ts';
 
@@ -59,14 +61,10 @@ export async function forkRun(
   const edited = turns === undefined ? null : editedCall(entries, at);
   const runId = parts.newRunId();
   const input: ChainInput = { ...chainInputFrom(start), runId };
-  const { modelId, fallbackModelIds, prompts, instructionsDigest, redacted } = start;
+  const asksAnew = changedCalls(start, parts);
   const product: RunProduct = {
-    modelId,
-    fallbackModelIds,
-    prompts,
-    instructionsDigest,
-    redacted,
-    host: host ?? start.host,
+    ...productOf(input, parts, host ?? start.host),
+    redacted: start.redacted,
     fork: {
       changes: [
         ...Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`),
@@ -76,6 +74,11 @@ export async function forkRun(
     },
   };
   const feed = createFeed();
+  const writer = createPromptWriter();
+  const reader = createPromptReader();
+  for (const entry of entries) reader.take(entry);
+  /** The parts of a reused prompt may be in an entry that the fork does not have. */
+  const rewritten = (parts: PromptParts): PromptParts => writer.partsOf(reader.textsOf(parts));
   const actor = await chain.machine.fork(entries.map(storedEntry), {
     at,
     isBefore: true,
@@ -85,16 +88,33 @@ export async function forkRun(
     isPaused: true,
     onEntry: feed.take,
     reuse: {
-      keyOf: (call, events) => (call.activity === edited?.call && events !== null ? null : keyOf(call, events)),
-      change: (recorded) => changedEvent(recorded, changes),
+      keyOf: (call, events) =>
+        (call.activity === edited?.call && events !== null) || asksAnew(call) ? null : keyOf(call, events),
+      change: (recorded) => changedEvent(recorded, changes, rewritten),
     },
   });
   const edit = edited !== null && turns !== undefined ? editOnce(edited.request, turns) : undefined;
-  const { run, begin, abortOn } = attachRun(chain, actor, feed, edit);
+  const { run, begin, abortOn } = attachRun(chain, actor, feed, { editRequest: edit, prompts: writer });
   for (const event of changes.events) run.send(event);
   begin();
   abortOn(signal);
   return run;
+}
+
+/**
+ * Returns whether a call must be made, because this chain has another model than the run, or another version of the prompt. Several phases may
+ * share a call, so a changed phase changes the calls of all.
+ */
+function changedCalls(start: RunStart, parts: ChainParts): (call: CallInfo) => boolean {
+  const now = productOf(chainInputFrom(start), parts, null);
+  const isOtherModel =
+    start.modelId !== now.modelId || start.fallbackModelIds.join('\n') !== now.fallbackModelIds.join('\n');
+  const changed = new Set(
+    Object.keys(now.prompts).filter((task) => start.prompts[task]?.version !== now.prompts[task]?.version),
+  );
+  if (PHASES.some((phase) => changed.has(phase))) for (const phase of PHASES) changed.add(phase);
+  return ({ source, subject }) =>
+    MODEL_CALLS.has(source) && (isOtherModel || changed.has((subject as unknown as CallSubject).task ?? ''));
 }
 
 /** Identical requests have the same key. A call that was stopped, or lost with its process, has no result. */
@@ -235,12 +255,14 @@ function changeReply(changes: readonly ReplyChange[], next: NextReply | null): P
 function changedEvent(
   { event, seq, call: { source, subject } }: Parameters<NonNullable<ReuseOptions['change']>>[0],
   { change }: ParsedChanges,
+  rewritten: (parts: PromptParts) => PromptParts,
 ): ReusedEvent {
   if (event.type === 'activity-event')
     return { ...event, event: storedCallEvent(change({ seq, actor: source, event: readCallEvent(event.event) })) };
   const { attemptId } = subject as unknown as CallSubject;
   if (attemptId === undefined || !Object.hasOwn(Object(event.note), 'attemptId')) return event;
-  return { ...event, note: { ...(event.note as object), attemptId } };
+  const note = { ...(event.note as object), attemptId } as unknown as { readonly type?: unknown } & PromptParts;
+  return { ...event, note: { ...note, ...(note.type === 'prompt' && rewritten(note)) } as unknown as Json };
 }
 
 interface RecordedReply {

@@ -1,108 +1,122 @@
-import type { ReadReplyInput } from '../../../machines/attempt/actors.ts';
-import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
-import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
-import { type ModelRequest, REPLY_FORMS } from '../../../machines/contracts/model.ts';
-import type { Task } from '../../../machines/contracts/phase.ts';
-import { shownAttachments } from '../../../machines/policies/message-parts.ts';
-import { type PromptSpec, requestOf } from '../../llm/request.ts';
-import type { Prompt } from '../prompts/prompt.ts';
-import { createSpecs } from '../prompts/prompt-spec.ts';
-import { requestDigest } from '../prompts/request-digest.ts';
-import { modelCallInput } from '../runtime/describe-call.ts';
-import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
-import { runStartOf } from './journal-format.ts';
-import { replaySteps, requireSameChart } from './replay.ts';
+import type { ModelRequest } from '../../../machines/contracts/model.ts';
+import { wideDigest } from '../../../machines/text/hash.ts';
 
-/** The request of a model call, rebuilt from the replayed state of a run and the templates of its prompts. */
-export interface RebuiltPrompt {
+type PromptEntry = Extract<JournalEntry, { type: 'prompt' }>;
+/** What a `prompt` entry says of the text that a model received: digests of its parts, and the parts that no entry before has. */
+export type PromptParts = Pick<PromptEntry, 'turns' | 'schema' | 'tools' | 'parts'>;
+
+/** The texts of a prompt: `schema` and `tools` are JSON. */
+interface PromptTexts {
+  readonly turns: readonly { readonly role: PromptTurn['role']; readonly content: string }[];
+  readonly schema: string;
+  readonly tools: readonly string[];
+}
+
+type PromptTurn = ModelRequest['turns'][number];
+
+/** A prompt as the model received it, without the bytes of files. */
+export interface RecordedPrompt {
+  /** The name and version of the template. */
   readonly name: string;
   readonly version: number;
-  readonly request: ModelRequest;
-  /** Whether the digest of the request is the recorded one, so that the text is exactly what the model received. */
-  readonly isVerified: boolean;
-  /** Why the request is not verified, in one sentence; null if it is. */
-  readonly note: string | null;
+  /** Whether its text was edited for this call. */
+  readonly isEdited: boolean;
+  readonly turns: PromptTexts['turns'];
+  readonly schema: unknown;
+  readonly tools: readonly unknown[];
 }
 
-/** The prompts of a run, by the number of their `prompt` entry. */
-export interface RecordedPrompts {
-  /** In order. An entry after a divergence of the replay is missing. */
-  readonly seqs: readonly number[];
-  /** Renders a prompt. Throws `invalid_journal` if it cannot be rebuilt. */
-  at(seq: number): RebuiltPrompt;
+/** Writes the prompts of a run: each different part once. */
+export interface PromptWriter {
+  partsOf(request: PromptTexts): PromptParts;
+  /** Takes an entry that the run has already. */
+  take(entry: JournalEntry): void;
 }
 
-/**
- * Replays a run, one step per entry so that other work can run in between, and returns its prompts. Pass the run's custom prompts.
- *
- * @throws PostChainError `invalid_journal` if another version of the chart recorded the run.
- */
-export function* promptSteps(
-  entries: readonly JournalEntry[],
-  options: Pick<PostChainOptions, 'prompts'> = {},
-): Generator<void, RecordedPrompts> {
-  const start = runStartOf(entries);
-  requireSameChart(start);
-  const parts = resolveOptions(options);
-  const specFor = createSpecs(parts.prompts);
-  const inputs = new Map<number, ReadReplyInput>();
-  const calls = new Map<number, { readonly input: ReadReplyInput; readonly digest: string }>();
-  for (const step of replaySteps(entries)) {
-    for (const { activity, source, input } of step.calls) {
-      const call = inputs.has(activity) ? null : modelCallInput(source, input);
-      if (call !== null) inputs.set(activity, call);
-    }
-    yield;
-  }
-  for (const entry of entries) {
-    const input = entry.type === 'prompt' ? inputs.get(entry.call ?? -1) : undefined;
-    if (entry.type === 'prompt' && input !== undefined) calls.set(entry.seq, { input, digest: entry.digest });
-  }
+export function createPromptWriter(): PromptWriter {
+  const written = new Set<string>();
   return {
-    seqs: [...calls.keys()],
-    at(seq) {
-      const call = calls.get(seq);
-      if (call === undefined)
-        throw new PostChainError(
-          'invalid_journal',
-          `The prompt of entry ${seq} cannot be rebuilt: the run does not replay up to there, or the entry is not a prompt.`,
-        );
-      const files = shownAttachments(call.input.task, call.input.input).map(withEmptyData);
-      return rebuilt(parts.prompts[call.input.task as Task], specFor(call.input), { ...call, files }, start);
+    partsOf({ turns, schema, tools }) {
+      const added: Record<string, string> = {};
+      const add = (text: string): string => {
+        const digest = wideDigest(text).slice(0, 16);
+        if (!written.has(digest)) added[digest] = text;
+        written.add(digest);
+        return digest;
+      };
+      return {
+        turns: turns.map(({ role, content }) => ({ role, parts: blocksOf(content).map(add) })),
+        schema: add(schema),
+        tools: tools.map(add),
+        parts: added,
+      };
+    },
+    take(entry) {
+      if (entry.type === 'prompt') for (const digest of Object.keys(entry.parts)) written.add(digest);
     },
   };
 }
 
-interface RecordedCall {
-  readonly input: ReadReplyInput;
-  readonly files: readonly AttachedFile[];
-  readonly digest: string;
+/** A context grows by whole blocks, so most blocks of a prompt are those of the prompt before. */
+const blocksOf = (content: string): readonly string[] => content.split(/(?<=\n\n|\n(?=<))/u);
+
+const schemaTexts = new WeakMap<object, string>();
+
+export function textsOf({ turns, outputSchema, tools = [] }: ModelRequest): PromptTexts {
+  const schema = schemaTexts.get(outputSchema) ?? JSON.stringify(outputSchema);
+  schemaTexts.set(outputSchema, schema);
+  return { turns, schema, tools: tools.map((tool) => JSON.stringify(tool)) };
 }
 
-/** A rebuilt prompt does not contain the bytes of its files, which are in the journal. */
-const withEmptyData = (attachment: Attachment): AttachedFile => ({ ...attachment, data: '' });
-
-/** The journal does not record the form of a request, so each is tried until the digest fits. */
-function rebuilt(
-  prompt: Prompt,
-  spec: PromptSpec,
-  { input, files, digest }: RecordedCall,
-  start: RunStart,
-): RebuiltPrompt {
-  const { name, version } = prompt;
-  const forms = [false, true].flatMap((native) =>
-    REPLY_FORMS.map((form) => requestOf(spec, input, form, native, files)),
-  );
-  const verified = forms.find((request) => requestDigest(request) === digest);
-  if (verified !== undefined) return { name, version, request: verified, isVerified: true, note: null };
-  const request = forms[0] as ModelRequest;
-  return { name, version, request, isVerified: false, note: whyUnverified(prompt, input.task, start) };
+/** Reads the prompts of a run. */
+export interface PromptReader {
+  take(entry: JournalEntry): void;
+  /** Returns the prompt of an entry; null if it is not a `prompt` entry that was taken. */
+  at(seq: number): RecordedPrompt | null;
+  /** Returns the texts of a `prompt` entry. */
+  textsOf(entry: PromptParts): PromptTexts;
 }
 
-function whyUnverified(prompt: Prompt, task: string, { prompts, redacted }: RunStart): string {
-  if (redacted) return 'The run was redacted, so the prompt is rebuilt from redacted texts and cannot be verified.';
-  return prompts[task]?.version === prompt.version
-    ? 'The digest differs from the recorded one: the model received another text.'
-    : `The run used another version of the prompt "${prompt.name}", so the model received another text.`;
+export function createPromptReader(): PromptReader {
+  const texts = new Map<string, string>();
+  const tasks = new Map<number, string>();
+  const prompts = new Map<number, PromptEntry>();
+  let versions: RunStart['prompts'] = {};
+
+  const textOf = (digest: string): string => texts.get(digest) ?? '';
+  const read = ({ turns, schema, tools }: PromptParts): PromptTexts => ({
+    turns: turns.map(({ role, parts }) => ({ role, content: parts.map(textOf).join('') })),
+    schema: textOf(schema),
+    tools: tools.map(textOf),
+  });
+  return {
+    take(entry) {
+      if (entry.type === 'run-start') versions = entry.prompts;
+      else if (entry.type === 'call-start' && entry.task !== undefined) tasks.set(entry.call, entry.task);
+      else if (entry.type === 'prompt') {
+        for (const [digest, text] of Object.entries(entry.parts)) texts.set(digest, text);
+        prompts.set(entry.seq, entry);
+      }
+    },
+    at(seq) {
+      const entry = prompts.get(seq);
+      if (entry === undefined) return null;
+      const { turns, schema, tools } = read(entry);
+      const task = tasks.get(entry.call ?? -1) ?? '';
+      const { name = task, version = 0 } = versions[task] ?? {};
+      const isEdited = entry.edited === true;
+      return { name, version, isEdited, turns, schema: parsed(schema), tools: tools.map(parsed) };
+    },
+    textsOf: read,
+  };
+}
+
+/** A redacted text may not be JSON any more. */
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
 }

@@ -42,6 +42,7 @@ import { type CallObserver, createCallAhead, provideAttempt } from '../../llm/at
 import { checkArguments } from '../../tools/check-arguments.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
+import { textsOf } from '../journal/recorded-prompts.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { createSpecs } from '../prompts/prompt-spec.ts';
 import { requestDigest } from '../prompts/request-digest.ts';
@@ -159,8 +160,14 @@ function callObserver(self: AnyActorRef, scope: RunScope): CallObserver {
     piece = '';
   };
   return {
-    onRequest: ({ attemptId }, request) =>
-      note(self, scope, { type: 'prompt', attemptId, digest: requestDigest(request) }),
+    onRequest: ({ attemptId }, request, isEdited) =>
+      note(self, scope, {
+        type: 'prompt',
+        attemptId,
+        digest: requestDigest(request),
+        ...scope.prompts.partsOf(textsOf(request)),
+        ...(isEdited && { edited: true }),
+      }),
     onText: ({ attemptId }, text) => {
       piece += text;
       const nowMs = clock.now();

@@ -1,6 +1,7 @@
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
+import { createPromptWriter } from '../journal/recorded-prompts.ts';
 import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
 import type { RunObserver } from './run-events.ts';
@@ -29,6 +30,12 @@ export function createActors(
 ): ReturnType<typeof createChainActors> {
   const parts = resolveOptions(options);
   const { record = () => {}, partial = () => {} } = observer;
-  const scope = { clock: parts.clock, record, partial, hasReaders: () => observer.partial !== undefined };
+  const scope = {
+    clock: parts.clock,
+    record,
+    partial,
+    hasReaders: () => observer.partial !== undefined,
+    prompts: createPromptWriter(),
+  };
   return createChainActors({ ...parts, scopeOf: () => scope });
 }

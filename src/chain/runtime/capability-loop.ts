@@ -22,6 +22,7 @@ import { onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { parseOption } from '../../internal/options.ts';
 import { fileIn } from '../../llm/content.ts';
+import { createPromptWriter } from '../journal/recorded-prompts.ts';
 import { createRunWriters } from '../journal/run-writers.ts';
 import { createChainActors } from './actors.ts';
 import type { NextStep } from './decider.ts';
@@ -146,6 +147,7 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
     clock,
     partial: stream.push,
     hasReaders: stream.hasReaders,
+    prompts: createPromptWriter(),
     fileOf: (attachment) => fileIn(entries, attachment),
   });
   let forgetSignal = (): void => {};

@@ -4,6 +4,7 @@ import type { Annotation } from '../../../machines/contracts/journal.ts';
 import { type Clock, systemClock } from '../../durable/clock.ts';
 import { addNote } from '../../durable/hosted-call.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
+import { createPromptWriter, type PromptWriter } from '../journal/recorded-prompts.ts';
 import type { PartialUpdate } from './run-events.ts';
 
 /** What the calls of a run need besides their input. */
@@ -15,6 +16,7 @@ export interface RunScope {
   /** Receives what calls note, if the run has no journal. */
   readonly record?: (note: Annotation) => void;
   readonly fileOf?: (attachment: Attachment) => AttachedFile;
+  readonly prompts: PromptWriter;
   readonly editRequest?: EditRequest | undefined;
   /** Why the run may store nothing outside its journal any more: another process has taken it over. Null if it may. */
   readonly fenced?: () => string | null;
@@ -26,7 +28,12 @@ const scopes = new WeakMap<object, RunScope>();
 export const setScope = (actor: AnyActorRef, scope: RunScope): void => void scopes.set(actor.system, scope);
 
 /** For code that runs the machine itself. */
-const bareScope: RunScope = { clock: systemClock, partial: () => {}, hasReaders: () => false };
+const bareScope: RunScope = {
+  clock: systemClock,
+  partial: () => {},
+  hasReaders: () => false,
+  prompts: createPromptWriter(),
+};
 
 export const scopeOf = (self: AnyActorRef, other: RunScope = bareScope): RunScope => scopes.get(self.system) ?? other;
 

@@ -25,6 +25,7 @@ import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
 import { fileIn } from '../../llm/content.ts';
 import { type JournalStore, runStartOf } from '../journal/journal-format.ts';
+import { createPromptWriter, type PromptWriter } from '../journal/recorded-prompts.ts';
 import { createRunWriters, type RunWriters } from '../journal/run-writers.ts';
 import { type RunEndSummary, type RunProduct, readEntry } from '../journal/stored-entries.ts';
 import { type ChainParts, provideChain } from './actors.ts';
@@ -144,15 +145,21 @@ interface AttachedRun {
   readonly abortOn: (signal: AbortSignal | undefined) => void;
 }
 
+interface AttachOptions {
+  readonly editRequest?: EditRequest | undefined;
+  readonly prompts?: PromptWriter;
+}
+
 /** Connects a paused actor with its readers, its calls and its answer. */
 export function attachRun(
   { parts, writers }: ChainHost,
   actor: DurableActor<typeof chainMachine>,
   feed: Feed,
-  editRequest?: EditRequest,
+  { editRequest, prompts = createPromptWriter() }: AttachOptions = {},
 ): AttachedRun {
   const { entries, stream } = feed;
   for (const stored of actor.entries.slice(entries.length)) feed.take(stored);
+  for (const entry of entries) prompts.take(entry);
   const [first] = entries;
   const { runId, startedAtMs } = runStartOf(first === undefined ? [] : [first]);
   const clock = createRunClock(parts.clock, startedAtMs, entries.at(-1)?.atMs ?? 0);
@@ -163,6 +170,7 @@ export function attachRun(
     partial: stream.push,
     hasReaders: stream.hasReaders,
     editRequest,
+    prompts,
     fenced: () => (writer.isFenced ? writer.failure : null),
   };
   const finalAnswer = connectRun(ref, { entries, scope, note: (note) => actor.note(note) });

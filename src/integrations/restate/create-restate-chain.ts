@@ -20,6 +20,7 @@ import type { Limits } from '../../../machines/contracts/limits.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { phaseDeadlineMs } from '../../../machines/policies/usage.ts';
+import { createPromptWriter } from '../../chain/journal/recorded-prompts.ts';
 import { readEntry } from '../../chain/journal/stored-entries.ts';
 import { type ChainParts, provideChain } from '../../chain/runtime/actors.ts';
 import { type PostChainOptions, resolveOptions } from '../../chain/runtime/options.ts';
@@ -138,13 +139,18 @@ export async function runOnHost(
   const parts = partsFor(started, options.parts);
   const { clock } = parts;
   const entries: JournalEntry[] = [];
-  const onEntry = (entry: DurableEntry): void => void entries.push(readEntry(entry));
+  const prompts = createPromptWriter();
+  const onEntry = (stored: DurableEntry): void => {
+    const entry = readEntry(stored);
+    entries.push(entry);
+    prompts.take(entry);
+  };
   const described = { machine: provideChain(parts), ...RUN_DESCRIPTION };
   const { system, note, pending, take } = createRestateExecutor(started.start, { ...described, host, clock, onEntry });
   for (const file of started.files) note({ type: 'attachment', ...file });
   system.create();
   const ref = system.root as ChainActorRef;
-  const scope = { clock, partial: () => {}, hasReaders: () => false };
+  const scope = { clock, partial: () => {}, hasReaders: () => false, prompts };
   const finalAnswer = connectRun(ref, { entries, scope, note });
   const stopListening = onAbort(signal, () => system.close());
   let kept = 0;

@@ -166,7 +166,7 @@ export interface ItemObserver {
 /** Receives the progress of a call. An error it throws fails the call. */
 export interface CallObserver {
   /** Called before the request is sent. */
-  readonly onRequest?: (call: CallInfo, request: ModelRequest) => void;
+  readonly onRequest?: (call: CallInfo, request: ModelRequest, isEdited: boolean) => void;
   readonly onText: (call: CallInfo, text: string) => void;
   /** Called before something is reported to the machine. */
   readonly onReport?: (call: CallInfo) => void;
@@ -234,10 +234,10 @@ function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: Rep
 
   async function read(): Promise<void> {
     const files = fileOf === undefined ? [] : shownAttachments(call.task, call.input).map(fileOf);
-    const { model, spec, request } = callOf(parts, call, files);
+    const { model, spec, request, isEdited } = callOf(parts, call, files);
     const { items } = observer;
     const problem = call.notCalled ?? unsupportedFiles(model, request);
-    if (problem === null) observer.onRequest?.(call, request);
+    if (problem === null) observer.onRequest?.(call, request, isEdited);
     const textChars = requestChars(spec, request);
     promptChars = textChars + charsOfFiles(request);
     // The stream is opened in the same turn unless tokens must be counted: then the call may have been aborted meanwhile.
@@ -313,7 +313,8 @@ function callOf(
     throw new TypeError(`Model ${call.model} does not exist; the attempt has ${models.length} models.`);
   const spec = specFor(call);
   const request: ModelRequest = requestOf(spec, call, formAt(call.form, replyForm), model.nativeTools === true, files);
-  return { model, spec, request: editRequest?.(call, request) ?? request };
+  const edited = editRequest?.(call, request) ?? null;
+  return { model, spec, request: edited ?? request, isEdited: edited !== null };
 }
 
 /** Returns the reply form: 0 is the configured one, 1 and 2 the others in order; prose is requested as text. */

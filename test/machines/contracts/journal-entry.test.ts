@@ -144,7 +144,15 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     candidates: [{ guard: 'g', target: ['b'], result: 'taken', inputs: { confidence: 0.9, phase: null } }],
   },
   retrieval: { type: 'retrieval', query: 'q', passages: 3, widened: false, failure: null },
-  prompt: { type: 'prompt', attemptId: 's1', digest: '01234567' },
+  prompt: {
+    type: 'prompt',
+    attemptId: 's1',
+    digest: '01234567',
+    turns: [{ role: 'user', parts: ['0123456789abcdef'] }],
+    schema: '0123456789abcdee',
+    tools: [],
+    parts: { '0123456789abcdef': 'Is it so?', '0123456789abcdee': '{}' },
+  },
   'text-delta': { type: 'text-delta', attemptId: 'a', text: 't' },
   'run-end': { type: 'run-end', status: 'degraded', usage: { modelCalls: 1, cost: null, ...usage } },
 };

@@ -15,9 +15,8 @@ import type { Run } from '../../../src/chain/runtime/run.ts';
 import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
-import { packedPromptsOf } from '../../../src/inspection/export-run.ts';
 import { forkOf, frameWriter, runCharts } from '../../../src/inspection/source.ts';
-import type { ExportedRun, InspectedRun, PackedPrompts, RunCharts } from '../../../src/inspection/wire.ts';
+import type { ExportedRun, InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
 import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -51,7 +50,6 @@ export interface RecordedRun {
   readonly charts: RunCharts;
   readonly lines: readonly string[];
   readonly states: readonly string[];
-  readonly prompts: PackedPrompts;
   readonly test: { readonly text: string; readonly problem: string | null };
 }
 
@@ -71,7 +69,6 @@ function recordedRun(entries: readonly JournalEntry[], changes: Partial<Recorded
     charts: ownCharts,
     lines: entries.map((entry) => JSON.stringify(entry)),
     states: stateFrames(entries),
-    prompts: packedPromptsOf(entries),
     test: { text: `// a test of ${runId}`, problem: null },
     ...changes,
   };
@@ -112,8 +109,8 @@ export async function threeRecordedRuns() {
 
 /** Writes an exported page with this run and returns its URL. Needs a built `dist`. */
 export function filePage(entries: readonly JournalEntry[], folder: string): string {
-  const { run, charts, lines, states, prompts } = recordedRun(entries);
-  const exported: ExportedRun = { version: WIRE_VERSION, run, charts, lines, states, prompts };
+  const { run, charts, lines, states } = recordedRun(entries);
+  const exported: ExportedRun = { version: WIRE_VERSION, run, charts, lines, states };
   const template = readFileSync('dist/inspector-file/index.html', 'utf8');
   const data = JSON.stringify(exported).replaceAll('<', '\\u003c');
   const checksum = createHash('sha256').update(data).digest('hex');

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { PROMPT_NAMES } from '../../../../machines/contracts/phase.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { tokensAllowed } from '../../../../machines/policies/usage.ts';
-import { promptSteps } from '../../../../src/chain/journal/recorded-prompts.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { entriesOf as allOf } from '../../../../src/durable/journals/journal-store.ts';
@@ -10,7 +9,14 @@ import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aState } from '../../../support/contract-samples.ts';
-import { entriesOf, everyTask, plannedModel, scriptedChain, startScripted } from '../../../support/run-chain.ts';
+import {
+  entriesOf,
+  everyTask,
+  plannedModel,
+  promptsIn,
+  scriptedChain,
+  startScripted,
+} from '../../../support/run-chain.ts';
 
 const RULES = 'You are Ada, the librarian. Answer in French.';
 
@@ -107,17 +113,12 @@ describe('the journal', () => {
     await Promise.all([run.answer, plain.run.answer]);
   });
 
-  it('is enough to rebuild each prompt exactly', async () => {
+  it('contains the instructions in each prompt, once', async () => {
     const { run } = startScripted({}, { instructions: RULES });
     await run.answer;
-    const steps = promptSteps(run.journal);
-    let step = steps.next();
-    while (!step.done) step = steps.next();
-    const prompted = step.value;
-    expect(prompted.seqs.length).toBeGreaterThan(5);
-    for (const seq of prompted.seqs) expect(prompted.at(seq)).toMatchObject({ isVerified: true, note: null });
-    const systems = prompted.seqs.map((seq) => prompted.at(seq).request.turns[0]?.content);
-    expect(systems.map(sectionIn)).toContain(RULES);
+    const prompts = promptsIn(run.journal);
+    expect(prompts.length).toBeGreaterThan(5);
+    expect(prompts.map(({ turns }) => sectionIn(turns[0]?.content))).toContain(RULES);
   });
 
   it('redacts the text, but not its digest', async () => {

@@ -4,7 +4,6 @@ import { Page } from '../../../../../inspector/page.tsx';
 import { followAddress } from '../../../../../inspector/ui-state/address.ts';
 import { createInspector, type Inspector } from '../../../../../inspector/ui-state/inspector.ts';
 import type { PageListener, PageSource } from '../../../../../inspector/wire/page-source.ts';
-import { unpackPrompt } from '../../../../../src/inspection/packed-prompts.ts';
 import type { RecordedRun } from '../../inspected-runs.ts';
 
 declare global {
@@ -43,10 +42,6 @@ const source: PageSource = {
   act: async () => ({ runId: null, note: '', needsTrust: null, problem: null }),
   remove: async () => null,
   exportRun: async () => ({ html: '', problem: null }),
-  async prompt(runId, seq) {
-    const found = findRun(runId);
-    return found ? unpackPrompt(found.prompts, seq) : { prompt: null, problem: `There is no run ${runId}.` };
-  },
   whatIf: async () => ({ results: [], leftOut: 0, problem: 'There is no server.' }),
 };
 

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelRequest } from '../../../../machines/contracts/model.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { everyTask, plannedModel, promptsIn, scriptedChain, startScripted } from '../../../support/run-chain.ts';
+
+/** A run in which every task is asked for, and one reply is corrected. */
+async function everyPrompt(options: Parameters<typeof startScripted>[1] = {}) {
+  const plan = {
+    ...everyTask.plan,
+    intention: (call: number) => (call === 1 ? { text: '{"goal": 3}' } : { goal: 'x' }),
+  };
+  const { run, model } = startScripted(plan, { ...everyTask.options, ...options }, everyTask.run);
+  await run.answer;
+  return { run, calls: model.calls as readonly ModelRequest[] };
+}
+
+describe('the prompts in a journal', () => {
+  it.each(['text', 'tool-call', 'json-object'] as const)(
+    'are exactly what the model received, for every task and correction, in the form %s',
+    async (replyForm) => {
+      const { run, calls } = await everyPrompt({ replyForm });
+      const prompts = promptsIn(run.journal);
+      expect(prompts.map(({ turns }) => turns)).toEqual(
+        calls.map(({ turns }) => turns.map(({ role, content }) => ({ role, content }))),
+      );
+      expect(prompts.map(({ schema }) => schema)).toEqual(calls.map(({ outputSchema }) => outputSchema));
+      expect(prompts.some(({ turns }) => turns.length === 4)).toBe(true);
+      expect(new Set(prompts.map(({ name }) => name)).size).toBeGreaterThan(6);
+    },
+  );
+
+  it('contain the tools that a model with native tool calls was offered', async () => {
+    const model = { ...plannedModel(everyTask.plan), nativeTools: true };
+    const run = createPostChain({ ...everyTask.options, model }).run({ request: 'Is it so?' });
+    await run.answer;
+    const action = promptsIn(run.journal).find(({ name }) => name === 'action');
+    expect(action?.tools).toMatchObject([{ name: 'work', description: 'Works.' }]);
+  });
+
+  it('store each different part once', async () => {
+    const { run } = await everyPrompt();
+    const parts = run.journal.flatMap((entry) => (entry.type === 'prompt' ? Object.keys(entry.parts) : []));
+    expect(new Set(parts).size).toBe(parts.length);
+    const stored = JSON.stringify(run.journal.filter(({ type }) => type === 'prompt')).length;
+    expect(stored).toBeLessThan(JSON.stringify(promptsIn(run.journal)).length / 2);
+  });
+});
+
+describe('a fork by a chain with another model or prompt', () => {
+  it('asks it, and does not reuse replies of the recorded one', async () => {
+    const { run } = startScripted();
+    await run.answer;
+    const at = run.journal.find((entry) => entry.type === 'call-event')?.seq ?? 0;
+    const same = scriptedChain({}, { newId: () => 'same' });
+    await (await same.chain.fork(run.journal, { at })).answer;
+    expect(same.model.calls).toEqual([]);
+    const model = { ...plannedModel({}), id: 'another' };
+    const other = createPostChain({ model, profile: 'thorough', newId: () => 'other' });
+    const fork = await other.fork(run.journal, { at });
+    await fork.answer;
+    expect(model.calls.length).toBe(promptsIn(run.journal).length);
+    expect(fork.journal[0]).toMatchObject({ modelId: 'another' });
+  });
+});

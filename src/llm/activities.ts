@@ -18,11 +18,18 @@ export function promiseActivity<Output, Input>(
 ): PromiseActorLogic<Output, Input> {
   return fromPromise<Output, Input>(async ({ input, signal, self }) => {
     try {
-      return await work({ input, signal, self: self as AnyActorRef });
+      return await unlessAborted(signal, await work({ input, signal, self: self as AnyActorRef }));
     } catch (error) {
-      throw Object.assign(new Error(), activityError(error));
+      return await unlessAborted(signal, Promise.reject(Object.assign(new Error(), activityError(error))));
     }
   });
+}
+
+/** A stopped actor can be started again, as React's StrictMode does: the result of its aborted work is not that of the new work. */
+function unlessAborted<Value>(signal: AbortSignal, value: Value | Promise<Value>): Value | Promise<Value> {
+  if (!signal.aborted) return value;
+  if (value instanceof Promise) value.catch(() => {});
+  return new Promise(() => {});
 }
 
 /** Returns the part of an error that a journal keeps and a chart reads. */

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countUpTo, lastStartedBy, lastUpTo } from '../../../inspector/fold/sorted.ts';
 import { createTimeLine, MAX_GAP_MS } from '../../../inspector/fold/time-line.ts';
+import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { stateAt as stateOf } from '../../../src/chain/journal/state-at.ts';
@@ -107,7 +108,7 @@ describe('the folds of a run', () => {
   it('contain every transition in the order taken', () => {
     for (const entries of runs) {
       const { transitions } = folded(entries).fold;
-      const created = entries.filter((entry) => entry.type === 'transition');
+      const created = entries.filter((entry) => entry.type === 'transition').filter((entry) => !isInternal(entry));
       expect(transitions.seqs).toEqual(created.map(({ seq }) => seq));
       expect(transitions.distinct.flatMap(({ seqs }) => seqs).toSorted((one, other) => one - other)).toEqual(
         transitions.seqs,

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
+import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import { failingRun } from '../../support/inspector/inspected-runs.ts';
 import {
   browserFor,
@@ -128,7 +129,10 @@ describe.skipIf(browser === null)('keyboard operation', () => {
     const seqsOf = (type: string): readonly number[] =>
       run.journal.filter((entry) => entry.type === type).map(({ seq }) => seq);
     const last = run.journal.length - 1;
-    const [moves, phases] = [seqsOf('transition'), seqsOf('phase-start')];
+    const moves = run.journal.flatMap((entry) =>
+      entry.type === 'transition' && !isInternal(entry) ? [entry.seq] : [],
+    );
+    const phases = seqsOf('phase-start');
     const cycles = run.journal.flatMap((entry, seq) =>
       entry.type === 'phase-start' &&
       run.journal.findIndex((other) => other.type === 'phase-start' && other.cycle === entry.cycle) === seq

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import {
   failingRun,
@@ -75,7 +76,7 @@ describe.skipIf(areSkipped)('the Why card', () => {
   });
 
   it('steps between transitions, of all machines or of one', async () => {
-    const transitions = stumbled.filter((entry) => entry.type === 'transition');
+    const transitions = stumbled.filter((entry) => entry.type === 'transition').filter((entry) => !isInternal(entry));
     const before = transitions[Math.floor(transitions.length / 2)];
     const page = await open(stumbled, { panel: 'why', at: before?.seq });
     const machine = before?.machine;

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../machines/contracts/synthesis.ts';
+import { RUN_JOURNALS } from '../../../src/chain/journal/journal-format.ts';
 import { runCommand } from '../../../src/cli/run-command.ts';
 import { cli, temporaryFolder } from '../../support/cli.ts';
 import { fileWith, LONG_HISTORY } from '../../support/journal-files.ts';
@@ -12,7 +13,7 @@ const REQUEST = 'What does the Yield phase decide, and in which order?';
 
 function entriesIn(path: string): readonly JournalEntry[] {
   const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
-  return lines.map((line) => journalEntrySchema.parse(JSON.parse(line)) as JournalEntry);
+  return lines.map((line) => RUN_JOURNALS.parse(JSON.parse(line)));
 }
 
 describe('a run over earlier turns, without a terminal', () => {

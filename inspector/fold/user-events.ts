@@ -2,6 +2,7 @@ import type { ConsentRequest } from '../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex } from './entry-index.ts';
+import { isExternalEvent } from './external-events.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
@@ -65,8 +66,19 @@ export function deliveriesOf(
     });
     if (found === undefined) return null;
     taken.add(found);
-    return { seq: found, isRejected: found < seq && isRejection(log.entry(found + 1)) };
+    return { seq: found, isRejected: stepAfter(log, found, seq).some(isRejection) };
   });
+}
+
+/** The entries that an external event caused, up to `last`. */
+function stepAfter(log: RunLog, event: number, last: number): readonly JournalEntry[] {
+  const caused: JournalEntry[] = [];
+  for (let seq = event + 1; seq <= last; seq += 1) {
+    const entry = log.entry(seq);
+    if (isExternalEvent(entry)) break;
+    caused.push(entry);
+  }
+  return caused;
 }
 
 const isRejection = (entry: JournalEntry): boolean =>

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage, ServerMessage } from '../../../src/inspection/wire.ts';
 import { failingRun, manualRun, ownCharts, recordedEntries } from '../../support/inspector/inspected-runs.ts';
@@ -24,6 +25,12 @@ const journals = [recordedEntries(await failingRun()), recordedEntries(await man
 afterAll(async () => {
   await browser?.close();
 });
+
+/** What one event causes is stored at once, so a journal ends between two steps. */
+const endOfStep = (entries: readonly JournalEntry[], seq: number): number => {
+  const next = entries.findIndex((entry, at) => at > seq && isExternalEvent(entry));
+  return next < 0 ? entries.length - 1 : next - 1;
+};
 
 type Panels = readonly PanelName[];
 
@@ -50,7 +57,8 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
       const seqs = fc.sample(fc.nat(entries.length - 1), { seed: 7 + index, numRuns: 4 });
       // Operations are shown before the state that resulted from them.
       const done = entries.findIndex(({ type }) => type === 'operations');
-      return [...seqs, done].map((at) => ({ at, whole: `whole-${index}`, part: `part-${index}-${at}`, entries }));
+      const ends = [...seqs, done].map((seq) => endOfStep(entries, seq));
+      return ends.map((at) => ({ at, whole: `whole-${index}`, part: `part-${index}-${at}`, entries }));
     });
     const given = new Map(
       looks.flatMap(({ at, whole, part, entries }) => [

@@ -20,9 +20,9 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/llm': { lines: 4051, exported: 64, floors: 10 },
   'src/models': { lines: 3462, exported: 57, floors: 4 },
   'src/testing': { lines: 3090, exported: 83, floors: 8 },
-  'src/tools': { lines: 1579, exported: 29, floors: 6 },
+  'src/tools': { lines: 1655, exported: 29, floors: 6 },
   inspector: { lines: 18235, exported: 346, floors: 13 },
-  test: { lines: 62502, exported: 361, floors: 7 },
+  test: { lines: 62710, exported: 361, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

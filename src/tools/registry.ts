@@ -17,7 +17,8 @@ export interface CapabilityRegistry {
 }
 
 /**
- * Returns the capabilities of a run by name.
+ * Returns the capabilities of a run by name. Descriptors are sorted by name: prompts then begin alike in whatever order capabilities are
+ * registered or listed by their servers, so that providers cache them.
  *
  * @throws PostChainError `duplicate_capability` if two have the same name, or names that are the same on the wire; `invalid_option`
  * or `invalid_schema` for an invalid capability.
@@ -36,7 +37,7 @@ export function createRegistry(capabilities: readonly Capability[]): CapabilityR
     return descriptor;
   });
   return {
-    descriptors,
+    descriptors: descriptors.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     get: (name) => entries.get(name)?.capability,
     validatorOf: (name) => entries.get(name)?.validator,
   };

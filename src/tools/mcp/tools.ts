@@ -260,7 +260,8 @@ function described(kind: string, ...words: readonly (string | undefined)[]): str
 }
 
 function bytesOf(data: string): string {
-  return sized(Math.floor((data.replace(/=+$/u, '').length * 3) / 4));
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
+  return sized(Math.floor(((data.length - padding) * 3) / 4));
 }
 
 function sized(bytes: number): string;

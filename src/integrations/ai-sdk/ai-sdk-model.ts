@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { linkSignals, unlessAborted } from '../../internal/async.ts';
 import { acceptsSchema, functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { headerSecrets } from '../../internal/secrets.ts';
@@ -156,7 +157,7 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
       try {
         const call = {
           ...settings,
-          ...callOptions(request, features, model),
+          ...wellFormed(callOptions(request, features, model)),
           abortSignal: attempt.signal,
         };
         const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), signal);

@@ -1,5 +1,6 @@
 import type OpenAI from 'openai';
 import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
 import { ReplyBody } from './reply-body.ts';
 import { chatBody, type Dialect, responsesBody } from './request-body.ts';
@@ -105,7 +106,7 @@ async function send(
   const isChat = dialect.api === 'chat';
   const path = isChat ? '/chat/completions' : '/responses';
   const sent = (isChat ? chatBody : responsesBody)(request, settings, dialect);
-  const { body } = await client.post(path, { body: sent, signal }).asResponse();
+  const { body } = await client.post(path, { body: wellFormed(sent), signal }).asResponse();
   const maxChars = Math.ceil(maxResponseBytes / 2);
   return new ReplyBody(body, { timers, maxChars });
 }

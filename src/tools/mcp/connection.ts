@@ -1,6 +1,7 @@
 import type { CallToolResult, Client, Tool as ListedTool, VersionNegotiationMode } from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { deadline, linkSignals, unlessAborted } from '../../internal/async.ts';
 import { type McpSettings, mcpError } from './options.ts';
@@ -65,7 +66,7 @@ export async function callTool(
   const until = linkSignals(gone, ...signals);
   try {
     return await client.callTool(
-      { name, arguments: args },
+      { name, arguments: wellFormed(args) },
       { signal: until.signal, timeout: MAX_TIMER_MS, toolDefinition: { name, inputSchema } },
     );
   } catch (error) {

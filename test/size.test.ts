@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 13011, exported: 491, floors: 19 },
-  'machines/policies': { lines: 6496, exported: 297, floors: 6 },
+  machines: { lines: 13014, exported: 491, floors: 19 },
+  'machines/policies': { lines: 6499, exported: 297, floors: 6 },
   'src/chain': { lines: 5817, exported: 122, floors: 9 },
   'src/cli': { lines: 3690, exported: 81, floors: 12 },
   'src/documents': { lines: 2809, exported: 54, floors: 8 },
@@ -16,13 +16,13 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/entries': { lines: 363, exported: 0, floors: 1 },
   'src/inspection': { lines: 3437, exported: 49, floors: 7 },
   'src/integrations': { lines: 2849, exported: 40, floors: 6 },
-  'src/internal': { lines: 1614, exported: 87, floors: 4 },
-  'src/llm': { lines: 4059, exported: 64, floors: 10 },
+  'src/internal': { lines: 1687, exported: 91, floors: 4 },
+  'src/llm': { lines: 4085, exported: 64, floors: 10 },
   'src/models': { lines: 3464, exported: 57, floors: 4 },
   'src/testing': { lines: 3090, exported: 83, floors: 8 },
-  'src/tools': { lines: 1655, exported: 31, floors: 6 },
+  'src/tools': { lines: 1724, exported: 32, floors: 6 },
   inspector: { lines: 18235, exported: 346, floors: 13 },
-  test: { lines: 62842, exported: 361, floors: 7 },
+  test: { lines: 63090, exported: 363, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -8,6 +8,7 @@ import { estimatedUsage } from '../../../machines/policies/usage.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 
 import type { TakeTurn } from '../../durable/turns.ts';
+import { firstLongNumber, longNumberProblem } from '../../internal/json-text.ts';
 import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
 import { GrowingText, PartSource, type StreamEnd } from './part-source.ts';
@@ -60,7 +61,8 @@ export interface ReadStreamOptions extends StreamObserver {
 /**
  * Reads one model stream to its end and finds the JSON value in it while it arrives.
  *
- * - The value is the result of JSON.parse on exactly its text; partial values are separate objects.
+ * - The value is the result of JSON.parse on exactly its text; partial values are separate objects. A number that would lose digits is a
+ *   failure.
  * - While streaming, nothing is parsed twice, and all work is linear in the characters. The arguments of an offered tool are not parsed.
  * - It never rejects because of a model: a transport failure, a stream that throws, missing JSON or too much text is the reply's `failure`.
  * - It rejects with what an observer throws, and closes the stream.
@@ -79,7 +81,7 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
       return { text: prose, value, prose: true, failure: null, usage: usageOf(source, options) };
     }
     const none = found === null ? driver.failureOf({ text, miss: driver.finder.miss, reason: end.reason }) : null;
-    const failure = streamFailure(end) ?? none;
+    const failure = streamFailure(end) ?? found?.failure ?? none;
     return {
       text: driver.calls?.describe() ?? text,
       prose: false,
@@ -179,7 +181,7 @@ async function readValue(
   const found = parsed(json);
   const isHiddenList = finder.found === null && Array.isArray(found?.value) && !finder.showsFallback;
   const isShown = isHiddenList || (finder.found !== null && (await view?.finish()));
-  if (found !== null && !isShown && isWatched()) onPartial(JSON.parse(json));
+  if (found !== null && found.failure === undefined && !isShown && isWatched()) onPartial(JSON.parse(json));
   return found;
 }
 
@@ -207,11 +209,19 @@ function readAll(
 /** JSON.parse decides what the value is. */
 function parsed(json: string): FoundValue | null {
   try {
-    return { value: JSON.parse(json) as unknown };
+    const value = JSON.parse(json) as unknown;
+    const long = firstLongNumber(json);
+    if (long === null) return { value };
+    const path = long.path.join('.');
+    const problem = longNumberProblem(long);
+    const message = `The reply contains a number that would lose digits${path && ` (${oneLine(path, MAX_PATH_CHARS)})`}: ${problem}.`;
+    return { value, failure: failureOf('schema', 'invalid_reply', message, { issues: [{ path, message: problem }] }) };
   } catch {
     return null;
   }
 }
+
+const MAX_PATH_CHARS = 200;
 
 /**
  * The value of one JSON text so far, parsed incrementally by jsonriver.

@@ -39,9 +39,10 @@ export interface JsonFinder {
 /** `unfinished`: a candidate did not end. `too-deep`: one had too many open brackets. */
 export type Miss = 'none' | 'unfinished' | 'too-deep';
 
-/** A found value; it may be null. */
+/** A found value; it may be null. `failure`: why it cannot be used. */
 export interface FoundValue {
   readonly value: unknown;
+  readonly failure?: Failure;
 }
 
 /** The calls of offered tools instead of a reply. They grow while they arrive and are not parsed. */

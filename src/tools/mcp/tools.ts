@@ -5,6 +5,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import { unlessAborted } from '../../internal/async.ts';
+import { firstLongNumber } from '../../internal/json-text.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { Capability } from '../capability.ts';
 import { type Connection, callTool, isSessionLost } from './connection.ts';
@@ -232,7 +233,16 @@ const MAX_WORD_CHARS = 200;
  */
 export function resultText({ content, structuredContent }: CallToolResult): string {
   const isStructured = structuredContent !== undefined && !content.some(({ type }) => type === 'text');
-  return [...content.map(partText), ...(isStructured ? [JSON.stringify(structuredContent)] : [])].join('\n');
+  return [...content.map(partText), ...(isStructured ? structuredLines(structuredContent) : [])].join('\n');
+}
+
+/** The client parses structured content, so that long numbers have lost digits. */
+function structuredLines(structured: unknown): readonly string[] {
+  const json = JSON.stringify(structured);
+  const long = firstLongNumber(json);
+  return long === null
+    ? [json]
+    : [json, `[numbers with more than 15 digits, such as ${long.path.join('.')}, may be rounded]`];
 }
 
 function partText(part: ContentBlock): string {

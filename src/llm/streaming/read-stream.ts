@@ -15,12 +15,12 @@ import { GrowingText, PartSource, type StreamEnd } from './part-source.ts';
 import {
   createTextDriver,
   type FoundValue,
-  LeadingThought,
   type MissingValue,
   QUOTED_CHARS,
   type StreamDriver,
 } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
+import { withoutThought } from './thought.ts';
 
 interface StreamObserver {
   /** Called for every chunk of the reply, in order: of its text, or of the arguments of its tool call. */
@@ -72,8 +72,13 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
   const { maxChars, takeTurn, onStoppable } = options;
   const source = new PartSource(open, { claim: driver.claim, maxChars, takeTurn, onStoppable });
   try {
-    const found = await readValue(source, driver, options);
-    const { text, end } = source;
+    const read = await readValue(source, driver, options);
+    const { end } = source;
+    const isSilent = read === null && end.reason === 'stop' && source.text.trim() === '';
+    const misplaced = isSilent ? driver.misplaced : null;
+    const found = misplaced === null ? read : parsed(misplaced);
+    if (misplaced !== null && found !== null && found.failure === undefined) options.onPartial(JSON.parse(misplaced));
+    const text = misplaced ?? source.text;
     const prose = found === null && streamFailure(end) === null ? driver.proseIn(text).trim() : '';
     if (prose !== '' && options.fromProse !== undefined) {
       const value = options.fromProse(prose);
@@ -174,7 +179,7 @@ async function readValue(
   await readAll(source, readChunk);
   if (source.end.failure !== null) return null;
   if (driver.calls !== null) return driver.calls.whole(source.end.reason);
-  finder.end();
+  finder.end(source.text);
   const span = finder.found ?? (source.end.reason === 'length' ? finder.fallbackIfCut : finder.fallback);
   if (span === null) return null;
   const json = source.text.slice(span.from, span.to);
@@ -333,7 +338,6 @@ function createToolCallDriver(toolName: string): StreamDriver {
   let index: number | null = null;
   let otherCall: string | null = null;
   const prose = new GrowingText();
-  const thought = new LeadingThought();
 
   function missingValueFailure({ text, miss, reason }: MissingValue): Failure {
     if (miss === 'too-deep')
@@ -359,22 +363,26 @@ function createToolCallDriver(toolName: string): StreamDriver {
 
   function instead(): string {
     if (otherCall !== null) return `a call of “${oneLine(otherCall, MAX_NAME_CHARS)}” came instead`;
-    const text = oneLine(prose.text, QUOTED_CHARS);
+    const text = oneLine(withoutThought(prose.text), QUOTED_CHARS);
     return text === '' ? 'nothing came instead' : `text came instead: “${text}”`;
   }
 
   return {
     finder: new StrictFinder(),
     calls: null,
+    misplaced: null,
     claim(part) {
-      if (part.type === 'text-delta') prose.add(part.text.slice(thought.endIn(part.text)));
+      if (part.type === 'text-delta') prose.add(part.text);
       if (part.type !== 'tool-call-delta') return false;
       if (part.name === toolName) index ??= part.index;
       else otherCall ??= part.name;
       return part.name === toolName && part.index === index;
     },
     // A model that writes its JSON as text is asked for text next.
-    proseIn: () => (index === null && !/^\s*[{[]/u.test(prose.text) ? prose.text : ''),
+    proseIn: () => {
+      const text = withoutThought(prose.text);
+      return index === null && !/^\s*[{[]/u.test(text) ? text : '';
+    },
     failureOf: missingValueFailure,
   };
 }

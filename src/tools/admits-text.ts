@@ -1,6 +1,5 @@
-import { isJsonNode, type JsonNode } from '../internal/json-schema.ts';
+import { isJsonNode, type JsonNode, referredTo } from '../internal/json-schema.ts';
 import type { JsonSchema } from '../internal/standard-schema.ts';
-import { referredTo } from './unknown-key.ts';
 
 type Path = readonly (string | number)[];
 

@@ -11,7 +11,7 @@ export const jsonInstruction = (schema: JsonNode): string =>
   `Reply with one JSON object and nothing else. ${schemaText(schema)}`;
 
 /** Follows the references of a schema to a part of its document; null for any other reference, and for a circle. */
-export function resolved(schema: unknown, root: unknown): unknown {
+function resolved(schema: unknown, root: unknown): unknown {
   let node = schema;
   for (let steps = 0; isJsonNode(node) && typeof node['$ref'] === 'string'; steps += 1) {
     if (steps === MAX_REFERENCES) return null;

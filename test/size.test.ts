@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 13014, exported: 491, floors: 19 },
-  'machines/policies': { lines: 6499, exported: 297, floors: 6 },
+  machines: { lines: 13021, exported: 492, floors: 19 },
+  'machines/policies': { lines: 6502, exported: 298, floors: 6 },
   'src/chain': { lines: 5817, exported: 122, floors: 9 },
   'src/cli': { lines: 3690, exported: 81, floors: 12 },
   'src/documents': { lines: 2809, exported: 54, floors: 8 },
@@ -21,8 +21,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3722, exported: 67, floors: 5 },
   'src/testing': { lines: 3090, exported: 83, floors: 8 },
   'src/tools': { lines: 1724, exported: 32, floors: 6 },
-  inspector: { lines: 18235, exported: 346, floors: 13 },
-  test: { lines: 63621, exported: 363, floors: 7 },
+  inspector: { lines: 18237, exported: 346, floors: 13 },
+  test: { lines: 63665, exported: 363, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -294,13 +294,16 @@ function finishReasonOf({ status, metadata: { reason } }: FinalAnswer): FinishRe
 }
 
 /** The parts of a total are not negative, even if a provider does not count cached or reasoning tokens in the total. */
-function reportedUsage({ inputTokens, outputTokens, cachedInputTokens, reasoningTokens }: Usage): ReportedUsage {
+function reportedUsage(usage: Usage): ReportedUsage {
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const isKnown = cachedInputTokens !== undefined || cacheWriteTokens !== undefined;
+  const fromCache = (cachedInputTokens ?? 0) + (cacheWriteTokens ?? 0);
   return {
     inputTokens: {
       total: inputTokens,
-      noCache: cachedInputTokens === undefined ? undefined : Math.max(0, inputTokens - cachedInputTokens),
+      noCache: isKnown ? Math.max(0, inputTokens - fromCache) : undefined,
       cacheRead: cachedInputTokens,
-      cacheWrite: undefined,
+      cacheWrite: cacheWriteTokens,
     },
     outputTokens: {
       total: outputTokens,

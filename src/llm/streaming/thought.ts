@@ -45,14 +45,15 @@ export class ThoughtMarks {
     const text = this.#tail + chunk;
     const offset = this.#before - this.#tail.length;
     const marks: ThoughtMark[] = [];
-    for (const { index, 0: mark, ...groups } of text.matchAll(MARK)) {
-      const to = index + mark.length;
-      if (to <= this.#tail.length) continue;
-      const group = Array.from({ length: 2 * FAMILIES.length }, (_, at) => groups[at + 1]).findIndex(Boolean);
-      marks.push({ from: offset + index, to: offset + to, family: group >> 1, isEnd: group % 2 === 1 });
+    let end = 0;
+    for (const match of text.matchAll(MARK)) {
+      const { index } = match;
+      end = index + match[0].length;
+      const group = match.findIndex((one, at) => at > 0 && one !== undefined) - 1;
+      marks.push({ from: offset + index, to: offset + end, family: group >> 1, isEnd: group % 2 === 1 });
     }
     this.#before += chunk.length;
-    this.#tail = text.slice(-MAX_MARK_CHARS);
+    this.#tail = text.slice(Math.max(end, text.length - MAX_MARK_CHARS));
     return marks;
   }
 }

@@ -17,12 +17,12 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/inspection': { lines: 3437, exported: 49, floors: 7 },
   'src/integrations': { lines: 2960, exported: 41, floors: 6 },
   'src/internal': { lines: 1783, exported: 93, floors: 4 },
-  'src/llm': { lines: 4236, exported: 65, floors: 10 },
+  'src/llm': { lines: 4238, exported: 65, floors: 10 },
   'src/models': { lines: 3742, exported: 67, floors: 5 },
   'src/testing': { lines: 3090, exported: 83, floors: 8 },
   'src/tools': { lines: 1724, exported: 32, floors: 6 },
   inspector: { lines: 18237, exported: 346, floors: 13 },
-  test: { lines: 63765, exported: 363, floors: 7 },
+  test: { lines: 63775, exported: 363, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -20,7 +20,7 @@ const MAX_TOOLS = 1_000;
 /** A schema goes into every prompt that offers its tool. */
 const MAX_SCHEMA_CHARS = 50_000;
 
-const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.nullish(z.string()) });
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.unknown()) });
 const toolSchema = z.object({
   name: z.string().check(z.minLength(1)),
   title: z.catch(z.optional(z.string()), undefined),
@@ -72,8 +72,9 @@ async function listPages(client: Client, signal: AbortSignal): Promise<readonly 
     for (const tool of listed.tools) names.add(nameOf(tool));
     if (tools.length > MAX_TOOLS || followed.size > MAX_PAGES)
       throw new Error(`its list of tools exceeds ${MAX_TOOLS} tools or ${MAX_PAGES} pages`);
-    if (typeof listed.nextCursor !== 'string') break;
-    cursor = listed.nextCursor;
+    const { nextCursor } = listed;
+    if (typeof nextCursor !== 'string' && typeof nextCursor !== 'number') break;
+    cursor = String(nextCursor);
     barren = hasNews ? 0 : barren + 1;
   }
   return tools;

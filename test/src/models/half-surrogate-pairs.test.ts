@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import { aiSdkModel } from '../../../src/entries/ai-sdk.ts';
-import { createPostChain, memorySessions } from '../../../src/entries/index.ts';
+import { createPostChain, createStructuredOutput, memorySessions } from '../../../src/entries/index.ts';
 import { openaiEmbeddings } from '../../../src/models/openai/embeddings.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { callTool, connectUntilTestEnds, mcpHttpServer, oneToolServer, sendMessage } from '../../support/mcp.ts';
@@ -79,6 +80,13 @@ describe('half of a surrogate pair', () => {
     );
     const connection = await connectUntilTestEnds({ name: 'h', url });
     expect(JSON.parse(await callTool(connection, 'work', { q: HALF })).arguments).toEqual({ q: WHOLE });
+  });
+
+  it('is replaced in the prompt of any other model', async () => {
+    const model = scriptedModel({ output: [{ text: HALF }, { a: HALF }] });
+    const output = createStructuredOutput({ model, schema: z.object({ a: z.string() }), system: HALF, prompt: HALF });
+    expect(await output.value).toEqual({ a: HALF });
+    expect(hasHalf(model.calls.map(({ turns }) => turns))).toBe(false);
   });
 
   it.each(['the request', 'a reply', 'a tool result'])(

@@ -20,6 +20,8 @@ async function listedBy(pageOf: (cursor: string | undefined, count: number) => o
 describe('a list of tools', () => {
   it.each([
     ['null', () => ({ tools: [tool('a')], nextCursor: null }), 1],
+    ['false', () => ({ tools: [tool('a')], nextCursor: false }), 1],
+    ['a number', (cursor) => ({ tools: [tool(cursor === '2' ? 'b' : 'a')], nextCursor: cursor === '2' ? null : 2 }), 2],
     ['an empty text, which is a cursor', (cursor) => page('a', 'b', cursor === undefined ? '' : undefined), 2],
     ['the same forever', () => page('a', 'b', 'next'), 2],
     ['the same two in turn', (cursor) => page('a', 'b', cursor === '1' ? '2' : '1'), 3],

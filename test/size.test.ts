@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 3090, exported: 83, floors: 8 },
   'src/tools': { lines: 1724, exported: 32, floors: 6 },
   inspector: { lines: 18237, exported: 346, floors: 13 },
-  test: { lines: 63775, exported: 363, floors: 7 },
+  test: { lines: 63722, exported: 363, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

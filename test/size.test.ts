@@ -18,11 +18,11 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/integrations': { lines: 2960, exported: 41, floors: 6 },
   'src/internal': { lines: 1783, exported: 93, floors: 4 },
   'src/llm': { lines: 4238, exported: 65, floors: 10 },
-  'src/models': { lines: 3742, exported: 67, floors: 5 },
+  'src/models': { lines: 3758, exported: 68, floors: 5 },
   'src/testing': { lines: 3090, exported: 83, floors: 8 },
   'src/tools': { lines: 1724, exported: 32, floors: 6 },
   inspector: { lines: 18237, exported: 346, floors: 13 },
-  test: { lines: 63722, exported: 363, floors: 7 },
+  test: { lines: 63732, exported: 363, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

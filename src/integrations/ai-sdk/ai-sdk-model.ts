@@ -10,6 +10,7 @@ import {
   isAboutSchema,
   keep,
   LOWER,
+  namesReplyFormat,
   rejectedTool,
   schemaKey,
   type ToolLevel,
@@ -256,11 +257,11 @@ function fallbackFeatures(features: Features, request: ModelRequest, thrown: unk
 function fallbackSchemas(features: Features, request: ModelRequest, error: ServerError): Features | null {
   const names = toolNames(request);
   const tools = offersTools(request, features) ? (request.tools ?? []) : [];
+  const poorer = withPoorerReply(features, request);
+  if (namesReplyFormat(error)) return poorer;
   const named = tools[rejectedTool(error, names, request.replyForm === 'tool-call' ? 1 : 0)];
   if (named !== undefined) return withLowerTools(features, [named]);
-  const poorer = withPoorerReply(features, request);
-  const isReply = ABOUT_REPLY.test(`${error.param ?? ''} ${error.text}`) || error.text.includes(`'${names.reply}'`);
-  if (isReply) return poorer;
+  if (error.text.includes(`'${names.reply}'`)) return poorer;
   const ofLevel = (level: ToolLevel) =>
     tools.filter(({ parameters }) => (features.tools.get(schemaKey(parameters)) ?? 'plain') === level);
   const isReplyStrict = strictSchema(request.outputSchema) !== null;
@@ -271,8 +272,6 @@ function fallbackSchemas(features: Features, request: ModelRequest, error: Serve
     poorer
   );
 }
-
-const ABOUT_REPLY = /response_?\s?(format|schema|mime)|text\.format|output_(format|config)/iu;
 
 function withLowerTools(features: Features, tools: NonNullable<ModelRequest['tools']>): Features | null {
   const lowered = tools.flatMap(({ parameters }) => {

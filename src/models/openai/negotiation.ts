@@ -4,7 +4,15 @@ import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
 import { ReplyBody } from './reply-body.ts';
 import { chatBody, type Dialect, offersTools, responsesBody, toolLevel, toolNames } from './request-body.ts';
-import { isAboutSchema, keep, LOWER, rejectedTool, schemaKey, type ToolLevel } from './schema-rejections.ts';
+import {
+  isAboutSchema,
+  keep,
+  LOWER,
+  namesReplyFormat,
+  rejectedTool,
+  schemaKey,
+  type ToolLevel,
+} from './schema-rejections.ts';
 import {
   isAboutToolChoice,
   isFailedGeneration,
@@ -153,7 +161,7 @@ function fallbackDialect(
   if (dialect.tokenLimit === 'max_tokens' && text.includes('max_completion_tokens')) {
     return { ...dialect, tokenLimit: 'max_completion_tokens' };
   }
-  if (isAboutSchema(rejection)) {
+  if (isAboutSchema(rejection) && !COMBINED.test(text)) {
     const next = fallbackSchemas(dialect, rejection, request, isOffering && mayLowerTools);
     if (next !== null) return next;
   }
@@ -176,9 +184,10 @@ function fallbackSchemas(
   const text = `${rejection.param ?? ''} ${rejection.text}`;
   const names = toolNames(request);
   const tools = mayLowerTools ? (request.tools ?? []) : [];
+  const poorer = withPoorerReply(dialect, request);
+  if (namesReplyFormat(rejection)) return poorer;
   const named = tools[rejectedTool(rejection, names, request.replyForm === 'tool-call' ? 1 : 0)];
   if (named !== undefined) return withLowerTools(dialect, [named]);
-  const poorer = withPoorerReply(dialect, request);
   if (ABOUT_FORMAT.test(text) || text.includes(`'${names.reply}'`)) return poorer;
   const ofLevel = (level: ToolLevel) => tools.filter((tool) => toolLevel(tool, dialect) === level);
   const isReplyStrict = strictSchema(request.outputSchema) !== null && isStrictlyAsked(dialect, request);

@@ -27,6 +27,13 @@ interface WireNames {
   readonly offered: readonly string[];
 }
 
+const ABOUT_REPLY = /response_?\s?(?:format|schema|mime)|text\.format|output_(?:format|config)/iu;
+
+/** Whether a rejection names the format of the reply. It may also quote words of the schema, such as the name of a tool. */
+export function namesReplyFormat({ param, text }: Pick<Rejection, 'param' | 'text'>): boolean {
+  return ABOUT_REPLY.test(`${param ?? ''} ${text}`);
+}
+
 /** How one tool is sent. `bare`: its schema is only in the prompt. `prompt`: all tools of the request are. */
 export type ToolLevel = 'strict' | 'plain' | 'bare' | 'prompt';
 

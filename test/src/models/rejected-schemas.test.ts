@@ -168,6 +168,16 @@ describe.each(MODELS)('%s', (library, create) => {
     expect(formatIn(bodies()[2] ?? {}).name).not.toBe('json_object');
   });
 
+  it('does not take the name of a property for that of a tool', async () => {
+    const message =
+      "Invalid schema for response_format 'x': In context=('properties', 'find'), schema must have a type.";
+    const { baseURL, bodies } = await serverThat((body) => (formatIn(body).schema ? message : null));
+    const parameters = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] };
+    const tools = [{ name: 'find', description: 'Finds.', parameters }];
+    expect(replyOf(await partsOf(create(baseURL), modelRequest({ tools }))).calls).toHaveLength(1);
+    expect(toolsIn(bodies().at(-1) ?? {})).toEqual(toolsIn(bodies()[0] ?? {}));
+  });
+
   it.each(['text', 'tool-call'] as const)(
     'keeps all tools if the server rejects the schema of one (%s)',
     async (replyForm) => {

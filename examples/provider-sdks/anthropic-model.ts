@@ -75,13 +75,15 @@ function fileBlock({ mediaType, name, data }: AttachedFile): Anthropic.ContentBl
 
 async function* partsOf(events: AsyncIterable<Anthropic.MessageStreamEvent>): AsyncGenerator<ModelPart> {
   const calls = new Map<number, { readonly index: number; readonly name: string }>();
-  let input = { inputTokens: 0, cachedInputTokens: 0 };
+  let input = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
   for await (const event of events) {
     if (event.type === 'message_start') {
       // Anthropic's input tokens exclude those read from or written to the cache.
       const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens } = event.message.usage;
       const cachedInputTokens = cache_read_input_tokens ?? 0;
-      input = { inputTokens: input_tokens + cachedInputTokens + (cache_creation_input_tokens ?? 0), cachedInputTokens };
+      const cacheWriteTokens = cache_creation_input_tokens ?? 0;
+      const inputTokens = input_tokens + cachedInputTokens + cacheWriteTokens;
+      input = { inputTokens, cachedInputTokens, cacheWriteTokens };
     } else if (event.type === 'content_block_start' && event.content_block.type === 'tool_use') {
       const call = { index: calls.size, name: event.content_block.name };
       calls.set(event.index, call);

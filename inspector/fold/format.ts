@@ -35,11 +35,13 @@ export const formatCost = ({ amount, currency }: { readonly amount: number; read
 
 /** Returns the tokens of one or more calls, for example "2,300 tokens in (2,000 cached), 40 out (30 reasoning)". */
 export function formatTokens(usage: TokenUsage): string {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, estimated } = usage;
-  const part = (number: number | undefined, word: string): string =>
-    number === undefined ? '' : ` (${formatNumber(number)} ${word})`;
-  const input = `${pluralize(inputTokens, 'token')} in${part(cachedInputTokens, 'cached')}`;
-  return `${input}, ${formatNumber(outputTokens)} out${part(reasoningTokens, 'reasoning')}${estimated ? ', estimated' : ''}`;
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens, estimated } = usage;
+  const parts = (...all: readonly (readonly [number | undefined, string])[]): string => {
+    const known = all.flatMap(([number, words]) => (number === undefined ? [] : [`${formatNumber(number)} ${words}`]));
+    return known.length === 0 ? '' : ` (${known.join(', ')})`;
+  };
+  const input = `${pluralize(inputTokens, 'token')} in${parts([cachedInputTokens, 'cached'], [cacheWriteTokens, 'written to the cache'])}`;
+  return `${input}, ${formatNumber(outputTokens)} out${parts([reasoningTokens, 'reasoning'])}${estimated ? ', estimated' : ''}`;
 }
 
 /** `1 token`, `2,300 tokens`. */

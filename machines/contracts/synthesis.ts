@@ -116,7 +116,7 @@ export const finalAnswerSchema = z.object({
         amount: z.number().check(z.gte(0)),
         currency: z.string(),
         byTask: z._default(z.record(z.string(), z.number().check(z.gte(0))), {}),
-        savedByCache: z._default(z.number().check(z.gte(0)), 0),
+        savedByCache: z._default(z.number(), 0),
       }),
     ),
     failures: z.readonly(z.array(phaseFailureSchema)),

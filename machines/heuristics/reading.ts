@@ -35,7 +35,8 @@ export interface Reading {
 
 const TITLE = /^[^\n]{1,120}(?=\n)/;
 const PARENTHESES = /\([^()]*\)/g;
-const SENTENCE_END = /(?<=[.!?…]["”’')\]]*)\s+|(?<=[。！？])|\n+/;
+/** Bounded, because it is tried at every character. */
+const SENTENCE_END = /(?<=[.!?…]["”’')\]]{0,8})\s+|(?<=[。！？])|\n+/;
 const OPENS = /[.!?:;·|\n"“«(。！？]/;
 /** Characters to check between two words. */
 const GAP_CHARS = 8;

@@ -92,8 +92,11 @@ function keyOf({ capability, arguments: text }: CapabilityCall): string {
   return wideDigest(JSON.stringify([capability, sortedJson(text)]));
 }
 
-/** Returns JSON with its members sorted, or the text itself if it is not JSON. */
+const LONG_NUMBER = /\d{16}/;
+
+/** Returns JSON with its members sorted, or the text itself if it is not JSON or contains numbers that would lose digits. */
 function sortedJson(text: string): string {
+  if (LONG_NUMBER.test(text)) return text;
   try {
     return JSON.stringify(text.trim() === '' ? {} : JSON.parse(text), (_, member: unknown) =>
       typeof member === 'object' && member !== null && !Array.isArray(member)

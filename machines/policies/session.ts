@@ -6,6 +6,7 @@ import type { Message } from '../contracts/message.ts';
 import { type RecalledSession, type SessionTurn, sessionTurnSchema } from '../contracts/session.ts';
 import { clipped } from '../text/clip.ts';
 import { preview } from '../text/summary.ts';
+import { wellFormed } from '../text/well-formed.ts';
 import { contextOf, isLoss, KEPT_BY_DEFAULT, KEPT_BY_USER, REQUEST } from './context.ts';
 import { unexpectedFailure } from './failures.ts';
 import { addedTokens, withLabels, withoutFiles } from './message-parts.ts';
@@ -298,10 +299,13 @@ function byPrecedence(messages: readonly Message[]): readonly Message[] {
   return messages.toReversed().toSorted((one, other) => rankOf(one) - rankOf(other));
 }
 
-/** Returns the turn to store in the session: the request, its answer, and what the session keeps. Files are only listed in the text. */
+/**
+ * Returns the turn to store in the session: the request, its answer, and what the session keeps. Files are only listed in the text, which
+ * is well formed, so that no turn can make a server reject the later ones.
+ */
 export function turnOf(state: ChainState): SessionTurn {
   const { runId, request, attachments, results, answer, startedAtMs, session } = state;
-  return {
+  return wellFormed({
     runId,
     request: withLabels(request, attachments),
     runs: rememberedRuns(results.action?.memory ?? []),
@@ -310,7 +314,7 @@ export function turnOf(state: ChainState): SessionTurn {
     atMs: startedAtMs,
     ...(session !== null && { number: session.turns + 1 }),
     ...keptAfter(state),
-  };
+  });
 }
 
 /** Characters of the messages that a session keeps. */

@@ -8,13 +8,8 @@ export const NO_USAGE: Usage = { modelCalls: 0, inputTokens: 0, outputTokens: 0,
 
 /** Adds the usage of one model call, at its model's price. A sum that includes an estimate is an estimate. */
 export function addCall(total: Usage, call: TokenUsage, price: Price | null): Usage {
-  const savedByCache = price === null ? 0 : costOf({ ...call, cachedInputTokens: 0 }, price) - costOf(call, price);
-  return addUsage(total, {
-    modelCalls: 1,
-    ...call,
-    cost: price && costOf(call, price),
-    ...(savedByCache > 0 && { savedByCache }),
-  });
+  const { cost, savedByCache } = price === null ? UNPRICED : costOf(call, price);
+  return addUsage(total, { modelCalls: 1, ...call, cost, ...(savedByCache !== 0 && { savedByCache }) });
 }
 
 /** Adds the cost of usage to the costs by task. A cost that is unknown is left out. */
@@ -22,11 +17,27 @@ export function addCost(costs: Readonly<Record<string, number>>, task: string, {
   return cost === null || cost === 0 ? costs : { ...costs, [task]: (costs[task] ?? 0) + cost };
 }
 
-function costOf({ inputTokens, outputTokens, cachedInputTokens = 0 }: TokenUsage, price: Price): number {
+const UNPRICED = { cost: null, savedByCache: 0 };
+
+/** The price of writing to the cache, as a multiple of that of other input, unless the price says otherwise. */
+const CACHE_WRITE_FACTOR = 1.25;
+
+export function cacheWritePrice({ inputPerMillion, cacheWritePerMillion }: Price): number {
+  return cacheWritePerMillion ?? inputPerMillion * CACHE_WRITE_FACTOR;
+}
+
+/** Returns the cost of a call, and how much more it would have been without the cache. */
+function costOf({ inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 }: TokenUsage, price: Price) {
   const { inputPerMillion, cachedInputPerMillion = inputPerMillion, outputPerMillion } = price;
-  const cached = Math.min(cachedInputTokens, inputTokens);
-  const input = (inputTokens - cached) * inputPerMillion + cached * cachedInputPerMillion;
-  return (input + outputTokens * outputPerMillion) / 1_000_000;
+  const read = Math.min(cachedInputTokens, inputTokens);
+  const written = Math.min(cacheWriteTokens, inputTokens - read);
+  const writePerMillion = cacheWritePrice(price);
+  const input = (inputTokens - read - written) * inputPerMillion + read * cachedInputPerMillion;
+  return {
+    cost: (input + written * writePerMillion + outputTokens * outputPerMillion) / 1_000_000,
+    savedByCache:
+      (read * (inputPerMillion - cachedInputPerMillion) - written * (writePerMillion - inputPerMillion)) / 1_000_000,
+  };
 }
 
 /** Returns the maximum number of model calls for the answer: the first, a correction, a transport retry, one per fallback model. */
@@ -43,22 +54,14 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-type UsageDetails = Pick<Usage, 'cachedInputTokens' | 'reasoningTokens' | 'savedByCache'>;
+/** The numbers that only some providers report. */
+const DETAILS = ['cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens', 'savedByCache'] as const;
 
-/** Adds the numbers that only some providers report. A number that neither has stays absent. */
-function addDetails(a: UsageDetails, b: UsageDetails): UsageDetails {
-  const cachedInputTokens = addKnown(a.cachedInputTokens, b.cachedInputTokens);
-  const reasoningTokens = addKnown(a.reasoningTokens, b.reasoningTokens);
-  const savedByCache = addKnown(a.savedByCache, b.savedByCache);
-  return {
-    ...(cachedInputTokens !== undefined && { cachedInputTokens }),
-    ...(reasoningTokens !== undefined && { reasoningTokens }),
-    ...(savedByCache !== undefined && { savedByCache }),
-  };
+/** Adds them. A number that neither has stays absent. */
+function addDetails(a: Usage, b: Usage): Partial<Usage> {
+  const known = DETAILS.filter((name) => a[name] !== undefined || b[name] !== undefined);
+  return Object.fromEntries(known.map((name) => [name, (a[name] ?? 0) + (b[name] ?? 0)]));
 }
-
-const addKnown = (a: number | undefined, b: number | undefined): number | undefined =>
-  a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
 
 export const NOTHING_USED: UsageInFlight = { finished: NO_USAGE, call: null };
 

@@ -10,14 +10,42 @@ export const schemaText = (schema: JsonNode): string => `It must match this JSON
 export const jsonInstruction = (schema: JsonNode): string =>
   `Reply with one JSON object and nothing else. ${schemaText(schema)}`;
 
+/** Follows the references of a schema to a part of its document; null for any other reference, and for a circle. */
+function resolved(schema: unknown, root: unknown): unknown {
+  let node = schema;
+  for (let steps = 0; isJsonNode(node) && typeof node['$ref'] === 'string'; steps += 1) {
+    if (steps === MAX_REFERENCES) return null;
+    node = referredTo(root, node['$ref']);
+  }
+  return node;
+}
+
+const MAX_REFERENCES = 32;
+
+/** Returns the part of a schema that a reference points to, or null if the schema has no such part. */
+export function referredTo(root: unknown, ref: string): unknown {
+  if (!/^#(\/|$)/u.test(ref)) return null;
+  return ref
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((node, segment) => {
+      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
+      return isJsonNode(node) && Object.hasOwn(node, key) ? node[key] : null;
+    }, root);
+}
+
 /** Whether a JSON Schema accepts null, judged by its own keywords; a schema without constraints accepts anything. */
-export function admitsNull(schema: unknown): boolean {
-  if (!isJsonNode(schema)) return schema === true;
-  const { type, enum: values, const: only, $ref } = schema;
-  const alternatives = alternativesOf(schema);
-  if (alternatives !== null) return alternatives.some(admitsNull);
+export function admitsNull(schema: unknown, root: unknown, steps = 0): boolean {
+  const node = resolved(schema, root);
+  if (!isJsonNode(node)) return node === true;
+  const { type, enum: values, const: only, allOf } = node;
+  const alternatives = alternativesOf(node);
+  if (Array.isArray(allOf) && !(steps < MAX_REFERENCES && allOf.every((one) => admitsNull(one, root, steps + 1))))
+    return false;
+  if (alternatives !== null)
+    return steps < MAX_REFERENCES && alternatives.some((one) => admitsNull(one, root, steps + 1));
   if (Array.isArray(values)) return values.includes(null);
-  if (only !== undefined || $ref !== undefined) return only === null;
+  if (only !== undefined) return only === null;
   return type === undefined || type === 'null' || (Array.isArray(type) && type.includes('null'));
 }
 
@@ -34,47 +62,115 @@ type NullRemover = (value: unknown) => unknown;
 
 /**
  * Returns a function that removes null members that the schema allows to be omitted but not to be null. Many models write null for
- * what they omit, and OpenAI's strict mode requires it. Members of alternatives and of referenced schemas stay as they are.
- *
- * The schema is traversed once. Returns null if it has no such member, so that most values are not traversed at all.
+ * what they omit, and OpenAI's strict mode requires it. Members of an alternative are removed if it is clear which one the value is.
+ * References of `schema` lead into `root`. Returns null if the schema has no such member, so that most values are not traversed at all.
  */
-export function nullRemover(schema: unknown): NullRemover | null {
-  const node = isJsonNode(schema) ? onlyAlternative(schema) : null;
-  if (!isJsonNode(node)) return null;
-  const ofItems = nullRemover(node['items']);
-  const ofMembers = memberRemovers(node);
-  if (ofItems === null && ofMembers.size === 0) return null;
+export function nullRemover(schema: unknown, root: unknown = schema): NullRemover | null {
+  if (!hasOptional(schema, root, new Set())) return null;
   return (value) => {
-    if (Array.isArray(value)) return ofItems === null ? value : value.map(ofItems);
-    return isJsonNode(value) && ofMembers.size > 0 ? withoutNulls(value, ofMembers) : value;
+    const walk = { root, stepsLeft: STEPS_PER_VALUE * valuesIn(value) };
+    const cleaned = withoutNulls(value, schema, walk);
+    return walk.stepsLeft < 0 ? value : cleaned;
   };
 }
 
-interface MemberRemover {
-  /** Whether the member itself is removed when it is null. */
-  readonly isRemovable: boolean;
-  readonly inside: NullRemover | null;
+/** Alternatives in alternatives could take exponential time. */
+const STEPS_PER_VALUE = 100;
+
+interface Walk {
+  readonly root: unknown;
+  stepsLeft: number;
 }
 
-function memberRemovers({ properties, required }: JsonNode): ReadonlyMap<string, MemberRemover> {
-  const requiredNames = Array.isArray(required) ? required : [];
-  const removers = new Map<string, MemberRemover>();
-  for (const [name, member] of Object.entries(isJsonNode(properties) ? properties : {})) {
-    const isRemovable = !requiredNames.includes(name) && !admitsNull(member);
-    const inside = nullRemover(member);
-    if (isRemovable || inside !== null) removers.set(name, { isRemovable, inside });
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, member) => sum + valuesIn(member), 1);
+}
+
+function hasOptional(schema: unknown, root: unknown, seen: Set<unknown>): boolean {
+  const node = resolved(schema, root);
+  if (!isJsonNode(node) || seen.has(node)) return false;
+  seen.add(node);
+  const { properties, items, additionalProperties } = node;
+  const members = Object.entries(isJsonNode(properties) ? properties : {});
+  const inside = [...members.map(([, member]) => member), ...partsOf(node), additionalProperties, ...[items].flat()];
+  return members.some(([name]) => isRemovable(node, name, root)) || inside.some((one) => hasOptional(one, root, seen));
+}
+
+/** Whether a member may be omitted, but not null. */
+function isRemovable({ properties, required }: JsonNode, name: string, root: unknown): boolean {
+  if (!isJsonNode(properties) || !Object.hasOwn(properties, name)) return false;
+  return !(Array.isArray(required) && required.includes(name)) && !admitsNull(properties[name], root);
+}
+
+/** Schemas that apply to the same value. */
+function partsOf({ anyOf, oneOf, allOf, prefixItems }: JsonNode): readonly unknown[] {
+  return [anyOf, oneOf, allOf, prefixItems].flatMap((part) => (Array.isArray(part) ? part : []));
+}
+
+function withoutNulls(given: unknown, schema: unknown, walk: Walk): unknown {
+  const node = resolved(schema, walk.root);
+  walk.stepsLeft -= 1;
+  if (walk.stepsLeft < 0 || typeof given !== 'object' || given === null || !isJsonNode(node)) return given;
+  const { allOf, items, prefixItems, properties, additionalProperties } = node;
+  let value: unknown = given;
+  for (const part of Array.isArray(allOf) ? allOf : []) value = withoutNulls(value, part, walk);
+  value = withoutNullsIn(value, alternativesOf(node) ?? [], walk);
+  if (Array.isArray(value)) {
+    const [first, rest] = Array.isArray(items) ? [items, undefined] : [prefixItems, items];
+    const schemas = Array.isArray(first) ? first : [];
+    return value.map((item, at) => withoutNulls(item, at < schemas.length ? schemas[at] : rest, walk));
   }
-  return removers;
-}
-
-function withoutNulls(value: JsonNode, removers: ReadonlyMap<string, MemberRemover>): JsonNode {
+  if (!isJsonNode(value)) return value;
+  const known = isJsonNode(properties) ? properties : {};
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, member]) => {
-      const remover = removers.get(name);
-      if (member === null && remover?.isRemovable) return [];
-      return [[name, remover?.inside ? remover.inside(member) : member]];
+      if (member === null && isRemovable(node, name, walk.root)) return [];
+      return [[name, withoutNulls(member, Object.hasOwn(known, name) ? known[name] : additionalProperties, walk)]];
     }),
   );
+}
+
+/** Removes the nulls of the alternatives that the value may be, if they agree. */
+function withoutNullsIn(value: unknown, alternatives: readonly unknown[], walk: Walk): unknown {
+  const fitting = alternatives.filter((one) => fits(value, one, walk.root));
+  const exact = fitting.filter((one) => hasKeysOf(value, one, walk.root));
+  const [first, ...others] = (exact.length > 0 ? exact : fitting).map((one) => withoutNulls(value, one, walk));
+  const agree = others.every((other) => JSON.stringify(other) === JSON.stringify(first));
+  return first !== undefined && agree ? first : value;
+}
+
+/** Whether an object has exactly the members of an alternative, as in strict mode. */
+function hasKeysOf(value: unknown, alternative: unknown, root: unknown): boolean {
+  const { properties } = Object(resolved(alternative, root)) as JsonNode;
+  if (!isJsonNode(value) || !isJsonNode(properties)) return false;
+  const names = Object.keys(value);
+  return names.length === Object.keys(properties).length && names.every((name) => Object.hasOwn(properties, name));
+}
+
+/** Whether a value may be the alternative: by its type and, for an object, by the types and constants of its members. */
+function fits(value: unknown, alternative: unknown, root: unknown, depth = 0): boolean {
+  const node = resolved(alternative, root);
+  if (!isJsonNode(node)) return node !== false;
+  const { type, const: only, enum: values, properties, required } = node;
+  if (depth > 1) return true;
+  if (only !== undefined && only !== value) return false;
+  if (Array.isArray(values) && !values.includes(value)) return false;
+  if (
+    type !== undefined &&
+    ![type].flat().includes(typeOf(value)) &&
+    !(typeOf(value) === 'number' && type === 'integer')
+  )
+    return false;
+  if (!isJsonNode(value)) return true;
+  if (Array.isArray(required) && !required.every((name) => Object.hasOwn(value, name))) return false;
+  return Object.entries(isJsonNode(properties) ? properties : {}).every(
+    ([name, member]) => (value[name] ?? null) === null || fits(value[name], member, root, depth + 1),
+  );
+}
+
+function typeOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
 
 function alternativesOf({ anyOf, oneOf }: JsonNode): readonly unknown[] | null {

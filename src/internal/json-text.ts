@@ -71,3 +71,76 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/**
+ * A number in JSON text of which a JavaScript number would lose digits. `path` leads to it: member names and array indexes; `at` is its
+ * position in the text.
+ */
+interface LongNumber {
+  readonly path: readonly (string | number)[];
+  readonly text: string;
+  readonly at: number;
+}
+
+const NUMBER = /-?\d[\d.eE+-]*/uy;
+
+/** A text without a match has no such number. */
+const MAY_BE_LONG = /\d{16}|\d[eE]/u;
+
+/** Digits that a JavaScript number always keeps. */
+const KEPT_DIGITS = 15;
+
+/** Whether the text of a JSON number may be a long id: it is beyond ±(2^53 − 1), and has more digits than a measurement such as 1.5e300. */
+export function isLongNumber(text: string): boolean {
+  if (!MAY_BE_LONG.test(text)) return false;
+  const value = Math.abs(Number(text));
+  if (value <= Number.MAX_SAFE_INTEGER) return false;
+  const [digits = '', exponent] = text.split(/e/iu);
+  return (
+    exponent === undefined || value === Number.POSITIVE_INFINITY || digits.replace(/\D/gu, '').length > KEPT_DIGITS
+  );
+}
+
+/** Finds the numbers of a valid JSON text that would lose digits, in order. */
+export function* longNumbersIn(json: string): Generator<LongNumber, void> {
+  if (!MAY_BE_LONG.test(json)) return;
+  const path: (string | number)[] = [];
+  let isName = false;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = stringEnd(json, at);
+      if (isName) path[path.length - 1] = JSON.parse(json.slice(at, end + 1)) as string;
+      at = end;
+    } else if (code === OPEN || code === OPEN_LIST) path.push(code === OPEN ? '' : 0);
+    else if (code === CLOSE || code === CLOSE_LIST) path.pop();
+    else if (code === COMMA) {
+      const last = path.at(-1);
+      if (typeof last === 'number') path[path.length - 1] = last + 1;
+    } else if (code === MINUS || isDigit(code)) {
+      NUMBER.lastIndex = at;
+      const [text = ''] = NUMBER.exec(json) ?? [];
+      if (isLongNumber(text)) yield { path: [...path], text, at };
+      at += text.length - 1;
+    }
+    if (!isSpace(code)) isName = code === OPEN || (code === COMMA && typeof path.at(-1) === 'string');
+  }
+}
+
+export function firstLongNumber(json: string): LongNumber | null {
+  return longNumbersIn(json).next().value ?? null;
+}
+
+function stringEnd(json: string, from: number): number {
+  let at = from + 1;
+  while (json.charCodeAt(at) !== QUOTE) at += json.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+const SHOWN_DIGITS = 60;
+
+/** Says what is wrong with a long number, and what to write. */
+export function longNumberProblem({ text }: Pick<LongNumber, 'text'>): string {
+  const shown = text.length <= SHOWN_DIGITS ? text : `${text.slice(0, SHOWN_DIGITS)}…`;
+  return `${shown} does not fit into a number without losing digits; write it as a string: "${shown}"`;
+}

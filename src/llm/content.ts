@@ -219,12 +219,20 @@ function base64Of(bytes: Uint8Array): string {
 
 /** Returns Base64 text with the standard alphabet and padding, and without white space; null if it is invalid. */
 function plainBase64(text: string): string | null {
-  const digits = text.replace(/\s+/gu, '').replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/u, '');
+  const digits = withoutPadding(text.replace(/\s+/gu, '').replaceAll('-', '+').replaceAll('_', '/'));
   if (!/^[A-Za-z0-9+/]*$/u.test(digits) || digits.length % 4 === 1) return null;
   return digits.padEnd(Math.ceil(digits.length / 4) * 4, '=');
 }
 
-const byteLength = (base64: string): number => (base64.length / 4) * 3 - (/=*$/u.exec(base64)?.[0].length ?? 0);
+/** A regular expression would take quadratic time for many `=` that are not at the end. */
+function withoutPadding(base64: string): string {
+  let end = base64.length;
+  while (base64.charCodeAt(end - 1) === PADDING) end -= 1;
+  return base64.slice(0, end);
+}
+
+const byteLength = (base64: string): number =>
+  (base64.length / 4) * 3 - (base64.length - withoutPadding(base64).length);
 
 /** The first bytes of a file, in Base64. A WebP file has "WEBP" at byte 8; other files start with RIFF, too. */
 const SIGNATURES: readonly (readonly [RegExp, string])[] = [

@@ -4,6 +4,7 @@ import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../machine
 import type { Phase } from '../../machines/contracts/phase.ts';
 import { tokensOfFiles } from '../../machines/policies/message-parts.ts';
 import { TOKENS_PER_CHAR } from '../../machines/policies/usage.ts';
+import { wellFormed } from '../../machines/text/well-formed.ts';
 import { jsonInstruction } from '../internal/json-schema.ts';
 import type { OutputShape } from './schemas/output-shape.ts';
 
@@ -62,10 +63,11 @@ export function requestOf(
     '\n\n',
     replyInstructions(schemaName, shape, replyForm),
   );
-  const complete = (toolText: string): readonly ChatTurn[] => [
-    ...appendToUserTurn(head, toolText),
-    ...correctionTurns(feedback, shape),
-  ];
+  const complete = (toolText: string): readonly ChatTurn[] =>
+    [...appendToUserTurn(head, toolText), ...correctionTurns(feedback, shape)].map((turn) => ({
+      ...turn,
+      content: wellFormed(turn.content),
+    }));
   const request = {
     task,
     ...(spec.phases && { phases: spec.phases }),

@@ -3,11 +3,10 @@ import type { CapabilityDescriptor } from '../../machines/contracts/capability.t
 import { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../machines/contracts/limits.ts';
 import { describeValue } from '../internal/describe-value.ts';
-import { isJsonNode } from '../internal/json-schema.ts';
+import { isJsonNode, referredTo } from '../internal/json-schema.ts';
 import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../internal/standard-schema.ts';
 import { MAX_NAME_CHARS, wireName } from '../internal/wire-name.ts';
 import { quoted } from './error-text.ts';
-import { referredTo } from './unknown-key.ts';
 
 export interface CapabilityContext {
   /** Aborts when the run is canceled or the capability exceeds its time limit. */

@@ -1,8 +1,11 @@
 import type { ArgumentsCheck, CapabilityCall, CapabilityFailure } from '../../machines/contracts/capability.ts';
 import { oneLine } from '../../machines/text/clip.ts';
+import { longNumberProblem, longNumbersIn } from '../internal/json-text.ts';
 import { POLLUTING_KEYS } from './capability.ts';
 import { listed, pathText, quoted } from './error-text.ts';
-import type { CapabilityRegistry } from './registry.ts';
+import type { ArgumentValidator, CapabilityRegistry } from './registry.ts';
+
+type AdmitsText = ArgumentValidator['admitsText'];
 
 /** A call as a model or a decider wrote it: members may be missing or have the wrong type. */
 type RequestedCall = { readonly [Key in keyof CapabilityCall]?: unknown };
@@ -26,7 +29,7 @@ export async function checkArguments(registry: CapabilityRegistry, call: Request
     const problem = `unknown capability ${quoted(name)}; expected one of: ${listed(names, MAX_KNOWN_NAMES)}`;
     return rejected('unknown_capability', problem);
   }
-  const parsed = parseArguments(text);
+  const parsed = parseArguments(text, validator.admitsText);
   if (!parsed.ok) return parsed;
   const unknownKey = validator.unknownKeyIn(parsed.arguments);
   if (unknownKey !== null) return rejected('arguments_misfit', unknownKey);
@@ -39,10 +42,11 @@ function rejected(code: CapabilityFailure, problem: string, maxChars = 1_000): A
 }
 
 /**
- * Parses arguments as a JSON object; blank text is `{}`. Rejects a key that could pollute prototypes, at any depth, and values nested
- * more than 200 levels deep. Linear in the text and not recursive.
+ * Parses arguments as a JSON object; blank text is `{}`. Rejects a key that could pollute prototypes, at any depth, and values nested more
+ * than 200 levels deep. A number that would lose digits, such as a long id, becomes its exact text if the schema admits text there, and
+ * is rejected otherwise. Linear in the text and not recursive.
  */
-function parseArguments(text: unknown): ArgumentsCheck {
+function parseArguments(text: unknown, admitsText: AdmitsText): ArgumentsCheck {
   if (typeof text !== 'string') return notAnObject(`received ${text === null ? 'null' : typeof text}`);
   let value: unknown;
   try {
@@ -52,10 +56,20 @@ function parseArguments(text: unknown): ArgumentsCheck {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return notAnObject(`received ${value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`}`);
-  const problem = hazardIn(value);
-  return problem === null
-    ? { ok: true, arguments: value as Record<string, unknown> }
-    : rejected('arguments_misfit', problem, 400);
+  const hazard = hazardIn(value);
+  if (hazard !== null) return rejected('arguments_misfit', hazard, 400);
+  let exact = '';
+  let copied = 0;
+  for (const long of longNumbersIn(text)) {
+    const { path, text: number, at } = long;
+    // A provider that parsed the arguments has rounded it already: it then looks like a JavaScript number.
+    const mayBeRounded = String(Number(number)) === number;
+    if (mayBeRounded || !admitsText(path))
+      return rejected('arguments_misfit', `${pathText(path)}: ${longNumberProblem(long)}`, 400);
+    exact += `${text.slice(copied, at)}"${number}"`;
+    copied = at + number.length;
+  }
+  return { ok: true, arguments: copied === 0 ? value : JSON.parse(exact + text.slice(copied)) };
 }
 
 function notAnObject(why: string): ArgumentsCheck {

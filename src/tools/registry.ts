@@ -6,6 +6,7 @@ import { oneLine } from '../../machines/text/clip.ts';
 import { nullRemover } from '../internal/json-schema.ts';
 import { type JsonSchema, schemaFailure } from '../internal/standard-schema.ts';
 import { wireName } from '../internal/wire-name.ts';
+import { admitsText } from './admits-text.ts';
 import { type Capability, describe, requireCapability } from './capability.ts';
 import { listed, pathText, quoted } from './error-text.ts';
 import { findUnknownKey } from './unknown-key.ts';
@@ -17,7 +18,8 @@ export interface CapabilityRegistry {
 }
 
 /**
- * Returns the capabilities of a run by name.
+ * Returns the capabilities of a run by name. Descriptors are sorted by name: prompts then begin alike in whatever order capabilities are
+ * registered or listed by their servers, so that providers cache them.
  *
  * @throws PostChainError `duplicate_capability` if two have the same name, or names that are the same on the wire; `invalid_option`
  * or `invalid_schema` for an invalid capability.
@@ -36,7 +38,7 @@ export function createRegistry(capabilities: readonly Capability[]): CapabilityR
     return descriptor;
   });
   return {
-    descriptors,
+    descriptors: descriptors.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     get: (name) => entries.get(name)?.capability,
     validatorOf: (name) => entries.get(name)?.validator,
   };
@@ -52,9 +54,11 @@ function duplicate(name: string, taken: string): PostChainError {
 
 type Validated = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
 
-interface ArgumentValidator {
+export interface ArgumentValidator {
   /** Resolves to the schema's output, or to what is wrong, in one line. Never rejects. */
   validate(args: Record<string, unknown>): Promise<Validated>;
+  /** Whether the schema may accept text at a path. */
+  admitsText(path: readonly (string | number)[]): boolean;
   /** Returns an error for a key that the schema does not name, in one line, or null. */
   unknownKeyIn(args: Record<string, unknown>): string | null;
 }
@@ -75,6 +79,7 @@ function argumentValidator(schema: StandardSchemaV1, jsonSchema: JsonSchema): Ar
         return { ok: false, problem: oneLine(`the arguments: ${unexpectedFailure(error).message}`) };
       }
     },
+    admitsText: (path) => admitsText(jsonSchema, path),
     unknownKeyIn(args) {
       const found = findUnknownKey(jsonSchema, args);
       if (found === null) return null;

@@ -1,4 +1,4 @@
-import { isJsonNode, type JsonNode, onlyAlternative } from '../internal/json-schema.ts';
+import { isJsonNode, type JsonNode, onlyAlternative, referredTo } from '../internal/json-schema.ts';
 import type { JsonSchema } from '../internal/standard-schema.ts';
 
 /** A key that a schema does not name, and the keys that it names there. */
@@ -66,16 +66,4 @@ function resolved(schema: unknown, root: JsonSchema): JsonNode | null {
   const { $ref } = isJsonNode(node) ? node : {};
   const target = typeof $ref === 'string' ? referredTo(root, $ref) : node;
   return isJsonNode(target) ? target : null;
-}
-
-/** Returns the part of a schema that a reference points to, or null if the schema has no such part. */
-export function referredTo(root: JsonSchema, ref: string): unknown {
-  if (!/^#(\/|$)/u.test(ref)) return null;
-  return ref
-    .split('/')
-    .slice(1)
-    .reduce<unknown>((node, segment) => {
-      const key = segment.replaceAll('~1', '/').replaceAll('~0', '~');
-      return isJsonNode(node) && Object.hasOwn(node, key) ? node[key] : null;
-    }, root);
 }

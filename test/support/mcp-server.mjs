@@ -100,7 +100,8 @@ const answers = {
   },
   'server/discover': () => ({ result: DISCOVERED }),
   'tools/list': ({ cursor }) => {
-    if (manner === 'endless') return { result: { tools: [], nextCursor: `${cursor ?? ''}.` } };
+    if (manner === 'endless')
+      return { result: { tools: [{ name: `t${cursor ?? ''}`, inputSchema: object }], nextCursor: `${cursor ?? ''}.` } };
     if (manner === 'paged' && cursor === undefined) return { result: { tools: tools.slice(0, 5), nextCursor: 'rest' } };
     const listed = manner === 'paged' ? tools.slice(5) : manner === 'modern' ? tools.slice(0, 5) : tools;
     return { result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools: listed } };

@@ -1,14 +1,30 @@
 import * as z from 'zod/mini';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { linkSignals, unlessAborted } from '../../internal/async.ts';
 import { acceptsSchema, functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { headerSecrets } from '../../internal/secrets.ts';
 import { toolCallFailure } from '../../models/openai/failures.ts';
 import { toolNames } from '../../models/openai/request-body.ts';
-import { isAboutToolChoice, isPromptTooLong, REJECTION_STATUSES } from '../../models/openai/server-errors.ts';
-import { ALL_FEATURES, callOptions, type Features } from './call-options.ts';
+import {
+  isAboutSchema,
+  keep,
+  LOWER,
+  namesReplyFormat,
+  rejectedTool,
+  schemaKey,
+  type ToolLevel,
+} from '../../models/openai/schema-rejections.ts';
+import {
+  isAboutToolChoice,
+  isPromptTooLong,
+  REJECTION_STATUSES,
+  type ServerError,
+} from '../../models/openai/server-errors.ts';
+import { strictSchema } from '../../models/openai/strict-schema.ts';
+import { ALL_FEATURES, callOptions, type Features, offersTools } from './call-options.ts';
 import { failureOf, reportedError } from './failures.ts';
-import type { AiSdkLanguageModel, AiSdkProviderOptions, AiSdkStreamPart } from './language-model.ts';
+import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkProviderOptions, AiSdkStreamPart } from './language-model.ts';
 import { type ReplyContext, ReplyParts } from './reply-parts.ts';
 
 export interface AiSdkModelOptions {
@@ -120,7 +136,7 @@ type Open = (request: ModelRequest, signal: AbortSignal) => AsyncGenerator<AiSdk
 
 /**
  * Returns a function that sends requests with the features that the provider implements. A rejection of a schema is remembered for that
- * schema only, everything else for all requests.
+ * schema only, by its text, everything else for all requests.
  */
 function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions): Open {
   const { temperature, maxOutputTokens, headers, providerOptions, onWarning } = options;
@@ -131,7 +147,8 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
     ...(providerOptions !== undefined && { providerOptions }),
   };
   const warned = new Set<string>();
-  const rejected = new WeakMap<object, Features['format']>();
+  const rejected = new Map<string, Pick<Features, 'format' | 'replyTool'>>();
+  const toolLevels = new Map<string, ToolLevel>();
   let known = ALL_FEATURES;
 
   function warn(warnings: readonly string[]): void {
@@ -149,23 +166,34 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
     } catch {}
   }
 
+  /** Only what the provider accepted in the end is remembered. */
+  function remember(key: string, { format, replyTool, tools, ...others }: Features): void {
+    known = { ...known, toolChoice: others.toolChoice, offers: others.offers };
+    if (format !== known.format || replyTool !== known.replyTool) keep(rejected, [[key, { format, replyTool }]]);
+    if (tools !== toolLevels) keep(toolLevels, tools);
+  }
+
   async function* open(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AiSdkStreamPart, void> {
-    let features = { ...known, format: rejected.get(request.outputSchema) ?? known.format };
+    const key = `${request.replyForm} ${schemaKey(request.outputSchema)}`;
+    let features: Features = { ...known, ...rejected.get(key), tools: toolLevels };
+    let isFallback = false;
     for (;;) {
       const attempt = linkSignals(signal);
       try {
         const call = {
           ...settings,
-          ...callOptions(request, features, model),
+          ...wellFormed(callOptions(request, features, model)),
+          ...looseOptions(request, model, providerOptions),
           abortSignal: attempt.signal,
         };
         const { stream } = await unlessAborted(Promise.resolve(model.doStream(call)), signal);
+        if (isFallback) remember(key, features);
         const sendsSchema = call.responseFormat?.schema !== undefined;
         let ignoresSchema = false;
         for await (const part of partsOf(stream, signal)) {
           const warnings = part.type === 'stream-start' ? warningsOf(part.warnings) : [];
           warn(warnings);
-          ignoresSchema = sendsSchema && warnings.some((text) => ABOUT_FORMAT.test(text));
+          ignoresSchema = sendsSchema && warnings.some((text) => NO_SCHEMAS.test(text) && !ABOUT_PART.test(text));
           if (ignoresSchema) break;
           yield part;
         }
@@ -175,8 +203,7 @@ function negotiateFeatures(model: AiSdkLanguageModel, options: AiSdkModelOptions
       } catch (thrown) {
         const next = signal.aborted ? null : fallbackFeatures(features, request, thrown);
         if (next === null) throw thrown;
-        known = { ...known, toolChoice: next.toolChoice, offers: next.offers };
-        rejected.set(request.outputSchema, next.format);
+        isFallback = true;
         features = next;
       } finally {
         attempt.forget();
@@ -194,6 +221,21 @@ const ABOUT_FORMAT =
   /response_?\s?(format|schema|mime)|json[_ ](schema|object|mode)|invalid schema|structured ?outputs?|output_(format|config)|grammar/iu;
 const ABOUT_TOOLS = /\btools?\b|function[- _]?call/iu;
 
+/** A warning that the schema of the reply is not sent. One about a tool, or about a keyword that was removed, is not. */
+const NO_SCHEMAS =
+  /response_?\s?(format|schema|mime)|json[_ ](object|mode)|structured ?outputs?|output_(format|config)/iu;
+const ABOUT_PART = /\btools?\b|function|removed/iu;
+
+/** OpenAI's provider marks every schema of a reply as strict, also those that cannot be. */
+function looseOptions(
+  { outputSchema, replyForm }: ModelRequest,
+  { provider }: AiSdkLanguageModel,
+  options: AiSdkProviderOptions = {},
+): Pick<AiSdkCallOptions, 'providerOptions'> {
+  if (replyForm !== 'text' || !provider.startsWith('openai.') || strictSchema(outputSchema) !== null) return {};
+  return { providerOptions: { ...options, openai: { strictJsonSchema: false, ...options['openai'] } } };
+}
+
 /** Returns the features to use after a rejection; null if it is about something else, or no feature is left to give up. */
 function fallbackFeatures(features: Features, request: ModelRequest, thrown: unknown): Features | null {
   const error = reportedError(thrown);
@@ -201,10 +243,50 @@ function fallbackFeatures(features: Features, request: ModelRequest, thrown: unk
   if (request.replyForm === 'tool-call' && features.toolChoice === 'required' && isAboutToolChoice(error.text)) {
     return { ...features, toolChoice: 'prompt' };
   }
-  const isOffering = request.tools !== undefined && features.offers === 'native';
+  const isOffering = offersTools(request, features);
+  if (isAboutSchema(error)) {
+    const next = fallbackSchemas(features, request, error);
+    if (next !== null) return next;
+  }
   if (isOffering && ABOUT_TOOLS.test(error.text)) return { ...features, offers: 'prompt' };
   if (request.replyForm === 'tool-call' || !ABOUT_FORMAT.test(error.text)) return null;
-  const asked = request.replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
+  return withPoorerReply(features, request);
+}
+
+/** Sends one schema in a poorer form: that of the tool that the rejection names, or of the reply; otherwise tools come first. */
+function fallbackSchemas(features: Features, request: ModelRequest, error: ServerError): Features | null {
+  const names = toolNames(request);
+  const tools = offersTools(request, features) ? (request.tools ?? []) : [];
+  const poorer = withPoorerReply(features, request);
+  if (namesReplyFormat(error)) return poorer;
+  const named = tools[rejectedTool(error, names, request.replyForm === 'tool-call' ? 1 : 0)];
+  if (named !== undefined) return withLowerTools(features, [named]);
+  if (error.text.includes(`'${names.reply}'`)) return poorer;
+  const ofLevel = (level: ToolLevel) =>
+    tools.filter(({ parameters }) => (features.tools.get(schemaKey(parameters)) ?? 'plain') === level);
+  const isReplyStrict = strictSchema(request.outputSchema) !== null;
+  return (
+    withLowerTools(features, ofLevel('plain')) ??
+    (isReplyStrict ? null : poorer) ??
+    withLowerTools(features, ofLevel('bare')) ??
+    poorer
+  );
+}
+
+function withLowerTools(features: Features, tools: NonNullable<ModelRequest['tools']>): Features | null {
+  const lowered = tools.flatMap(({ parameters }) => {
+    const key = schemaKey(parameters);
+    const lower = LOWER[features.tools.get(key) ?? 'plain'];
+    return lower === null ? [] : [[key, lower] as const];
+  });
+  return lowered.length === 0
+    ? null
+    : { ...features, tools: new Map<string, ToolLevel>([...features.tools, ...lowered]) };
+}
+
+function withPoorerReply(features: Features, { replyForm }: ModelRequest): Features | null {
+  if (replyForm === 'tool-call') return features.replyTool === 'bare' ? null : { ...features, replyTool: 'bare' };
+  const asked = replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
   return asked === 'text' ? null : { ...features, format: asked === 'schema' ? 'json' : 'text' };
 }
 

@@ -4,6 +4,7 @@ import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
 import { addUsage } from '../../../machines/policies/usage.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { locationOf } from '../../chain/presentation/answer-as-text.ts';
 import type { Run } from '../../chain/runtime/run.ts';
 import type { RunOptions } from '../../chain/runtime/run-options.ts';
@@ -151,7 +152,12 @@ export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
       const { run, request } = start(call);
       const { text, sources, ...rest } = await finish(run, request, call);
       const response = { id: run.runId, modelId };
-      return { content: [{ type: 'text', text }, ...sources], ...rest, warnings: [...request.warnings], response };
+      return {
+        content: [{ type: 'text', text: wellFormed(text) }, ...sources],
+        ...rest,
+        warnings: [...request.warnings],
+        response,
+      };
     },
     async doStream(call) {
       const { run, request } = start(call);
@@ -189,18 +195,22 @@ async function* answerTexts(run: Run): AsyncGenerator<string, void> {
   }
 }
 
+const COMPARED_CHARS = 200;
+
 /**
  * Streams growing text as the deltas of one block. Streamed text cannot be retracted: if an attempt fails and the answer begins
  * differently, the block is marked as void, and a new block has the whole answer.
  */
 class TextBlocks {
+  /** As the model wrote it. */
   #sent = '';
   #count = 0;
 
   *show(text: string): Generator<ChainStreamPart, void> {
-    // The end may be half of a surrogate pair, and the final text has no space at either end.
-    const settled = text.trimStart().replace(/[\s\ud800-\udbff]+$/u, '');
-    if (settled.startsWith(this.#sent)) yield* this.#write(settled);
+    const settled = settledPart(text);
+    // `finish` compares the whole text; here only its end, because that is called for every delta.
+    const end = this.#sent.slice(-COMPARED_CHARS);
+    if (settled.startsWith(end, this.#sent.length - end.length)) yield* this.#write(settled);
   }
 
   *finish(text: string): Generator<ChainStreamPart, void> {
@@ -218,9 +228,16 @@ class TextBlocks {
       this.#count += 1;
       yield { type: 'text-start', id: String(this.#count) };
     }
-    yield { type: 'text-delta', id: String(this.#count), delta: text.slice(this.#sent.length) };
+    yield { type: 'text-delta', id: String(this.#count), delta: wellFormed(text.slice(this.#sent.length)) };
     this.#sent = text;
   }
+}
+
+/** Returns a text without the space around it, which the final text lacks, and without half of a surrogate pair at its end. */
+function settledPart(text: string): string {
+  const trimmed = text.trim();
+  const last = trimmed.charCodeAt(trimmed.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? trimmed.slice(0, -1).trimEnd() : trimmed;
 }
 
 /** Returns a stream of the parts. An error becomes its last part, and an abort makes it fail; canceling it cancels the run. */
@@ -277,13 +294,16 @@ function finishReasonOf({ status, metadata: { reason } }: FinalAnswer): FinishRe
 }
 
 /** The parts of a total are not negative, even if a provider does not count cached or reasoning tokens in the total. */
-function reportedUsage({ inputTokens, outputTokens, cachedInputTokens, reasoningTokens }: Usage): ReportedUsage {
+function reportedUsage(usage: Usage): ReportedUsage {
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens } = usage;
+  const isKnown = cachedInputTokens !== undefined || cacheWriteTokens !== undefined;
+  const fromCache = (cachedInputTokens ?? 0) + (cacheWriteTokens ?? 0);
   return {
     inputTokens: {
       total: inputTokens,
-      noCache: cachedInputTokens === undefined ? undefined : Math.max(0, inputTokens - cachedInputTokens),
+      noCache: isKnown ? Math.max(0, inputTokens - fromCache) : undefined,
       cacheRead: cachedInputTokens,
-      cacheWrite: undefined,
+      cacheWrite: cacheWriteTokens,
     },
     outputTokens: {
       total: outputTokens,

@@ -3,6 +3,13 @@ import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.t
 import { jsonInstruction } from '../../internal/json-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
 import { toolNames } from '../../models/openai/request-body.ts';
+import {
+  BARE,
+  bareToolText,
+  schemaKey,
+  sendableSchema,
+  type ToolLevels,
+} from '../../models/openai/schema-rejections.ts';
 import { strictSchema } from '../../models/openai/strict-schema.ts';
 import type {
   AiSdkCallOptions,
@@ -15,16 +22,31 @@ import type {
 
 /**
  * The features of the interface that a request uses. Not every provider implements all of them. `format`: how JSON in a text reply is
- * requested. `toolChoice`: whether the request or only the prompt requires a reply as a tool call. `offers`: whether tools are offered
- * natively or described in the prompt.
+ * requested. `toolChoice`: whether the request or only the prompt requires a reply as a tool call. `replyTool`: whether that tool has the
+ * schema, or only the prompt. `offers`: whether tools are offered natively or described in the prompt, and `tools` those that are sent in
+ * another way.
  */
 export interface Features {
   readonly format: 'schema' | 'json' | 'text';
   readonly toolChoice: 'required' | 'prompt';
+  readonly replyTool: 'plain' | 'bare';
   readonly offers: 'native' | 'prompt';
+  readonly tools: ToolLevels;
 }
 
-export const ALL_FEATURES: Features = { format: 'schema', toolChoice: 'required', offers: 'native' };
+export const ALL_FEATURES: Features = {
+  format: 'schema',
+  toolChoice: 'required',
+  replyTool: 'plain',
+  offers: 'native',
+  tools: new Map(),
+};
+
+/** Whether the request offers native tools, which are not described in the prompt. */
+export function offersTools({ tools = [] }: ModelRequest, features: Features): boolean {
+  const areNative = tools.every(({ parameters }) => features.tools.get(schemaKey(parameters)) !== 'prompt');
+  return tools.length > 0 && features.offers === 'native' && areNative;
+}
 
 /** If the schema is not sent, the prompt includes it unless it already does. */
 export function callOptions(
@@ -32,10 +54,16 @@ export function callOptions(
   features: Features,
   model: Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'>,
 ): AiSdkCallOptions {
-  const promptOf = (turns: readonly ChatTurn[], instruction: string | null) => messagesOf(turns, instruction, model);
-  const isInPrompt = features.offers === 'prompt';
-  const tools = isInPrompt ? [] : toolsOf(request);
-  const turns = (isInPrompt ? request.turnsWithoutTools : undefined) ?? request.turns;
+  const isOffering = offersTools(request, features);
+  const tools = isOffering ? toolsOf(request, features) : [];
+  const turns = (isOffering ? undefined : request.turnsWithoutTools) ?? request.turns;
+  const bareTools = isOffering ? bareToolText(request, toolNames(request), features.tools) : null;
+  const promptOf = (given: readonly ChatTurn[], ...instructions: readonly (string | null)[]) =>
+    messagesOf(
+      given,
+      [bareTools, ...instructions].filter((one) => one !== null),
+      model,
+    );
   if (request.replyForm !== 'tool-call') {
     return {
       ...textOptions(request, turns, features, promptOf),
@@ -48,14 +76,15 @@ export function callOptions(
     type: 'function',
     name: toolName,
     description,
-    inputSchema: sentSchema(request.outputSchema),
+    inputSchema: features.replyTool === 'bare' ? { ...BARE } : sentSchema(request.outputSchema),
   } as const;
+  const schema = features.replyTool === 'bare' ? jsonInstruction(request.outputSchema) : null;
   if (features.toolChoice === 'prompt') {
     const instruction = `Reply with one call of ${tools.length === 0 ? `the tool ${toolName}` : 'a tool'} and nothing else.`;
-    return { prompt: promptOf(turns, instruction), tools: [reply, ...tools], toolChoice: { type: 'auto' } };
+    return { prompt: promptOf(turns, schema, instruction), tools: [reply, ...tools], toolChoice: { type: 'auto' } };
   }
   return {
-    prompt: promptOf(turns, null),
+    prompt: promptOf(turns, schema),
     tools: [reply, ...tools],
     toolChoice: tools.length > 0 ? { type: 'required' } : { type: 'tool', toolName },
   };
@@ -65,13 +94,13 @@ function textOptions(
   request: ModelRequest,
   turns: readonly ChatTurn[],
   features: Features,
-  promptOf: (turns: readonly ChatTurn[], instruction: string | null) => AiSdkMessage[],
+  promptOf: (turns: readonly ChatTurn[], ...instructions: readonly (string | null)[]) => AiSdkMessage[],
 ): AiSdkCallOptions {
   const { outputSchema, schemaName, replyForm } = request;
   const format = replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
   if (format === 'schema') {
     const responseFormat = { type: 'json', schema: sentSchema(outputSchema), name: wireName(schemaName) } as const;
-    return { prompt: promptOf(turns, null), responseFormat };
+    return { prompt: promptOf(turns), responseFormat };
   }
   const isStated = turns.some(({ content }) => content.includes(JSON.stringify(outputSchema)));
   const prompt = promptOf(turns, isStated ? null : jsonInstruction(outputSchema));
@@ -80,16 +109,16 @@ function textOptions(
 
 /** Strict schemas are accepted everywhere, and OpenAI's provider marks every schema as strict. */
 function sentSchema(schema: ModelRequest['outputSchema']): AiSdkJsonSchema {
-  return { ...(strictSchema(schema) ?? schema) };
+  return { ...(strictSchema(schema) ?? sendableSchema(schema)) };
 }
 
-function toolsOf(request: ModelRequest): NonNullable<AiSdkCallOptions['tools']> {
+function toolsOf(request: ModelRequest, features: Features): NonNullable<AiSdkCallOptions['tools']> {
   const { offered } = toolNames(request);
   return (request.tools ?? []).map(({ name, description, parameters }, at) => ({
     type: 'function',
     name: offered[at] ?? name,
     description,
-    inputSchema: { ...parameters },
+    inputSchema: { ...(features.tools.get(schemaKey(parameters)) === 'bare' ? BARE : sendableSchema(parameters)) },
   }));
 }
 
@@ -106,13 +135,13 @@ const CACHE_MARKER: AiSdkProviderOptions = {
 /** Several providers accept system messages only at the start, so all of them become the first one. */
 function messagesOf(
   turns: readonly ChatTurn[],
-  instruction: string | null,
+  instructions: readonly string[],
   { specificationVersion: version, provider }: Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'>,
 ): AiSdkMessage[] {
   const isCached = NEEDS_MARKERS.test(provider) && turns.some(({ cachedChars }) => cachedChars !== undefined);
   const marker = isCached && { providerOptions: CACHE_MARKER };
   const system = turns.flatMap(({ role, content }) => (role === 'system' ? [content] : []));
-  const parts = instruction === null ? system : [...system, instruction];
+  const parts = [...system, ...instructions];
   const messages = turns.flatMap(({ role, content, files = [], cachedChars = 0 }): AiSdkMessage[] => {
     if (role === 'system') return [];
     const at = isCached ? cachedChars : 0;

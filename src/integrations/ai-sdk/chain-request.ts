@@ -55,7 +55,7 @@ const SETTINGS = [
 
 /** @throws PostChainError `invalid_request` if the prompt has no user message with a text or a file. */
 export function chainRequest(options: ChainCallOptions): ChainRequest {
-  const { prompt } = options;
+  const prompt = Array.isArray(options?.prompt) ? options.prompt : [];
   const contents = prompt.map(contentOf);
   const at = contents.findLastIndex((content, index) => prompt[index]?.role === 'user' && !isBlank(content));
   const request = contents[at];

@@ -71,10 +71,8 @@ export function reportedError(given: unknown): ServerError | null {
   if (thrown instanceof Error) return null;
   const reported = errorObject(thrown);
   if (reported === null) return null;
-  const { statusCode = STATUS_OF[String(reported['type'] ?? reported['status'])] } = reported;
-  const status = typeof statusCode === 'number' ? { status: statusCode } : {};
   const text = [reported['message'], reported['error']].find((value) => typeof value === 'string') ?? jsonOf(reported);
-  return serverError(Object.assign(new Error(text), { ...status, error: reported }));
+  return serverError(Object.assign(new Error(text), { error: reported }));
 }
 
 /** Returns the last error of a call that the AI SDK repeated, otherwise the error itself. */
@@ -82,25 +80,6 @@ function lastErrorOf(thrown: unknown): unknown {
   const { lastError } = nameOf(thrown) === 'AI_RetryError' ? (thrown as { readonly lastError?: unknown }) : {};
   return lastError ?? thrown;
 }
-
-/** Statuses of errors within a stream: Anthropic's types and Google's statuses. */
-const STATUS_OF: Readonly<Record<string, number>> = {
-  authentication_error: 401,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  api_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-  INVALID_ARGUMENT: 400,
-  UNAUTHENTICATED: 401,
-  PERMISSION_DENIED: 403,
-  RESOURCE_EXHAUSTED: 429,
-  INTERNAL: 500,
-  UNAVAILABLE: 503,
-  DEADLINE_EXCEEDED: 504,
-};
 
 /** Returns the innermost error object, which may be JSON: OpenAI and Google wrap it in `error`, and so does Anthropic within a stream. */
 function errorObject(given: unknown, depth = 0): Readonly<Record<string, unknown>> | null {

@@ -62,6 +62,7 @@ export interface AiSdkStreamPart {
   readonly providerExecuted?: unknown;
   readonly finishReason?: unknown;
   readonly usage?: unknown;
+  readonly providerMetadata?: unknown;
   readonly error?: unknown;
   readonly warnings?: unknown;
 }

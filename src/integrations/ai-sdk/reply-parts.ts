@@ -99,8 +99,8 @@ export class ReplyParts {
     return '';
   }
 
-  #finish({ finishReason, usage: reported }: AiSdkStreamPart): ModelPart {
-    const usage = usageOf(reported, this.#context);
+  #finish({ finishReason, usage: reported, providerMetadata }: AiSdkStreamPart): ModelPart {
+    const usage = usageOf(reported, providerMetadata, this.#context);
     const { unified, raw } = reasonOf(finishReason);
     const reason = REASONS[unified];
     if (unified === 'error') {
@@ -156,14 +156,15 @@ function reasonOf(given: unknown): { readonly unified: string; readonly raw: str
 }
 
 /** Returns the usage, or null if the provider did not report both numbers. */
-function usageOf(given: unknown, context: ReplyContext): TokenUsage | null {
-  const { input, output, cached, reasoning } =
-    context.version === 'v2' ? flatUsage(given, context) : nestedUsage(given);
+function usageOf(given: unknown, metadata: unknown, context: ReplyContext): TokenUsage | null {
+  const { input, output, cached, written, reasoning } =
+    context.version === 'v2' ? flatUsage(given, metadata, context) : nestedUsage(given);
   if (input === null || output === null) return null;
   return {
     inputTokens: input,
     outputTokens: output,
     ...(cached !== null && { cachedInputTokens: cached }),
+    ...(written !== null && { cacheWriteTokens: written }),
     ...(reasoning !== null && { reasoningTokens: reasoning }),
     estimated: false,
   };
@@ -173,6 +174,7 @@ interface Counts {
   readonly input: number | null;
   readonly output: number | null;
   readonly cached: number | null;
+  readonly written: number | null;
   readonly reasoning: number | null;
 }
 
@@ -183,23 +185,29 @@ function nestedUsage(given: unknown): Counts {
     input: countOf(input['total']),
     output: countOf(output['total']),
     cached: countOf(input['cacheRead']),
+    written: countOf(input['cacheWrite']),
     reasoning: countOf(output['reasoning']),
   };
 }
 
 /**
- * V2 does not define what its numbers include. Anthropic's input excludes tokens read from the cache. Google's output excludes reasoning,
- * which its total includes.
+ * V2 does not define what its numbers include. The input of Anthropic and Bedrock excludes tokens read from the cache and written to it;
+ * the latter are only in the metadata. Google's output excludes reasoning, which its total includes.
  */
-function flatUsage(given: unknown, { provider }: ReplyContext): Counts {
+function flatUsage(given: unknown, metadata: unknown, { provider }: ReplyContext): Counts {
+  const { anthropic, bedrock } = membersOf(metadata);
+  const written = countOf(
+    membersOf(anthropic)['cacheCreationInputTokens'] ?? membersOf(membersOf(bedrock)['usage'])['cacheWriteInputTokens'],
+  );
   const { inputTokens, outputTokens, totalTokens, cachedInputTokens, reasoningTokens } = membersOf(given);
   const [input, output, cached] = [countOf(inputTokens), countOf(outputTokens), countOf(cachedInputTokens)];
   const total = countOf(totalTokens);
   const whole = input === null || output === null || total === null ? output : Math.max(output, total - input);
   return {
-    input: input !== null && provider.startsWith('anthropic') ? input + (cached ?? 0) : input,
+    input: input !== null && /anthropic|bedrock/u.test(provider) ? input + (cached ?? 0) + (written ?? 0) : input,
     output: whole,
     cached,
+    written,
     reasoning: countOf(reasoningTokens),
   };
 }

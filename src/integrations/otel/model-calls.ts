@@ -91,6 +91,7 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
         'gen_ai.usage.input_tokens': usage.inputTokens,
         'gen_ai.usage.output_tokens': usage.outputTokens,
         'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens,
+        'gen_ai.usage.cache_creation.input_tokens': usage.cacheWriteTokens,
         'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens,
         'gen_ai.response.time_to_first_chunk': call.firstMs === null ? undefined : call.firstMs / 1000,
         'gen_ai.output.messages': output,

@@ -51,7 +51,7 @@ export function createStructuredOutput<Schema extends StandardSchemaV1>(
   };
   const parts = resolveAttempt(options, observer, ['prompt', 'signal']);
   const input = parts.input(prompt);
-  const itemIn = nullRemover(parts.jsonSchema['items']) ?? ((given) => given);
+  const itemIn = nullRemover(parts.jsonSchema['items'], parts.jsonSchema) ?? ((given) => given);
   const itemSchema = itemSchemaOf(options.schema, parts.jsonSchema);
   const items =
     itemSchema === null

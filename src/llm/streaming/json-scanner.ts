@@ -5,6 +5,7 @@ import {
   COLON,
   COMMA,
   isDigit,
+  isLongNumber,
   isSpace,
   MINUS,
   OPEN,
@@ -273,6 +274,7 @@ export class JsonGrammar {
  * - The parser gets only valid beginnings of JSON.
  * - It gets a number only when it is complete, and a run of whitespace outside strings as one character, because jsonriver would scan
  *   both again with every chunk.
+ * - It gets nothing from the first number on that would lose digits: the value is rejected, and no part of it may be shown rounded.
  * - Each character is read once; those of a number at the end of a chunk twice.
  */
 export class JsonCandidate {
@@ -282,6 +284,7 @@ export class JsonCandidate {
   #isAfterSpace = false;
   #number = '';
   #view = '';
+  #isMuted = false;
 
   /** `endsAtBracket`: the text ends where its first bracket closes, instead of at the end of input. */
   constructor({ endsAtBracket }: { readonly endsAtBracket: boolean }) {
@@ -301,11 +304,23 @@ export class JsonCandidate {
   read(chunk: string, from: number): number {
     const grammar = this.#grammar;
     let kept = from;
+    let numberFrom = grammar.isInNumber ? from : -1;
+    let carried = this.#number;
     for (let at = grammar.skipPlain(chunk, from); at < chunk.length; at = grammar.skipPlain(chunk, at + 1)) {
       const code = chunk.charCodeAt(at);
       if (!grammar.take(code)) {
         this.#state = 'broken';
         return at;
+      }
+      if (grammar.isInNumber) numberFrom = numberFrom === -1 ? at : numberFrom;
+      else if (numberFrom !== -1) {
+        if (!this.#isMuted && isLongNumber(carried + chunk.slice(numberFrom, at))) {
+          this.#number = '';
+          this.#emit(chunk.slice(kept, numberFrom));
+          this.#isMuted = true;
+        }
+        numberFrom = -1;
+        carried = '';
       }
       const isGap = isSpace(code) && !grammar.isInString;
       if (isGap && this.#isAfterSpace) {
@@ -335,7 +350,7 @@ export class JsonCandidate {
   }
 
   #emit(json: string): void {
-    if (json === '') return;
+    if (json === '' || this.#isMuted) return;
     this.#view += this.#number === '' ? json : this.#number + json;
     this.#number = '';
   }

@@ -2,15 +2,10 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
-import { GrowingText } from './part-source.ts';
-import {
-  type DeltaPart,
-  type FoundValue,
-  LeadingThought,
-  type OfferedCalls,
-  type StreamDriver,
-} from './stream-driver.ts';
+import { type DeltaPart, GrowingText } from './part-source.ts';
+import type { FoundValue, OfferedCalls, StreamDriver } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
+import { withoutThought } from './thought.ts';
 
 /** The most tool names that an error message lists. */
 const MAX_NAMES = 20;
@@ -49,7 +44,6 @@ export function withOfferedTools(
   { readsJsonText, replyTool }: DriverOptions,
 ): StreamDriver {
   const text = new GrowingText();
-  const thought = new LeadingThought();
   const pending = new PendingCalls(offered.valueOf);
   let isCalled = false;
   let unknown: string | null = null;
@@ -57,7 +51,7 @@ export function withOfferedTools(
   const textBeforeCall = (): string => {
     const { found, miss } = driver.finder;
     const isReply = readsJsonText && (found !== null || miss !== 'none');
-    return isReply ? '' : text.text.trim();
+    return isReply ? '' : withoutThought(text.text).trim();
   };
 
   return {
@@ -77,8 +71,11 @@ export function withOfferedTools(
         pending.push(part.arguments);
       }
       if (isCalled) return false;
-      if (part.type === 'text-delta') text.add(part.text.slice(thought.endIn(part.text)));
+      if (part.type === 'text-delta') text.add(part.text);
       return driver.claim(part);
+    },
+    get misplaced() {
+      return isCalled ? null : driver.misplaced;
     },
     proseIn: (given) => (isCalled ? '' : driver.proseIn(given)),
     failureOf(missing) {

@@ -4,7 +4,9 @@ import { type TokenUsage, tokenUsageSchema } from '../../../machines/contracts/u
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import type { TakeTurn } from '../../durable/turns.ts';
 import { nextTurn } from '../../internal/async.ts';
-import type { DeltaPart } from './stream-driver.ts';
+
+/** A part with content, unlike the last part of a stream. */
+export type DeltaPart = Exclude<ModelPart, { readonly type: 'finish' } | { readonly type: 'failure' }>;
 
 /** How a stream ended; all fields are null while it has not. */
 export interface StreamEnd {

@@ -8,18 +8,19 @@ import { estimatedUsage } from '../../../machines/policies/usage.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 
 import type { TakeTurn } from '../../durable/turns.ts';
+import { firstLongNumber, longNumberProblem } from '../../internal/json-text.ts';
 import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
 import { GrowingText, PartSource, type StreamEnd } from './part-source.ts';
 import {
   createTextDriver,
   type FoundValue,
-  LeadingThought,
   type MissingValue,
   QUOTED_CHARS,
   type StreamDriver,
 } from './stream-driver.ts';
 import { StrictFinder } from './strict-finder.ts';
+import { withoutThought } from './thought.ts';
 
 interface StreamObserver {
   /** Called for every chunk of the reply, in order: of its text, or of the arguments of its tool call. */
@@ -60,7 +61,8 @@ export interface ReadStreamOptions extends StreamObserver {
 /**
  * Reads one model stream to its end and finds the JSON value in it while it arrives.
  *
- * - The value is the result of JSON.parse on exactly its text; partial values are separate objects.
+ * - The value is the result of JSON.parse on exactly its text; partial values are separate objects. A number that would lose digits is a
+ *   failure.
  * - While streaming, nothing is parsed twice, and all work is linear in the characters. The arguments of an offered tool are not parsed.
  * - It never rejects because of a model: a transport failure, a stream that throws, missing JSON or too much text is the reply's `failure`.
  * - It rejects with what an observer throws, and closes the stream.
@@ -70,8 +72,13 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
   const { maxChars, takeTurn, onStoppable } = options;
   const source = new PartSource(open, { claim: driver.claim, maxChars, takeTurn, onStoppable });
   try {
-    const found = await readValue(source, driver, options);
-    const { text, end } = source;
+    const read = await readValue(source, driver, options);
+    const { end } = source;
+    const isSilent = read === null && end.reason === 'stop' && source.text.trim() === '';
+    const misplaced = isSilent ? driver.misplaced : null;
+    const found = misplaced === null ? read : parsed(misplaced);
+    if (misplaced !== null && found !== null && found.failure === undefined) options.onPartial(JSON.parse(misplaced));
+    const text = misplaced ?? source.text;
     const prose = found === null && streamFailure(end) === null ? driver.proseIn(text).trim() : '';
     if (prose !== '' && options.fromProse !== undefined) {
       const value = options.fromProse(prose);
@@ -79,7 +86,7 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
       return { text: prose, value, prose: true, failure: null, usage: usageOf(source, options) };
     }
     const none = found === null ? driver.failureOf({ text, miss: driver.finder.miss, reason: end.reason }) : null;
-    const failure = streamFailure(end) ?? none;
+    const failure = streamFailure(end) ?? found?.failure ?? none;
     return {
       text: driver.calls?.describe() ?? text,
       prose: false,
@@ -172,14 +179,14 @@ async function readValue(
   await readAll(source, readChunk);
   if (source.end.failure !== null) return null;
   if (driver.calls !== null) return driver.calls.whole(source.end.reason);
-  finder.end();
+  finder.end(source.text);
   const span = finder.found ?? (source.end.reason === 'length' ? finder.fallbackIfCut : finder.fallback);
   if (span === null) return null;
   const json = source.text.slice(span.from, span.to);
   const found = parsed(json);
   const isHiddenList = finder.found === null && Array.isArray(found?.value) && !finder.showsFallback;
   const isShown = isHiddenList || (finder.found !== null && (await view?.finish()));
-  if (found !== null && !isShown && isWatched()) onPartial(JSON.parse(json));
+  if (found !== null && found.failure === undefined && !isShown && isWatched()) onPartial(JSON.parse(json));
   return found;
 }
 
@@ -207,11 +214,19 @@ function readAll(
 /** JSON.parse decides what the value is. */
 function parsed(json: string): FoundValue | null {
   try {
-    return { value: JSON.parse(json) as unknown };
+    const value = JSON.parse(json) as unknown;
+    const long = firstLongNumber(json);
+    if (long === null) return { value };
+    const path = long.path.join('.');
+    const problem = longNumberProblem(long);
+    const message = `The reply contains a number that would lose digits${path && ` (${oneLine(path, MAX_PATH_CHARS)})`}: ${problem}.`;
+    return { value, failure: failureOf('schema', 'invalid_reply', message, { issues: [{ path, message: problem }] }) };
   } catch {
     return null;
   }
 }
+
+const MAX_PATH_CHARS = 200;
 
 /**
  * The value of one JSON text so far, parsed incrementally by jsonriver.
@@ -323,7 +338,6 @@ function createToolCallDriver(toolName: string): StreamDriver {
   let index: number | null = null;
   let otherCall: string | null = null;
   const prose = new GrowingText();
-  const thought = new LeadingThought();
 
   function missingValueFailure({ text, miss, reason }: MissingValue): Failure {
     if (miss === 'too-deep')
@@ -349,22 +363,26 @@ function createToolCallDriver(toolName: string): StreamDriver {
 
   function instead(): string {
     if (otherCall !== null) return `a call of “${oneLine(otherCall, MAX_NAME_CHARS)}” came instead`;
-    const text = oneLine(prose.text, QUOTED_CHARS);
+    const text = oneLine(withoutThought(prose.text), QUOTED_CHARS);
     return text === '' ? 'nothing came instead' : `text came instead: “${text}”`;
   }
 
   return {
     finder: new StrictFinder(),
     calls: null,
+    misplaced: null,
     claim(part) {
-      if (part.type === 'text-delta') prose.add(part.text.slice(thought.endIn(part.text)));
+      if (part.type === 'text-delta') prose.add(part.text);
       if (part.type !== 'tool-call-delta') return false;
       if (part.name === toolName) index ??= part.index;
       else otherCall ??= part.name;
       return part.name === toolName && part.index === index;
     },
     // A model that writes its JSON as text is asked for text next.
-    proseIn: () => (index === null && !/^\s*[{[]/u.test(prose.text) ? prose.text : ''),
+    proseIn: () => {
+      const text = withoutThought(prose.text);
+      return index === null && !/^\s*[{[]/u.test(text) ? text : '';
+    },
     failureOf: missingValueFailure,
   };
 }

@@ -1,12 +1,11 @@
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
+import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 import { BracketBalance, CLOSE, CLOSE_LIST, isSpace, OPEN, OPEN_LIST, QUOTE } from '../../internal/json-text.ts';
 import { JsonCandidate, MAX_DEPTH } from './json-scanner.ts';
-
-/** A part with content, unlike the last part of a stream. */
-export type DeltaPart = Exclude<ModelPart, { readonly type: 'finish' } | { readonly type: 'failure' }>;
+import { type DeltaPart, GrowingText } from './part-source.ts';
+import { type ThoughtMark, ThoughtMarks, withoutThought } from './thought.ts';
 
 /** `to` is exclusive. */
 export interface Span {
@@ -21,7 +20,8 @@ export interface Span {
 export interface JsonFinder {
   /** Reads the next chunk. Returns the text to pass to the current candidate's parser. */
   push(chunk: string): string;
-  end(): void;
+  /** Ends the text, which is given as a whole. */
+  end(text: string): void;
   /** The number of the current candidate; a parser of an earlier one is obsolete. */
   readonly candidate: number;
   /** The value, as soon as it is certain. */
@@ -39,9 +39,10 @@ export interface JsonFinder {
 /** `unfinished`: a candidate did not end. `too-deep`: one had too many open brackets. */
 export type Miss = 'none' | 'unfinished' | 'too-deep';
 
-/** A found value; it may be null. */
+/** A found value; it may be null. `failure`: why it cannot be used. */
 export interface FoundValue {
   readonly value: unknown;
+  readonly failure?: Failure;
 }
 
 /** The calls of offered tools instead of a reply. They grow while they arrive and are not parsed. */
@@ -73,6 +74,8 @@ export interface StreamDriver {
   claim(part: DeltaPart): boolean;
   /** The tool calls that replace the reply, once one has started; they then receive the reply's characters. */
   readonly calls: OfferedCalls | null;
+  /** The JSON text of a reply that the server sent as reasoning; null if the reasoning is anything else than one object. */
+  readonly misplaced: string | null;
   /** Returns the prose of a reply without JSON, given its own text; empty if JSON started in it. */
   proseIn(text: string): string;
   failureOf(missing: MissingValue): Failure;
@@ -81,20 +84,47 @@ export interface StreamDriver {
 /** Returns a driver for replies that are JSON in text, possibly surrounded by prose and fences. */
 export function createTextDriver({ acceptsList }: { readonly acceptsList: boolean }): StreamDriver {
   const finder = new ProseFinder({ acceptsList });
+  const reasoning = new ReasonedReply();
   let tool: string | null = null;
   return {
     finder,
     claim(part) {
       if (part.type === 'tool-call-delta') tool ??= part.name;
+      if (part.type === 'reasoning-delta') reasoning.add(part.text);
       return part.type === 'text-delta';
     },
     calls: null,
+    get misplaced() {
+      return tool === null ? reasoning.whole() : null;
+    },
     proseIn: (text) => (finder.miss === 'none' ? withoutThought(text) : ''),
     failureOf(missing) {
       const isCallInstead = tool !== null && missing.text.trim() === '' && missing.reason !== 'length';
       return isCallInstead ? calledFailure(tool ?? '') : missingValueFailure(missing);
     },
   };
+}
+
+/** Keeps reasoning as long as it may be one JSON object: some servers take a reply without a mark of reasoning for reasoning. */
+class ReasonedReply {
+  readonly #json = new JsonCandidate({ endsAtBracket: false });
+  readonly #text = new GrowingText();
+  #isObject: boolean | null = null;
+
+  add(chunk: string): void {
+    if (this.#isObject === false) return;
+    const first = chunk.trimStart().charAt(0);
+    if (first !== '') this.#isObject ??= first === '{';
+    this.#text.add(chunk);
+    this.#json.read(chunk, 0);
+    this.#json.takeView();
+    if (this.#json.state === 'broken') this.#isObject = false;
+  }
+
+  whole(): string | null {
+    this.#json.end();
+    return this.#isObject === true && this.#json.state === 'whole' ? this.#text.text.trim() : null;
+  }
 }
 
 const MAX_NAME_CHARS = 60;
@@ -115,21 +145,20 @@ function missingValueFailure({ text, miss, reason }: MissingValue): Failure {
     return failureOf('extraction', 'truncated', 'The reply was cut off at the output limit before its JSON ended.');
   if (text.trim() === '')
     return failureOf('extraction', 'empty_reply', 'The reply is empty; expected one JSON object.');
+  const said = withoutThought(text).trim();
+  if (said === '')
+    return failureOf('extraction', 'no_json', 'The reply contains only reasoning; expected one JSON object after it.');
   if (miss === 'unfinished')
     return failureOf('extraction', 'no_json', 'The JSON in the reply does not end; expected one complete JSON object.');
   return failureOf(
     'extraction',
     'no_json',
-    `The reply contains no valid JSON; expected one JSON object. It begins “${oneLine(withoutThought(text), QUOTED_CHARS)}”.`,
+    `The reply contains no valid JSON; expected one JSON object. It begins “${oneLine(said, QUOTED_CHARS)}”.`,
   );
 }
 
 /** Characters of a reply that a failure quotes. */
 export const QUOTED_CHARS = 120;
-
-function withoutThought(text: string): string {
-  return text.slice(new LeadingThought().endIn(text));
-}
 
 /** The characters that, after a bracket and whitespace, make it the start of JSON; other brackets are prose. */
 const beginsObject = (code: number): boolean => code === QUOTE || code === CLOSE;
@@ -144,12 +173,23 @@ const LIST_BEGINNINGS = new Set([...'{["]-0123456789tfn'].map((character) => cha
  *   `{}`. If no object follows, not even an unfinished one, the value is the last `{}`, or else the last array.
  * - With `acceptsList`, an array is shown while it arrives, and the value is the last non-empty array if no object follows it: models
  *   think aloud before they answer, and write `[ ]` and `[1]` in prose.
- * - A leading `<think>` block is skipped.
+ * - A leading block of reasoning, such as `<think>…</think>`, is skipped, and a value before a `</think>` that has no beginning is none.
+ *   If the block has a beginning elsewhere, a value before it counts only if none follows.
  * - Each character is read once or twice.
  */
 export class ProseFinder implements JsonFinder {
   readonly #acceptsList: boolean;
-  readonly #thought = new LeadingThought();
+  readonly #marks = new ThoughtMarks();
+  /** The beginning of reasoning whose end has not arrived. */
+  #thought: ThoughtMark | null = null;
+  /** Whether that reasoning is skipped, because nothing precedes it. */
+  #isThinking = false;
+  /** Where the first text is, at the start or after the last reasoning. */
+  #firstText: number | null = null;
+  /** The end of a mark within a string, which may be reasoning that broke off within a value. */
+  #hiddenEnd: number | null = null;
+  /** A value that precedes reasoning. */
+  #earlier: Span | null = null;
   #json: JsonCandidate | null = null;
   #skipped: BracketBalance | null = null;
   #candidate = 0;
@@ -181,12 +221,13 @@ export class ProseFinder implements JsonFinder {
 
   get fallback(): Span | null {
     if (!this.#isSearching) return null;
+    if (this.#earlier !== null) return this.#earlier;
     if (this.#acceptsList) return this.#list ?? this.#emptyList ?? this.#emptyObject;
     return this.#emptyObject ?? this.#list ?? this.#emptyList;
   }
 
   get fallbackIfCut(): Span | null {
-    return this.#acceptsList && this.#isSearching ? this.#list : null;
+    return this.#isSearching ? (this.#earlier ?? (this.#acceptsList ? this.#list : null)) : null;
   }
 
   get showsFallback(): boolean {
@@ -203,19 +244,79 @@ export class ProseFinder implements JsonFinder {
   }
 
   push(chunk: string): string {
-    let at = this.#thought.endIn(chunk);
-    while (at < chunk.length && this.#found === null) {
-      if (this.#json !== null) at = this.#read(chunk, at, this.#json);
-      else if (this.#skipped !== null) at = this.#skip(chunk, at, this.#skipped);
-      else at = this.#search(chunk, at);
+    let at = 0;
+    for (const mark of this.#marks.in(chunk)) {
+      this.#readTo(chunk, at, mark.to - this.#before);
+      at = mark.to - this.#before;
+      this.#takeMark(mark);
     }
+    this.#readTo(chunk, at, chunk.length);
     this.#before += chunk.length;
     const view = this.#rest + (this.#json?.takeView() ?? '');
     this.#rest = '';
     return this.#bracket === OPEN || this.#acceptsList ? view : '';
   }
 
-  end(): void {}
+  /** Reasoning may break off within a string: `{"a":"x</think>{"a":1}`. Only what cannot be a part of the broken value counts then. */
+  end(text: string): void {
+    if (this.#hiddenEnd === null || this.#found !== null || this.#json !== null) return;
+    const reply = text.slice(this.#hiddenEnd);
+    const rest = new ProseFinder({ acceptsList: this.#acceptsList });
+    rest.push(reply);
+    const { found } = rest;
+    if (found === null || reply.slice(0, found.from).includes('"') || /[}\]]/u.test(reply.slice(found.to))) return;
+    this.#skipped = null;
+    this.#found = { from: this.#hiddenEnd + found.from, to: this.#hiddenEnd + found.to };
+  }
+
+  #readTo(chunk: string, from: number, to: number): void {
+    if (this.#isThinking) return;
+    const piece = to === chunk.length ? chunk : chunk.slice(0, to);
+    const space = this.#firstText === null ? (/\S/u.exec(piece.slice(from))?.index ?? -1) : -1;
+    if (space !== -1) this.#firstText = this.#before + from + space;
+    for (let at = from; at < to && this.#found === null; ) {
+      if (this.#json !== null) at = this.#read(piece, at, this.#json);
+      else if (this.#skipped !== null) at = this.#skip(piece, at, this.#skipped);
+      else at = this.#search(piece, at);
+    }
+  }
+
+  #takeMark(mark: ThoughtMark): void {
+    const { from, to, family, isEnd } = mark;
+    if (this.#json?.state === 'open' && this.#json.grammar.isInString) {
+      if (isEnd) this.#hiddenEnd = to;
+      return;
+    }
+    if (!isEnd) {
+      if (this.#thought !== null) return;
+      this.#thought = mark;
+      this.#isThinking = this.#firstText === from;
+      return;
+    }
+    const isPaired = this.#thought?.family === family;
+    if (this.#isThinking && !isPaired) return;
+    const value = this.#found ?? this.fallback;
+    const isBefore = value !== null && value.from < (this.#thought?.from ?? 0);
+    this.#earlier = isPaired && isBefore ? value : null;
+    this.#restart();
+  }
+
+  /** Drops what was found in reasoning. */
+  #restart(): void {
+    this.#thought = null;
+    this.#isThinking = false;
+    this.#firstText = null;
+    this.#json = null;
+    this.#skipped = null;
+    this.#found = null;
+    this.#emptyObject = null;
+    this.#emptyList = null;
+    this.#list = null;
+    this.#rest = '';
+    this.#bracket = 0;
+    this.#hiddenEnd = null;
+    this.#sawTooDeep = false;
+  }
 
   /** Looks for a bracket whose next character makes it the start of JSON; that character is left for the candidate. */
   #search(chunk: string, from: number): number {
@@ -252,6 +353,7 @@ export class ProseFinder implements JsonFinder {
   }
 
   #accept(span: Span): void {
+    this.#hiddenEnd = null;
     if (this.#bracket === OPEN && !this.#isEmpty) this.#found = span;
     else if (this.#bracket === OPEN) this.#emptyObject = span;
     else if (this.#isEmpty) this.#emptyList = span;
@@ -272,41 +374,5 @@ export class ProseFinder implements JsonFinder {
     if (at === -1) return chunk.length;
     this.#skipped = null;
     return at;
-  }
-}
-
-const THINK_START = '<think>';
-const THINK_END = '</think>';
-
-/**
- * Skips the reasoning at the start of a text, between `<think>` and `</think>`, which some servers leave in the text of DeepSeek and
- * Qwen models. JSON in it is not the reply.
- */
-export class LeadingThought {
-  #state: 'unknown' | 'open' | 'over' = 'unknown';
-  /** The last characters, which may be part of the next tag. */
-  #tail = '';
-
-  /** Returns where the reply starts in the next chunk, or the chunk's length while that is unknown. */
-  endIn(chunk: string): number {
-    if (this.#state === 'over') return 0;
-    const known = this.#tail.length;
-    const text = this.#tail + chunk;
-    if (this.#state === 'unknown') {
-      const trimmed = text.trimStart();
-      if (trimmed.length < THINK_START.length && THINK_START.startsWith(trimmed)) {
-        this.#tail = trimmed;
-        return chunk.length;
-      }
-      this.#state = trimmed.startsWith(THINK_START) ? 'open' : 'over';
-      if (this.#state === 'over') return 0;
-    }
-    const end = text.indexOf(THINK_END);
-    if (end === -1) {
-      this.#tail = text.slice(1 - THINK_END.length);
-      return chunk.length;
-    }
-    this.#state = 'over';
-    return end + THINK_END.length - known;
   }
 }

@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { parseOption } from '../../internal/options.ts';
 import { lazyClient, linkedSignal } from './client.ts';
 import { failure, failureOf } from './failures.ts';
@@ -151,7 +152,7 @@ function embeddingsRequest(settings: OpenAISettings, client: () => Promise<OpenA
   return async (texts, signal) => {
     for (;;) {
       const sent = longest;
-      const input = texts.map((text) => cut(text, sent));
+      const input = wellFormed(texts.map((text) => cut(text, sent)));
       try {
         // The client's default is base64, which many servers do not support.
         const body = { model: settings.model, input, encoding_format: 'float' as const };

@@ -1,8 +1,18 @@
 import type OpenAI from 'openai';
-import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
+import type { ModelRequest, ReplyForm, ToolOffer } from '../../../machines/contracts/model.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
 import { ReplyBody } from './reply-body.ts';
-import { chatBody, type Dialect, responsesBody } from './request-body.ts';
+import { chatBody, type Dialect, offersTools, responsesBody, toolLevel, toolNames } from './request-body.ts';
+import {
+  isAboutSchema,
+  keep,
+  LOWER,
+  namesReplyFormat,
+  rejectedTool,
+  schemaKey,
+  type ToolLevel,
+} from './schema-rejections.ts';
 import {
   isAboutToolChoice,
   isFailedGeneration,
@@ -14,21 +24,25 @@ import {
   type ServerError,
   serverError,
 } from './server-errors.ts';
+import { strictSchema } from './strict-schema.ts';
 
 const RICHEST = {
   format: 'strict_schema',
   toolChoice: 'named',
-  strictTool: true,
+  replyTool: 'strict',
   offers: 'strict',
   anyChoice: 'required',
 } as const;
+
+/** A server that names another of many tools in every rejection gets none of them. */
+const MAX_TOOL_REJECTIONS = 12;
 
 type Send = (request: ModelRequest, signal: AbortSignal) => Promise<ReplyBody>;
 
 /**
  * Returns a function that sends requests in the richest dialect that the server accepts. A rejected request is repeated in a fallback
  * dialect within the same attempt. An accepted dialect is remembered, separately for text and tool calls, so a rejection costs one request
- * in the lifetime of a model. A rejection of one schema is remembered for that schema only.
+ * in the lifetime of a model. A rejection of one schema is remembered for that schema only, by its text.
  *
  * The function rejects with the openai client's error: the first rejection if no dialect is accepted.
  */
@@ -40,22 +54,30 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
     api,
     usage: api === 'chat',
     tokenLimit,
+    tools: new Map(),
     ...(form === 'json-object' && { format: 'json_object' }),
   });
   const accepted = new Map<ReplyForm, Dialect>();
-  const acceptedFor = new WeakMap<object, Map<ReplyForm, Dialect>>();
+  const acceptedFor = new Map<string, Pick<Dialect, 'format' | 'replyTool'>>();
+  const toolLevels = new Map<string, ToolLevel>();
 
   return async (request, signal) => {
     const form = request.replyForm;
-    const ofSchema = acceptedFor.get(request.outputSchema);
-    let dialect = ofSchema?.get(form) ?? accepted.get(form) ?? richestFor(form);
+    const key = `${form} ${schemaKey(request.outputSchema)}`;
+    const { format, replyTool, ...general } = accepted.get(form) ?? richestFor(form);
+    const known = acceptedFor.get(key) ?? { format, replyTool };
+    let dialect: Dialect = { ...general, ...known, tools: toolLevels };
     let firstRejection: unknown = null;
     let isSchemaRejected = false;
-    for (;;) {
+    for (let rejections = 0; ; rejections += 1) {
       try {
         const sent = await send(await client(), request, { settings, dialect, signal });
-        if (isSchemaRejected) acceptedFor.set(request.outputSchema, new Map([...(ofSchema ?? []), [form, dialect]]));
-        else if (firstRejection !== null) accepted.set(form, dialect);
+        if (firstRejection !== null) {
+          const ofSchema = { format: dialect.format, replyTool: dialect.replyTool };
+          if (isSchemaRejected) keep(acceptedFor, [[key, ofSchema]]);
+          accepted.set(form, { ...dialect, ...(isSchemaRejected && { format, replyTool }) });
+          if (dialect.tools !== toolLevels) keep(toolLevels, dialect.tools);
+        }
         return sent;
       } catch (thrown) {
         const error = serverError(thrown);
@@ -63,9 +85,10 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
           error === null || isFinal(error)
             ? null
             : ((settings.api === null ? fallbackApi(dialect, error) : null) ??
-              fallbackDialect(dialect, error, request));
+              fallbackDialect(dialect, error, request, rejections < MAX_TOOL_REJECTIONS));
         firstRejection ??= thrown;
-        isSchemaRejected ||= error !== null && ABOUT_THIS_SCHEMA.test(error.text);
+        const isReply = next?.format !== dialect.format || next.replyTool !== dialect.replyTool;
+        isSchemaRejected ||= error !== null && isReply && isAboutSchema(error);
         if (next === null) throw isRejection(error) ? firstRejection : thrown;
         dialect = next;
       }
@@ -105,32 +128,31 @@ async function send(
   const isChat = dialect.api === 'chat';
   const path = isChat ? '/chat/completions' : '/responses';
   const sent = (isChat ? chatBody : responsesBody)(request, settings, dialect);
-  const { body } = await client.post(path, { body: sent, signal }).asResponse();
+  const { body } = await client.post(path, { body: wellFormed(sent), signal }).asResponse();
   const maxChars = Math.ceil(maxResponseBytes / 2);
   return new ReplyBody(body, { timers, maxChars });
 }
 
 const ABOUT_FORMAT = /response_?\s?format|text\.format|json[_ ](schema|object|mode)|structured output|guided|grammar/iu;
 const ABOUT_SCHEMA = /invalid schema|strict|not permitted/iu;
-/** The server accepts the dialect, but not this schema. */
-const ABOUT_THIS_SCHEMA =
-  /invalid schema|invalid_function_parameters|grammar|reference can only|schema missing items/iu;
 /** Tools cannot be combined with a response format; some servers report this with status 500. */
 const COMBINED = /(cannot|can't|not) (use|be (used|combined)).*\b(tools?|functions?)\b/iu;
 const ABOUT_USAGE = /stream_options|include_usage/iu;
 
 /**
  * Returns the next dialect to try, or null if the rejection is about something else or nothing is left to give up. Each step gives up one
- * feature permanently: at most seven requests for a text reply and eight for a tool call; nine and twelve with offered tools, which are
+ * feature permanently: at most seven requests for a text reply and nine for a tool call, and a few more with offered tools, which are
  * given up before any feature of the reply itself.
  */
 function fallbackDialect(
   dialect: Dialect,
   rejection: Rejection,
-  { replyForm, tools }: Pick<ModelRequest, 'replyForm' | 'tools'>,
+  request: ModelRequest,
+  mayLowerTools: boolean,
 ): Dialect | null {
+  const { replyForm } = request;
   const text = `${rejection.param ?? ''} ${rejection.text}`;
-  const isOffering = tools !== undefined && tools.length > 0 && dialect.offers !== 'prompt';
+  const isOffering = offersTools(request, dialect);
   const isText = replyForm !== 'tool-call';
   if (isText && isOffering && rejection.status === 500 && (rejectsTools(text) || COMBINED.test(text)))
     return fallbackOffers(dialect, text);
@@ -139,10 +161,68 @@ function fallbackDialect(
   if (dialect.tokenLimit === 'max_tokens' && text.includes('max_completion_tokens')) {
     return { ...dialect, tokenLimit: 'max_completion_tokens' };
   }
+  if (isAboutSchema(rejection) && !COMBINED.test(text)) {
+    const next = fallbackSchemas(dialect, rejection, request, isOffering && mayLowerTools);
+    if (next !== null) return next;
+  }
   const namesParam = rejection.param !== null;
   if (!isText) return fallbackToolCall(dialect, { text, namesParam, isOffering });
   if (isOffering && (ABOUT_TOOLS.test(text) || isUnspecific(text, namesParam))) return fallbackOffers(dialect, text);
   return fallbackText(dialect, text, namesParam);
+}
+
+/**
+ * Sends one schema in a poorer form: that of the tool that the rejection names, or of the reply. If it names neither, the schemas that are
+ * not strict are the first to blame, and those of tools before that of the reply.
+ */
+function fallbackSchemas(
+  dialect: Dialect,
+  rejection: Rejection,
+  request: ModelRequest,
+  mayLowerTools: boolean,
+): Dialect | null {
+  const text = `${rejection.param ?? ''} ${rejection.text}`;
+  const names = toolNames(request);
+  const tools = mayLowerTools ? (request.tools ?? []) : [];
+  const poorer = withPoorerReply(dialect, request);
+  if (namesReplyFormat(rejection)) return poorer;
+  const named = tools[rejectedTool(rejection, names, request.replyForm === 'tool-call' ? 1 : 0)];
+  if (named !== undefined) return withLowerTools(dialect, [named]);
+  if (ABOUT_FORMAT.test(text) || text.includes(`'${names.reply}'`)) return poorer;
+  const ofLevel = (level: ToolLevel) => tools.filter((tool) => toolLevel(tool, dialect) === level);
+  const isReplyStrict = strictSchema(request.outputSchema) !== null && isStrictlyAsked(dialect, request);
+  return (
+    withLowerTools(dialect, ofLevel('plain')) ??
+    (isReplyStrict ? null : poorer) ??
+    withLowerTools(dialect, ofLevel('bare')) ??
+    withLowerTools(dialect, ofLevel('strict')) ??
+    poorer
+  );
+}
+
+function withLowerTools(dialect: Dialect, tools: readonly ToolOffer[]): Dialect | null {
+  const lowered = tools.flatMap((tool) => {
+    const level = toolLevel(tool, dialect);
+    const lower = LOWER[level];
+    return lower === null ? [] : [[schemaKey(tool.parameters), lower] as const];
+  });
+  return lowered.length === 0
+    ? null
+    : { ...dialect, tools: new Map<string, ToolLevel>([...dialect.tools, ...lowered]) };
+}
+
+function isStrictlyAsked({ format, replyTool }: Dialect, { replyForm }: ModelRequest): boolean {
+  return replyForm === 'tool-call' ? replyTool === 'strict' : format === 'strict_schema';
+}
+
+/** A schema that cannot be strict is not sent in the same form again. */
+function withPoorerReply(dialect: Dialect, request: ModelRequest): Dialect | null {
+  const isStrict = isStrictlyAsked(dialect, request) && strictSchema(request.outputSchema) !== null;
+  if (request.replyForm === 'tool-call')
+    return dialect.replyTool === 'bare' ? null : { ...dialect, replyTool: isStrict ? 'plain' : 'bare' };
+  if (dialect.format === 'text') return null;
+  const format = dialect.format === 'json_object' ? 'text' : isStrict ? 'json_schema' : 'json_object';
+  return { ...dialect, format };
 }
 
 /** Whether a server reports something as unsupported without naming it. */
@@ -201,12 +281,12 @@ function fallbackToolCall(dialect: Dialect, { text, namesParam, isOffering }: Re
   if (isAboutToolChoice(text)) return weakerChoice ?? inPrompt;
   if (ABOUT_STRICT.test(text)) {
     if (isOffering && dialect.offers === 'strict') return { ...dialect, offers: 'plain' };
-    if (dialect.strictTool) return { ...dialect, strictTool: false };
+    if (dialect.replyTool === 'strict') return { ...dialect, replyTool: 'plain' };
     if (inPrompt !== null) return inPrompt;
   }
   if (namesParam || rejectsTools(text) || !isUnsupported(text)) return null;
   if (inPrompt !== null) return inPrompt;
-  if (dialect.strictTool) return { ...dialect, strictTool: false };
+  if (dialect.replyTool === 'strict') return { ...dialect, replyTool: 'plain' };
   return weakerChoice ?? (dialect.usage ? { ...dialect, usage: false } : null);
 }
 

@@ -38,16 +38,18 @@ export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
 
 export const countOrNull = z.catch(z.nullish(z.int().check(z.gte(0))), null);
 
-/** Returns the usage that a server reports; null if there is none. Missing counts of cached and reasoning tokens are left out. */
+/** Returns the usage that a server reports; null if there is none. Missing counts of parts are left out. */
 export function tokenUsage(
-  counts: { readonly input: number; readonly output: number; readonly cached: Count; readonly reasoning: Count } | null,
+  counts: Readonly<Record<'input' | 'output', number> & Record<'cached' | 'written' | 'reasoning', Count>> | null,
 ): TokenUsage | null {
   if (counts === null) return null;
-  const { input, output, cached, reasoning } = counts;
+  const { input, output, written, reasoning } = counts;
+  const cached = typeof counts.cached === 'number' ? Math.min(counts.cached, input) : undefined;
   return {
     inputTokens: input,
     outputTokens: output,
-    ...(typeof cached === 'number' && { cachedInputTokens: Math.min(cached, input) }),
+    ...(cached !== undefined && { cachedInputTokens: cached }),
+    ...(typeof written === 'number' && { cacheWriteTokens: Math.min(written, input - (cached ?? 0)) }),
     ...(typeof reasoning === 'number' && { reasoningTokens: Math.min(reasoning, output) }),
     estimated: false,
   };

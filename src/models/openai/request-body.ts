@@ -12,9 +12,10 @@ import type {
 } from 'openai/resources/responses/responses';
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
-import { jsonInstruction, nullRemover, schemaText } from '../../internal/json-schema.ts';
+import { type JsonNode, jsonInstruction, nullRemover, schemaText } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
 import { isOpenAI, type OpenAIApi, type OpenAISettings } from './options.ts';
+import { BARE, bareToolText, schemaKey, sendableSchema, type ToolLevel, type ToolLevels } from './schema-rejections.ts';
 import { losesKeywords, strictSchema } from './strict-schema.ts';
 
 /** The features of OpenAI's API that a request uses. Many servers implement the API, few in full. Values are ordered from rich to poor. */
@@ -24,10 +25,12 @@ export interface Dialect {
   readonly format: 'strict_schema' | 'json_schema' | 'json_object' | 'text';
   /** How the call of the reply's tool is requested if no other tools are offered. */
   readonly toolChoice: 'named' | 'required' | 'auto' | 'omitted';
-  /** Whether the schema of the reply's tool is strict. */
-  readonly strictTool: boolean;
+  /** How the schema of the reply's tool is sent. */
+  readonly replyTool: ToolLevel;
   /** How other tools are offered: with strict schemas, with plain schemas, or described in the prompt. */
   readonly offers: 'strict' | 'plain' | 'prompt';
+  /** The tools that are offered in another way. */
+  readonly tools: ToolLevels;
   /** How a call is requested if other tools are offered, too. */
   readonly anyChoice: 'required' | 'auto' | 'omitted';
   /** The Responses API always sends them. */
@@ -161,7 +164,7 @@ function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISe
  * parameter.
  */
 function promptFor(given: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
-  const request = withoutNativeTools(given, dialect);
+  const request = withBareTools(withoutNativeTools(given, dialect), dialect);
   return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, settings, dialect);
 }
 
@@ -211,7 +214,11 @@ function withoutSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn
 
 function replySchema({ schemaName, outputSchema }: ModelRequest, wantsStrict: boolean): ReplySchema {
   const strict = wantsStrict ? strictSchema(outputSchema) : null;
-  return { name: wireName(schemaName), schema: { ...(strict ?? outputSchema) }, strict: strict !== null };
+  return {
+    name: wireName(schemaName),
+    schema: { ...(strict ?? sendableSchema(outputSchema)) },
+    strict: strict !== null,
+  };
 }
 
 /**
@@ -221,10 +228,10 @@ function replySchema({ schemaName, outputSchema }: ModelRequest, wantsStrict: bo
 function toolCallPrompt(request: ModelRequest, dialect: Dialect): Prompt {
   const { reply: name } = toolNames(request);
   const offered = offeredTools(request, dialect);
-  const tools = [replyTool(request, name, dialect.strictTool), ...offered];
+  const tools = [replyTool(request, name, dialect.replyTool), ...offered];
   const instruction = `Reply with one call of ${offered.length === 0 ? `the tool ${name}` : 'a tool'} and nothing else.`;
   const choice = offered.length === 0 ? dialect.toolChoice : dialect.anyChoice;
-  const { turns } = request;
+  const turns = dialect.replyTool === 'bare' ? withSchema(request) : request.turns;
   switch (choice) {
     case 'named':
       return { turns, format: null, tools, choice: { name } };
@@ -241,11 +248,19 @@ function toolCallPrompt(request: ModelRequest, dialect: Dialect): Prompt {
   }
 }
 
-function replyTool({ outputSchema }: ModelRequest, name: string, wantsStrict: boolean): ToolSchema {
-  const strict = wantsStrict ? strictSchema(outputSchema) : null;
+function replyTool({ outputSchema }: ModelRequest, name: string, level: ToolLevel): ToolSchema {
   const { description: own } = outputSchema;
   const description = typeof own === 'string' && own !== '' ? own : 'Returns the complete reply.';
-  return { name, description, parameters: { ...(strict ?? outputSchema) }, strict: strict !== null };
+  return {
+    name,
+    description,
+    ...sentParameters(outputSchema, level === 'strict' ? strictSchema(outputSchema) : null, level),
+  };
+}
+
+function sentParameters(schema: JsonNode, strict: JsonNode | null, level: ToolLevel) {
+  const plain = level === 'bare' ? BARE : sendableSchema(schema);
+  return { parameters: { ...(strict ?? plain) }, strict: strict !== null };
 }
 
 /** Adds an instruction to the first system turn: many chat templates support only one. */
@@ -255,21 +270,39 @@ function withInstruction(turns: readonly ChatTurn[], instruction: string): ChatT
   return [{ role: 'system', content: `${first.content}\n\n${instruction}` }, ...rest];
 }
 
+/** Whether the request offers native tools, which the dialect does not describe in the prompt. */
+export function offersTools({ tools = [] }: Pick<ModelRequest, 'tools'>, dialect: Dialect): boolean {
+  const areNative = tools.every(({ parameters }) => dialect.tools.get(schemaKey(parameters)) !== 'prompt');
+  return tools.length > 0 && dialect.offers !== 'prompt' && areNative;
+}
+
 /** Returns the request without tools if the dialect describes them in the prompt. */
-function withoutNativeTools(request: ModelRequest, { offers }: Dialect): ModelRequest {
-  if (request.tools === undefined || offers !== 'prompt') return request;
+function withoutNativeTools(request: ModelRequest, dialect: Dialect): ModelRequest {
+  if (request.tools === undefined || offersTools(request, dialect)) return request;
   const { tools: _, turnsWithoutTools, ...others } = request;
   return { ...others, turns: turnsWithoutTools ?? request.turns };
 }
 
-function offeredTools(request: ModelRequest, { offers }: Dialect): readonly ToolSchema[] {
+function offeredTools(request: ModelRequest, dialect: Dialect): readonly ToolSchema[] {
   const { offered } = toolNames(request);
-  return (request.tools ?? []).map((tool, at) => offeredTool(tool, offered[at] ?? tool.name, offers === 'strict'));
+  return (request.tools ?? []).map((tool, at) => {
+    const { name, description, parameters } = tool;
+    const level = toolLevel(tool, dialect);
+    const strict = level === 'strict' ? strictArguments(parameters) : null;
+    return { name: offered[at] ?? name, description, ...sentParameters(parameters, strict, level) };
+  });
 }
 
-function offeredTool({ description, parameters }: ToolOffer, name: string, wantsStrict: boolean): ToolSchema {
-  const strict = wantsStrict ? strictArguments(parameters) : null;
-  return { name, description, parameters: { ...(strict ?? parameters) }, strict: strict !== null };
+/** Returns how the schema of an offered tool is sent. */
+export function toolLevel({ parameters }: ToolOffer, { offers, tools }: Dialect): ToolLevel {
+  const level = tools.get(schemaKey(parameters)) ?? (offers === 'strict' ? 'strict' : 'plain');
+  return level === 'strict' && strictArguments(parameters) === null ? 'plain' : level;
+}
+
+/** Adds the schemas of tools that are sent without them to the prompt. */
+function withBareTools(request: ModelRequest, { tools }: Dialect): ModelRequest {
+  const text = bareToolText(request, toolNames(request), tools);
+  return text === null ? request : { ...request, turns: withInstruction(request.turns, text) };
 }
 
 /**

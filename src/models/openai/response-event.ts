@@ -36,13 +36,17 @@ const usageSchema = z.catch(
       z.object({
         input_tokens: z.int().check(z.gte(0)),
         output_tokens: z.int().check(z.gte(0)),
-        input_tokens_details: z.catch(z.nullish(z.object({ cached_tokens: countOrNull })), null),
+        input_tokens_details: z.catch(
+          z.nullish(z.object({ cached_tokens: countOrNull, cache_write_tokens: countOrNull })),
+          null,
+        ),
         output_tokens_details: z.catch(z.nullish(z.object({ reasoning_tokens: countOrNull })), null),
       }),
       z.transform(({ input_tokens: input, output_tokens: output, ...usage }) => ({
         input,
         output,
         cached: usage.input_tokens_details?.cached_tokens,
+        written: usage.input_tokens_details?.cache_write_tokens,
         reasoning: usage.output_tokens_details?.reasoning_tokens,
       })),
     ),

@@ -16,29 +16,63 @@ export interface ServerError extends Rejection {
 }
 
 const wordOrNull = z.catch(z.nullable(z.string().check(z.minLength(1))), null);
-const errorBodySchema = z.catch(
-  z.object({
-    code: z.catch(z.nullable(z.union([z.string(), z.int()])), null),
-    type: wordOrNull,
-    param: wordOrNull,
-    failed_generation: wordOrNull,
-  }),
-  { code: null, type: null, param: null, failed_generation: null },
-);
+const wordOrNumber = z.catch(z.nullish(z.union([z.string(), z.int()])), null);
+const errorBodySchema = z.object({
+  code: wordOrNumber,
+  status: wordOrNumber,
+  statusCode: wordOrNumber,
+  status_code: wordOrNumber,
+  type: wordOrNumber,
+  param: wordOrNull,
+  failed_generation: wordOrNull,
+});
+type ErrorBody = Partial<z.infer<typeof errorBodySchema>>;
 
-/** Statuses of errors within a stream, which have a name only. */
+/** Statuses of errors within a stream, which have a name only. Names are compared in lower case, with underscores. */
 const STATUS_OF: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  invalid_prompt: 400,
   context_length_exceeded: 400,
   tool_use_failed: 400,
   json_validate_failed: 400,
-  invalid_api_key: 401,
-  authentication_error: 401,
   insufficient_quota: 429,
-  rate_limit_exceeded: 429,
-  rate_limit_error: 429,
+  request_too_large: 413,
+  overloaded_error: 529,
 };
+
+/** Words in the names of errors, from many servers; the first match counts. */
+const NAMED: readonly (readonly [RegExp, number])[] = [
+  [/rate_?limit|request_limit|throttl|too_many|resource_exhausted/u, 429],
+  [/quota|billing|payment|credit|balance|budget|insufficient_funds/u, 402],
+  [/permission|forbidden|access_(?:denied|terminated)|account_|country|not_allowed/u, 403],
+  [/(?:^|_|o)auth|unauth|api_?key|token_(?:expired|invalid)|(?:invalid|expired)_token|credential/u, 401],
+  [/not_?found|no_such|does_not_exist|unknown_model/u, 404],
+  [/overload|unavailable|capacity|busy/u, 503],
+  [/time_?out|timed_out|deadline/u, 504],
+  [/internal|server_error|api_error/u, 500],
+  [
+    /invalid|bad_?request|validation|unsupported|not_supported|malformed|unprocessable|policy|moderation|precondition|content_filter/u,
+    400,
+  ],
+];
+
+/** Returns the HTTP status that a code or a name stands for, as a number or as text; null if it is unknown. */
+function statusNamed(name: string | number | null | undefined): number | null {
+  const code = Number(name);
+  if (Number.isInteger(code) && code >= 400 && code < 600) return code;
+  const word = String(name ?? '')
+    .slice(0, MAX_NAME_CHARS)
+    .replaceAll(/([a-z\d])([A-Z])/gu, '$1_$2')
+    .replaceAll(/[\s-]+/gu, '_')
+    .toLowerCase();
+  return (
+    (Object.hasOwn(STATUS_OF, word) ? STATUS_OF[word] : NAMED.find(([pattern]) => pattern.test(word))?.[1]) ?? null
+  );
+}
+
+const MAX_NAME_CHARS = 100;
+
+/** Some servers send an error as a sentence. */
+const KEY_REJECTED =
+  /\b(?:invalid|incorrect|missing|expired) (?:api[ _-]?)?key\b|\bunauthori[sz]ed\b|\bauthentication (?:failed|error)\b/iu;
 
 /** Error texts are searched with patterns, which would take long in a hostile text. */
 const MAX_TEXT_CHARS = 8_000;
@@ -48,14 +82,18 @@ export function serverError(thrown: unknown): ServerError | null {
   if (!(thrown instanceof Error)) return null;
   const { status, error, headers } = thrown as { status?: unknown; error?: unknown; headers?: unknown };
   if (typeof status !== 'number' && (error === undefined || error === null)) return null;
-  const { code, type, param, failed_generation: generation } = errorBodySchema.parse(error);
-  const name = typeof code === 'string' ? code : type;
-  const named = typeof code === 'number' && code >= 400 && code < 600 ? code : STATUS_OF[name ?? ''];
+  const body: ErrorBody = errorBodySchema.safeParse(error).data ?? {};
+  const { code, type, param = null, failed_generation: generation = null } = body;
+  const names = [code, body.statusCode, body.status_code, body.status, type];
+  const named = names.map(statusNamed).find((one) => one !== null);
+  const text = thrown.message.slice(0, MAX_TEXT_CHARS).replace(/^\d{3} /u, '');
+  const isSentence = typeof error === 'string' && KEY_REJECTED.test(text);
   return {
-    status: typeof status === 'number' ? status : (named ?? 500),
-    text: thrown.message.slice(0, MAX_TEXT_CHARS).replace(/^\d{3} /u, ''),
+    status: typeof status === 'number' ? status : (named ?? (isSentence ? 401 : 500)),
+    text,
     param,
-    code: name,
+    code:
+      [code, type].find((one) => typeof one === 'string' && !/^(?:\d+|none|null)?$/iu.test(one))?.toString() ?? null,
     generation,
     headers: headers instanceof Headers ? headers : null,
   };

@@ -1,4 +1,4 @@
-import { admitsNull, isJsonNode, type JsonNode, onlyAlternative } from '../../internal/json-schema.ts';
+import { admitsNull, isJsonNode, type JsonNode } from '../../internal/json-schema.ts';
 
 /** Keywords that OpenAI's strict mode supports. */
 const KEPT = ['type', 'title', 'description', 'enum', 'const', '$ref', 'multipleOf', 'minimum', 'maximum'];
@@ -18,14 +18,13 @@ const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default',
  * (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
  *
  * 1. An object with properties and no `additionalProperties` is closed, which only narrows it. An object without properties stays open.
- * 2. An optional property becomes a required one that may be null; `nullRemover` removes the null when the reply is read. It does not
- *    look into choices and definitions, so optional properties are not possible there.
+ * 2. An optional property becomes a required one that may be null; `nullRemover` removes the null when the reply is read.
  * 3. `oneOf` becomes `anyOf`, because every reply is validated anyway.
  */
 export function strictSchema(schema: JsonNode): JsonNode | null {
   const known = strictSchemas.get(schema);
   if (known !== undefined) return known;
-  const strict = schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, true) : null;
+  const strict = schema['type'] === 'object' && choicesOf(schema).length === 0 ? strictNode(schema, schema) : null;
   strictSchemas.set(schema, strict);
   return strict;
 }
@@ -38,14 +37,14 @@ const HELPFUL = new RegExp(`"(?:${[...NARROWING, 'examples'].join('|')})":`, 'u'
 /** Whether strict mode omits keywords that help a model. `json` is the schema as text; a property with such a name counts too. */
 export const losesKeywords = (json: string): boolean => HELPFUL.test(json);
 
-function strictNode(node: unknown, mayBeNull: boolean): JsonNode | null {
-  if (!isJsonNode(node) || !isTyped(node) || !isClosable(node, mayBeNull)) return null;
+function strictNode(given: unknown, root: JsonNode): JsonNode | null {
+  const node = withoutWrapper(given);
+  if (!isJsonNode(node) || !isTyped(node) || !isClosable(node)) return null;
   if (node['$ref'] !== undefined) return strictReference(node);
-  const inside = mayBeNull && onlyAlternative(node) !== null;
   const strict: Record<string, unknown> = {};
   for (const [keyword, value] of Object.entries(node)) {
     if (LEFT_OUT.has(keyword)) continue;
-    const kept = PLAIN.has(keyword) ? value : strictChild(node, keyword, inside);
+    const kept = PLAIN.has(keyword) ? value : strictChild(node, keyword, root);
     if (kept === null) return null;
     strict[RENAMED[keyword] ?? keyword] = kept;
   }
@@ -53,13 +52,25 @@ function strictNode(node: unknown, mayBeNull: boolean): JsonNode | null {
   return { ...strict, required: namesIn(node), additionalProperties: false };
 }
 
-function strictChild(node: JsonNode, keyword: string, mayBeNull: boolean): unknown {
+/** Returns the one schema that `allOf` wraps, as libraries do for a reference with a description. */
+function withoutWrapper(node: unknown): unknown {
+  const { allOf, ...others } = isJsonNode(node) ? node : {};
+  const isWrapper =
+    Array.isArray(allOf) && allOf.length === 1 && Object.keys(others).every((one) => DESCRIBING.has(one));
+  return isWrapper ? allOf[0] : node;
+}
+
+const DESCRIBING = new Set([...LEFT_OUT, 'title', 'description']);
+
+function strictChild(node: JsonNode, keyword: string, root: JsonNode): unknown {
   const value = node[keyword];
-  if (keyword === 'items') return strictNode(value, mayBeNull);
+  if (keyword === 'items') return strictNode(value, root);
   if (keyword === 'anyOf' || keyword === 'oneOf')
-    return Array.isArray(value) ? allOrNull(value.map((one) => strictNode(one, mayBeNull))) : null;
-  if (keyword === 'properties') return strictMembers(value, (one, name) => strictProperty(node, name, one, mayBeNull));
-  return keyword === '$defs' || keyword === 'definitions' ? strictMembers(value, strictDefinition) : null;
+    return Array.isArray(value) ? allOrNull(value.map((one) => strictNode(one, root))) : null;
+  if (keyword === 'properties') return strictMembers(value, (one, name) => strictProperty(node, name, one, root));
+  return keyword === '$defs' || keyword === 'definitions'
+    ? strictMembers(value, (one) => strictDefinition(one, root))
+    : null;
 }
 
 /** Returns a reference to the root or a definition without other keywords, or null for any other reference. */
@@ -69,10 +80,10 @@ function strictReference({ $ref }: JsonNode): JsonNode | null {
   return $ref === '#' ? { $ref } : null;
 }
 
-function strictProperty({ required }: JsonNode, name: string, property: unknown, mayBeNull: boolean): JsonNode | null {
-  const strict = strictNode(property, mayBeNull);
+function strictProperty({ required }: JsonNode, name: string, property: unknown, root: JsonNode): JsonNode | null {
+  const strict = strictNode(property, root);
   const isRequired = Array.isArray(required) && required.includes(name);
-  return strict === null || isRequired || admitsNull(property) ? strict : { anyOf: [strict, { type: 'null' }] };
+  return strict === null || isRequired || admitsNull(property, root) ? strict : { anyOf: [strict, { type: 'null' }] };
 }
 
 function strictMembers(value: unknown, strictOne: (node: unknown, name: string) => JsonNode | null): JsonNode | null {
@@ -83,9 +94,9 @@ function strictMembers(value: unknown, strictOne: (node: unknown, name: string) 
 }
 
 /** Returns a strict definition, or null. A definition is a schema or a group of definitions. */
-function strictDefinition(node: unknown): JsonNode | null {
-  if (!isJsonNode(node) || Object.keys(node).join() !== '$defs') return strictNode(node, false);
-  const definitions = strictMembers(node['$defs'], strictDefinition);
+function strictDefinition(node: unknown, root: JsonNode): JsonNode | null {
+  if (!isJsonNode(node) || Object.keys(node).join() !== '$defs') return strictNode(node, root);
+  const definitions = strictMembers(node['$defs'], (one) => strictDefinition(one, root));
   return definitions === null ? null : { $defs: definitions };
 }
 
@@ -95,14 +106,11 @@ function isTyped(node: JsonNode): boolean {
 }
 
 /** Whether an object accepts no other properties, or can be restricted to them. */
-function isClosable(node: JsonNode, mayBeNull: boolean): boolean {
+function isClosable(node: JsonNode): boolean {
   if (!isObject(node)) return true;
   const { required = [], additionalProperties = namesIn(node).length === 0 } = node;
   if (additionalProperties !== false || !Array.isArray(required)) return false;
-  const names = namesIn(node);
-  return (
-    required.every((name) => names.includes(name)) && (mayBeNull || names.every((name) => required.includes(name)))
-  );
+  return required.every((name) => namesIn(node).includes(name));
 }
 
 function namesIn({ properties }: JsonNode): readonly string[] {

@@ -1,11 +1,13 @@
 import type { CallToolResult, Client, Tool as ListedTool, VersionNegotiationMode } from '@modelcontextprotocol/client';
+import * as z from 'zod/mini';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { deadline, linkSignals, unlessAborted } from '../../internal/async.ts';
 import { type McpSettings, mcpError } from './options.ts';
-import { httpTransport, type Sdk, type ServerTransport, stdioTransport } from './transport.ts';
+import { httpTransport, type Sdk, type ServerTransport, stdioTransport, UNANSWERED } from './transport.ts';
 
-export interface Connection extends Pick<ServerTransport, 'gone' | 'isSessionLost' | 'end'> {
+export interface Connection extends Pick<ServerTransport, 'gone' | 'hasSessions' | 'end'> {
   readonly client: Client;
 }
 
@@ -64,7 +66,7 @@ export async function callTool(
   const until = linkSignals(gone, ...signals);
   try {
     return await client.callTool(
-      { name, arguments: args },
+      { name, arguments: wellFormed(args) },
       { signal: until.signal, timeout: MAX_TIMER_MS, toolDefinition: { name, inputSchema } },
     );
   } catch (error) {
@@ -72,6 +74,56 @@ export async function callTool(
   } finally {
     until.forget();
   }
+}
+
+/** How long a server may take to list its tools once more. */
+const PROBE_MS = 2_000;
+
+/** Statuses that say nothing about the session unless the text does. */
+const OTHER_REASONS: ReadonlySet<number> = new Set([401, 403, 429]);
+
+/** JSON-RPC codes of servers that do not know a session. A tool that throws has other codes. */
+const SESSION_CODES: ReadonlySet<number> = new Set([-32_000, -32_001, -32_005, -32_600]);
+
+const UNKNOWN_SESSION =
+  /\b(no|unknown|invalid|expired|stale|missing|inactive)\b[\w -]{0,20}\bsession|\bsession\b.{0,80}\b(not|no longer|unknown|invalid|expired|terminated|closed|missing|required)\b/iu;
+const NOT_INITIALIZED =
+  /\b(server|session|client|transport) (is |was |has )?not (yet |been )*initiali[sz]ed|\bbefore initiali[sz]ation\b|\bre-?initiali[sz]e\b|\binitiali[sz]e (first|the session|request)/iu;
+
+/**
+ * Whether a call failed because the server no longer knows the session, and therefore did nothing: it may then be repeated in a new one.
+ * The specification requires the status 404. Many servers respond with another status or with a JSON-RPC error. If its text is not clear,
+ * the session is lost if the server also refuses to list its tools.
+ */
+export async function isSessionLost(
+  { client, hasSessions }: Connection,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const refusal = hasSessions ? refusalOf(error) : null;
+  if (refusal === null) return false;
+  const { status, code, text } = refusal;
+  if (NOT_INITIALIZED.test(text)) return true;
+  if (client.transport?.sessionId === undefined) return false;
+  if (status === 404 || status === 410 || (status === 400 && /session/iu.test(text))) return true;
+  if ((status !== null || SESSION_CODES.has(code)) && UNKNOWN_SESSION.test(text)) return true;
+  // After a status of 500 or more, the call may have had an effect.
+  if (status !== null && (status >= 500 || OTHER_REASONS.has(status))) return false;
+  const probe = client.request({ method: 'tools/list', params: {} }, z.unknown(), { signal, timeout: PROBE_MS });
+  return probe.then(
+    () => false,
+    (refused) => refusalOf(refused) !== null,
+  );
+}
+
+/** Returns an HTTP error (a status) or a JSON-RPC error (a code); null for any other error, after which the call may have had an effect. */
+function refusalOf(error: unknown) {
+  const { status, data, code, message } = (error ?? {}) as Record<'status' | 'data' | 'code' | 'message', unknown>;
+  const { text } = (data ?? {}) as { text?: unknown };
+  if (typeof status === 'number') return { status, code: 0, text: String(text ?? '') };
+  return typeof code === 'number' && message !== UNANSWERED.message
+    ? { status: null, code, text: String(message) }
+    : null;
 }
 
 const METHOD_NOT_FOUND = -32_601;

@@ -64,15 +64,17 @@ function withUniqueNames(prefix: string, tools: readonly Tool[]): readonly (read
   });
 }
 
-/** Keeps one connection. If it is gone, the next `get` reconnects; concurrent calls share one attempt. */
+/** Keeps one connection. If it is gone or dropped, the next `get` reconnects; concurrent calls share one attempt. */
 function createReconnecting(first: Connection, open: (signal: AbortSignal) => Promise<Connection>): Reconnecting {
   const closing = new AbortController();
   let current = first;
+  let isDropped = false;
   let opening: Promise<Connection> | null = null;
   const reopen = async (): Promise<Connection> => {
     try {
-      await current.end(true);
+      if (!isDropped) await current.end(true);
       current = await open(closing.signal);
+      isDropped = false;
       return current;
     } finally {
       opening = null;
@@ -82,11 +84,13 @@ function createReconnecting(first: Connection, open: (signal: AbortSignal) => Pr
     closed: closing.signal,
     get: async () => {
       closing.signal.throwIfAborted();
-      if (!current.gone.aborted) return current;
+      if (!current.gone.aborted && !isDropped) return current;
       opening ??= reopen();
       return opening;
     },
-    drop: (connection) => connection.end(true),
+    drop: (connection) => {
+      isDropped ||= connection === current;
+    },
     close: async () => {
       closing.abort(new Error('it was closed'));
       await opening?.catch(() => {});

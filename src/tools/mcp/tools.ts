@@ -5,19 +5,22 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import { unlessAborted } from '../../internal/async.ts';
+import { firstLongNumber } from '../../internal/json-text.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { Capability } from '../capability.ts';
-import { type Connection, callTool } from './connection.ts';
+import { type Connection, callTool, isSessionLost } from './connection.ts';
 import type { LeftOut } from './mcp-connection.ts';
 import { type McpSettings, mcpError } from './options.ts';
 import type { Sdk } from './transport.ts';
 
 const MAX_PAGES = 50;
+/** Pages in a row without a new tool. */
+const MAX_BARREN_PAGES = 10;
 const MAX_TOOLS = 1_000;
 /** A schema goes into every prompt that offers its tool. */
 const MAX_SCHEMA_CHARS = 50_000;
 
-const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.string()) });
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.optional(z.unknown()) });
 const toolSchema = z.object({
   name: z.string().check(z.minLength(1)),
   title: z.catch(z.optional(z.string()), undefined),
@@ -28,7 +31,7 @@ const toolSchema = z.object({
 
 export type Tool = z.output<typeof toolSchema>;
 
-/** Lists all tools, page by page. An invalid tool is left out. */
+/** Lists all tools, page by page, sorted by name: the order of some servers changes. An invalid tool is left out. */
 export async function listTools(
   client: Client,
   signal: AbortSignal,
@@ -41,7 +44,7 @@ export async function listTools(
     if (data !== undefined && reason === null) tools.set(data.name, data);
     else leftOut.push({ tool: nameOf(listed), reason: reason ?? '' });
   }
-  return { tools: [...tools.values()], leftOut };
+  return { tools: [...tools.values()].toSorted((one, other) => (one.name < other.name ? -1 : 1)), leftOut };
 }
 
 function whyUnusable({ name, inputSchema, execution }: Tool, others: ReadonlyMap<string, Tool>): string | null {
@@ -51,21 +54,30 @@ function whyUnusable({ name, inputSchema, execution }: Tool, others: ReadonlyMap
   return `its input schema has more than ${MAX_SCHEMA_CHARS} characters`;
 }
 
+/** Some servers never end their list: it ends at a cursor that was followed before, and after some pages without a new tool. */
 async function listPages(client: Client, signal: AbortSignal): Promise<readonly unknown[]> {
   const tools: unknown[] = [];
+  const names = new Set<string>();
+  const followed = new Set<string | undefined>();
   let cursor: string | undefined;
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
+  for (let barren = 0; barren < MAX_BARREN_PAGES && !followed.has(cursor); ) {
+    followed.add(cursor);
     const params = cursor === undefined ? {} : { cursor };
     const listed = await client.request({ method: 'tools/list', params }, pageSchema, {
       signal,
       timeout: MAX_TIMER_MS,
     });
-    for (const tool of listed.tools) tools.push(tool);
-    if (tools.length > MAX_TOOLS) break;
-    cursor = listed.nextCursor;
-    if (cursor === undefined) return tools;
+    const hasNews = listed.tools.some((tool) => !names.has(nameOf(tool)));
+    if (hasNews) for (const tool of listed.tools) tools.push(tool);
+    for (const tool of listed.tools) names.add(nameOf(tool));
+    if (tools.length > MAX_TOOLS || followed.size > MAX_PAGES)
+      throw new Error(`its list of tools exceeds ${MAX_TOOLS} tools or ${MAX_PAGES} pages`);
+    const { nextCursor } = listed;
+    if (typeof nextCursor !== 'string' && typeof nextCursor !== 'number') break;
+    cursor = String(nextCursor);
+    barren = hasNews ? 0 : barren + 1;
   }
-  throw new Error(`its list of tools exceeds ${MAX_TOOLS} tools or ${MAX_PAGES} pages`);
+  return tools;
 }
 
 /** @throws PostChainError `invalid_option` for an unknown name in `include` or `exclude`. */
@@ -102,8 +114,8 @@ export interface Reconnecting {
   readonly closed: AbortSignal;
   /** Resolves to the connection, or to a new one if it is gone. */
   get(): Promise<Connection>;
-  /** Closes a connection, so that the next `get` reconnects. */
-  drop(connection: Connection): Promise<void>;
+  /** Makes the next `get` reconnect. Calls that use the connection continue. */
+  drop(connection: Connection): void;
   /** Closes the connection and rejects every later `get`. Never rejects. */
   close(): Promise<void>;
 }
@@ -134,14 +146,14 @@ export function toolCapability({ sdk, settings, server }: Parts, name: string, t
   };
 }
 
-/** Calls a tool once, or again in a new session if the server reports an unknown session and therefore did nothing. */
+/** Calls a tool once, or again in a new session if the server no longer knows the session. */
 async function callOnce(server: Reconnecting, tool: Tool, args: Record<string, unknown>, signal: AbortSignal) {
   const connection = await unlessAborted(server.get(), signal);
   try {
     return await callTool(connection, tool, args, signal, server.closed);
   } catch (error) {
-    if (!connection.isSessionLost(error)) throw error;
-    await server.drop(connection);
+    if (!(await isSessionLost(connection, error, signal))) throw error;
+    server.drop(connection);
     return callTool(await unlessAborted(server.get(), signal), tool, args, signal, server.closed);
   }
 }
@@ -222,7 +234,16 @@ const MAX_WORD_CHARS = 200;
  */
 export function resultText({ content, structuredContent }: CallToolResult): string {
   const isStructured = structuredContent !== undefined && !content.some(({ type }) => type === 'text');
-  return [...content.map(partText), ...(isStructured ? [JSON.stringify(structuredContent)] : [])].join('\n');
+  return [...content.map(partText), ...(isStructured ? structuredLines(structuredContent) : [])].join('\n');
+}
+
+/** The client parses structured content, so that long numbers have lost digits. */
+function structuredLines(structured: unknown): readonly string[] {
+  const json = JSON.stringify(structured);
+  const long = firstLongNumber(json);
+  return long === null
+    ? [json]
+    : [json, `[numbers with more than 15 digits, such as ${long.path.join('.')}, may be rounded]`];
 }
 
 function partText(part: ContentBlock): string {
@@ -250,7 +271,8 @@ function described(kind: string, ...words: readonly (string | undefined)[]): str
 }
 
 function bytesOf(data: string): string {
-  return sized(Math.floor((data.replace(/=+$/u, '').length * 3) / 4));
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0;
+  return sized(Math.floor(((data.length - padding) * 3) / 4));
 }
 
 function sized(bytes: number): string;

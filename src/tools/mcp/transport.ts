@@ -33,8 +33,8 @@ export interface ServerTransport {
   readonly transport: Transport;
   /** Aborts, with an Error as the reason, when the server is no longer reachable. */
   readonly gone: AbortSignal;
-  /** Whether an error may mean that the server no longer knows the session, so that a new connection is needed. */
-  isSessionLost(error: unknown): boolean;
+  /** Whether the server may forget the session while it is reachable. */
+  readonly hasSessions: boolean;
   /** Closes the connection and waits for its process to end. If `isFailing`, it sends no more requests and waits only briefly. Never rejects. */
   end(isFailing: boolean): Promise<void>;
 }
@@ -49,7 +49,8 @@ const RECONNECTION = {
   maxRetries: 2,
 };
 
-const UNANSWERED = { code: -32_000, message: 'the connection ended without a response' };
+/** The error of a call that the server may have executed. */
+export const UNANSWERED = { code: -32_000, message: 'the connection ended without a response' };
 
 /**
  * Returns the SDK's transport for streamable HTTP with two additions: a response stream that ends without a response fails its request,
@@ -97,17 +98,7 @@ export function httpTransport({ StreamableHTTPClientTransport }: Sdk, { url, hea
     gone.abort(new Error('it was disconnected'));
     await transport.close();
   };
-  const isSessionLost = (error: unknown): boolean => transport.sessionId !== undefined && isSessionError(error);
-  return { transport, gone: gone.signal, isSessionLost, end };
-}
-
-/**
- * Whether an HTTP error may mean that the session is unknown. The specification requires 404. Many servers respond with 400 and mention the
- * session; after any other 400, the request may have had an effect.
- */
-function isSessionError(error: unknown): boolean {
-  const { status, data } = (error ?? {}) as { status?: unknown; data?: { text?: unknown } };
-  return status === 404 || (status === 400 && /session/iu.test(String(data?.text ?? '')));
+  return { transport, gone: gone.signal, hasSessions: true, end };
 }
 
 type Outgoing = Extract<JSONRPCMessage, { method: string }>;
@@ -131,8 +122,23 @@ const boundedFetch: typeof globalThis.fetch = async (input, init) => {
   if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
     return new Response(null, { status: 405 });
   const { body, status, statusText, headers } = await platformFetch(input, init);
-  return new Response(body && boundedBody(body, MAX_MESSAGE_BYTES), { status, statusText, headers });
+  const response = new Response(body && boundedBody(body, MAX_MESSAGE_BYTES), { status, statusText, headers });
+  const isJson = status === 200 && /^application\/json\b/iu.test(headers.get('content-type') ?? '');
+  return isJson
+    ? new Response(withOwnId(await response.text(), init?.body), { status, statusText, headers })
+    : response;
 };
+
+/** An error without an id, as servers send that reject a request before they read it, gets the id of the request: the SDK would wait. */
+function withOwnId(text: string, request: unknown): string {
+  try {
+    const { id, error, ...message } = JSON.parse(text) as { id?: unknown; error?: unknown };
+    const own = (JSON.parse(String(request)) as { id?: unknown }).id;
+    return (id ?? null) === null && error ? JSON.stringify({ ...message, id: own, error }) : text;
+  } catch {
+    return text;
+  }
+}
 
 /** Requests over HTTP, each with its own response stream. */
 interface OpenRequests {
@@ -209,7 +215,7 @@ export async function stdioTransport({ command, args, env, cwd }: StdioSettings)
     await server.exited();
     server.close();
   };
-  return { transport, gone: server.gone, isSessionLost: () => false, end };
+  return { transport, gone: server.gone, hasSessions: false, end };
 }
 
 const MAX_CHARS = 2_000;

@@ -39,6 +39,10 @@ describe('the tokens of a call or of several', () => {
       { ...used, cachedInputTokens: 2_000, reasoningTokens: 30 },
       '2,300 tokens in (2,000 cached), 40 out (30 reasoning)',
     ],
+    [
+      { ...used, cachedInputTokens: 2_000, cacheWriteTokens: 300 },
+      '2,300 tokens in (2,000 cached, 300 written to the cache), 40 out',
+    ],
     [{ ...used, cachedInputTokens: 0, reasoningTokens: 0 }, '2,300 tokens in (0 cached), 40 out (0 reasoning)'],
     [{ ...used, estimated: true }, '2,300 tokens in, 40 out, estimated'],
   ])('are formatted with what the provider reports: %j', (usage, text) => expect(formatTokens(usage)).toBe(text));

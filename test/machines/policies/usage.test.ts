@@ -10,14 +10,16 @@ const call: fc.Arbitrary<TokenUsage> = fc.record(
     inputTokens: fc.nat(1e6),
     outputTokens: fc.nat(1e6),
     cachedInputTokens: fc.nat(1e6),
+    cacheWriteTokens: fc.nat(1e6),
     reasoningTokens: fc.nat(1e6),
     estimated: fc.boolean(),
   },
   { requiredKeys: ['inputTokens', 'outputTokens', 'estimated'] },
 );
-const PRICE = { inputPerMillion: 2, outputPerMillion: 8 };
+/** Tokens in the cache cost the same as others. */
+const PRICE = { inputPerMillion: 2, cacheWritePerMillion: 2, outputPerMillion: 8 };
 /** The sum of a number that only some calls report; nothing if none does. */
-const sumOf = (name: 'cachedInputTokens' | 'reasoningTokens', calls: readonly TokenUsage[]) => {
+const sumOf = (name: 'cachedInputTokens' | 'cacheWriteTokens' | 'reasoningTokens', calls: readonly TokenUsage[]) => {
   const reported = calls.flatMap((one) => one[name] ?? []);
   return reported.length > 0 && { [name]: sum(reported) };
 };
@@ -33,6 +35,7 @@ describe('usage', () => {
           inputTokens: sum(calls.map(({ inputTokens }) => inputTokens)),
           outputTokens: sum(calls.map(({ outputTokens }) => outputTokens)),
           ...sumOf('cachedInputTokens', calls),
+          ...sumOf('cacheWriteTokens', calls),
           ...sumOf('reasoningTokens', calls),
           estimated: calls.some(({ estimated }) => estimated),
           cost: expect.closeTo(
@@ -47,6 +50,35 @@ describe('usage', () => {
     const one = { inputTokens: 1_000_000, cachedInputTokens: 750_000, outputTokens: 1_000_000, estimated: false };
     expect(addCall(NO_USAGE, one, PRICE).cost).toBe(10);
     expect(addCall(NO_USAGE, one, { ...PRICE, cachedInputPerMillion: 0.4 }).cost).toBeCloseTo(0.5 + 0.3 + 8);
+  });
+
+  const CACHED = { inputPerMillion: 3, cachedInputPerMillion: 0.3, outputPerMillion: 15 };
+  it.each([
+    ['written, at 1.25 times the price', { cacheWriteTokens: 98_000 }, CACHED, 0.381, -0.0735],
+    [
+      'written, at the given price',
+      { cacheWriteTokens: 98_000 },
+      { ...CACHED, cacheWritePerMillion: 6 },
+      0.6015,
+      -0.294,
+    ],
+    ['written, for nothing', { cacheWriteTokens: 98_000 }, { ...CACHED, cacheWritePerMillion: 0 }, 0.0135, 0.294],
+    ['read', { cachedInputTokens: 98_000 }, CACHED, 0.0429, 0.2646],
+    ['read and written', { cachedInputTokens: 50_000, cacheWriteTokens: 48_000 }, CACHED, 0.2085, 0.099],
+    ['neither', { cachedInputTokens: 0, cacheWriteTokens: 0 }, CACHED, 0.3075, undefined],
+    ['more written than there are', { cacheWriteTokens: 200_000 }, CACHED, 0.3825, -0.075],
+    ['more read than there are', { cachedInputTokens: 200_000, cacheWriteTokens: 1 }, CACHED, 0.0375, 0.27],
+  ])('[A11] prices input tokens of the cache: %s', (_, cached, price, cost, savedByCache) => {
+    const one = { inputTokens: 100_000, outputTokens: 500, estimated: false, ...cached };
+    const used = addCall(NO_USAGE, one, price);
+    expect(usageSchema.parse(used)).toEqual({
+      modelCalls: 1,
+      ...one,
+      cost: expect.closeTo(cost, 9),
+      ...(savedByCache !== undefined && { savedByCache: expect.closeTo(savedByCache, 9) }),
+    });
+    const without = addCall(NO_USAGE, { inputTokens: 100_000, outputTokens: 500, estimated: false }, price).cost ?? 0;
+    expect((used.cost ?? 0) + (savedByCache ?? 0)).toBeCloseTo(without, 9);
   });
 
   it('[A11] has no known cost if the price of any call is unknown', () => {

@@ -99,9 +99,12 @@ describe('the openai model, requesting JSON', () => {
         ? [400, said('Invalid schema for response_format: reference can only point to definitions')]
         : null,
     );
-    const odd = modelRequest({ schemaName: 'odd_reply', outputSchema: { ...modelRequest().outputSchema } });
+    const odd = modelRequest({
+      schemaName: 'odd_reply',
+      outputSchema: { ...modelRequest().outputSchema, title: 'odd' },
+    });
     const good = modelRequest();
-    for (const request of [good, odd, good, odd]) await partsOf(model, request);
+    for (const request of [good, odd, good, structuredClone(odd)]) await partsOf(model, request);
     expect(formats()).toEqual(['strict', 'strict', 'json_schema', 'strict', 'json_schema']);
   });
 

@@ -1,6 +1,8 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import * as z from 'zod';
 import { failureSchema } from '../../../machines/contracts/failure.ts';
+import { aiSdkModel } from '../../../src/entries/ai-sdk.ts';
 import { createStructuredOutput } from '../../../src/llm/attempts/structured-output.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, completion, event, respondWithJson, streaming } from '../../support/chat-server.ts';
@@ -313,5 +315,55 @@ describe('broken replies to the openai model', () => {
     const failure = await failureFrom(openaiModel({ model: 'm', apiKey: KEY, fetch }), modelRequest());
     expect(failure).toMatchObject({ stage: 'unexpected', code: 'unexpected', retryable: false });
     expect(failure.message).toBe('the call failed: RangeError: no [key]');
+  });
+});
+
+describe('an error within a stream that begins with status 200', () => {
+  const at = (baseURL: string) => [
+    openaiModel({ model: 'm', apiKey: 'k', baseURL }),
+    aiSdkModel(createOpenAICompatible({ name: 'x', baseURL })('m')),
+  ];
+
+  test.each<[object | string, string, boolean]>([
+    [{ type: 'auth_error', code: '401' }, 'unauthorized', false],
+    [{ type: 'None', code: '403' }, 'unauthorized', false],
+    [{ type: 'authentication_error' }, 'unauthorized', false],
+    [{ code: 'invalid_api_key' }, 'unauthorized', false],
+    [{ type: 'AuthenticationError', code: null }, 'unauthorized', false],
+    [{ status: 'UNAUTHENTICATED' }, 'unauthorized', false],
+    [{ status: 'PERMISSION_DENIED', code: 403 }, 'unauthorized', false],
+    [{ type: 'permission_error' }, 'unauthorized', false],
+    [{ code: 'account_deactivated' }, 'unauthorized', false],
+    ['Unauthorized: invalid API key', 'unauthorized', false],
+    [{ code: 'model_not_found', type: 'server_error' }, 'bad_request', false],
+    [{ type: 'NotFoundError' }, 'bad_request', false],
+    [{ status: '400' }, 'bad_request', false],
+    [{ status_code: 422 }, 'bad_request', false],
+    [{ type: 'BadRequestError' }, 'bad_request', false],
+    [{ status: 'INVALID_ARGUMENT' }, 'bad_request', false],
+    [{ code: 'unsupported_value' }, 'bad_request', false],
+    [{ code: 'content_policy_violation' }, 'bad_request', false],
+    [{ code: 'insufficient_quota' }, 'insufficient_quota', false],
+    [{ code: 'billing_hard_limit_reached' }, 'insufficient_quota', false],
+    [{ type: 'budget_exceeded' }, 'insufficient_quota', false],
+    [{ code: 'context_length_exceeded' }, 'prompt_too_long', false],
+    [{ type: 'throttling_error', code: '429' }, 'rate_limited', true],
+    [{ code: 'account_rate_limit_exceeded' }, 'rate_limited', true],
+    [{ type: 'ThrottlingException' }, 'rate_limited', true],
+    [{ status: 'RESOURCE_EXHAUSTED' }, 'rate_limited', true],
+    [{ type: 'overloaded_error' }, 'server_error', true],
+    [{ code: '503' }, 'server_error', true],
+    [{ status: 'UNAVAILABLE' }, 'server_error', true],
+    [{ type: 'InternalServerError', code: 'None' }, 'server_error', true],
+    [{ code: 'something_odd' }, 'server_error', true],
+    ['The engine fell over.', 'server_error', true],
+  ])('%j is %s (retryable: %s)', async (error, code, retryable) => {
+    const sent = typeof error === 'string' ? error : { message: 'It failed.', ...error };
+    const { baseURL } = await chatServer(({ response }) => {
+      streaming(response).end(event(chunk({ content: '{"re' })) + event({ error: sent }));
+    });
+    // The other provider passes on these two members only.
+    const models = at(baseURL).slice(0, ['code', 'type'].some((key) => key in Object(error)) ? 2 : 1);
+    for (const model of models) expect(await failureFrom(model)).toMatchObject({ code, retryable });
   });
 });

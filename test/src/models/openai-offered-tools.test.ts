@@ -219,11 +219,19 @@ describe('a server that does not support tools in addition to a reply', () => {
         ? [400, said("Invalid schema for function 'bad': got type 'string'", { param: 'tools[0].function.parameters' })]
         : null,
     );
-    const bad = offering({ tools: [{ ...search, name: 'bad' }] });
+    const bad = offering({ tools: [{ ...search, name: 'bad', parameters: { ...closed, title: 'bad' } }] });
     expect(await repliesOf(model, bad)).toMatchObject({ text: '{}', calls: [] });
     const other = offering({ outputSchema: { ...bad.outputSchema } });
     expect((await repliesOf(model, other)).calls).toHaveLength(1);
-    expect(ways()).toEqual([`auto s ${S}`, `auto p ${S}`, `no tools ${S}`, `auto sp ${S}`]);
+    await partsOf(model, structuredClone(bad));
+    expect(ways()).toEqual([
+      `auto s ${S}`,
+      `auto p ${S}`,
+      `auto p ${S}`,
+      `no tools ${S}`,
+      `auto sp ${S}`,
+      `no tools ${S}`,
+    ]);
   });
 
   test('a rejected format is given up before the tools', async () => {

@@ -45,14 +45,6 @@ describe('the bytes of an event stream', () => {
     expect(parts.at(-1)).toMatchObject({ usage });
     expect(replyOf(await partsFrom(...Array.from(Buffer.from(body), (byte) => Uint8Array.of(byte))))).toEqual(WELL);
   });
-
-  test('decodes characters split at any byte', async () => {
-    const bytes = Buffer.from(events);
-    const from = bytes.indexOf(WILD.slice(0, 5));
-    for (let at = from; at < from + Buffer.byteLength(WILD); at += 1) {
-      expect(replyOf(await partsFrom(bytes.subarray(0, at), bytes.subarray(at)))).toEqual(WELL);
-    }
-  });
 });
 
 const choice = (more: object, finishReason: string | null = null) => ({

@@ -1,9 +1,8 @@
-import { LLMock } from '@copilotkit/aimock';
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, completion, DONE, event, streaming } from '../../support/chat-server.ts';
-import { modelRequest, partsOf, textOf } from '../../support/model-streams.ts';
+import { modelRequest, partsOf } from '../../support/model-streams.ts';
 
 const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: 'sk-test-1234567890', baseURL });
 const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
@@ -19,23 +18,6 @@ async function partsFrom(...writes: readonly (string | Uint8Array)[]) {
 }
 
 describe('the openai model, streaming', () => {
-  test('a reply from a complete mock server becomes deltas and one finish part', async () => {
-    const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: 'silent' });
-    onTestFinished(() => mock.stop());
-    mock.onMessage('sky', { content: '{"response":"Rayleigh"}', usage: { prompt_tokens: 7, completion_tokens: 3 } });
-    await mock.start();
-    const parts = await partsOf(model(`${mock.url}/v1`));
-    expect(textOf(parts)).toBe('{"response":"Rayleigh"}');
-    expect(parts.filter(({ type }) => type === 'text-delta').length).toBeGreaterThan(3);
-    expect(parts.at(-1)).toEqual({ type: 'finish', reason: 'stop', usage });
-    expect(mock.getLastRequest()?.body).toMatchObject({
-      model: 'test-model',
-      stream: true,
-      stream_options: { include_usage: true },
-      response_format: { type: 'json_schema', json_schema: { name: 'action_reply', strict: true } },
-    });
-  });
-
   test('a delta is passed on while the reply is still being written', async () => {
     let goOn = (): void => {};
     const server = await chatServer(async ({ response }) => {
@@ -67,17 +49,6 @@ describe('the openai model, streaming', () => {
   ])('the finish reason %s is %s', async (theirs, ours) => {
     const parts = await partsFrom(event(chunk({ content: 'a' })), event(chunk({}, theirs)), DONE);
     expect(parts.at(-1)).toEqual({ type: 'finish', reason: ours, usage: null });
-  });
-
-  test('a server that does not stream is supported', async () => {
-    const server = await chatServer(({ response }) => {
-      const reply = { object: 'chat.completion', choices: [{ message: { content: 'whole' }, finish_reason: 'stop' }] };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
-    });
-    expect(await partsOf(model(server.baseURL))).toEqual([
-      { type: 'text-delta', text: 'whole' },
-      { type: 'finish', reason: 'stop', usage: null },
-    ]);
   });
 
   test('a refusal is a refinement failure that is not retryable', async () => {

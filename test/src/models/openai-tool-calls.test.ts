@@ -1,5 +1,4 @@
-import { LLMock } from '@copilotkit/aimock';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, DONE, event, streaming, toolChunk } from '../../support/chat-server.ts';
 import { modelRequest, partsOf, replyOf } from '../../support/model-streams.ts';
@@ -40,21 +39,6 @@ describe('the tool calls of the openai model', () => {
       { type: 'tool-call-delta', index: 0, name: 'find', arguments: ':1}' },
       { type: 'finish', reason: 'tool-calls', usage: null },
     ]);
-  });
-
-  test('[A12] are read from a complete mock server', async () => {
-    const mock = new LLMock({ port: 0, chunkSize: 4, logLevel: 'silent' });
-    onTestFinished(() => mock.stop());
-    mock.onMessage('sky', { toolCalls: [{ name: 'action_reply', arguments: '{"response":"Rayleigh"}' }] });
-    await mock.start();
-    const parts = await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: `${mock.url}/v1` }), request);
-    expect(replyOf(parts)).toMatchObject({
-      text: '',
-      calls: [call('action_reply', '{"response":"Rayleigh"}')],
-      end: 'tool-calls',
-    });
-    expect(parts.length).toBeGreaterThan(4);
-    expect(mock.getLastRequest()?.body).toMatchObject({ tool_choice: { function: { name: 'action_reply' } } });
   });
 
   test.each([

@@ -41,7 +41,7 @@ describe('resolving a call', () => {
     }));
     const found = await checkArguments(createRegistry(many), { capability: 'tool', arguments: '{}' });
     expect(found).toMatchObject({
-      problem: expect.stringMatching(/"tool"; expected one of: tool0, .*tool19, 10 more$/),
+      problem: expect.stringMatching(/"tool"; expected one of: tool0, .*tool26, 10 more$/),
     });
     expect(await checkArguments(createRegistry([]), { capability: 'a' })).toMatchObject({
       problem: 'unknown capability "a"; expected one of: none',

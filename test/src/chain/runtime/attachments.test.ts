@@ -174,6 +174,11 @@ describe('files of a request', () => {
       [{ type: 'file', data: 'not Base64!' }],
       /^request\[0\]\.data: expected bytes, Base64 text or a data: URL; received text that is not Base64\.$/,
     ],
+    // A regular expression that looks for the padding at the end would take hours.
+    [
+      [{ type: 'image', image: `data:image/png;base64,${'='.repeat(2_000_000)}A` }],
+      /received text that is not Base64\.$/,
+    ],
     [
       [{ type: 'file', data: 'AAAA' }],
       /^request\[0\]\.mediaType: expected the media type of the file, for example "image\/png"; received none\.$/,

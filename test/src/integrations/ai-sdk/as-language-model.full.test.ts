@@ -177,6 +177,28 @@ describe('a chain as a language model', () => {
     await expect(asLanguageModel(chainOf()).doGenerate(call)).rejects.toThrow(/prompt: expected a user message/);
   });
 
+  test.each([undefined, [], 'Is it so?'])('rejects the prompt %j with a message', async (prompt) => {
+    await expect(asLanguageModel(chainOf()).doGenerate({ prompt: prompt as never })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+  });
+
+  test('streams long white space once, and replaces half of a surrogate pair', async () => {
+    const answerText = `It is${' \n'.repeat(2_000)}so \ud83d and \ude00, \ud83d\ude00.`;
+    const model = scriptedModel(
+      {},
+      { otherwise: { ...replies, synthesis: { ...replies.synthesis, answerText } }, chunkChars: 1 },
+    );
+    const chain = createPostChain({ model, profile: 'thorough' });
+    const parts = await partsOf(asLanguageModel(chain));
+    const deltas = parts.flatMap((part) => (part.type === 'text-delta' ? [String(part['delta'])] : []));
+    const whole = answerText.replace('so \ud83d and \ude00,', 'so \ufffd and \ufffd,');
+    expect(deltas.join('')).toBe(whole);
+    expect(deltas.length).toBeGreaterThan(10);
+    const { content } = await asLanguageModel(chain).doGenerate({ prompt: [{ role: 'user', content: 'Is it so?' }] });
+    expect(content[0]).toEqual({ type: 'text', text: whole });
+  });
+
   test.each(['v3', 'v4'] as const)(
     'passes the files of user messages to the chain (%s)',
     async (specificationVersion) => {

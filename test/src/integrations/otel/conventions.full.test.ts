@@ -37,7 +37,14 @@ describe('the spans of a run', () => {
   });
 
   it('use the names of the conventions', async () => {
-    const usage = { inputTokens: 90, outputTokens: 8, cachedInputTokens: 60, reasoningTokens: 5, estimated: false };
+    const usage = {
+      inputTokens: 90,
+      outputTokens: 8,
+      cachedInputTokens: 60,
+      cacheWriteTokens: 20,
+      reasoningTokens: 5,
+      estimated: false,
+    };
     const model = scriptedModel({}, { id: 'openai:gpt-4.1', otherwise: replies, usage });
     const run = createPostChain({ model, profile: 'thorough', newId: () => 'run-7' }).run({
       request: 'Is it so?',
@@ -88,6 +95,7 @@ describe('the spans of a run', () => {
         'gen_ai.usage.input_tokens': 90,
         'gen_ai.usage.output_tokens': 8,
         'gen_ai.usage.cache_read.input_tokens': 60,
+        'gen_ai.usage.cache_creation.input_tokens': 20,
         'gen_ai.usage.reasoning.output_tokens': 5,
         'gen_ai.response.time_to_first_chunk': expect.any(Number),
         'postchain.prompt.version': expect.any(Number),

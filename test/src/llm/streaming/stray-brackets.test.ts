@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { ProseFinder } from '../../../../src/llm/streaming/stream-driver.ts';
-import { splitAt } from '../../../support/json-text.ts';
+import { jsonValue, splitAt } from '../../../support/json-text.ts';
 import { readText } from '../../../support/model-streams.ts';
 
 const ANSWER = '{"answer":"yes","ids":["a","b"]}';
@@ -74,13 +74,17 @@ describe('broken JSON is not repaired from its parts', () => {
 describe('locating a JSON value in text', () => {
   test('passes on only its text, in chunks as in one piece', () => {
     fc.assert(
-      fc.property(fc.json({ maxDepth: 3 }), fc.array(fc.nat(99), { maxLength: 6 }), (inner, cuts) => {
-        const json = `{"a":${inner}}`;
-        const finder = new ProseFinder({ acceptsList: false });
-        const views = splitAt(`so: ${json} ] } "tail`, cuts).map((piece) => finder.push(piece));
-        expect(views.join('')).toBe(json);
-        expect(finder.found).toEqual({ from: 4, to: 4 + json.length });
-      }),
+      fc.property(
+        jsonValue(3).map((value) => JSON.stringify(value)),
+        fc.array(fc.nat(99), { maxLength: 6 }),
+        (inner, cuts) => {
+          const json = `{"a":${inner}}`;
+          const finder = new ProseFinder({ acceptsList: false });
+          const views = splitAt(`so: ${json} ] } "tail`, cuts).map((piece) => finder.push(piece));
+          expect(views.join('')).toBe(json);
+          expect(finder.found).toEqual({ from: 4, to: 4 + json.length });
+        },
+      ),
     );
   });
 });

@@ -106,7 +106,7 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
     ]);
   },
 
-  'reports usage with cached and reasoning tokens as parts of input and output': async (subject) => {
+  'reports usage with cached, written and reasoning tokens as parts of input and output': async (subject) => {
     const { last } = await read(subject, { text: TEXT, finish: 'stop' });
     expect(last).toEqual({
       type: 'finish',
@@ -115,6 +115,7 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
         inputTokens: USAGE.input,
         outputTokens: USAGE.output,
         cachedInputTokens: USAGE.cached,
+        ...(subject.wire.reportsWrites && { cacheWriteTokens: USAGE.written }),
         ...(subject.wire.reportsReasoning && { reasoningTokens: USAGE.reasoning }),
         estimated: false,
       },

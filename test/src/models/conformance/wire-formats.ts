@@ -9,7 +9,7 @@ export interface RecordedReply {
 }
 
 /** Tokens: 40 of the input are read from a cache, 12 of the output are reasoning. */
-export const USAGE = { input: 100, cached: 40, output: 30, reasoning: 12 };
+export const USAGE = { input: 100, cached: 40, written: 5, output: 30, reasoning: 12 };
 
 /** A provider's API: what its server sends. */
 export interface WireFormat {
@@ -21,6 +21,8 @@ export interface WireFormat {
   readonly error: (status: number, message: string) => object;
   /** Whether the server reports how many tokens were reasoning. */
   readonly reportsReasoning: boolean;
+  /** Whether the server reports how many tokens were written to its cache. */
+  readonly reportsWrites?: boolean;
   /** The files in a body, each as a data: URL, and the text after them. */
   readonly attached: (body: unknown) => readonly string[];
   /** Whether a body asks for JSON that matches a schema with this property. */
@@ -202,6 +204,7 @@ const ANTHROPIC_ERRORS: Readonly<Record<number, string>> = {
 
 export const anthropicMessages: WireFormat = {
   reportsReasoning: false,
+  reportsWrites: true,
   broken: `event: content_block_delta\n${BROKEN}`,
   endEvents: 2,
   events(given, body) {
@@ -232,8 +235,8 @@ export const anthropicMessages: WireFormat = {
       })),
     ];
     const usage = {
-      input_tokens: USAGE.input - USAGE.cached,
-      cache_creation_input_tokens: 0,
+      input_tokens: USAGE.input - USAGE.cached - USAGE.written,
+      cache_creation_input_tokens: USAGE.written,
       cache_read_input_tokens: USAGE.cached,
     };
     return [

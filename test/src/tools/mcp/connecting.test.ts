@@ -99,8 +99,8 @@ describe('the tools of a server', () => {
       misbehavingServer('plain', { include, exclude: ['die'], timeoutMs: 5 }),
     );
     expect(capabilities).toMatchObject([
-      { name: 'bad_pid', timeoutMs: 5 },
       { name: 'bad_hang', timeoutMs: 5 },
+      { name: 'bad_pid', timeoutMs: 5 },
     ]);
   });
 
@@ -109,7 +109,7 @@ describe('the tools of a server', () => {
     async (option) => {
       const error = await refusal(connectMcp(misbehavingServer('plain', { [option]: ['pid', 'dye'] })));
       expect(error.code).toBe('invalid_option');
-      expect(error.message).toMatch(new RegExp(`^${option}: .+ no tool "dye"; it has pid, huge, .+\\.$`, 'u'));
+      expect(error.message).toMatch(new RegExp(`^${option}: .+ no tool "dye"; it has .+, a b, a_b, bomb, .+\\.$`, 'u'));
       expect(error.message.length).toBeLessThan(600);
     },
   );

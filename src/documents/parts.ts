@@ -1,4 +1,4 @@
-import { fenced, indentOf, joined, joinLeadIns, LIST_ITEM } from './blocks.ts';
+import { fenced, indentOf, joinLeadIns, LIST_ITEM } from './blocks.ts';
 import type { Block } from './document.ts';
 import { blockOf, type Line } from './lines.ts';
 import { type Row, tableLines } from './table-lines.ts';
@@ -28,17 +28,11 @@ export class BlockBuilder {
   /** Used if no heading is open, for example a page's title. */
   fallback: readonly string[] = [];
 
-  /** `continues` means that a list at the start of the parts belongs to the list before it. */
-  add(parts: readonly Part[], continues = false): void {
-    for (const [at, part] of parts.entries()) {
-      const before = this.#blocks.at(-1);
-      const count = this.#blocks.length;
+  add(parts: readonly Part[]): void {
+    for (const part of parts) {
       if (part.kind === 'heading') this.#enter(part.depth, part.lines);
       else if (part.kind === 'list') this.#write(new ListLines().written(part.items, 0));
       else this.#write([part]);
-      const next = this.#blocks[count];
-      if (continues && at === 0 && before?.kind === 'list' && next?.kind === 'list')
-        this.#blocks.splice(count - 1, 2, joined(before, next));
     }
   }
 

@@ -46,12 +46,24 @@ export function htmlLines(html: string, before: number): readonly Line[] {
 function parsed(html: string): readonly Tree.ChildNode[] {
   const parser = boundedParser(html.length);
   try {
-    parser.tokenizer.write(html, true);
+    parser.tokenizer.write(withoutOpenEnds(html), true);
     return parser.document.childNodes;
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error;
     return parsed(html.replace(/[<>]+/g, ' '));
   }
+}
+
+/** In HTML within other text, a tag without an end is meant as text, as in "the <title> element"; it would hide all that follows. */
+function withoutOpenEnds(html: string): string {
+  const lowerCase = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const ends = new Map<string, number>();
+  return html.replace(HIDING_TAG, (tag: string, name: string, attributes: string | undefined, at: number) => {
+    const end = ends.get(name) ?? lowerCase.lastIndexOf(`</${name.toLowerCase()}`);
+    ends.set(name, end);
+    if (at < end || tag.endsWith('/>')) return tag;
+    return attributes === undefined ? `&lt;${name}&gt;` : '';
+  });
 }
 
 class TooLarge extends Error {}
@@ -101,6 +113,10 @@ const UNSEEN = new Set(
   `head title script style template noscript svg nav iframe object select datalist audio video canvas annotation annotation-xml`.split(
     ' ',
   ),
+);
+const HIDING_TAG = new RegExp(
+  `<(${[...UNSEEN, 'textarea', 'xmp', 'plaintext', 'noembed', 'noframes'].join('|')})(\\s[^<>]*)?>`,
+  'gi',
 );
 const INLINE = new Set(
   `a abbr acronym b bdi bdo big br cite code data del dfn em font i img input ins kbd label mark q s samp small span strike

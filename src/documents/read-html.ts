@@ -138,9 +138,13 @@ function descendants(node: Tree.Node, tag: string): Tree.Element[] {
   );
 }
 
+const NO_STYLE: ReadonlyMap<string, string> = new Map();
+
 /** The last declaration of a property counts. */
 function styleOf(element: Tree.Element): ReadonlyMap<string, string> {
-  const declarations = (attribute(element, 'style') ?? '').toLowerCase().split(';');
+  const style = attribute(element, 'style');
+  if (style === undefined) return NO_STYLE;
+  const declarations = style.toLowerCase().split(';');
   return new Map(
     declarations.map((one): [string, string] => {
       const [property = '', value = ''] = one.split(':');

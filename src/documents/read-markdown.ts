@@ -89,6 +89,7 @@ function definitionsIn(text: string): References {
 const MAX_BLOCK_CHARS = 500_000;
 /** The parser fills up the short rows of a table, so a hostile text could ask for thousands of cells per line. */
 const SPARE_TOKENS = 300_000;
+const TOKENS_PER_CHAR = 2;
 
 /** A block at the outermost level, with its lines, counted from 0. Its paragraphs are not parsed yet. */
 interface TopLevelBlock {
@@ -100,7 +101,7 @@ interface TopLevelBlock {
 function* topLevelBlocks(text: string, references: References): Generator<TopLevelBlock> {
   const state = new parser.block.State(text, parser, { references }, []);
   const { lineMax, bMarks, eMarks } = state;
-  let [limit, spare] = [0, SPARE_TOKENS + 2 * text.length];
+  let [limit, spare] = [0, SPARE_TOKENS];
   for (let from = state.skipEmptyLines(0); from < lineMax; from = state.skipEmptyLines(state.line)) {
     const most = (bMarks[from] ?? 0) + MAX_BLOCK_CHARS;
     limit = Math.max(limit, from + 1);
@@ -108,7 +109,7 @@ function* topLevelBlocks(text: string, references: References): Generator<TopLev
     const tokens: Token[] = [];
     Object.assign(state, { tokens, line: from, lineMax: limit, md: spare > 0 ? parser : withoutTables });
     for (const rule of state.md.block.ruler.getRules('')) if (rule(state, from, limit, false)) break;
-    spare -= tokens.length;
+    spare -= Math.max(0, tokens.length - TOKENS_PER_CHAR * ((eMarks[state.line - 1] ?? 0) - (bMarks[from] ?? 0)));
     // The parser takes everything below for a part of the block.
     if (isTooDeep(tokens))
       for (state.line = from + 1; state.line < limit && !startsParagraph(state.line); ) state.line += 1;

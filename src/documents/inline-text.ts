@@ -25,6 +25,11 @@ export class InlineText {
     }
   }
 
+  /** Adds the text of an image, which no word runs into. */
+  addApart(text: string, line: number): void {
+    if (text.trim() !== '') this.add(` ${text} `, line);
+  }
+
   #write(words: string, line: number): void {
     const last = this.lines.at(-1);
     const text = this.#marks + words;

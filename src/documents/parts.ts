@@ -95,10 +95,13 @@ class ListLines {
       // A marker such as "Article 1" would look like wrapped text.
       const shown = LIST_ITEM.test(`${marker} x`) || marker === '' ? marker : `- ${marker}`;
       let before = shown === '' ? '' : `${indentOf(depth)}${shown} `;
+      // Text below a nested list would look like a part of its last item.
+      let afterList = '';
       for (const part of parts) {
         if (part.kind === 'list' || part.kind === 'table') {
           if (before !== '') this.#lines.push({ text: before, line });
           before = '';
+          afterList = part.kind === 'list' ? `${indentOf(depth + 1)}- ` : '';
           if (part.kind === 'list') this.#items(part.items, depth + 1);
           else {
             this.#flush();
@@ -108,8 +111,9 @@ class ListLines {
         }
         const [first, ...rest] = part.kind === 'code' ? fencedLines(part.lines, part.language) : part.lines;
         if (first === undefined) continue;
-        this.#lines.push({ text: before + first.text, line: first.line }, ...rest);
-        before = '';
+        const mark = before === '' && part.kind !== 'code' ? afterList : before;
+        this.#lines.push({ text: mark + first.text, line: first.line }, ...rest);
+        [before, afterList] = ['', ''];
       }
       if (before !== '') this.#lines.push({ text: before, line });
     }

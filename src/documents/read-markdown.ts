@@ -249,6 +249,7 @@ function linesOf([inline]: readonly Node[], line: number): readonly Line[] {
   if (tokens.length === 0) text.add(content, line);
   for (const token of tokens) {
     if (token.type.endsWith('break')) text.space();
+    else if (token.type === 'image') text.addApart(shownText(token), line + lineOf(token) - 1);
     else text.add(shownText(token), line + lineOf(token) - 1);
   }
   return text.lines;

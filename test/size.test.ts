@@ -11,7 +11,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'machines/policies': { lines: 6492, exported: 297, floors: 6 },
   'src/chain': { lines: 5817, exported: 122, floors: 9 },
   'src/cli': { lines: 3690, exported: 81, floors: 12 },
-  'src/documents': { lines: 2900, exported: 54, floors: 8 },
+  'src/documents': { lines: 3150, exported: 58, floors: 8 },
   'src/durable': { lines: 5555, exported: 89, floors: 7 },
   'src/entries': { lines: 363, exported: 0, floors: 1 },
   'src/inspection': { lines: 3437, exported: 49, floors: 7 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 3090, exported: 83, floors: 8 },
   'src/tools': { lines: 1579, exported: 29, floors: 6 },
   inspector: { lines: 18235, exported: 346, floors: 13 },
-  test: { lines: 62650, exported: 361, floors: 7 },
+  test: { lines: 62800, exported: 361, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

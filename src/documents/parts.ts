@@ -79,6 +79,9 @@ type Leaf =
   | Extract<Part, { kind: 'prose' | 'code' | 'table' }>
   | { readonly kind: 'list'; readonly lines: readonly Line[] };
 
+/** A bullet without text is not shown: DOCX lists that begin at a deeper level have such items. */
+const BULLET = '-';
+
 /** The lines of a list: one per item, or more if it is wrapped. Nested items are indented; a table interrupts the list. */
 class ListLines {
   #leaves: Leaf[] = [];
@@ -99,7 +102,7 @@ class ListLines {
       let afterList = '';
       for (const part of parts) {
         if (part.kind === 'list' || part.kind === 'table') {
-          if (before !== '') this.#lines.push({ text: before, line });
+          if (before !== '' && marker !== BULLET) this.#lines.push({ text: before, line });
           before = '';
           afterList = part.kind === 'list' ? `${indentOf(depth + 1)}- ` : '';
           if (part.kind === 'list') this.#items(part.items, depth + 1);
@@ -115,7 +118,7 @@ class ListLines {
         this.#lines.push({ text: mark + first.text, line: first.line }, ...rest);
         [before, afterList] = ['', ''];
       }
-      if (before !== '') this.#lines.push({ text: before, line });
+      if (before !== '' && marker !== BULLET) this.#lines.push({ text: before, line });
     }
   }
 

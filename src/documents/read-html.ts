@@ -3,7 +3,7 @@ import type { Steps } from '../internal/async.ts';
 import type { Block } from './document.ts';
 import { InlineText } from './inline-text.ts';
 import { type Line, linesFrom } from './lines.ts';
-import { numeral } from './numerals.ts';
+import { MARKER, numeral } from './numerals.ts';
 import { BlockBuilder, type Part } from './parts.ts';
 import { readText } from './read-text.ts';
 import type { Cell, Row } from './table-lines.ts';
@@ -269,9 +269,6 @@ function listType(element: Tree.Element): string | undefined {
   if (named !== undefined) return named;
   return words.some((word) => /^(?:none|disc|circle|square)$/.test(word)) ? '' : attribute(element, 'type');
 }
-
-/** The attribute of a list item with its marker, which `docx-numbers.ts` writes. */
-export const MARKER = 'data-marker';
 
 function listOf(list: Tree.Element, before: number, struck: boolean): Part {
   const isItem = (node: Tree.ChildNode): node is Tree.Element =>

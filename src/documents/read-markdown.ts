@@ -275,7 +275,7 @@ function asHtml(tokens: readonly Token[]): string {
   return html;
 }
 
-const YAML_KEY = /^[^\s#][^\n]{0,80}?:(?:\s|$)/u;
+const YAML_KEY = /^(?:\{\s*$|[^\s#][^\n]{0,80}?:(?:\s|$))/u;
 /** An indented line, an item, or the end of a value in brackets. */
 const YAML_REST = /^(?:\s|-\s|[\]}])/u;
 const TOML_START = /^(?:\[|[^\s=]+\s*=)/u;

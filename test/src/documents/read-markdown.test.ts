@@ -80,6 +80,7 @@ describe('reading Markdown', () => {
     ['a comment first', '---\n# generated\ntitle: Demo\n---\nText.'],
     ['keys of any script', '---\n标题: 开放\nüberschrift: x\nзаголовок: y\n"a b": z\n---\nText.'],
     ['items, blank lines and indented values', '---\ntags:\n- a\n\ntext: |\n  one\nlist: [\n  b\n]\n---\nText.'],
+    ['JSON', '---\n{\n"title": "x",\n"tags": ["a"]\n}\n---\nText.'],
     ['the end of a YAML document', '---\ntitle: x\n...\nText.'],
     ['TOML', '+++\ntitle = "x"\n[extra]\na = 1\n+++\nText.'],
   ])('omits front matter with %s', (_, text) => {

@@ -7,11 +7,11 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 12994, exported: 490, floors: 19 },
+  machines: { lines: 13010, exported: 490, floors: 19 },
   'machines/policies': { lines: 6492, exported: 297, floors: 6 },
   'src/chain': { lines: 5817, exported: 122, floors: 9 },
   'src/cli': { lines: 3690, exported: 81, floors: 12 },
-  'src/documents': { lines: 3150, exported: 58, floors: 8 },
+  'src/documents': { lines: 3240, exported: 58, floors: 8 },
   'src/durable': { lines: 5555, exported: 89, floors: 7 },
   'src/entries': { lines: 363, exported: 0, floors: 1 },
   'src/inspection': { lines: 3437, exported: 49, floors: 7 },

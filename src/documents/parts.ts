@@ -115,7 +115,8 @@ class ListLines {
         const [first, ...rest] = part.kind === 'code' ? fencedLines(part.lines, part.language) : part.lines;
         if (first === undefined) continue;
         const mark = before === '' && part.kind !== 'code' ? afterList : before;
-        this.#lines.push({ text: mark + first.text, line: first.line }, ...rest);
+        this.#lines.push({ text: mark + first.text, line: first.line });
+        for (const one of rest) this.#lines.push(one);
         [before, afterList] = ['', ''];
       }
       if (before !== '' && marker !== BULLET) this.#lines.push({ text: before, line });

@@ -313,41 +313,41 @@ const isHeaderCell = (node: Tree.Node): boolean =>
 
 /** Returns the visible rows with their group, in the order that a browser shows them. */
 function rowsOf(table: Tree.Element) {
-  const groups = table.childNodes.filter((node) => isElement(node)).filter((node) => !isHidden(node));
+  const shownIn = (node: Tree.Element): Tree.Element[] =>
+    node.childNodes.filter((child) => isElement(child)).filter((child) => !isHidden(child));
   const place = ({ tagName }: Tree.Element): number => (tagName === 'thead' ? 0 : tagName === 'tfoot' ? 2 : 1);
-  return groups
+  return shownIn(table)
     .sort((one, other) => place(one) - place(other))
     .flatMap((group, section) => {
-      const rows = group.childNodes.filter((node) => isElement(node)).filter((node) => node.tagName === 'tr');
-      return rows.filter((row) => !isHidden(row)).map((row) => ({ row, section, inHead: group.tagName === 'thead' }));
+      const rows = shownIn(group).filter((row) => row.tagName === 'tr');
+      return rows.map((row) => ({ row, cells: shownIn(row), section, inHead: group.tagName === 'thead' }));
     });
 }
 
 function tableParts(table: Tree.Element, before: number, struck: boolean): Part[] {
-  const rows: Row[] = [];
-  const parts = table.childNodes
-    .filter((node) => isElement(node) && node.tagName === 'caption' && !isHidden(node))
-    .flatMap((caption) => partsOf(childrenOf(caption), before, struck));
+  const captions = table.childNodes.filter((node) => isElement(node) && node.tagName === 'caption' && !isHidden(node));
+  const given = rowsOf(table).filter(({ cells }) => cells.length > 0);
+  // A row above the header that consists of one wide cell is a title.
+  const [first, second] = given;
+  const hasTitle =
+    first?.cells.length === 1 && (second?.cells.length ?? 0) > 1 && second?.cells.every(isHeaderCell) === true;
+  const titles = hasTitle ? [...captions, ...first.cells] : captions;
   let isHeader = true;
-  for (const { row, section, inHead } of rowsOf(table)) {
-    const cells = row.childNodes.filter((node) => isElement(node)).filter((node) => !isHidden(node));
-    if (cells.length === 0) continue;
-    isHeader &&= inHead || isHeaderRow(row, cells, rows.length === 0);
-    rows.push({
-      line: lineOf(row, before),
-      section,
-      isHeader,
-      cells: cells.map((cell) => cellOf(cell, before, struck)),
-    });
-  }
-  return [...parts, { kind: 'table', rows }];
+  const rows = given.slice(hasTitle ? 1 : 0).map(({ row, cells, section, inHead }, at): Row => {
+    isHeader &&= inHead || ((at === 0 || cells.length > 1) && isHeaderRow(row, cells, at === 0));
+    return { line: lineOf(row, before), section, isHeader, cells: cells.map((cell) => cellOf(cell, before, struck)) };
+  });
+  return [...titles.flatMap((title) => partsOf(childrenOf(title), before, struck)), { kind: 'table', rows }];
 }
 
-/** A row of header cells, or a first row that is bold. */
+/** A row of header cells. In the first row, others may be among them if they have no number, or all text is bold. */
 function isHeaderRow(row: Tree.Element, cells: readonly Tree.Element[], isFirst: boolean): boolean {
-  const filled = cells.filter((cell) => inlineOf(cell.childNodes).line !== '');
-  if (filled.length === 0) return false;
-  return filled.every(isHeaderCell) || (isFirst && isBold(row));
+  const filled = cells
+    .map((cell) => ({ cell, text: inlineOf(cell.childNodes).line }))
+    .filter(({ text }) => text !== '');
+  const others = filled.filter(({ cell }) => !isHeaderCell(cell));
+  if (filled.length === 0 || others.length === 0 || !isFirst) return filled.length > 0 && others.length === 0;
+  return isBold(row) || (others.length * 2 < filled.length && !others.some(({ text }) => /\d/.test(text)));
 }
 
 /** Whether all text in an element is bold, or is the text of a header cell. */

@@ -153,6 +153,22 @@ describe('the cells of a table', () => {
       '<tr><td scope="col">a<td scope="col">b<tr><td>1<td>2',
       '| a | b |\n| --- | --- |\n| 1 | 2 |',
     ],
+    [
+      'of a header with a data cell',
+      '<tr><th>a<th>b<td>note<tr><td>1<td>2<td>3',
+      '| a | b | note |\n| --- | --- | --- |\n| 1 | 2 | 3 |',
+    ],
+    ['of rows with several header cells', '<tr><th>a<th>b<td>5<tr><th>c<th>d<td>6', '| a | b | 5 |\n| c | d | 6 |'],
+    [
+      'below a title row',
+      '<tr><td colspan="2">Prices<tr><th>a<th>b<tr><td>1<td>2',
+      'Prices\n\n| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+    [
+      'of sections below the header',
+      '<tr><th>a<th>b<tr><th colspan="2">North<tr><td>1<td>2',
+      '| a | b |\n| --- | --- |\n| North |  |\n| 1 | 2 |',
+    ],
     ['of header cells alone', '<tr><th>a<th>b<tr><th>1<th>2', '| a | b |\n| --- | --- |\n| 1 | 2 |'],
     [
       'of a foot above the body',

@@ -22,8 +22,8 @@ interface Value {
 /**
  * Returns the blocks of JSON text with `\n` line endings, in steps of 2,000 tokens: one block per record, with a line "key: value" per
  * value and the keys above as the heading path. Small objects and arrays are indented within their record; the heading path of larger
- * ones has the name of their record. The text may also have a JSON value per line, or several one after another; lines that are none are
- * strings if most others are. Throws a SyntaxError for any other text.
+ * ones has the name of their record. The text may also have a JSON value per line, or several one after another; up to 20 lines that are
+ * none are strings if most others are. Throws a SyntaxError for any other text.
  */
 export function* readJson(given: string): Steps<Block[]> {
   const text = validJson(given);
@@ -53,6 +53,8 @@ export function* readJson(given: string): Steps<Block[]> {
   return yield* blocksOf(root.children.length === 1 ? (root.children[0] ?? root) : root);
 }
 
+const MAX_INVALID_LINES = 20;
+
 /** Returns text that consists of JSON values: it is one, has one per line, or several one after another. Invalid lines become strings. */
 function validJson(given: string): string {
   try {
@@ -62,10 +64,17 @@ function validJson(given: string): string {
     // Some tools separate values by this character, or not at all.
     const text = given.replaceAll('\u001E', '');
     if (isJson(`[${text.replace(/\}\s*(?=\{)/g, '},')}]`)) return text;
-    const lines = text.split('\n');
-    const valid = lines.filter((line) => line.trim() === '' || isJson(line));
-    if (lines.length < 2 || valid.length * 2 < lines.length) throw error;
-    return lines.map((line) => (line.trim() === '' || isJson(line) ? line : JSON.stringify(line))).join('\n');
+    const lines: string[] = [];
+    let [values, invalid] = [0, 0];
+    for (const line of text.split('\n')) {
+      const isValue = line.trim() !== '' && isJson(line);
+      if (isValue) values += 1;
+      else if (line.trim() !== '') invalid += 1;
+      if (invalid > MAX_INVALID_LINES) throw error;
+      lines.push(isValue || line.trim() === '' ? line : JSON.stringify(line));
+    }
+    if (values <= invalid) throw error;
+    return lines.join('\n');
   }
 }
 

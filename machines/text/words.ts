@@ -1,7 +1,12 @@
 import { stemmer } from 'stemmer';
 
-/** A run of letters and digits; a number with its separators is one run. Invisible characters (soft hyphens, joiners) do not end it. */
-const RUN = /\p{N}+(?:[.,٫٬]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Cf}]*(?:['’]\p{L}[\p{L}\p{M}\p{Cf}]*)*/gu;
+/**
+ * A run of letters and digits; a number with its separators is one run. Invisible characters (soft hyphens, joiners, variation selectors)
+ * do not end it.
+ */
+const RUN = /\p{N}+(?:[.,٫٬]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Cf}]*(?:['’׳＇]\p{L}[\p{L}\p{M}\p{Cf}]*)*/gu;
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+const APOSTROPHES = /['’ʼ׳＇]/gu;
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const ASCII = /^[a-zA-Z0-9]+$/;
 
@@ -36,12 +41,12 @@ export function wordsOfRun(run: string): readonly string[] {
 }
 
 /** Marks that readers of the script leave out: accents, vowel points. In other scripts, marks are letters of their own. */
-const MARKS = /[\u0300-\u036f\p{Cf}\u0640]|(?=\p{M})[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]/gu;
-/** Pairs of a character and its normal form: letters that vary by position or language, and separators of numbers. */
+const MARKS = /[\u0300-\u036f\u0640]|(?=\p{M})[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]/gu;
+/** Characters and their normal form: letters that vary by position, language or keyboard, and separators of numbers. */
 const FORMS = new Map(
-  'ىي یي ېي ةه ۀه ہه ۂه ەه ۃه ھه کك ڪك ٱا ךכ םמ ןנ ףפ ץצ ςσ ٫. ٬,'
+  'ىي یي ېي ةه ۀه ہه ۂه ەه ۃه ھه کك ڪك ٱا ךכ םמ ןנ ףפ ץצ װוו ױוי ײיי ςσ ßss œoe æae øo łl đd ıi ٫. ٬,'
     .split(' ')
-    .map((pair) => [pair.charAt(0), pair.charAt(1)]),
+    .map((pair) => [pair.charAt(0), pair.slice(1)]),
 );
 const FORM = new RegExp(`[${[...FORMS.keys()].join('')}]`, 'gu');
 
@@ -61,12 +66,13 @@ export function foldWord(word: string): string {
   if (ASCII.test(word)) return word.toLowerCase();
   const plain = word
     .normalize('NFKD')
+    .replace(INVISIBLE, '')
     .replace(MARKS, '')
     .replace(/[^\P{Nd}\d]/gu, digitOf)
     .toLowerCase()
     .replace(FORM, (form) => FORMS.get(form) ?? form)
-    .replace(/['’]s$/, '')
-    .replace(/['’]/g, '');
+    .replace(/['’ʼ＇]s$/, '')
+    .replace(APOSTROPHES, '');
   return /^[\d.,]+$/.test(plain) ? plain.replace(/,(?=\d{3}(?!\d))/g, '') : plain;
 }
 
@@ -75,12 +81,7 @@ export const stemOfFolded = (word: string): string => (/^[a-z]+$/.test(word) ? s
 
 /** Returns the overlapping pairs of characters of a run, each once: they match whatever surrounds a word. */
 export function characterPairs(run: string): readonly string[] {
-  const characters = [
-    ...run
-      .normalize('NFKC')
-      .replace(/\p{Cf}/gu, '')
-      .toLowerCase(),
-  ];
+  const characters = [...run.normalize('NFKC').replace(INVISIBLE, '').toLowerCase()];
   if (characters.length < 2) return characters;
   const pairs = new Set<string>();
   for (let at = 0; at + 1 < characters.length; at += 1) pairs.add(`${characters[at]}${characters[at + 1]}`);
@@ -92,7 +93,7 @@ const WORD = /[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+|(?<=\p{N})[.,]\p{N}
 /** Only the beginning of a longer text is read: a word of many millions of letters would overload the expression. */
 const MAX_CHARS = 2_000_000;
 
-const visible = (text: string): string => text.slice(0, MAX_CHARS).replace(/\p{Cf}/gu, '');
+const visible = (text: string): string => text.slice(0, MAX_CHARS).replace(INVISIBLE, '');
 
 /**
  * Returns the distinct words of a text in lower case: letters with their marks, digits, inner apostrophes and hyphens,

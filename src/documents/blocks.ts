@@ -4,7 +4,7 @@ import type { Block } from './document.ts';
 export const introduces = (text: string): boolean => /[:：]["'*_)]*\s*$/.test(text);
 
 /** Returns a list with the text of the block before it. */
-export function joined(before: Block, list: Block): Block {
+function joined(before: Block, list: Block): Block {
   const text = `${before.text}\n${list.text}`;
   return { ...list, text, startLine: before.startLine, lines: [...before.lines, ...list.lines] };
 }

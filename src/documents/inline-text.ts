@@ -1,8 +1,13 @@
 import type { Line } from './lines.ts';
 
-/** Collects the text of a paragraph, title or cell: white space becomes one space, or a new line where the file has one. */
+/**
+ * Collects the text of a paragraph, title or cell: white space becomes one space, or a new line where the file has one. Linear, so it never
+ * reads the text that it has collected.
+ */
 export class InlineText {
   readonly lines: { text: string; line: number }[] = [];
+  /** The last character, before any space. */
+  end = '';
   #spaceDue = false;
   /** Marks that are written before the next text. */
   #marks = '';
@@ -14,20 +19,25 @@ export class InlineText {
       const words = part.trim();
       if (words !== '') {
         if (/^\s/.test(part)) this.space();
-        this.verbatim(words.replace(/\s+/g, ' '), Math.min(line + at, lastLine));
+        this.#write(words.replace(/\s+/g, ' '), Math.min(line + at, lastLine));
       }
-      if (/\s$/.test(part)) this.space();
+      if (part !== part.trimEnd()) this.space();
     }
   }
 
-  /** Adds text with its own white space, all of it from one line of the file. */
-  verbatim(text: string, line: number): void {
+  /** Adds the text of an image, which no word runs into. */
+  addApart(text: string, line: number): void {
+    if (text.trim() !== '') this.add(` ${text} `, line);
+  }
+
+  #write(words: string, line: number): void {
     const last = this.lines.at(-1);
-    const marked = this.#marks + text;
-    if (last === undefined || (this.#spaceDue && line > last.line)) this.lines.push({ text: marked, line });
-    else last.text += (this.#spaceDue && !/\s$/.test(last.text) ? ' ' : '') + marked;
+    const text = this.#marks + words;
+    if (last === undefined || (this.#spaceDue && line > last.line)) this.lines.push({ text, line });
+    else last.text += (this.#spaceDue ? ' ' : '') + text;
     this.#spaceDue = false;
     this.#marks = '';
+    this.end = text.slice(-1);
   }
 
   space(): void {
@@ -43,11 +53,6 @@ export class InlineText {
     const last = this.lines.at(-1);
     if (this.#marks.endsWith(mark)) this.#marks = this.#marks.slice(0, -mark.length);
     else if (last !== undefined) last.text += mark;
-  }
-
-  /** The last character, before any space. */
-  get end(): string {
-    return this.lines.at(-1)?.text.at(-1) ?? '';
   }
 
   /** The text on one line. */

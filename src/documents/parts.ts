@@ -1,4 +1,4 @@
-import { fenced, indentOf, joined, joinLeadIns, LIST_ITEM } from './blocks.ts';
+import { fenced, indentOf, joinLeadIns, LIST_ITEM } from './blocks.ts';
 import type { Block } from './document.ts';
 import { blockOf, type Line } from './lines.ts';
 import { type Row, tableLines } from './table-lines.ts';
@@ -28,17 +28,11 @@ export class BlockBuilder {
   /** Used if no heading is open, for example a page's title. */
   fallback: readonly string[] = [];
 
-  /** `continues` means that a list at the start of the parts belongs to the list before it. */
-  add(parts: readonly Part[], continues = false): void {
-    for (const [at, part] of parts.entries()) {
-      const before = this.#blocks.at(-1);
-      const count = this.#blocks.length;
+  add(parts: readonly Part[]): void {
+    for (const part of parts) {
       if (part.kind === 'heading') this.#enter(part.depth, part.lines);
       else if (part.kind === 'list') this.#write(new ListLines().written(part.items, 0));
       else this.#write([part]);
-      const next = this.#blocks[count];
-      if (continues && at === 0 && before?.kind === 'list' && next?.kind === 'list')
-        this.#blocks.splice(count - 1, 2, joined(before, next));
     }
   }
 
@@ -85,6 +79,9 @@ type Leaf =
   | Extract<Part, { kind: 'prose' | 'code' | 'table' }>
   | { readonly kind: 'list'; readonly lines: readonly Line[] };
 
+/** A bullet without text is not shown: DOCX lists that begin at a deeper level have such items. */
+const BULLET = '-';
+
 /** The lines of a list: one per item, or more if it is wrapped. Nested items are indented; a table interrupts the list. */
 class ListLines {
   #leaves: Leaf[] = [];
@@ -101,10 +98,13 @@ class ListLines {
       // A marker such as "Article 1" would look like wrapped text.
       const shown = LIST_ITEM.test(`${marker} x`) || marker === '' ? marker : `- ${marker}`;
       let before = shown === '' ? '' : `${indentOf(depth)}${shown} `;
+      // Text below a nested list would look like a part of its last item.
+      let afterList = '';
       for (const part of parts) {
         if (part.kind === 'list' || part.kind === 'table') {
-          if (before !== '') this.#lines.push({ text: before, line });
+          if (before !== '' && marker !== BULLET) this.#lines.push({ text: before, line });
           before = '';
+          afterList = part.kind === 'list' ? `${indentOf(depth + 1)}- ` : '';
           if (part.kind === 'list') this.#items(part.items, depth + 1);
           else {
             this.#flush();
@@ -114,10 +114,12 @@ class ListLines {
         }
         const [first, ...rest] = part.kind === 'code' ? fencedLines(part.lines, part.language) : part.lines;
         if (first === undefined) continue;
-        this.#lines.push({ text: before + first.text, line: first.line }, ...rest);
-        before = '';
+        const mark = before === '' && part.kind !== 'code' ? afterList : before;
+        this.#lines.push({ text: mark + first.text, line: first.line });
+        for (const one of rest) this.#lines.push(one);
+        [before, afterList] = ['', ''];
       }
-      if (before !== '') this.#lines.push({ text: before, line });
+      if (before !== '' && marker !== BULLET) this.#lines.push({ text: before, line });
     }
   }
 

@@ -78,7 +78,7 @@ const MIN_HEADER_CHARS = 6;
 
 /**
  * Returns a block as pieces of at most `maxChars` characters, not counting a code fence. The later pieces of a list or table get its
- * introduction or header row as an additional heading, so that they can be understood alone.
+ * introduction or header row as an additional heading, and the item that they are nested in, so that they can be understood alone.
  */
 function piecesOf(block: Block, maxChars: number): Piece[] {
   const lines = logicalLines(block);
@@ -88,18 +88,37 @@ function piecesOf(block: Block, maxChars: number): Piece[] {
     line.text.length > maxChars || block.kind === 'prose' ? cut(line, maxChars) : [line],
   );
   const context = contextOf(block, lines);
+  const parents = block.kind === 'list' ? parentsOf(units) : [];
   const pieces: Piece[] = [];
   let from = 0;
   let chars = 0;
+  const add = (to: number): void => {
+    const parent = parents[from] ?? '';
+    const heading = parent === '' ? context : [...context, clipped(parent, MAX_CONTEXT_CHARS)];
+    pieces.push(pieceOf(block, units.slice(from, to), pieces.length === 0 ? block.heading : heading));
+  };
   for (const [at, unit] of units.entries()) {
     if (at > from && chars + unit.text.length > maxChars) {
-      pieces.push(pieceOf(block, units.slice(from, at), pieces.length === 0 ? block.heading : context));
+      add(at);
       [from, chars] = [at, 0];
     }
     chars += unit.text.length + 1;
   }
-  pieces.push(pieceOf(block, units.slice(from), pieces.length === 0 ? block.heading : context));
+  add(units.length);
   return pieces;
+}
+
+/** Returns, for each line of a list, the text of the item that it is nested in, or that it continues; empty if there is none. */
+function parentsOf(lines: readonly LogicalLine[]): readonly string[] {
+  const open: { indent: number; text: string }[] = [];
+  return lines.map(({ text }) => {
+    if (!LIST_ITEM.test(text)) return open.at(-1)?.text ?? '';
+    const indent = text.search(/\S/);
+    while ((open.at(-1)?.indent ?? -1) >= indent) open.pop();
+    const parent = open.at(-1)?.text ?? '';
+    open.push({ indent, text: text.replace(LIST_ITEM, '') });
+    return parent;
+  });
 }
 
 function pieceOf(block: Block, lines: readonly LogicalLine[], heading: readonly string[]): Piece {

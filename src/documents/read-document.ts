@@ -181,18 +181,20 @@ const onPage = (block: Block, page: number, before: number): Block => ({
 
 /** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed, or why it must not be. */
 async function docxBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
-  const [{ docxHtml }, { numberedItems, withNumbers }, { entriesOf, unpackProblem }, { readHtml }] = await Promise.all([
-    import('./office-files.ts'),
-    import('./docx-numbers.ts'),
-    import('./zip.ts'),
-    import('./read-html.ts'),
-  ]);
+  const [{ docxHtml }, { readableDocx }, { numberedItems }, { entriesOf, unpackProblem }, { readHtml }] =
+    await Promise.all([
+      import('./office-files.ts'),
+      import('./docx-markup.ts'),
+      import('./docx-numbers.ts'),
+      import('./zip.ts'),
+      import('./read-html.ts'),
+    ]);
   let file: Uint8Array;
   try {
     const entries = [...entriesOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
     const problem = unpackProblem(entries);
     if (problem !== null) return problem;
-    file = withNumbers(entries) ?? bytes;
+    file = readableDocx(entries) ?? bytes;
   } catch {
     return null;
   }

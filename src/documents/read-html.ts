@@ -3,7 +3,7 @@ import type { Steps } from '../internal/async.ts';
 import type { Block } from './document.ts';
 import { InlineText } from './inline-text.ts';
 import { type Line, linesFrom } from './lines.ts';
-import { numeral } from './numerals.ts';
+import { MARKER, numeral } from './numerals.ts';
 import { BlockBuilder, type Part } from './parts.ts';
 import { readText } from './read-text.ts';
 import type { Cell, Row } from './table-lines.ts';
@@ -46,12 +46,24 @@ export function htmlLines(html: string, before: number): readonly Line[] {
 function parsed(html: string): readonly Tree.ChildNode[] {
   const parser = boundedParser(html.length);
   try {
-    parser.tokenizer.write(html, true);
+    parser.tokenizer.write(withoutOpenEnds(html), true);
     return parser.document.childNodes;
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error;
     return parsed(html.replace(/[<>]+/g, ' '));
   }
+}
+
+/** In HTML within other text, a tag without an end is meant as text, as in "the <title> element"; it would hide all that follows. */
+function withoutOpenEnds(html: string): string {
+  const lowerCase = html.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const ends = new Map<string, number>();
+  return html.replace(HIDING_TAG, (tag: string, name: string, attributes: string | undefined, at: number) => {
+    const end = ends.get(name) ?? lowerCase.lastIndexOf(`</${name.toLowerCase()}`);
+    ends.set(name, end);
+    if (at < end || tag.endsWith('/>')) return tag;
+    return attributes === undefined ? `&lt;${name}&gt;` : '';
+  });
 }
 
 class TooLarge extends Error {}
@@ -102,9 +114,14 @@ const UNSEEN = new Set(
     ' ',
   ),
 );
+const HIDING_TAG = new RegExp(
+  `<(${[...UNSEEN, 'textarea', 'xmp', 'plaintext', 'noembed', 'noframes'].join('|')})(\\s[^<>]*)?>`,
+  'gi',
+);
 const INLINE = new Set(
   `a abbr acronym b bdi bdo big br cite code data del dfn em font i img input ins kbd label mark q s samp small span strike
-  strong sub sup time tt u var wbr button math ruby rp rt`.split(/\s+/),
+  strong sub sup time tt u var wbr button ruby rp rt picture source output math semantics mrow mstyle mi mn mo ms
+  mtext msup msub msubsup mfrac msqrt mroot`.split(/\s+/),
 );
 const STRUCK = new Set(['del', 's', 'strike']);
 const STRIKE = '~~';
@@ -122,16 +139,39 @@ function descendants(node: Tree.Node, tag: string): Tree.Element[] {
   );
 }
 
+const NO_STYLE: ReadonlyMap<string, string> = new Map();
+
 /** The last declaration of a property counts. */
 function styleOf(element: Tree.Element): ReadonlyMap<string, string> {
-  const declarations = (attribute(element, 'style') ?? '').toLowerCase().split(';');
+  const style = attribute(element, 'style');
+  if (style === undefined) return NO_STYLE;
+  const declarations = style.toLowerCase().split(';');
   return new Map(
     declarations.map((one): [string, string] => {
       const [property = '', value = ''] = one.split(':');
-      return [property.trim(), value.replace('!important', '').trim()];
+      return [property.trim(), value.replace(/!\s*important/, '').trim()];
     }),
   );
 }
+
+const ZERO = /^(?:0+(?:\.0*)?|\.0+)[a-z%]*$/;
+const FAR_AWAY = /^-\d{3,}/;
+/** Styles that hide an element, or place it off the page. */
+const HIDING: readonly (readonly [string, RegExp])[] = [
+  ['display', /^none$/],
+  ['visibility', /^(?:hidden|collapse)$/],
+  ['content-visibility', /^hidden$/],
+  ['mso-hide', /^all$/],
+  ['opacity', ZERO],
+  ['font-size', ZERO],
+  ['color', /^transparent$/],
+  ['transform', /^scale[xy]?\(0[,)]/],
+  ['clip', /^rect\((?:0(?:px)?[,\s]*){4}\)$/],
+  ['clip-path', /^(?:inset\((?:50|100)%|circle\(0)/],
+  ['text-indent', FAR_AWAY],
+  ['left', FAR_AWAY],
+  ['top', FAR_AWAY],
+];
 
 function isHidden(element: Tree.Element): boolean {
   const { tagName } = element;
@@ -142,11 +182,10 @@ function isHidden(element: Tree.Element): boolean {
   )
     return true;
   const style = styleOf(element);
-  return (
-    style.get('display') === 'none' ||
-    /^(?:hidden|collapse)$/.test(style.get('visibility') ?? '') ||
-    ['opacity', 'font-size'].some((property) => Number.parseFloat(style.get(property) ?? '') === 0)
-  );
+  if (style.size === 0) return false;
+  const isEmpty = ['width', 'height', 'max-width', 'max-height'].some((size) => ZERO.test(style.get(size) ?? 'auto'));
+  if (isEmpty && style.get('overflow') === 'hidden') return true;
+  return HIDING.some(([property, hides]) => hides.test(style.get(property) ?? 'auto'));
 }
 
 function isStruck(element: Tree.Element): boolean {
@@ -211,23 +250,40 @@ function preformatted(nodes: readonly Tree.ChildNode[]): string {
     .join('');
 }
 
-/** The attribute of a list item with its marker, which `docx-numbers.ts` writes. */
-export const MARKER = 'data-marker';
+const LIST_TYPES: Readonly<Record<string, string>> = {
+  'lower-alpha': 'a',
+  'lower-latin': 'a',
+  'upper-alpha': 'A',
+  'upper-latin': 'A',
+  'lower-roman': 'i',
+  'upper-roman': 'I',
+  'decimal-leading-zero': '01',
+  decimal: '1',
+};
+
+/** Returns the type of a list or item as in HTML's attribute `type`; empty for bullets. */
+function listType(element: Tree.Element): string | undefined {
+  const style = styleOf(element);
+  const words = `${style.get('list-style-type') ?? style.get('list-style') ?? ''}`.split(/\s+/);
+  const named = words.map((word) => LIST_TYPES[word]).find((type) => type !== undefined);
+  if (named !== undefined) return named;
+  return words.some((word) => /^(?:none|disc|circle|square)$/.test(word)) ? '' : attribute(element, 'type');
+}
 
 function listOf(list: Tree.Element, before: number, struck: boolean): Part {
   const isItem = (node: Tree.ChildNode): node is Tree.Element =>
     isElement(node) && node.tagName === 'li' && !isHidden(node);
-  const isOrdered = list.tagName === 'ol';
   const step = attribute(list, 'reversed') === undefined ? 1 : -1;
   const first = step === 1 ? 1 : list.childNodes.filter(isItem).length;
   let number = integer(attribute(list, 'start')) ?? first;
-  const type = attribute(list, 'type');
+  const type = listType(list) ?? (list.tagName === 'ol' ? '1' : '');
   const items = list.childNodes.flatMap((node) => {
     if (!isElement(node) || isHidden(node)) return [];
     // A list that is a child of a list belongs to the item before it.
     if (!isItem(node)) return [{ marker: '', line: lineOf(node, before), parts: partsOf([node], before, struck) }];
     number = integer(attribute(node, 'value')) ?? number;
-    const marker = isOrdered ? `${numeral(number, attribute(node, 'type') ?? type)}.` : '-';
+    const own = listType(node) ?? type;
+    const marker = own === '' || /^(?:disc|circle|square)$/.test(own) ? '-' : `${numeral(number, own)}.`;
     const given = attribute(node, MARKER);
     number += step;
     return [
@@ -246,44 +302,61 @@ function integer(value: string | undefined): number | null {
   return digits === undefined ? null : Number(digits);
 }
 
-/** A table that only places other content is read as that content. */
+/** A table that only places other content is read as that content: it contains tables, and has no header of its own. */
 const isLayout = (table: Tree.Element): boolean =>
-  /^(?:presentation|none)$/.test(attribute(table, 'role') ?? '') || descendants(table, 'table').length > 0;
+  /^(?:presentation|none)$/.test(attribute(table, 'role') ?? '') ||
+  (descendants(table, 'table').length > 0 && !rowsOf(table).some(({ row }) => childrenOf(row).some(isHeaderCell)));
+
+const isHeaderCell = (node: Tree.Node): boolean =>
+  isElement(node) &&
+  (node.tagName === 'th' || attribute(node, 'scope') === 'col' || attribute(node, 'role') === 'columnheader');
+
+/** Returns the visible rows with their group, in the order that a browser shows them. */
+function rowsOf(table: Tree.Element) {
+  const shownIn = (node: Tree.Element): Tree.Element[] =>
+    node.childNodes.filter((child) => isElement(child)).filter((child) => !isHidden(child));
+  const place = ({ tagName }: Tree.Element): number => (tagName === 'thead' ? 0 : tagName === 'tfoot' ? 2 : 1);
+  return shownIn(table)
+    .sort((one, other) => place(one) - place(other))
+    .flatMap((group, section) => {
+      const rows = shownIn(group).filter((row) => row.tagName === 'tr');
+      return rows.map((row) => ({ row, cells: shownIn(row), section, inHead: group.tagName === 'thead' }));
+    });
+}
 
 function tableParts(table: Tree.Element, before: number, struck: boolean): Part[] {
-  const rows: Row[] = [];
-  const parts: Part[] = [];
-  let inHead = true;
-  for (const [section, group] of table.childNodes.entries()) {
-    if (!isElement(group) || isHidden(group)) continue;
-    if (group.tagName === 'caption') parts.push(...partsOf(group.childNodes, before, struck));
-    for (const row of group.childNodes) {
-      if (!isElement(row) || row.tagName !== 'tr' || isHidden(row)) continue;
-      const cells = row.childNodes.filter((node) => isElement(node)).filter((node) => !isHidden(node));
-      if (cells.length === 0) continue;
-      const isHeader: boolean = inHead && (group.tagName === 'thead' || isHeaderRow(cells, rows.length === 0));
-      inHead = isHeader;
-      rows.push({
-        line: lineOf(row, before),
-        section,
-        isHeader,
-        cells: cells.map((cell) => cellOf(cell, before, struck)),
-      });
-    }
-  }
-  return [...parts, { kind: 'table', rows }];
+  const captions = table.childNodes.filter((node) => isElement(node) && node.tagName === 'caption' && !isHidden(node));
+  const given = rowsOf(table).filter(({ cells }) => cells.length > 0);
+  // A row above the header that consists of one wide cell is a title.
+  const [first, second] = given;
+  const hasTitle =
+    first?.cells.length === 1 && (second?.cells.length ?? 0) > 1 && second?.cells.every(isHeaderCell) === true;
+  const titles = hasTitle ? [...captions, ...first.cells] : captions;
+  let isHeader = true;
+  const rows = given.slice(hasTitle ? 1 : 0).map(({ row, cells, section, inHead }, at): Row => {
+    isHeader &&= inHead || ((at === 0 || cells.length > 1) && isHeaderRow(row, cells, at === 0));
+    return { line: lineOf(row, before), section, isHeader, cells: cells.map((cell) => cellOf(cell, before, struck)) };
+  });
+  return [...titles.flatMap((title) => partsOf(childrenOf(title), before, struck)), { kind: 'table', rows }];
 }
 
-/** A row of header cells, or a first row that is bold. */
-function isHeaderRow(cells: readonly Tree.Element[], isFirst: boolean): boolean {
-  const filled = cells.filter((cell) => inlineOf(cell.childNodes).line !== '');
-  if (filled.length === 0) return false;
-  return filled.every(({ tagName }) => tagName === 'th') || (isFirst && filled.every((cell) => isBold(cell)));
+/** A row of header cells. In the first row, others may be among them if they have no number, or all text is bold. */
+function isHeaderRow(row: Tree.Element, cells: readonly Tree.Element[], isFirst: boolean): boolean {
+  const filled = cells
+    .map((cell) => ({ cell, text: inlineOf(cell.childNodes).line }))
+    .filter(({ text }) => text !== '');
+  const others = filled.filter(({ cell }) => !isHeaderCell(cell));
+  if (filled.length === 0 || others.length === 0 || !isFirst) return filled.length > 0 && others.length === 0;
+  return isBold(row) || (others.length * 2 < filled.length && !others.some(({ text }) => /\d/.test(text)));
 }
 
-function isBold(node: Tree.Node): boolean {
-  if (isText(node)) return node.value.trim() === '';
-  return childrenOf(node).every((child) => /^(?:b|strong|th)$/.test(child.nodeName) || isBold(child));
+/** Whether all text in an element is bold, or is the text of a header cell. */
+function isBold(element: Tree.Element): boolean {
+  const weight = styleOf(element).get('font-weight') ?? '';
+  if (/^(?:b|strong|th)$/.test(element.tagName) || /^(?:bold|[6-9]00)/.test(weight)) return true;
+  return element.childNodes.every((child) =>
+    isElement(child) ? isBold(child) : !isText(child) || child.value.trim() === '',
+  );
 }
 
 function cellOf(cell: Tree.Element, before: number, struck: boolean): Cell {
@@ -298,33 +371,52 @@ function cellOf(cell: Tree.Element, before: number, struck: boolean): Cell {
 function inlineOf(nodes: readonly Tree.ChildNode[], before = 0, struck = false): InlineText {
   const text = new InlineText();
   if (struck) text.open(STRIKE);
-  for (const node of nodes) addInline(node, before, text, struck);
+  addNodes(nodes, before, text, struck);
   if (struck) text.close(STRIKE);
   return text;
 }
 
-function addInline(node: Tree.ChildNode, before: number, text: InlineText, struck: boolean): void {
-  if (isText(node)) text.add(node.value, lineOf(node, before), (node.sourceCodeLocation?.endLine ?? 1) + before);
-  if (!isElement(node) || isHidden(node)) return;
+function addNodes(nodes: readonly Tree.ChildNode[], before: number, text: InlineText, struck: boolean): void {
+  for (const [at, node] of nodes.entries()) {
+    if (isText(node)) text.add(node.value, lineOf(node, before), (node.sourceCodeLocation?.endLine ?? 1) + before);
+    if (!isElement(node) || isHidden(node)) continue;
+    const next = nodes[at + 1];
+    addInline(node, next !== undefined && isText(next) ? next.value : '', before, text, struck);
+  }
+}
+
+function addInline(node: Tree.Element, next: string, before: number, text: InlineText, struck: boolean): void {
   const { tagName, childNodes } = node;
   const line = lineOf(node, before);
   if (tagName === 'br') text.space();
-  else if (tagName === 'img') text.add((attribute(node, 'alt') ?? '').replaceAll('\n', ' '), line);
-  else if (tagName === 'sup') text.add(raised(inlineOf(childNodes, before).line, text.end), line);
-  else {
+  else if (tagName === 'img') text.addApart((attribute(node, 'alt') ?? '').replaceAll('\n', ' '), line);
+  else if (tagName === 'sup' || tagName === 'sub') {
+    const own = inlineOf(childNodes, before).line;
+    text.add(tagName === 'sup' ? raised(own, text.end, next) : lowered(own, text.end), line);
+    if (/\d$/.test(own) && /^\d/.test(next)) text.space();
+  } else if (tagName === 'msup' || tagName === 'mfrac') {
+    const [first, second] = childNodes
+      .filter((child) => isElement(child))
+      .map((child) => inlineOf([child], before).line);
+    text.add(`${first ?? ''}${tagName === 'msup' ? raised(second ?? '') : `/${second ?? ''}`}`, line);
+  } else {
     const isBlock = !INLINE.has(tagName);
     const strikes = !struck && isStruck(node);
     if (isBlock) text.space();
     if (strikes) text.open(STRIKE);
-    for (const child of childNodes) addInline(child, before, text, struck || strikes);
+    addNodes(childNodes, before, text, struck || strikes);
     if (strikes) text.close(STRIKE);
     if (isBlock) text.space();
   }
 }
 
-/** Returns a superscript apart from the text before it: "10^2", "x^(n+1)"; but "1st" and "note[3]". */
-function raised(text: string, before: string): string {
+/** Returns a superscript apart from the text before it: "10^2", "x^(n+1)", "1 1/2"; but "1st", "note[3]" and "20°". */
+function raised(text: string, before = '', next = ''): string {
   const isOrdinal = /^(?:st|nd|rd|th|e|er|re|ère|ème|o|a)$/i.test(text) && /\d$/.test(before);
-  if (text === '' || isOrdinal || /^[[(]/.test(text)) return text;
-  return /^[-−+]?[\p{L}\p{N}.,]+$/u.test(text) || text.length === 1 ? `^${text}` : `^(${text})`;
+  if (isOrdinal || /^[[(]/.test(text) || !/[\p{L}\p{N}]/u.test(text)) return text;
+  if (/^\d+$/.test(text) && /^[/⁄]/.test(next)) return /\d$/.test(before) ? ` ${text}` : text;
+  return /^[-−+]?[\p{L}\p{N}.,]+$/u.test(text) ? `^${text}` : `^(${text})`;
 }
+
+/** Returns a subscript apart from a number before it: "10_2"; but "H2O". */
+const lowered = (text: string, before: string): string => (/\d$/.test(before) && /^\d/.test(text) ? `_${text}` : text);

@@ -22,10 +22,11 @@ interface Value {
 /**
  * Returns the blocks of JSON text with `\n` line endings, in steps of 2,000 tokens: one block per record, with a line "key: value" per
  * value and the keys above as the heading path. Small objects and arrays are indented within their record; the heading path of larger
- * ones has the name of their record. Each line may also be a JSON text of its own. Throws a SyntaxError if it is neither.
+ * ones has the name of their record. The text may also have a JSON value per line, or several one after another; up to 20 lines that are
+ * none are strings if most others are. Throws a SyntaxError for any other text.
  */
-export function* readJson(text: string): Steps<Block[]> {
-  requireJson(text);
+export function* readJson(given: string): Steps<Block[]> {
+  const text = validJson(given);
   const root = open(null, 1, true);
   const stack = [root];
   let [line, tokens, key]: [number, number, string | null] = [1, 0, null];
@@ -52,13 +53,37 @@ export function* readJson(text: string): Steps<Block[]> {
   return yield* blocksOf(root.children.length === 1 ? (root.children[0] ?? root) : root);
 }
 
-function requireJson(text: string): void {
+const MAX_INVALID_LINES = 20;
+
+/** Returns text that consists of JSON values: it is one, has one per line, or several one after another. Invalid lines become strings. */
+function validJson(given: string): string {
+  try {
+    JSON.parse(given);
+    return given;
+  } catch (error) {
+    // Some tools separate values by this character, or not at all.
+    const text = given.replaceAll('\u001E', '');
+    if (isJson(`[${text.replace(/\}\s*(?=\{)/g, '},')}]`)) return text;
+    const lines: string[] = [];
+    let [values, invalid] = [0, 0];
+    for (const line of text.split('\n')) {
+      const isValue = line.trim() !== '' && isJson(line);
+      if (isValue) values += 1;
+      else if (line.trim() !== '') invalid += 1;
+      if (invalid > MAX_INVALID_LINES) throw error;
+      lines.push(isValue || line.trim() === '' ? line : JSON.stringify(line));
+    }
+    if (values <= invalid) throw error;
+    return lines.join('\n');
+  }
+}
+
+function isJson(text: string): boolean {
   try {
     JSON.parse(text);
-  } catch (error) {
-    const lines = text.split('\n').filter((line) => line.trim() !== '');
-    if (lines.length < 2) throw error;
-    for (const line of lines) JSON.parse(line);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -102,15 +127,10 @@ function* blocksOf(root: Value): Steps<Block[]> {
     const { value, path } = next;
     const isWhole = (child: Value): boolean => isInline(child) && (child.text !== null || !value.isArray);
     const own = value.children.filter(isWhole);
-    blocks.push(
-      ...blockOf(
-        own.flatMap((child) => linesOf(child, 0)),
-        path,
-        'list',
-      ),
-    );
-    const isRecord = path.length > 0 && !value.isArray;
-    const below = isRecord ? [...path, ...nameOf(own)] : path;
+    const below = value.isArray ? path : [...path, ...nameOf(own, path.length > 0)];
+    const lines = own.flatMap((child) => linesOf(child, 0));
+    const isLong = lines.reduce((sum, line) => sum + line.text.length, 0) > LONG_RECORD_CHARS;
+    blocks.push(...blockOf(lines, isLong ? below : path, 'list'));
     for (const [at, child] of [...value.children.entries()].reverse())
       if (!isWhole(child)) open.push({ value: child, path: [...below, child.key ?? `${at + 1}`].slice(-MAX_PATH) });
     yield;
@@ -119,12 +139,22 @@ function* blocksOf(root: Value): Steps<Block[]> {
 }
 
 const MAX_NAME_CHARS = 80;
+/** "firstName: Ada, lastName: Lovelace" */
+const MAX_NAMES = 2;
+/** The parts of a longer record have its name as a heading. */
+const LONG_RECORD_CHARS = 1_000;
 
-/** Returns the name of a record with these values, or else its first value; with its key. */
-function nameOf(values: readonly Value[]): string[] {
-  const texts = values.filter(({ text }) => text !== null);
-  const named = texts.find(({ key }) => /name|title|label/i.test(key ?? '')) ?? texts[0];
-  return named === undefined ? [] : [clipped(`${named.key}: ${named.text}`.replace(/\s+/g, ' '), MAX_NAME_CHARS)];
+const NAME = /name|title|label/i;
+
+/** Returns the name of a record with these values, of its parts, or, if `always`, its first value; with its key. */
+function nameOf(values: readonly Value[], always: boolean): string[] {
+  const named = (some: readonly Value[]) => some.filter(({ key, text }) => text !== null && NAME.test(key ?? ''));
+  const lists = [values, ...values.map(({ children }) => children)];
+  const names = lists.map(named).find((some) => some.length > 0) ?? [];
+  const first = always ? values.find(({ text }) => text !== null) : undefined;
+  const chosen = names.length > 0 || first === undefined ? names.slice(0, MAX_NAMES) : [first];
+  const text = chosen.map((one) => `${one.key}: ${one.text}`).join(', ');
+  return text === '' ? [] : [clipped(text.replace(/\s+/g, ' '), MAX_NAME_CHARS)];
 }
 
 function linesOf({ key, text, line, children }: Value, depth: number): Line[] {
@@ -133,7 +163,7 @@ function linesOf({ key, text, line, children }: Value, depth: number): Line[] {
   const [first = '', ...rest] = (text ?? '').split(/\r?\n/);
   return [
     { text: before + space + first, line },
-    ...rest.map((more) => ({ text: more, line })),
+    ...rest.map((more) => ({ text: `${'  '.repeat(depth + 1)}${more}`, line })),
     ...children.flatMap((child) => linesOf(child, depth + 1)),
   ];
 }

@@ -1,155 +1,281 @@
-import type { Nodes } from 'mdast';
-import { type CompileContext, type Extension, fromMarkdown, type Token } from 'mdast-util-from-markdown';
-import { gfmTable } from 'micromark-extension-gfm-table';
+import MarkdownIt, { type Token } from 'markdown-it';
 import type { Steps } from '../internal/async.ts';
 import type { Block } from './document.ts';
 import { InlineText } from './inline-text.ts';
 import { type Line, linesFrom } from './lines.ts';
 import { BlockBuilder, type Part } from './parts.ts';
 import { htmlLines, htmlParts } from './read-html.ts';
-import type { Row } from './table-lines.ts';
+
+/** The parser counts a list and its item as two levels, and drops what is nested more deeply. */
+const MAX_NESTING = 50;
+const TOKENS_PER_STEP = 1_000;
 
 /**
- * Returns the blocks of Markdown text (CommonMark, and GitHub's tables) with `\n` line endings, in steps of a few thousand characters.
- * Omits front matter, link definitions, link targets and emphasis. Code spans keep their backticks. HTML is read as by `readHtml`; lists
- * and quotes nested more than 100 levels deep are read as plain text.
+ * Returns the blocks of Markdown text (CommonMark, and GitHub's tables) with `\n` line endings, in steps of a block or 1,000 tokens. Omits
+ * front matter, link definitions, link targets and emphasis. Code spans keep their backticks. HTML is read as by `readHtml`; quotes nested
+ * more than 50 levels deep, and lists more than 25, are read as plain text.
  */
 export function* readMarkdown(text: string): Steps<Block[]> {
+  const markdown = withoutFrontMatter(text);
+  const lines = markdown.split('\n');
+  const references = definitionsIn(markdown);
   const builder = new BlockBuilder();
-  for (const section of markdownSections(withoutFrontMatter(text))) {
-    builder.add(new SectionReader(section).parts(), section.continues);
+  for (const { tokens, from, to } of topLevelBlocks(markdown, references)) {
+    for (const [at, token] of tokens.entries()) {
+      if (token.type === 'inline') parseInline(token, references);
+      if (at % TOKENS_PER_STEP === TOKENS_PER_STEP - 1) yield;
+    }
+    const source = (): Part => ({ kind: 'prose', lines: linesFrom(lines.slice(from, to).join('\n'), from + 1) });
+    builder.add(isTooDeep(tokens) ? [source()] : partsOf(treeOf(tokens)));
     yield;
   }
   return builder.finish();
 }
 
-/** Creates the nodes of tables. The package `mdast-util-gfm-table` does the same, but also contains a Markdown writer. */
-const enter = (type: 'table' | 'tableRow' | 'tableCell') =>
-  function (this: CompileContext, token: Token): void {
-    this.enter({ type, children: [] }, token);
+const isTooDeep = (tokens: readonly Token[]): boolean =>
+  tokens.some(({ type, level }) => level >= MAX_NESTING - 1 && /^(?:blockquote|list_item)_open$/.test(type));
+
+const parser = markdownParser();
+parser.enable('table');
+const withoutTables = markdownParser();
+
+/**
+ * Returns a parser whose inline tokens have a `map`, too: their line in the paragraph, counted from 0. A footnote of one word, which is
+ * like the definition of a link, stays text.
+ */
+function markdownParser(): InstanceType<typeof MarkdownIt> {
+  const markdown = new MarkdownIt('commonmark', { maxNesting: MAX_NESTING });
+  // Link targets are not read, so they need no check.
+  markdown.validateLink = () => true;
+  markdown.normalizeLink = markdown.normalizeLinkText = (url) => url;
+  const paragraph = markdown.block.ruler.getRules('').at(-1);
+  markdown.block.ruler.before('reference', 'footnote', (state, from, to, silent) => {
+    const isFootnote = state.src.startsWith('[^', (state.bMarks[from] ?? 0) + (state.tShift[from] ?? 0));
+    return !silent && isFootnote && paragraph?.(state, from, to, silent) === true;
+  });
+  markdown.inline.State = class extends markdown.inline.State {
+    #line = 0;
+    #end = this.src.indexOf('\n');
+
+    override push(...given: Parameters<InstanceType<typeof markdown.inline.State>['push']>): Token {
+      return Object.assign(this.#withLine(super.push(...given)), { meta: { at: this.pos } });
+    }
+
+    override pushPending(): Token {
+      return this.#withLine(super.pushPending());
+    }
+
+    #withLine(token: Token): Token {
+      for (; this.#end !== -1 && this.#end < this.pos; this.#end = this.src.indexOf('\n', this.#end + 1))
+        this.#line += 1;
+      token.map = [this.#line, this.#line + 1];
+      return token;
+    }
   };
-function exit(this: CompileContext, token: Token): void {
-  this.exit(token);
-}
-const tables: Extension = {
-  enter: {
-    table: enter('table'),
-    tableRow: enter('tableRow'),
-    tableHeader: enter('tableCell'),
-    tableData: enter('tableCell'),
-  },
-  exit: { table: exit, tableRow: exit, tableHeader: exit, tableData: exit },
-};
-const options = { extensions: [gfmTable()], mdastExtensions: [tables] };
-
-const MAX_NESTING = 100;
-
-/** A part of a Markdown text that is parsed separately, and the number of lines above it. */
-interface MarkdownSection {
-  readonly text: string;
-  readonly linesBefore: number;
-  /** Whether it begins with a further item of the list at the end of the section before. */
-  readonly continues: boolean;
+  return markdown;
 }
 
-class SectionReader {
-  readonly #section: MarkdownSection;
+type References = Record<string, { title: string; href: string }>;
 
-  constructor(section: MarkdownSection) {
-    this.#section = section;
+/** Returns the definitions of links, which may be below the links. */
+function definitionsIn(text: string): References {
+  const found = text.matchAll(/^[ >]{0,20}\[(?!\^)((?:\\.|[^[\]\\]){1,200})\]:/gm);
+  return Object.fromEntries(
+    [...found].map(([, label = '']) => [parser.utils.normalizeReference(label), { title: '', href: '' }]),
+  );
+}
+
+/** More text than this is never parsed as one block, because a token takes about 200 bytes. */
+const MAX_BLOCK_CHARS = 500_000;
+/** The parser fills up the short rows of a table, so a hostile text could ask for thousands of cells per line. */
+const SPARE_TOKENS = 300_000;
+const TOKENS_PER_CHAR = 2;
+
+/** A block at the outermost level, with its lines, counted from 0. Its paragraphs are not parsed yet. */
+interface TopLevelBlock {
+  readonly tokens: readonly Token[];
+  readonly from: number;
+  readonly to: number;
+}
+
+function* topLevelBlocks(text: string, references: References): Generator<TopLevelBlock> {
+  const state = new parser.block.State(text, parser, { references }, []);
+  const { lineMax, bMarks, eMarks } = state;
+  let [limit, spare] = [0, SPARE_TOKENS];
+  for (let from = state.skipEmptyLines(0); from < lineMax; from = state.skipEmptyLines(state.line)) {
+    const most = (bMarks[from] ?? 0) + MAX_BLOCK_CHARS;
+    limit = Math.max(limit, from + 1);
+    while (limit < lineMax && (eMarks[limit] ?? 0) < most) limit += 1;
+    const tokens: Token[] = [];
+    Object.assign(state, { tokens, line: from, lineMax: limit, md: spare > 0 ? parser : withoutTables });
+    for (const rule of state.md.block.ruler.getRules('')) if (rule(state, from, limit, false)) break;
+    spare -= Math.max(0, tokens.length - TOKENS_PER_CHAR * ((eMarks[state.line - 1] ?? 0) - (bMarks[from] ?? 0)));
+    // The parser takes everything below for a part of the block.
+    if (isTooDeep(tokens))
+      for (state.line = from + 1; state.line < limit && !startsParagraph(state.line); ) state.line += 1;
+    state.lineMax = lineMax;
+    yield { tokens, from, to: state.line };
   }
-
-  parts(): Part[] {
-    return this.#partsOf(fromMarkdown(this.#section.text, options).children, 0);
+  function startsParagraph(line: number): boolean {
+    return state.isEmpty(line - 1) && /^[^\s>*+\d-]/.test(text.slice(bMarks[line], eMarks[line]));
   }
+}
 
-  #lineOf({ position }: Nodes): number {
-    return this.#section.linesBefore + (position?.start.line ?? 1);
-  }
+/** Longer paragraphs are cut, so that markup that looks far ahead takes linear time. */
+const MAX_INLINE_CHARS = 10_000;
 
-  #source({ position }: Nodes): string {
-    return this.#section.text.slice(position?.start.offset, position?.end.offset);
-  }
+/** Text without these has no markup. */
+const MARKUP = /[\\`*_[<&]/;
 
-  #partsOf(nodes: readonly Nodes[], depth: number): Part[] {
-    return nodes.flatMap((node) => this.#partsOfNode(node, depth + 1));
-  }
-
-  #partsOfNode(node: Nodes, depth: number): Part[] {
-    const line = this.#lineOf(node);
-    if (depth > MAX_NESTING) return [{ kind: 'prose', lines: linesFrom(this.#source(node), line) }];
-    switch (node.type) {
-      case 'heading':
-        return [{ kind: 'heading', depth: node.depth, lines: this.#linesOf(node.children) }];
-      case 'paragraph':
-        return [{ kind: 'prose', lines: this.#linesOf(node.children) }];
-      case 'html':
-        return htmlParts(node.value, line - 1);
-      case 'code': {
-        const isFenced = /^[`~]/.test(this.#source(node));
-        const lines = linesFrom(node.value, isFenced ? line + 1 : line);
-        return [{ kind: 'code', lines, language: /^[^\s`]*/.exec(node.lang ?? '')?.[0] ?? '' }];
-      }
-      case 'table':
-        return [{ kind: 'table', rows: node.children.map((row, at) => this.#rowOf(row, at === 0)) }];
-      case 'list': {
-        const first = node.start ?? 1;
-        const items = node.children.map((item, at) => ({
-          marker: node.ordered ? `${first + at}.` : '-',
-          line: this.#lineOf(item),
-          parts: this.#partsOf(item.children, depth + 1),
-        }));
-        return [{ kind: 'list', items }];
-      }
-      default:
-        return 'children' in node ? this.#partsOf(node.children, depth) : [];
+function parseInline(token: Token, references: References): void {
+  const { content } = token;
+  if (!MARKUP.test(content)) return;
+  const children: Token[] = [];
+  let line = 0;
+  for (let from = 0; from < content.length; ) {
+    const to = cutEnd(content, from);
+    const piece = content.slice(from, to);
+    const tokens: Token[] = [];
+    parser.inline.parse(piece, parser, { references }, tokens);
+    for (const child of tokens) {
+      child.map = [line + lineOf(child) - 1, 0];
+      if (child.type === 'code_inline') child.content = withLineBreaks(child, piece);
+      children.push(child);
     }
+    line += breaksIn(piece);
+    from = to;
   }
+  token.children = children;
+}
 
-  #rowOf(row: Extract<Nodes, { type: 'tableRow' }>, isHeader: boolean): Row {
-    const cells = row.children.map((cell) => {
-      const text = this.#linesOf(cell.children).map((one) => one.text);
-      return { text: text.join(' '), columns: 1, rows: 1 };
-    });
-    return { line: this.#lineOf(row), section: 0, isHeader, cells };
-  }
+const breaksIn = (text: string): number => text.split('\n').length - 1;
 
-  #linesOf(nodes: readonly Nodes[]): readonly Line[] {
-    const [first] = nodes;
-    if (first === undefined) return [];
-    if (hasHtml(nodes)) return htmlLines(nodes.map(asHtml).join(''), this.#lineOf(first) - 1);
-    const text = new InlineText();
-    this.#addInline(nodes, text);
-    return text.lines;
-  }
+/** Returns the content of a code span, which the parser puts on one line. */
+function withLineBreaks({ content, markup, meta }: Token, text: string): string {
+  const from = Number(meta?.['at']) + markup.length;
+  const [whole, trimmed] = [0, 1].map((spaces) => text.slice(from + spaces, from + spaces + content.length));
+  return (whole?.replaceAll('\n', ' ') === content ? whole : trimmed) ?? '';
+}
 
-  #addInline(nodes: readonly Nodes[], text: InlineText): void {
-    for (const node of nodes) {
-      if (node.type === 'break') text.space();
-      else if ('children' in node) this.#addInline(node.children, text);
-      else text.add(textOf(node), this.#lineOf(node), this.#section.linesBefore + (node.position?.end.line ?? 1));
+function cutEnd(text: string, from: number): number {
+  const most = from + MAX_INLINE_CHARS;
+  if (most >= text.length) return text.length;
+  const space = text.lastIndexOf(' ', most);
+  if (space > from) return space;
+  return /[\uD800-\uDBFF]/.test(text.charAt(most - 1)) ? most - 1 : most;
+}
+
+/** A token, and what is between it and the token that closes it. */
+interface Node {
+  readonly token: Token;
+  readonly children: readonly Node[];
+}
+
+const NONE: Node[] = [];
+
+function treeOf(tokens: readonly Token[]): Node[] {
+  const root: Node[] = [];
+  const open: Node[][] = [root];
+  for (const token of tokens) {
+    if (token.nesting === -1) {
+      open.pop();
+      continue;
     }
+    const children = token.nesting === 1 ? [] : NONE;
+    open.at(-1)?.push({ token, children });
+    if (token.nesting === 1) open.push(children);
+  }
+  return root;
+}
+
+const lineOf = ({ map }: Token): number => (map?.[0] ?? 0) + 1;
+
+const partsOf = (nodes: readonly Node[]): Part[] => nodes.flatMap(partsOfNode);
+
+function partsOfNode({ token, children }: Node): readonly Part[] {
+  const line = lineOf(token);
+  switch (token.type) {
+    case 'heading_open':
+      return [{ kind: 'heading', depth: Number(token.tag.slice(1)), lines: linesOf(children, line) }];
+    case 'paragraph_open':
+      return [{ kind: 'prose', lines: linesOf(children, line) }];
+    case 'html_block':
+      return htmlParts(token.content, line - 1);
+    case 'code_block':
+      return [{ kind: 'code', lines: codeOf(token, line), language: '' }];
+    case 'fence': {
+      const language = /^\s*([^\s`]*)/.exec(token.info)?.[1] ?? '';
+      return [{ kind: 'code', lines: codeOf(token, line + 1), language }];
+    }
+    case 'table_open': {
+      const rows = children.flatMap(({ token: { type }, children: rows }) =>
+        rows.map(({ token: row, children: cells }) => ({
+          line: lineOf(row),
+          section: 0,
+          isHeader: type === 'thead_open',
+          cells: cells.map((cell) => ({ text: textOf(cell.children, lineOf(row)), columns: 1, rows: 1 })),
+        })),
+      );
+      return [{ kind: 'table', rows }];
+    }
+    case 'bullet_list_open':
+    case 'ordered_list_open': {
+      const first = Number(token.attrGet('start') ?? 1);
+      const items = children.map((item, at) => ({
+        marker: token.tag === 'ol' ? `${first + at}.` : '-',
+        line: lineOf(item.token),
+        parts: partsOf(item.children),
+      }));
+      return [{ kind: 'list', items }];
+    }
+    default:
+      return partsOf(children);
   }
 }
 
-const hasHtml = (nodes: readonly Nodes[]): boolean =>
-  nodes.some((node) => node.type === 'html' || ('children' in node && hasHtml(node.children)));
+const codeOf = ({ content }: Token, line: number): readonly Line[] => linesFrom(content.replace(/\n$/, ''), line);
 
-function textOf(node: Nodes): string {
-  if (node.type === 'inlineCode') return `\`${node.value}\``;
-  if (node.type === 'image' || node.type === 'imageReference') return (node.alt ?? '').replaceAll('\n', ' ');
-  return node.type === 'text' ? node.value : '';
+const textOf = (nodes: readonly Node[], line: number): string =>
+  linesOf(nodes, line)
+    .map(({ text }) => text)
+    .join(' ');
+
+/** Returns the lines of the paragraph whose first line is `line`. */
+function linesOf([inline]: readonly Node[], line: number): readonly Line[] {
+  const { children, content = '' } = inline?.token ?? {};
+  const tokens = children ?? [];
+  if (tokens.some(({ type }) => type === 'html_inline')) return htmlLines(asHtml(tokens), line - 1);
+  const text = new InlineText();
+  if (tokens.length === 0) text.add(content, line);
+  for (const token of tokens) {
+    if (token.type.endsWith('break')) text.space();
+    else if (token.type === 'image') text.addApart(shownText(token), line + lineOf(token) - 1);
+    else text.add(shownText(token), line + lineOf(token) - 1);
+  }
+  return text.lines;
 }
 
-/** Returns a node as HTML with the same line breaks. */
-function asHtml(node: Nodes): string {
-  if (node.type === 'html') return node.value;
-  if (node.type === 'break') return '<br>\n';
-  if ('children' in node) return node.children.map(asHtml).join('');
-  return textOf(node).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+function shownText({ type, content, children }: Token): string {
+  if (type === 'code_inline') return `\`${content}\``;
+  if (type.endsWith('break')) return ' ';
+  return type === 'image' ? (children ?? []).map(shownText).join('') : content;
 }
 
-const YAML_KEY = /^[^\s#][^\n]{0,80}?:(?:\s|$)/u;
+/** Returns inline tokens as HTML with the same line breaks. */
+function asHtml(tokens: readonly Token[]): string {
+  let html = '';
+  let line = 1;
+  for (const token of tokens) {
+    for (; line < lineOf(token); line += 1) html += '\n';
+    if (token.type === 'html_inline') html += token.content;
+    else if (token.type === 'hardbreak') html += '<br>';
+    else if (token.type !== 'softbreak') html += shownText(token).replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+    line += breaksIn(token.content);
+  }
+  return html;
+}
+
+const YAML_KEY = /^(?:\{\s*$|[^\s#][^\n]{0,80}?:(?:\s|$))/u;
 /** An indented line, an item, or the end of a value in brackets. */
 const YAML_REST = /^(?:\s|-\s|[\]}])/u;
 const TOML_START = /^(?:\[|[^\s=]+\s*=)/u;
@@ -165,65 +291,4 @@ function withoutFrontMatter(text: string): string {
   const isYaml = YAML_KEY.test(first) && rest.every((line) => YAML_KEY.test(line) || YAML_REST.test(line));
   if (fence === '---' ? !isYaml : !TOML_START.test(first)) return text;
   return lines.map((line, at) => (at > end ? line : '')).join('\n');
-}
-
-/** A longer section is cut before a heading, a list item or other text that is not indented; one of twice the length at any blank line. */
-const SECTION_CHARS = 2_000;
-/** A longer paragraph is cut: parsing inline markup can take quadratic time. */
-const RUN_CHARS = 4_000;
-const ITEM = /^(?:[-*+]|\d{1,9}[.)])[ \t]/;
-
-/** Splits a Markdown text so that parsing takes linear time. */
-function markdownSections(text: string): MarkdownSection[] {
-  const sections: MarkdownSection[] = [];
-  const definitions = definitionsIn(text);
-  let [from, linesBefore, line, runFrom, at] = [0, 0, 0, 0, 0];
-  let [fenced, afterBlank, inList, continues] = [false, false, false, false];
-  const cut = (to: number): void => {
-    if (to > from) {
-      const own = text.slice(from, to);
-      sections.push({ text: fenced ? own : own + definitionsFor(own, definitions), linesBefore, continues });
-    }
-    [from, linesBefore, runFrom, continues] = [to, line, to, false];
-  };
-  while (at < text.length) {
-    const end = text.indexOf('\n', at) === -1 ? text.length : text.indexOf('\n', at);
-    const head = text.slice(at, Math.min(end, at + 80));
-    const isItem = ITEM.test(head);
-    if (!fenced && at - from > SECTION_CHARS) {
-      if (/^#{1,6} /.test(head) || (afterBlank && /^\S/.test(head) && !isItem)) cut(at);
-      else if (isItem && inList) {
-        cut(at);
-        continues = true;
-      } else if (head.trim() === '' && at - from > 2 * SECTION_CHARS) cut(at);
-    }
-    if (/^ {0,3}(?:```|~~~)/.test(head)) fenced = !fenced;
-    afterBlank = head.trim() === '';
-    if (afterBlank) runFrom = end;
-    else if (/^\S/.test(head)) inList = isItem;
-    if (!fenced && end - runFrom > RUN_CHARS && at > runFrom) cut(at);
-    for (let most = from + RUN_CHARS; !fenced && end - at > RUN_CHARS && most < end; most = from + RUN_CHARS) {
-      const space = text.lastIndexOf(' ', most);
-      cut(space > from ? space : most);
-    }
-    line += 1;
-    at = end + 1;
-  }
-  cut(text.length);
-  return sections;
-}
-
-const labelOf = (label: string): string => label.trim().replace(/\s+/g, ' ').toLowerCase();
-
-/** A link may be in another section than its definition. */
-function definitionsIn(text: string): ReadonlySet<string> {
-  const found = text.matchAll(/^ {0,3}\[([^[\]\n]{1,200})\]: *<?\S.{0,500}$/gm);
-  return new Set([...found].map(([, label = '']) => labelOf(label)));
-}
-
-/** Returns definitions for the links of a section, with any target. */
-function definitionsFor(section: string, definitions: ReadonlySet<string>): string {
-  if (definitions.size === 0) return '';
-  const labels = new Set([...section.matchAll(/\[([^[\]\n]{1,200})\]/g)].map(([, label = '']) => labelOf(label)));
-  return [...labels].map((label) => (definitions.has(label) ? `\n\n[${label}]: x` : '')).join('');
 }

@@ -33,7 +33,8 @@ export function tableLines(rows: readonly Row[]): Line[] {
   const grid = gridOf(rows);
   const used = grid.reduce((most, places) => Math.max(most, places.findLastIndex(({ isFirst }) => isFirst) + 1), 0);
   const headers = rows.findIndex(({ isHeader }) => !isHeader);
-  const heads = grid.slice(0, headers === -1 ? grid.length : headers);
+  // A table of header cells alone has one header, and rows.
+  const heads = grid.slice(0, headers === -1 ? 1 : headers);
   const body = grid.slice(heads.length).map((places, at) => {
     const cells = places.slice(0, used).map((place) => place.text);
     return { text: rowOf(cells), line: rows[heads.length + at]?.line ?? 1 };

@@ -16,14 +16,22 @@ const nestedJson = (chars: number) => {
   return `${'{"b":1,"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
 };
 
-/** Texts of about as many characters as asked for. Markdown is parsed in sections of up to 4,000 characters. */
+/** Texts of about as many characters as asked for. Markdown paragraphs are parsed in pieces of up to 10,000 characters. */
 const BOMBS = {
-  'loose nested lists': { read: readMarkdown, chars: 4_000, text: repeated('- a\n\n  - b\n') },
-  'lists with setext headings': { read: readMarkdown, chars: 4_000, text: repeated('- a\n  ---\n') },
-  'link definitions': { read: readMarkdown, chars: 4_000, text: repeated('[a]: b\n') },
-  'open brackets': { read: readMarkdown, chars: 4_000, text: repeated('![a](') },
-  'nested block quotes': { read: readMarkdown, chars: 4_000, text: repeated('> ') },
-  'code fences': { read: readMarkdown, chars: 4_000, text: repeated('~~~\na\n') },
+  'loose nested lists': { read: readMarkdown, chars: 10_000, text: repeated('- a\n\n  - b\n') },
+  'lists with setext headings': { read: readMarkdown, chars: 10_000, text: repeated('- a\n  ---\n') },
+  'numbered lists in numbered lists': { read: readMarkdown, chars: 10_000, text: repeated('1. ') },
+  'link definitions': { read: readMarkdown, chars: 10_000, text: repeated('[a]: b\n') },
+  'open brackets': { read: readMarkdown, chars: 10_000, text: repeated('![a](') },
+  emphasis: { read: readMarkdown, chars: 10_000, text: repeated('*_a') },
+  'nested block quotes': { read: readMarkdown, chars: 10_000, text: repeated('> ') },
+  'paragraphs below nested block quotes': {
+    read: readMarkdown,
+    chars: 10_000,
+    text: repeated(`${'> '.repeat(60)}a\nb\n\n`),
+  },
+  'code fences': { read: readMarkdown, chars: 10_000, text: repeated('~~~\na\n') },
+  'tags without an end': { read: readMarkdown, chars: 10_000, text: repeated('<script><title>\n') },
   'nested HTML elements': { read: readHtml, chars: 10_000, text: repeated('<div>') },
   'nested HTML lists': { read: readHtml, chars: 10_000, text: repeated('<ul><li>a') },
   'nested JSON objects': { read: readJson, chars: 3_000, text: nestedJson },
@@ -66,6 +74,13 @@ describe('hostile documents', () => {
       rmSync(folder, { recursive: true });
     }
     expect(turns).toBeGreaterThan(10);
+  });
+
+  it('tables with short rows are filled up only to a limit', () => {
+    const table = `|${'a|'.repeat(300)}\n|${'-|'.repeat(300)}\n${'|a\n'.repeat(200)}\n`;
+    const blocks = atOnce(readMarkdown(table.repeat(20)));
+    expect(blocks[0]?.text.split('\n')).toHaveLength(202);
+    expect(blocks.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(1_000_000);
   });
 
   it.each(['<div>', '<ul><li>', '<table><tr><td>', '<title>Title</title><h1>'])(

@@ -15,8 +15,8 @@ function paragraph({ text, list, level = 0, style }: Numbered): string {
   return `<w:p><w:pPr>${named}${number}</w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
 }
 
-const level = (at: number, start: number, format: string, text: string): string =>
-  `<w:lvl w:ilvl="${at}"><w:start w:val="${start}"/><w:numFmt w:val="${format}"/><w:lvlText w:val="${text}"/></w:lvl>`;
+const level = (at: number, start: number, format: string, text: string, more = ''): string =>
+  `<w:lvl w:ilvl="${at}"><w:start w:val="${start}"/><w:numFmt w:val="${format}"/>${more}<w:lvlText w:val="${text}"/></w:lvl>`;
 const list = (id: number, levels: string): string => `<w:abstractNum w:abstractNumId="${id}">${levels}</w:abstractNum>`;
 const use = (id: number, of: number, restart = ''): string =>
   `<w:num w:numId="${id}"><w:abstractNumId w:val="${of}"/>${restart}</w:num>`;
@@ -27,17 +27,32 @@ const numbering = [
   list(2, level(0, 1, 'upperRoman', '%1.') + level(1, 1, 'decimal', '%1.%2')),
   list(3, level(0, 1, 'bullet', '•')),
   list(4, level(0, 1, 'decimal', 'Article %1')),
+  list(5, level(0, 1, 'decimalZero', '%1.') + level(1, 1, 'decimal', '%1.%2.', '<w:lvlRestart w:val="0"/>')),
+  list(6, level(0, 1, 'upperRoman', '%1.') + level(1, 1, 'decimal', '%1.%2.', '<w:isLgl/>')),
+  list(7, '<w:numStyleLink w:val="Letters"/>'),
+  list(8, `<w:styleLink w:val="Letters"/>${level(0, 3, 'upperLetter', '%1.')}`),
+  list(9, level(0, 1, 'decimal', '%1.') + level(1, 1, 'decimal', '%1.%2.', '<w:pStyle w:val="Clause"/>')),
   use(1, 1),
   use(2, 2),
   use(3, 3),
   use(4, 4),
   use(5, 1, restart),
+  use(6, 5),
+  use(7, 6),
+  use(8, 7),
+  use(9, 1, `<w:lvlOverride w:ilvl="0">${level(0, 10, 'upperLetter', '%1)')}</w:lvlOverride>`),
+  use(10, 9),
+  use(11, 8),
 ].join('');
 const style = (id: string, name: string, properties = ''): string =>
   `<w:style w:type="paragraph" w:styleId="${id}"><w:name w:val="${name}"/><w:pPr>${properties}</w:pPr></w:style>`;
 const styles = [
   style('Heading1', 'heading 1', '<w:numPr><w:numId w:val="2"/></w:numPr>'),
   style('Heading2', 'heading 2', '<w:numPr><w:ilvl w:val="1"/><w:numId w:val="2"/></w:numPr>'),
+  style('Clause', 'clause', '<w:numPr><w:numId w:val="10"/></w:numPr>'),
+  style('Special', 'special clause').replace('<w:pPr>', '<w:basedOn w:val="Article"/><w:pPr>'),
+  style('Article', 'article', '<w:numPr><w:numId w:val="1"/></w:numPr>'),
+  '<w:style w:type="numbering" w:styleId="Letters"><w:pPr><w:numPr><w:numId w:val="11"/></w:numPr></w:pPr></w:style>',
 ].join('');
 
 const read = async (paragraphs: readonly Numbered[]) => {
@@ -91,6 +106,28 @@ describe('the numbers of a DOCX list', () => {
       ],
       '- Article 1 a\n- Article 2 b',
     ],
+    [
+      'continue below a higher level and have a zero, if the list says so',
+      [
+        { text: 'a', list: 6 },
+        { text: 'b', list: 6, level: 1 },
+        { text: 'c', list: 6 },
+        { text: 'd', list: 6, level: 1 },
+      ],
+      '01. a\n  01.1. b\n02. c\n  02.2. d',
+    ],
+    [
+      'are all digits in a legal level',
+      [
+        { text: 'a', list: 7 },
+        { text: 'b', list: 7, level: 1 },
+      ],
+      'I. a\n  1.1. b',
+    ],
+    ['are those of a linked style', [{ text: 'a', list: 8 }], 'C. a'],
+    ['are those of an overridden level', [{ text: 'a', list: 9 }], 'J) a'],
+    ['have the level of the style', [{ text: 'a', style: 'Clause' }], '  1.1. a'],
+    ['are those of the style below a style', [{ text: 'a', style: 'Special' }], '5. a'],
     ['are none for bullets', [{ text: 'a', list: 3 }], '- a'],
   ])('%s', async (_, paragraphs, text) => {
     expect((await read(paragraphs)).map((block) => block.text)).toEqual([text]);
@@ -107,18 +144,13 @@ describe('the numbers of a DOCX list', () => {
   });
 });
 
-it('the merged cells of a DOCX table are in their columns', async () => {
-  const cell = (text: string, properties = ''): string =>
-    `<w:tc><w:tcPr>${properties}</w:tcPr><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:tc>`;
-  const row = (cells: string, properties = ''): string => `<w:tr><w:trPr>${properties}</w:trPr>${cells}</w:tr>`;
-  const rows = [
-    row(cell('Region') + cell('Product') + cell('Units'), '<w:tblHeader/>'),
-    row(cell('EU', '<w:vMerge w:val="restart"/>') + cell('Cable') + cell('12')),
-    row(cell('', '<w:vMerge/>') + cell('Hub') + cell('7')),
-    row(cell('All', '<w:gridSpan w:val="2"/>') + cell('19')),
+it('a deleted item of a DOCX list has no number', async () => {
+  const deleted = '<w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr><w:rPr><w:del w:id="1"/></w:rPr>';
+  const body = [
+    paragraph({ text: 'a', list: 1 }),
+    `<w:p><w:pPr>${deleted}</w:pPr><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>`,
+    paragraph({ text: 'b', list: 1 }),
   ].join('');
-  const { blocks } = await readDocument({ path: 'a.docx', bytes: docxWith(`<w:tbl>${rows}</w:tbl>`) });
-  expect(blocks.map((block) => block.text)).toEqual([
-    '| Region | Product | Units |\n| --- | --- | --- |\n| EU | Cable | 12 |\n| EU | Hub | 7 |\n| All |  | 19 |',
-  ]);
+  const { blocks } = await readDocument({ path: 'a.docx', bytes: docxWith(body, { numbering }) });
+  expect(blocks.map((block) => block.text)).toEqual(['5. a\n6. b']);
 });

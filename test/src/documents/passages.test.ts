@@ -93,6 +93,16 @@ describe('passages', () => {
     expect(passages(`The rules are:\n\n${items.join('\n')}`).at(-1)?.heading).toEqual(['The rules are:']);
   });
 
+  it('put the item that a later part of a list is nested in above it', () => {
+    const items = Array.from({ length: 60 }, (_, at) => `  - fruit ${at} with some words to fill its line`);
+    const made = passages(
+      `# Shop\n\nWe have:\n\n- bread\n- fruits:\n${items.join('\n')}\n- cheese ${'x '.repeat(800)}`,
+    );
+    expect(made.find(({ text }) => text.includes('fruit 59'))?.heading).toEqual(['Shop', 'We have:', 'fruits:']);
+    expect(made.at(-1)?.heading.slice(0, 2)).toEqual(['Shop', 'We have:']);
+    expect(made.at(-1)?.heading[2]).toMatch(/^cheese x/);
+  });
+
   it('put a wide header above the later parts of a table in a short form', () => {
     const names = ['name', 'value', ...Array.from({ length: 6 }, (_, at) => `a descriptive name of the column ${at}`)];
     const rows = Array.from({ length: 60 }, (_, at) => `| City${at} | ${'x | '.repeat(7)}`);

@@ -24,6 +24,23 @@ describe('the text of a PDF page', () => {
     ],
     ['pieces of Hebrew, which are in order', items(['ספר', ' ', '45', ' ', 'שלום עולם']), 'שלום עולם 45 ספר'],
     ['a word within a Latin sentence', items(['Word (', 'ﺢ', 'ﺘ', 'ﻔ', 'ﺗ', ') and more']), 'Word (تفتح) and more'],
+    [
+      'letters in the order of reading',
+      items(['ﻣﺘﻰ', ' ', 'ﺗﻔﺘﺢ']).map((item) => ({ ...item, x: -item.x })),
+      'متى تفتح',
+    ],
+    ['brackets, which are mirrored', items(['»', 'ﺢ', 'ﺘ', 'ﻔ', 'ﺗ', '«', ' ', '(ﻢﻳ)']), '(يم) »تفتح«'],
+    ['Hebrew in brackets', items(['(', 'שלום', ')', ' ', 'ספר']), 'ספר (שלום)'],
+    ['several foreign words', items(['ﻲﻓ PDF 2.0 format ﻒﻠﻣ']), 'ملف PDF 2.0 format في'],
+    ['an address', items(['a@b.org', ' ', 'ﺔﺒﺘﻜﻤﻟا']), 'المكتبة a@b.org'],
+    [
+      'several numbers',
+      items(['456-123 47', '+', ' ', 'ﻢﻳ', ' ', '50', ' ', '60', ' ', 'ﻢﻳ']),
+      'يم 60 50 يم +47 123-456',
+    ],
+    ['several numbers in Hebrew', items(['123-456 47', ' ', 'ספר']), 'ספר 47 123-456'],
+    ['vowel marks', items(['ﺪ', ' \u064C', 'ﻤ']).map((item, at) => ({ ...item, x: [10, 9, 20][at] ?? 0 })), 'مدٌ'],
+    ['a piece of letters and digits', items(['ﻢﻳ 12', ' ', 'ﻢﻳ']), 'يم 12 يم'],
     ['Latin text', items(['one ', 'two\n', 'three']), 'one two\nthree'],
   ])('is in the order of reading: %s', (_, page, text) => {
     expect(pageText(page)).toBe(text);
@@ -40,6 +57,12 @@ describe('the text of a PDF page', () => {
     [['Vor-\n', 'und Nachteile'], 'Vor-\nund Nachteile'],
     [['Nord-\n', 'Süd'], 'Nord-Süd'],
     [['well-known: it is well-\n', 'known'], 'well-known: it is well-known'],
+    [['Donau- \n', ' dampf\u00ac\n', 'schiff'], 'Donaudampfschiff'],
+    [['Ka\u0308se-\n', 'brot'], 'Ka\u0308sebrot'],
+    [['state-of-\n', 'the-art, well-\n', 'known'], 'state-of-the-art, well-known'],
+    [['user-\n', 'name@example.org'], 'user-name@example.org'],
+    [['https://example.org/long-\n', 'path/file'], 'https://example.org/long-path/file'],
+    [['Haus-\n', 'sowie Gartenarbeit'], 'Haus-\nsowie Gartenarbeit'],
     [['pages 3-\n', '5 and a -\n', 'dash'], 'pages 3-\n5 and a -\ndash'],
   ])('has whole words: %j', (lines, text) => {
     expect(pageText(items(lines))).toBe(text);

@@ -54,6 +54,10 @@ describe('what a browser does not show', () => {
     ['<p><span style="font-size:0">no</span><span style="opacity:0.0">no</span><span style="opacity:.5">yes', 'yes'],
     ['<dialog>no</dialog><template>no</template><noscript>no</noscript>yes', 'yes'],
     ['<ul><li hidden>no<li>yes</ul>', '- yes'],
+    ['<p style="position:absolute; left:-9999px">no</p><p style="text-indent:-9999px">no</p>yes', 'yes'],
+    ['<span style="height:0;overflow:hidden">no</span><span style="color:transparent">no</span>yes', 'yes'],
+    ['<span style="clip:rect(0 0 0 0)">no</span><span style="transform:scale(0)">no</span>yes', 'yes'],
+    ['<p style="width:0;opacity:0.5;font-size:10px;left:-5px;height:auto">yes', 'yes'],
     [
       '<table><tr><th>a<th hidden>no<th>b<tr hidden><td>no<tr><td>1<td style="display:none">no<td>2</table>',
       '| a | b |\n| --- | --- |\n| 1 | 2 |',
@@ -72,6 +76,12 @@ describe('text with a meaning of its own', () => {
       '10<sup>2</sup> m, note<sup>3</sup>, x<sup>n + 1</sup>, a<sup>[4]</sup>, 1<sup>st</sup>, H<sub>2</sub>O',
       '10^2 m, note^3, x^(n + 1), a[4], 1st, H2O',
     ],
+    [
+      '1<sup>1</sup>/<sub>2</sub> cup, 1⁄2, 10<sub>2</sub>, log<sub>2</sub>8, a<sup>®</sup>',
+      '1 1/2 cup, 1⁄2, 10_2, log2 8, a®',
+    ],
+    ['<math><msup><mi>x</mi><mn>2</mn></msup><mo>=</mo><mfrac><mn>1</mn><mn>2</mn></mfrac></math>', 'x^2=1/2'],
+    ['<picture><source><img alt="Logo"></picture>Company', 'Logo Company'],
     ['See <img src="x.png" alt="the\nred door"> here.', 'See the red door\nhere.'],
     ['<pre>a<br>b</pre>', 'a\nb'],
     ['<p>one<b\n>two</b>\nthree', 'onetwo\nthree'],
@@ -91,6 +101,11 @@ describe('the numbers of a list', () => {
     ['<ol><li>a<ol start="3" type="i"><li>b</ol><li>c</ol>', '1. a\n  iii. b\n2. c'],
     ['<ol start="-1"><li>a<li>b<li>c</ol>', '-1. a\n0. b\n1. c'],
     ['<ol start="x"><li>a</ol>', '1. a'],
+    ['<ol style="list-style-type: lower-alpha"><li>a<li style="list-style: decimal">b</ol>', 'a. a\n2. b'],
+    ['<ol style="list-style:upper-roman inside"><li>a</ol>', 'I. a'],
+    ['<ol style="list-style-type:decimal-leading-zero"><li>a</ol>', '01. a'],
+    ['<ul style="list-style-type:decimal"><li>a</ul><ol style="list-style:none"><li>a</ol>', '1. a\n\n- a'],
+    ['<ul><li>a<ul><li>b</ul>more of a<li>c</ul>', '- a\n  - b\n  - more of a\n- c'],
   ])('are those that a browser shows: %s', (html, text) => {
     expect(textOf(html)).toBe(text);
   });
@@ -127,6 +142,43 @@ describe('the cells of a table', () => {
       'of a bold header',
       '<tr><td><p><b>a</b></p><td><strong>b</strong><tr><td>1<td>2',
       '| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+    [
+      'of a header of bold style',
+      '<tr><td style="font-weight:700">a<td style="font-weight:bold">b<tr><td>1<td>2',
+      '| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+    [
+      'of columns with a scope',
+      '<tr><td scope="col">a<td scope="col">b<tr><td>1<td>2',
+      '| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+    [
+      'of a header with a data cell',
+      '<tr><th>a<th>b<td>note<tr><td>1<td>2<td>3',
+      '| a | b | note |\n| --- | --- | --- |\n| 1 | 2 | 3 |',
+    ],
+    ['of rows with several header cells', '<tr><th>a<th>b<td>5<tr><th>c<th>d<td>6', '| a | b | 5 |\n| c | d | 6 |'],
+    [
+      'below a title row',
+      '<tr><td colspan="2">Prices<tr><th>a<th>b<tr><td>1<td>2',
+      'Prices\n\n| a | b |\n| --- | --- |\n| 1 | 2 |',
+    ],
+    [
+      'of sections below the header',
+      '<tr><th>a<th>b<tr><th colspan="2">North<tr><td>1<td>2',
+      '| a | b |\n| --- | --- |\n| North |  |\n| 1 | 2 |',
+    ],
+    ['of header cells alone', '<tr><th>a<th>b<tr><th>1<th>2', '| a | b |\n| --- | --- |\n| 1 | 2 |'],
+    [
+      'of a foot above the body',
+      '<tfoot><tr><td>sum<td>3</tfoot><thead><tr><th>a<th>b</thead><tbody><tr><td>1<td>2',
+      '| a | b |\n| --- | --- |\n| 1 | 2 |\n| sum | 3 |',
+    ],
+    [
+      'around a small table',
+      '<tr><th>a<th>b<tr><td>1<td><table><tr><td>x<td>y</table><tr><td>2<td>3',
+      '| a | b |\n| --- | --- |\n| 1 | x y |\n| 2 | 3 |',
     ],
     ['below a caption', '<caption>Prices</caption><tr><th>a<tr><td>1', 'Prices\n\n| a |\n| --- |\n| 1 |'],
     ['that ask for more columns than there are', '<tr><td colspan="1000">a<tr><td>1<td>2', '| a |  |\n| 1 | 2 |'],

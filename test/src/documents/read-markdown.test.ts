@@ -64,7 +64,7 @@ describe('reading Markdown', () => {
     ]);
   });
 
-  it('numbers lines correctly in a text that is parsed in sections', () => {
+  it('numbers the lines of a long text correctly', () => {
     const filler = `${'Some words of filler text that go on for a while here.\n'.repeat(20)}\n`;
     const text = Array.from({ length: 300 }, (_, at) => `## Part ${at}\n\n${filler}`).join('');
     const lines = text.split('\n');
@@ -80,6 +80,7 @@ describe('reading Markdown', () => {
     ['a comment first', '---\n# generated\ntitle: Demo\n---\nText.'],
     ['keys of any script', '---\n标题: 开放\nüberschrift: x\nзаголовок: y\n"a b": z\n---\nText.'],
     ['items, blank lines and indented values', '---\ntags:\n- a\n\ntext: |\n  one\nlist: [\n  b\n]\n---\nText.'],
+    ['JSON', '---\n{\n"title": "x",\n"tags": ["a"]\n}\n---\nText.'],
     ['the end of a YAML document', '---\ntitle: x\n...\nText.'],
     ['TOML', '+++\ntitle = "x"\n[extra]\na = 1\n+++\nText.'],
   ])('omits front matter with %s', (_, text) => {
@@ -108,11 +109,52 @@ describe('reading Markdown', () => {
     expect(atOnce(readMarkdown(text)).map((block) => block.text)).toEqual([expected]);
   });
 
-  it('reads links and lists across the sections that it parses', () => {
-    const items = Array.from({ length: 400 }, (_, at) => `${at + 1}. item [text ${at}][Far]`).join('\n');
-    const blocks = atOnce(readMarkdown(`The rules:\n\n${items}\n\n[far]: http://example.org`));
-    expect(blocks).toHaveLength(1);
-    expect(blocks[0]?.text.split('\n').at(-1)).toBe('400. item text 399');
-    expect(blocks[0]?.lines).toHaveLength(401);
+  it.each([
+    ['a definition far below', '[text][Far] and [far]', 'text and far', '[far]: http://example.org'],
+    ['a definition on two lines', '[a b] ![c][D\\]]', 'a b c', '[a\nb]:\n  http://example.org\n[d\\]]: x "y"'],
+    ['a target on two lines', 'a [b](c\n"d") e\nf', 'a b\ne\nf', 'End.'],
+  ])('reads links with %s', (_, text, expected, definition) => {
+    const filler = 'Some words.\n\n'.repeat(1_000);
+    expect(atOnce(readMarkdown(`${text}\n\n${filler}${definition}`))[0]?.text).toBe(expected);
+  });
+
+  it.each([
+    ['Year[^1].\n\n[^1]: 2019', ['Year[^1].', '[^1]: 2019']],
+    ['Fee[^fee].\n\n[^fee]: Ten euros.', ['Fee[^fee].', '[^fee]: Ten euros.']],
+  ])('keeps footnotes, even of one word: %j', (text, expected) => {
+    expect(atOnce(readMarkdown(text)).map((block) => block.text)).toEqual(expected);
+  });
+
+  it.each([
+    ['Use the <select> element or <SCRIPT> here.', 'Use the <select> element or <SCRIPT> here.'],
+    ['<title> is required.', '<title> is required.'],
+    ['Before <video src="x"> after.', 'Before after.'],
+    ['Before <script>no</script> after.', 'Before after.'],
+    ['A `<style>` and <b>b</b> c.', 'A `<style>` and b c.'],
+  ])('shows what follows a tag without an end: %j', (text, expected) => {
+    expect(atOnce(readMarkdown(text)).map((block) => block.text)).toEqual([expected]);
+  });
+
+  it.each([
+    ['`a\nb` c\nd', '`a\nb` c\nd'],
+    ['x `` `a\nb` `` c\n<b>d</b>', 'x ``a\nb`` c\nd'],
+  ])('knows the lines of code that is wrapped: %j', (text, expected) => {
+    expect(atOnce(readMarkdown(text))).toMatchObject([
+      { text: expected, lines: expected.split('\n').map((_, at) => at + 1) },
+    ]);
+  });
+
+  it.each([
+    ['table', '| a | b |\n| --- | --- |', (at: number) => `| row ${at} | some words that fill it |`, 1_000],
+    ['HTML table', '<table>\n<tr><th>a<th>b</tr>', (at: number) => `<tr><td>row ${at}<td>some words</tr>`, 1_000],
+    ['list', '1. one', (at: number) => `\n   row ${at}\n\n   - some words that fill it`, 1_000],
+    ['list of items', 'The rules:\n', (at: number) => `${at}. [row ${at}][x]\n\n       code`, 1_000],
+    ['quote', '> one', (at: number) => `> - row ${at}\n>\n>   some words that fill it`, 1_000],
+    ['fence', '```', (at: number) => `row ${at}\n\n# no heading`, 1_000],
+  ])('does not divide a long %s', (_, start, row, rows) => {
+    const body = Array.from({ length: rows }, (_, at) => row(at)).join('\n');
+    const blocks = atOnce(readMarkdown(`${start}\n${body}`));
+    expect(blocks.map(({ text }) => text.match(/row \d+/g)?.length)).toContain(rows);
+    expect(blocks.length).toBeLessThanOrEqual(2);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { passagesOf } from '../../../src/documents/passages.ts';
 import { readJson } from '../../../src/documents/read-json.ts';
 import { readText } from '../../../src/documents/read-text.ts';
 import { atOnce } from '../../../src/internal/async.ts';
@@ -19,8 +20,8 @@ describe('reading JSON', () => {
       '{\n  "name": "x",\n  "parts": [\n    { "id": 1, "text": "a\\nb" },\n    { "id": 2 }\n  ],\n  "last": null\n}';
     expect(atOnce(readJson(json))).toMatchObject([
       { text: '- name: x\n- last: null', heading: [], lines: [2, 7] },
-      { text: '- id: 1\n- text: a\nb', heading: ['parts', '1'], lines: [4, 4, 4] },
-      { text: '- id: 2', heading: ['parts', '2'], startLine: 5 },
+      { text: '- id: 1\n- text: a\n  b', heading: ['name: x', 'parts', '1'], lines: [4, 4, 4] },
+      { text: '- id: 2', heading: ['name: x', 'parts', '2'], startLine: 5 },
     ]);
   });
 
@@ -41,6 +42,41 @@ describe('reading JSON', () => {
       { heading: ['people', '2', 'name: Ben', 'orders', '1'], text: '- id: 1' },
       { heading: ['people', '2', 'name: Ben', 'orders', '2'], text: '- id: 2' },
     ]);
+  });
+
+  it.each([
+    ['its own name, even at the top', { orders: [{ id: 1 }], name: 'Ana' }, ['name: Ana', 'orders', '1']],
+    [
+      'both of its names',
+      { first_name: 'Ada', last_name: 'L.', x: [{ id: 1 }] },
+      ['first_name: Ada, last_name: L.', 'x', '1'],
+    ],
+    ['the name in a part of it', [{ age: 3, profile: { name: 'Ana' }, x: [{ id: 1 }] }], ['1', 'name: Ana', 'x', '1']],
+    ['its first value', [{ id: 7, x: [{ y: 1 }] }], ['1', 'id: 7', 'x', '1']],
+    ['no name', { version: 1, x: [{ y: 1 }] }, ['x', '1']],
+  ])('names a record by %s', (_, json, heading) => {
+    expect(atOnce(readJson(JSON.stringify(json))).at(-1)?.heading).toEqual(heading);
+  });
+
+  it('names the later parts of a long record', () => {
+    const values = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`key ${at}`, 'some words that fill it']));
+    const blocks = atOnce(readJson(JSON.stringify([{ name: 'Zoe', ...values, phone: '999' }])));
+    const last = atOnce(passagesOf({ path: 'a.json', blocks })).at(-1);
+    expect(last?.text).toContain('phone: 999');
+    expect(last?.heading).toContain('name: Zoe');
+  });
+
+  it('does not take a line of a text for another value', () => {
+    expect(atOnce(readJson('{"a":"x\\n- b: y"}'))[0]?.text).toBe('- a: x\n  - b: y');
+  });
+
+  it.each([
+    ['{"name":"Ana"}{"name":"Ben"}', ['- name: Ana', '- name: Ben']],
+    ['{\n"name": "Ana"\n}\n{\n"name": "Ben"\n}', ['- name: Ana', '- name: Ben']],
+    ['\u001E{"name":"Ana"}\n\u001E{"name":"Ben"}', ['- name: Ana', '- name: Ben']],
+    ['{"name":"Ana"}\n{"name":"Ben"}\n{"name":"C', ['- {"name":"C', '- name: Ana', '- name: Ben']],
+  ])('reads several values: %j', (text, expected) => {
+    expect(atOnce(readJson(text)).map((block) => block.text)).toEqual(expected);
   });
 
   it('reads JSON Lines, one record per line', () => {

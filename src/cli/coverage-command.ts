@@ -3,10 +3,11 @@ import { machinesByName } from '../chain/machines.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { writePage } from '../inspection/pages.ts';
 import { count } from '../internal/printable.ts';
-import { collectCoverage, type MachineCoverage } from '../testing/coverage/coverage.ts';
+import { collectCoverage } from '../testing/coverage/coverage.ts';
 import { coveragePage } from '../testing/coverage/coverage-page.ts';
 import { percentOf } from '../testing/coverage/coverage-report.ts';
 import { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
+import type { MachineCoverage } from '../testing/coverage/machine-coverage.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
 import { wrapLines } from './screen.ts';
 

@@ -10,7 +10,7 @@ export interface MermaidOptions {
 const WIDE = '%%{init: {"flowchart": {"wrappingWidth": 600}}}%%';
 
 /**
- * Returns a chart as a Mermaid flowchart. A compound state is a box around its children; a dashed edge is an external event, a timeout
+ * Returns a chart as a Mermaid flowchart. A compound state is a box around its children, and a history state a circle; a dashed edge is an external event, a timeout
  * or an error. Edges between the same two states are drawn as one. An edge that would tangle the diagram is a line of text in its
  * source state, for example `else → recovering`.
  */
@@ -40,15 +40,16 @@ function writeState(
   const children = view.childrenOf(state.id);
   const invoked = state.invokes.map((name) => `<i>${name}</i>`);
   const leaving = edgeTexts(state.id, listed, view);
-  if (children.length === 0) {
+  if (state.type === 'history') output.push(`${pad}${id}(("H"))`);
+  else if (children.length === 0) {
     const label = `"${[`<b>${state.name}</b>`, ...invoked, ...leaving].join('<br/>')}"`;
     output.push(`${pad}${id}${state.type === 'final' ? `([${label}])` : `[${label}]`}`);
-    return;
+  } else {
+    output.push(`${pad}subgraph ${id} ["${[state.name, ...invoked].join(' · ')}"]`);
+    for (const child of children) writeState(child, view, listed, output, indent + 1);
+    writeAnywhere(state.id, leaving, output, indent + 1);
+    output.push(`${pad}end`);
   }
-  output.push(`${pad}subgraph ${id} ["${[state.name, ...invoked].join(' · ')}"]`);
-  for (const child of children) writeState(child, view, listed, output, indent + 1);
-  writeAnywhere(state.id, leaving, output, indent + 1);
-  output.push(`${pad}end`);
 }
 
 function edgeTexts(id: string, listed: readonly Edge[], view: ChartView): readonly string[] {

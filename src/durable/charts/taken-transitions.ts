@@ -47,6 +47,6 @@ export function eventMatches(named: string, raw: string, source: string): boolea
 }
 
 /** Whether a wildcard matches an event: `*` any, `mouse.*` `mouse` and `mouse.move`. */
-export function wildcardMatches(named: string, raw: string): boolean {
+function wildcardMatches(named: string, raw: string): boolean {
   return named === '*' || (named.endsWith('.*') && `${raw}.`.startsWith(named.slice(0, -1)));
 }

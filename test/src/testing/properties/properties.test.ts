@@ -217,7 +217,7 @@ describe('properties', () => {
       'FAILS: no ignored external event: go is ignored in "here", after start → go',
     ]);
     expect(findings(explored(worker({ onError: null })), noUnhandledError)).toEqual([
-      'FAILS: no unhandled actor error: reached in "working", after start → work: error',
+      'FAILS: no unhandled error: "Scripted failure" ends it in "working", after start → work: error',
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes, actorNames } from '../../internal/xstate-internals.ts';
 import {
   activeActors,
@@ -200,13 +201,14 @@ function afterOf(snapshot: AnyMachineSnapshot, type: string) {
   return null;
 }
 
-const ofEvent = (event: EventObject): Occurrence => ({
-  kind: 'sent',
-  name: labelOf(event),
-  event,
-  state: null,
-  actor: null,
-});
+function ofEvent(event: EventObject): Occurrence {
+  if (typeof (event as EventObject | null)?.type !== 'string')
+    throw new PostChainError(
+      'invalid_option',
+      `"events" must be objects with a "type"; received ${describeValue(event)}`,
+    );
+  return { kind: 'sent', name: labelOf(event), event, state: null, actor: null };
+}
 
 const MAX_PAYLOAD_CHARS = 60;
 

@@ -38,6 +38,14 @@ describe('explore throws an error', () => {
     expect(caughtError(() => explore(counting, { outcomes, events: [] }))?.message).toMatch(/which starts no actors$/u);
   });
 
+  it('for events that are not objects with a type', () => {
+    for (const given of [['more'], () => ['more']])
+      expect(caughtError(() => explore(counting, { events: given as never }))).toEqual({
+        code: 'invalid_option',
+        message: '"events" must be objects with a "type"; received "more"',
+      });
+  });
+
   it('for an actor without outcomes, with an example', () => {
     expect(caughtError(() => explore(fetching, { outcomes: {}, inputs: { once: { maxRetries: 1 } } }))).toEqual({
       code: 'invalid_option',

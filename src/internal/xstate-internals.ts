@@ -33,13 +33,14 @@ export function transitionsTaken(microstep: InspectedMicrostepEvent): readonly A
 
 /** The transitions of a state that may handle an event, in the order in which XState evaluates their guards. */
 export function candidatesFor(node: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
-  const matching = [...node.transitions.keys()].filter((descriptor) => matches(descriptor, eventType));
+  const matching = [...node.transitions.keys()].filter((descriptor) => descriptorMatches(descriptor, eventType));
   const longestFirst = (one: string, other: string): number => other.length - one.length;
   const wildcards = matching.filter((descriptor) => descriptor !== eventType).sort(longestFirst);
   return [eventType, ...wildcards].flatMap((descriptor) => node.transitions.get(descriptor) ?? []);
 }
 
-const matches = (descriptor: string, eventType: string): boolean =>
+/** Whether a wildcard matches an event: `*` any, `mouse.*` `mouse` and `mouse.move`. */
+export const descriptorMatches = (descriptor: string, eventType: string): boolean =>
   descriptor === '*' || (descriptor.endsWith('.*') && `${eventType}.`.startsWith(descriptor.slice(0, -1)));
 
 /** The state of a machine before a microstep, as far as it decides which transitions take effect. */

@@ -64,7 +64,10 @@ export function exactJson(value: unknown, root: string, { names, isRunning, vari
 
   function encodeMembers(object: object): unknown {
     if (Array.isArray(object) && isNative(object)) return encodeArray(object);
-    if (isPlain(object)) return membersOf(object, Object.keys(object));
+    if (isPlain(object)) {
+      const members = membersOf(object, Object.keys(object));
+      return Object.getPrototypeOf(object) === null ? tagged('without a prototype', members) : members;
+    }
     if (ArrayBuffer.isView(object) && isNative(object) && Symbol.iterator in object)
       return tagged(object.constructor.name, Array.from(object as Uint8Array, encode));
     const kind = isNative(object) ? Object.prototype.toString.call(object) : '';

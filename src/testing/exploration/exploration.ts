@@ -1,9 +1,13 @@
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
 import type { Chart } from '../../durable/charts/chart.ts';
 import type { InstrumentedMachine, InstrumentedStep } from '../structure/instrumented-machine.ts';
-import type { Occurrence } from './occurrences.ts';
-import type { ExploredPlace } from './pure-steps.ts';
-import type { StandIns } from './stub-actors.ts';
+import type { StandIns } from '../structure/running-actors.ts';
+import type { Occurrence, Place } from './occurrences.ts';
+
+/** A place in an exploration. `booked` numbers the actors without an id, as XState does. */
+export interface ExploredPlace<Snapshot = AnyMachineSnapshot> extends Place<Snapshot> {
+  readonly booked: number;
+}
 
 /** An abstract state: all snapshots with the same abstraction, represented by the first one reached. */
 export interface ExploredState<Snapshot = AnyMachineSnapshot> extends ExploredPlace<Snapshot> {

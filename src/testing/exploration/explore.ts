@@ -4,10 +4,10 @@ import { chartOf } from '../../durable/charts/chart.ts';
 import { firstLineOf, oneLine } from '../../internal/printable.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
-import type { Exploration, ExploredEdge, ExploredState, StartState } from './exploration.ts';
+import type { Exploration, ExploredEdge, ExploredPlace, ExploredState, StartState } from './exploration.ts';
 import { type EventsOption, type Occurrences, type Outcomes, occurrencesOf } from './occurrences.ts';
-import { type ExploredPlace, type PureSteps, pureSteps } from './pure-steps.ts';
-import { createStateKey } from './state-keys.ts';
+import { type PureSteps, pureSteps } from './pure-steps.ts';
+import { createStateKey, describeDifference } from './state-keys.ts';
 import { withStubActors } from './stub-actors.ts';
 
 export interface ExploreOptions<Machine extends AnyStateMachine> {
@@ -84,9 +84,12 @@ export function explore<Machine extends AnyStateMachine>(
   const idByKey = new Map<string, number>();
   /** The input name that each state was reached from, by state id. */
   const inputNames: string[] = [];
+  /** The key of each state's snapshot, by state id. */
+  const keys: string[] = [];
 
   function reach(place: ExploredPlace, inputName: string, from: Pick<ExploredState, 'reachedBy' | 'depth'>): number {
-    const text = `${inputName} ${key.ofPlace(place)}`;
+    const snapshotKey = key.of(place.snapshot);
+    const text = `${inputName} ${key.ofRest(place)} ${snapshotKey}`;
     const existing = idByKey.get(text);
     if (existing !== undefined) return existing;
     const id = states.length;
@@ -95,7 +98,19 @@ export function explore<Machine extends AnyStateMachine>(
     states.push({ id, value: place.snapshot.value, ...place, ...from });
     edgesFrom.push([]);
     inputNames.push(inputName);
+    keys.push(snapshotKey);
     return id;
+  }
+
+  /** Other edges start from the same snapshot. */
+  function requireUnchanged(state: ExploredState): void {
+    const [expected = '', received] = [keys[state.id], key.of(state.snapshot)];
+    const difference = describeDifference(received, expected);
+    if (difference !== null)
+      throw new PostChainError(
+        'exploration_failed',
+        `${machine.id} changes its context in place in ${JSON.stringify(state.value)}, where ${difference}; an assignment must return new values`,
+      );
   }
 
   for (const [name, input] of Object.entries(inputs)) {
@@ -124,6 +139,7 @@ export function explore<Machine extends AnyStateMachine>(
       edges.push(edge);
       edgesFrom[state.id]?.push(edge);
     }
+    requireUnchanged(state);
   }
   occurrences.requireAllKnown();
   const graph = { machine, instrumented, chart: chartOf(machine), starts, states, edges, edgesFrom, isComplete };
@@ -147,7 +163,7 @@ function stepCheck(
         'exploration_failed',
         `The guard of "${describeTransition(chartOf(machine), guard)}" returned two different results ${where()}; a guard may depend only on its context, event and params`,
       );
-    const read = steps.takeRead();
+    const read = steps.actorRead();
     if (read !== null)
       throw new PostChainError(
         'exploration_failed',
@@ -190,10 +206,11 @@ function tooManyStates(
   const fields = varyingFields(largest.map(({ snapshot }) => snapshot.context))
     .slice(0, MAX_FIELDS)
     .map(([name, count]) => `context.${name} has ${count} values`);
-  const difference = fields.length === 0 ? 'their actors or delays differ' : fields.join(', ');
-  const advice = hasAbstraction
+  const difference = fields.length === 0 ? 'the actors or running delays differ' : fields.join(', ');
+  const abstraction = hasAbstraction
     ? 'Leave more out of "abstraction"'
     : 'Pass an "abstraction" that leaves out what decides nothing';
+  const advice = fields.length === 0 ? 'Limit the exploration with "depth"' : abstraction;
   return new PostChainError(
     'exploration_failed',
     `${machine} has more than ${limit} states; ${largest.length} of them are ${value}, in which ${difference}. ${advice}, or raise "limit"`,

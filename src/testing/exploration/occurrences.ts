@@ -2,6 +2,7 @@ import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes, actorNames } from '../../internal/xstate-internals.ts';
+import { nodesOf } from '../structure/chart-structure.ts';
 import {
   activeActors,
   actorsOf,
@@ -227,6 +228,9 @@ function payloadText(payload: object): string {
   }
 }
 
+/** The names of XState's own events, also those of its earlier versions, which nobody sends. */
+const OF_XSTATE = /^(?:xstate|done\.(?:invoke|state)|error\.(?:platform|execution))\./u;
+
 /**
  * Returns one event without a payload for each type that the machine handles and that no actor is said to send, and one that only its
  * wildcards match.
@@ -239,7 +243,10 @@ function bareEvents(
   const ofActors = Object.values(outcomes).flatMap((given) =>
     typeof given === 'function' ? [] : given.flatMap((one) => (one.kind === 'emitted' ? [one.event.type] : [])),
   );
-  const types = machine.events.filter((type) => !type.startsWith('xstate.') && !ofActors.includes(type));
+  // `machine.events` leaves out events that a state only forbids.
+  const types = [...new Set(nodesOf(machine).flatMap(({ transitions }) => [...transitions.keys()]))].filter(
+    (type) => !OF_XSTATE.test(type) && !ofActors.includes(type),
+  );
   return types.map((descriptor) => {
     const type = descriptor.replace(/\*$/u, descriptor === '*' ? 'any other event' : 'any');
     return new Proxy({ type } as EventObject, {

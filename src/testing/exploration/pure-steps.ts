@@ -14,22 +14,18 @@ import {
   takeOverSystem,
   unregisterActor,
 } from '../../internal/xstate-internals.ts';
-import { activeActors, childOf, refsIn } from '../structure/running-actors.ts';
+import { activeActors, childOf, refsIn, type StandIns } from '../structure/running-actors.ts';
+import type { ExploredPlace } from './exploration.ts';
 import type { Occurrence, Place } from './occurrences.ts';
-import { replaceChild, type StandIns, snapshotEventOf } from './stub-actors.ts';
+import { replaceChild, snapshotEventOf } from './stub-actors.ts';
 import { type Timer, withoutElapsed, withoutTimers, withTimer } from './timers.ts';
-
-/** A place in an exploration. `booked` numbers the actors without an id, as XState does. */
-export interface ExploredPlace<Snapshot = AnyMachineSnapshot> extends Place<Snapshot> {
-  readonly booked: number;
-}
 
 /** Steps that return the next place without side effects: no custom action runs, no actor starts, no timer is set. */
 export interface PureSteps {
   start(input: unknown): ExploredPlace;
   after(place: ExploredPlace, occurrence: Occurrence): ExploredPlace;
-  /** Returns the name of an actor whose snapshot the machine has read in the last step, or null. Snapshots of stubs are not followed. */
-  takeRead(): string | null;
+  /** Returns the id of an actor whose snapshot the machine has read in the last step, or null. Snapshots of stubs are not followed. */
+  actorRead(): string | null;
   /** Names of the actions that were taken and have no implementation. */
   readonly unknownActions: ReadonlySet<string>;
 }
@@ -151,6 +147,7 @@ export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, s
   /** Takes one step and those that it causes. An error ends the machine, as in XState's actors. */
   function settle(first: () => AnyMachineSnapshot, before: AnyMachineSnapshot | undefined): AnyMachineSnapshot {
     let take: (() => AnyMachineSnapshot) | undefined = first;
+    read = null;
     let at = before;
     while (take !== undefined) {
       effects = [];
@@ -198,11 +195,7 @@ export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, s
       const next = settle(() => machine.transition(snapshot, occurrence.event, scope), snapshot);
       return { snapshot: next, ended: endedAfter(place, occurrence, next), timers, booked };
     },
-    takeRead() {
-      const name = read;
-      read = null;
-      return name;
-    },
+    actorRead: () => read,
   };
 }
 

@@ -16,8 +16,8 @@ import { timerKey } from './timers.ts';
 export interface StateKey {
   /** Identifies a snapshot's abstract state. */
   of(snapshot: AnyMachineSnapshot): string;
-  /** Also tells apart which actors have ended and which delays are running. */
-  ofPlace(place: Place): string;
+  /** Identifies the rest of a place: which actors have ended and which delays are running. */
+  ofRest(place: Place): string;
 }
 
 /**
@@ -65,10 +65,10 @@ export function createStateKey(
 
   return {
     of,
-    ofPlace({ snapshot, ended, timers }) {
+    ofRest({ snapshot, ended, timers }) {
       const { names } = idsOf(snapshot);
       const ids = ended.map((id) => names.get(id) ?? id).sort();
-      return `${ids.join()} ${timers.map(timerKey).sort().join()} ${of(snapshot)}`;
+      return `${ids.join()} ${timers.map(timerKey).sort().join()}`;
     },
   };
 }

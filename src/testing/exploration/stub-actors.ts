@@ -27,6 +27,7 @@ import {
   inputOf,
   nameOfActor,
   type RunningActor,
+  type StandIns,
   spawnedActors,
 } from '../structure/running-actors.ts';
 import type { Occurrence } from './occurrences.ts';
@@ -36,8 +37,6 @@ type StubSnapshot = Snapshot<unknown> & { readonly input: unknown };
 type StubEvent =
   | { readonly type: 'stub.done'; readonly output: unknown }
   | { readonly type: 'stub.error'; readonly error: unknown };
-
-export type StandIns = Readonly<Record<string, AnyActorLogic>>;
 
 /** An actor that does nothing until an event makes it finish or fail. */
 const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {

@@ -1,7 +1,6 @@
 import { firstLineOf } from '../../internal/printable.ts';
-import type { Exploration, ExploredEdge } from '../exploration/exploration.ts';
+import type { Exploration, ExploredEdge, ExploredPlace } from '../exploration/exploration.ts';
 import { pathOf, pathThrough } from '../exploration/paths.ts';
-import type { ExploredPlace } from '../exploration/pure-steps.ts';
 import { describeDifference } from '../exploration/state-keys.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { describeState, type Property, type Witness } from './properties.ts';

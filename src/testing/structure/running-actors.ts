@@ -1,7 +1,10 @@
-import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
+import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
 import { invokeLabels } from '../../durable/charts/chart.ts';
 import { activeNodes, isMachine } from '../../internal/xstate-internals.ts';
 import { nodesOf } from './chart-structure.ts';
+
+/** Logic to run in place of that of actors, by their names. */
+export type StandIns = Readonly<Record<string, AnyActorLogic>>;
 
 /** An actor that a machine invokes or has spawned. */
 export interface RunningActor {

@@ -61,6 +61,7 @@ describe('explore tells apart all contexts that a machine can tell apart', () =>
     ['bytes', new Uint8Array([1]), new Uint8Array([2])],
     ['bytes and a list', [1], new Uint8Array([1])],
     ['a member named __proto__', JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":2}')],
+    ['a prototype', {}, Object.create(null)],
     ['a text and a value that is shown like it', 'undefined', undefined],
   ])('%s', (_, first, second) => {
     expect(valuesIn({}, first, second, (value) => Object.is(value, second))).toEqual(new Set(['a', 'b']));

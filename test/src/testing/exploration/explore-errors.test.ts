@@ -72,6 +72,19 @@ describe('explore throws an error', () => {
     });
   });
 
+  it('for a context that is changed in place', () => {
+    const machine = createMachine({
+      id: 'list',
+      context: { items: [] as number[] },
+      on: { add: { actions: assign(({ context }) => ({ items: context.items, last: context.items.push(1) })) } },
+    });
+    expect(caughtError(() => explore(machine))).toEqual({
+      code: 'exploration_failed',
+      message:
+        'list changes its context in place in {}, where expected context.items.0 to be nothing, received 1; an assignment must return new values',
+    });
+  });
+
   it('if its context cannot be created', () => {
     expect(caughtError(() => explore(fetching, { outcomes: { load: [] } }))?.message).toBe(
       'fetching threw at the start, without an input: Cannot read properties of undefined (reading \'maxRetries\'); pass "inputs"',

@@ -91,6 +91,17 @@ describe('no real actor runs', () => {
     expect(realActors).toBe(0);
   });
 
+  it('spawned when the context is created', () => {
+    realActors = 0;
+    const machine = createMachine({
+      context: ({ spawn }) => ({ ref: spawn(logics['promise'] as AnyActorLogic), input: spawn('named' as never) }),
+      on: { 'xstate.done.actor.*': { actions: [] } },
+    }).provide({ actors: { named: logics['callback'] } } as never);
+    const { edges } = explored(machine, { outcomes: { inline: [done()], named: [sends({ type: 'HI' })] } });
+    expect(new Set(edges.map(({ occurrence }) => occurrence.name))).toEqual(new Set(['inline: done', 'named: HI']));
+    expect(realActors).toBe(0);
+  });
+
   it('is named after its id, its machine, or the state that invokes it', () => {
     const named = createMachine({ id: 'worker', initial: 'a', states: { a: {} } });
     const { promise } = logics as { promise: AnyActorLogic };
@@ -308,7 +319,7 @@ describe('without events', () => {
       context: { text: '' },
       initial: 'editing',
       states: {
-        editing: { on: { NEXT: 'sent', 'key.*': 'typing', ...typing } },
+        editing: { on: { NEXT: 'sent', FORBIDDEN: {}, 'key.*': 'typing', ...typing } },
         typing: { on: { '*': 'editing' } },
         sent: {},
       },
@@ -317,17 +328,28 @@ describe('without events', () => {
 
   it('each type is sent without a payload, also those that only a wildcard matches', () => {
     const names = new Set(explored(form()).edges.map(({ occurrence }) => occurrence.name));
-    expect(names).toEqual(new Set(['NEXT', 'key.any', 'any other event']));
+    expect(names).toEqual(new Set(['NEXT', 'FORBIDDEN', 'key.any', 'any other event']));
   });
 
   it('a payload that is read must be given, also in a walk', () => {
     const needed = {
       code: 'invalid_option',
-      message: `"events" is missing, and "TYPE" needs a payload: its "text" is read in "editing" on "TYPE"; pass for example events: [{ type: 'TYPE', text: … }, { type: 'NEXT' }, { type: 'key.any' }, { type: 'any other event' }]`,
+      message: `"events" is missing, and "TYPE" needs a payload: its "text" is read in "editing" on "TYPE"; pass for example events: [{ type: 'TYPE', text: … }, { type: 'NEXT' }, { type: 'FORBIDDEN' }, { type: 'key.any' }, { type: 'any other event' }]`,
     };
     expect(caughtError(() => explore(typed))).toEqual(needed);
-    expect(caughtError(() => startWalk(typed).step(2))?.code).toBe('invalid_option');
+    expect(caughtError(() => startWalk(typed).step(3))?.code).toBe('invalid_option');
     expect(explore(typed, { events: [{ type: 'TYPE', text: 'a' }] }).states.length).toBe(2);
+  });
+
+  it("events of XState's own, also by their names in version 4, are not sent from outside", () => {
+    const machine = createMachine({
+      initial: 'a',
+      states: {
+        a: { invoke: { id: 'load', src: 'load' }, on: { 'done.invoke.load': 'b', 'xstate.done.actor.x': 'b' } },
+        b: {},
+      },
+    });
+    expect(values(machine, { outcomes: { load: [done()] } })).toEqual(['a', 'a']);
   });
 
   it('events that an actor sends are not sent from outside', () => {
@@ -337,6 +359,6 @@ describe('without events', () => {
       context: { percent: 0 },
     });
     const { edges } = explored(machine, { outcomes: { load: [sends({ type: 'progress', percent: 50 })] } });
-    expect(new Set(edges.map(({ occurrence }) => occurrence.name))).toEqual(new Set(['load: progress']));
+    expect(new Set(edges.map(({ occurrence }) => occurrence.name))).toEqual(new Set(['load: progress', 'stop']));
   });
 });

@@ -14,22 +14,29 @@ const NO_ACTORS: ActorIds = { names: new Map(), isRunning: () => true, varies: (
 
 /**
  * Returns a value as JSON that is equal to that of another value only if nothing distinguishes the two: missing, undefined and null, NaN and
- * -0, dates and errors (except their stacks) stay apart. Throws a TypeError with the path of the first value that cannot be shown.
+ * -0, dates and errors (except their stacks) stay apart, and with `known` an object that occurs twice and two equal objects. Throws a
+ * TypeError with the path of the first value that cannot be shown.
  */
-export function exactJson(value: unknown, root: string, { names, isRunning, varies }: ActorIds = NO_ACTORS): unknown {
+export function exactJson(
+  value: unknown,
+  root: string,
+  { names, isRunning, varies }: ActorIds = NO_ACTORS,
+  known?: Map<object, string>,
+): unknown {
   const path: (string | number)[] = [];
   const above: object[] = [];
   const stopped: object[] = [];
 
+  const placeText = (): string =>
+    `${root}${path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')}`;
   function refuse(what: string): never {
-    const steps = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`));
-    throw new TypeError(`${root}${steps.join('')} is ${what}`);
+    throw new TypeError(`${placeText()} is ${what}`);
   }
 
   function encode(inner: unknown): unknown {
     switch (typeof inner) {
       case 'string':
-        return names.get(inner) ?? inner;
+        return names.has(inner) ? tagged(`id of ${names.get(inner)}`) : inner;
       case 'boolean':
         return inner;
       case 'number':
@@ -50,6 +57,9 @@ export function exactJson(value: unknown, root: string, { names, isRunning, vari
     if (isActor(object))
       return tagged(isRunning(object) ? `actor ${names.get(object.id) ?? object.id}` : nameOfStopped(object));
     if (above.includes(object)) refuse('a circular reference');
+    const place = known?.get(object);
+    if (place !== undefined) return tagged(`the same object as ${place}`);
+    known?.set(object, placeText());
     above.push(object);
     const encoded = encodeMembers(object);
     above.pop();
@@ -148,8 +158,8 @@ export function exactText(json: unknown): string {
 export const isTagged = (json: object): boolean => Object.hasOwn(json, TAG);
 
 function isActor(value: object): value is { readonly id: string } {
-  const { send, sessionId, getSnapshot } = value as Readonly<Record<string, unknown>>;
-  return typeof send === 'function' && typeof sessionId === 'string' && typeof getSnapshot === 'function';
+  // Reading a member would show that a bare event has no payload.
+  return 'sessionId' in value && 'getSnapshot' in value && 'send' in value;
 }
 
 /** An object literal, also one of another realm, as in test runners with a realm per file. */

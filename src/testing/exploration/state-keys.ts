@@ -38,11 +38,12 @@ export function createStateKey(
     const { value, status, context, output, error } = snapshot;
     const ids = idsOf(snapshot);
     const spawned = spawnedActors(snapshot).map(({ id }) => ids.names.get(id) ?? id);
+    const known = new Map<object, string>();
     try {
       const [rest, inputs] =
         abstraction === undefined
           ? [
-              { context: exactJson(context, 'context', ids), output: exactJson(output, 'output', ids) },
+              { context: exactJson(context, 'context', ids, known), output: exactJson(output, 'output', ids, known) },
               inputsOf(snapshot, ids),
             ]
           : [exactJson(abstraction(snapshot), 'abstraction', ids), []];

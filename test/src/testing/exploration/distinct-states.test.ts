@@ -101,6 +101,24 @@ describe('explore refuses what it cannot tell apart, with its path', () => {
     expect(() => valuesIn({}, value, null, () => true)).toThrow(`(context.cart.items[0].${what})`);
   });
 
+  it('and an object that occurs twice from an equal one', () => {
+    const machine = createMachine({
+      context: { items: [{ n: 1 }], selected: null as { n: number } | null },
+      initial: 'a',
+      states: {
+        a: {
+          on: {
+            COPY: { actions: assign({ selected: { n: 1 } }) },
+            SELECT: { actions: assign({ selected: ({ context }) => context.items[0] ?? null }) },
+            OPEN: { guard: ({ context }) => context.items.some((item) => item === context.selected), target: 'b' },
+          },
+        },
+        b: {},
+      },
+    });
+    expect(explore(machine).states.map(({ value }) => value)).toContain('b');
+  });
+
   it('also in an abstraction, an output, and an input that outcomes depend on', () => {
     const abstraction = () => ({ cart: { seen: new Set() } });
     expect(() => valuesIn({ abstraction }, 1, 2, () => true)).toThrow('(abstraction.cart.seen is a Set)');

@@ -352,6 +352,21 @@ describe('without events', () => {
     expect(values(machine, { outcomes: { load: [done()] } })).toEqual(['a', 'a']);
   });
 
+  it('an event may be kept whole', () => {
+    const machine = createMachine({
+      context: { last: null as unknown },
+      on: {
+        GO: { actions: assign({ last: ({ event }) => event }) },
+        STAY: { actions: assign({ last: ({ event }) => ({ ...event }) }) },
+      },
+    });
+    expect(explored(machine).states.map(({ snapshot }) => snapshot.context.last)).toEqual([
+      null,
+      { type: 'GO' },
+      { type: 'STAY' },
+    ]);
+  });
+
   it('events that an actor sends are not sent from outside', () => {
     const machine = createMachine({
       invoke: { src: 'load', onError: {} },

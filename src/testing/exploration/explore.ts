@@ -141,7 +141,7 @@ export function explore<Machine extends AnyStateMachine>(
     }
     requireUnchanged(state);
   }
-  occurrences.requireAllKnown();
+  if (isComplete) occurrences.requireAllKnown();
   const graph = { machine, instrumented, chart: chartOf(machine), starts, states, edges, edgesFrom, isComplete };
   const { unknownActions, after: stepFrom } = steps;
   const exploration = { ...graph, unknownActions, standIns, keyOf: key.of, possibleIn, stepFrom };

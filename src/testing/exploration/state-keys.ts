@@ -37,7 +37,7 @@ export function createStateKey(
   function of(snapshot: AnyMachineSnapshot): string {
     const { value, status, context, output, error } = snapshot;
     const ids = idsOf(snapshot);
-    const spawned = spawnedActors(snapshot).map(({ id }) => ids.names.get(id) ?? id);
+    const spawned = spawnedActors(snapshot).map(({ id, name }) => ids.names.get(id) ?? `${name} ${id}`);
     const known = new Map<object, string>();
     try {
       const [rest, inputs] =

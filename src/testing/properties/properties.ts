@@ -2,7 +2,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { oneLine } from '../../internal/printable.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
-import type { Exploration, ExploredState } from '../exploration/exploration.ts';
+import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
 import { type Path, pathThrough, pathTo } from '../exploration/paths.ts';
 import { reachedItems } from '../exploration/reached-items.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
@@ -89,15 +89,16 @@ export const noUnhandledError: Property = {
 /** All lines: XState puts the reason why a guard failed on the second. */
 const errorText = (error: unknown): string => oneLine(error instanceof Error ? error.message : String(error));
 
-/** In every reachable state that is not final, a possible event takes a transition. */
+/** In every reachable state that is not final, a possible event takes a transition, and not only one that forbids the event. */
 export const noDeadEnd: Property = {
   name: 'no dead end',
   requiresComplete: true,
   check(exploration) {
-    const found = exploration.states.find(
-      ({ id, snapshot }) =>
-        snapshot.status === 'active' && !(exploration.edgesFrom[id] ?? []).some(({ taken }) => taken.length > 0),
-    );
+    const { states, edgesFrom, chart } = exploration;
+    const acts = chart.transitions.map(({ target, actions }) => target.length + actions.length > 0);
+    const leadsOn = ({ taken, from, to }: ExploredEdge): boolean =>
+      taken.some((index) => acts[index]) || (taken.length > 0 && from !== to);
+    const found = states.find(({ id, snapshot }) => snapshot.status === 'active' && !edgesFrom[id]?.some(leadsOn));
     if (found === undefined) return null;
     return { what: `no event takes a transition in ${describeState(found)}`, path: pathTo(exploration, found.id) };
   },

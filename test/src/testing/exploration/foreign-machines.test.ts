@@ -232,6 +232,25 @@ describe('spawned actors', () => {
     expect(explored(machine, { outcomes, abstraction }).states.length).toBe(7);
   });
 
+  it('may share an id if they are of different logic', () => {
+    const machine = setup({
+      actors: { one: fromPromise(async () => {}), two: fromPromise(async () => {}) },
+    }).createMachine({
+      initial: 'a',
+      states: {
+        a: {
+          on: {
+            ONE: { target: 'b', actions: spawnChild('one', { id: 'same' }) },
+            TWO: { target: 'b', actions: spawnChild('two', { id: 'same' }) },
+          },
+        },
+        b: { on: { 'xstate.done.actor.same': 'c' } },
+        c: {},
+      },
+    });
+    expect(values(machine, { outcomes: { one: [], two: [done()] } })).toContain('c');
+  });
+
   it('are unknown only after the exploration', () => {
     expect(caughtError(() => explore(friends(), { outcomes: { kid: [], other: [] } }))?.message).toBe(
       '"outcomes.other" does not match an actor of friends, which starts no actors',

@@ -1,6 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, ErrorActorEvent, InspectionEvent } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
+import { instrumentMachine } from '../structure/instrumented-machine.ts';
 import { activeActors } from '../structure/running-actors.ts';
 import type { ExploreOptions } from './explore.ts';
 import { type EventsOption, occurrencesOf } from './occurrences.ts';
@@ -42,7 +43,9 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
       `"input" must be a key of "inputs" (${Object.keys(inputs).join(', ') || 'which is empty'}); received "${input}"`,
     );
   const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption);
-  const stubbed = createStubbedActor(withStubActors(machine), {
+  // Only an instrumented machine leaves an infinite loop.
+  const instrumented = instrumentMachine(withStubActors(machine));
+  const stubbed = createStubbedActor(instrumented.machine, {
     original: machine,
     input: input === undefined ? undefined : inputs[input],
     standIns,
@@ -82,6 +85,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
       if (occurrence === undefined) return;
       names.push(occurrence.name);
       const where = JSON.stringify(place.snapshot.value);
+      instrumented.drainStep();
       stubbed.apply(occurrence);
       occurrences.requireNoPayload(() => `in ${where}`);
       requireNoError(occurrence.kind === 'error' ? (occurrence.event as ErrorActorEvent).error : NO_ERROR);

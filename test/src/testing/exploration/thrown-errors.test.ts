@@ -78,6 +78,9 @@ describe('also', () => {
     expect(errors(dizzy)).toEqual([
       'FAILS: no unhandled error: "infinite loop at right, always → left" ends it in "still", after start → push',
     ]);
+    expect(caughtError(() => startWalk(dizzy).step(0))?.message).toMatch(
+      /^dizzy threw and stopped: infinite loop at /u,
+    );
     const echo = createMachine({
       id: 'echo',
       on: { PING: { actions: sendTo(({ self }) => self, { type: 'PING' }) } },

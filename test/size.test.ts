@@ -19,10 +19,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/internal': { lines: 1700, exported: 98, floors: 4 },
   'src/llm': { lines: 4051, exported: 64, floors: 10 },
   'src/models': { lines: 3462, exported: 57, floors: 4 },
-  'src/testing': { lines: 4000, exported: 102, floors: 9 },
+  'src/testing': { lines: 4020, exported: 102, floors: 9 },
   'src/tools': { lines: 1579, exported: 29, floors: 6 },
   inspector: { lines: 18235, exported: 346, floors: 13 },
-  test: { lines: 63600, exported: 361, floors: 7 },
+  test: { lines: 63650, exported: 361, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -14,10 +14,7 @@ const door = setup({ actors: { turnKey: fromPromise(async () => true) } }).creat
   },
 });
 
-const exploration = explore(door, {
-  outcomes: { turnKey: [done(true), fails()] },
-  events: [{ type: 'close' }, { type: 'unlock' }],
-});
+const exploration = explore(door, { outcomes: { turnKey: [done(true), fails()] } });
 
 for (const finding of findingsOf(exploration, soundness)) console.log(describeFinding(finding));
 for (const path of cover(exploration)) {

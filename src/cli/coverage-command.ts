@@ -3,11 +3,14 @@ import { machinesByName } from '../chain/machines.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { writePage } from '../inspection/pages.ts';
 import { count } from '../internal/printable.ts';
-import { collectCoverage, type MachineCoverage } from '../testing/coverage/coverage.ts';
+import { collectCoverage } from '../testing/coverage/coverage.ts';
 import { coveragePage } from '../testing/coverage/coverage-page.ts';
 import { percentOf } from '../testing/coverage/coverage-report.ts';
 import { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
+import { type MachineCoverage, withUniqueNames } from '../testing/coverage/machine-coverage.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
+import { isModule } from './load-chart-module.ts';
+import { createLongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
 
 export interface CoverageFlags extends JournalFlags {
@@ -21,19 +24,49 @@ export async function coverageCommand(
   names: readonly string[],
   { json = false, all = false, html, min = {}, ...flags }: CoverageFlags,
 ): Promise<{ readonly text: string; readonly missed: readonly string[] }> {
-  const collector = collectCoverage(Object.values(machinesByName));
-  for (const name of names) {
-    const { store, runId } = await findRun(name, flags);
-    collector.addJournal(await entriesOf(store.read(runId)));
-  }
-  const machines = collector
-    .coverage()
-    .map((one) => ({ ...one, items: one.items.filter(({ isRecorded }) => isRecorded) }));
+  const modules = names.filter(isModule);
+  const machines = [
+    ...(modules.length === names.length
+      ? []
+      : await coverageOfRuns(
+          names.filter((name) => !isModule(name)),
+          flags,
+        )),
+    ...(await coverageOfModules(modules)),
+  ];
   if (html !== undefined) await writePage(html, await coveragePage({ title: titleOf(names), machines }));
   const text = json
     ? `${JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) })))}\n`
     : `${summaryText(machines, all)}${html === undefined ? '' : `\nWrote ${html}\n`}`;
   return { text, missed: missedThresholds(machines, min) };
+}
+
+async function coverageOfRuns(names: readonly string[], flags: JournalFlags): Promise<readonly MachineCoverage[]> {
+  const collector = collectCoverage(Object.values(machinesByName));
+  for (const name of names) {
+    const { store, runId } = await findRun(name, flags);
+    collector.addJournal(await entriesOf(store.read(runId)));
+  }
+  return collector.coverage().map((one) => ({ ...one, items: one.items.filter(({ isRecorded }) => isRecorded) }));
+}
+
+/** How much of the machines their explorations reach. */
+async function coverageOfModules(names: readonly string[]): Promise<readonly MachineCoverage[]> {
+  if (names.length === 0) return [];
+  const { exploreChart } = await import('./explore-command.ts');
+  const work = createLongWork();
+  try {
+    const covered: MachineCoverage[] = [];
+    for (const name of names) {
+      const { exploration } = await exploreChart(name, work);
+      const collector = collectCoverage([exploration.machine]);
+      collector.addExploration(exploration);
+      covered.push(...collector.coverage());
+    }
+    return withUniqueNames(covered);
+  } finally {
+    work.end();
+  }
 }
 
 /** The table, and with `all` every item that was not reached. */
@@ -44,5 +77,9 @@ function summaryText(machines: readonly MachineCoverage[], all: boolean): string
   return wrapLines(`${text}${hint}`, process.stdout);
 }
 
-const titleOf = ([first = '', ...others]: readonly string[]): string =>
-  others.length === 0 ? `Recorded run: ${basename(first)}` : `${others.length + 1} recorded runs`;
+function titleOf(names: readonly string[]): string {
+  const modules = names.filter(isModule).map((name) => `Exploration: ${basename(name)}`);
+  const [run, ...others] = names.filter((name) => !isModule(name));
+  const runs = others.length === 0 ? `Recorded run: ${basename(run ?? '')}` : `${others.length + 1} recorded runs`;
+  return [...(run === undefined ? [] : [runs]), ...modules].join(', ');
+}

@@ -1,19 +1,15 @@
-import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type { AnyStateMachine } from 'xstate';
-import { PostChainError } from '../../machines/contracts/error.ts';
-import { count, firstLineOf, grouped, printable, printableJson } from '../internal/printable.ts';
+import { count, grouped, printable, printableJson } from '../internal/printable.ts';
 import { actionChart } from '../testing/charts/action-chart.ts';
 import { attemptChart } from '../testing/charts/attempt-chart.ts';
 import { chainChart } from '../testing/charts/chain-chart.ts';
 import { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
-import { type ExploredChart, explore } from '../testing/exploration/explore.ts';
+import { explore } from '../testing/exploration/explore.ts';
 import { cover } from '../testing/exploration/paths.ts';
 import { reachedItems } from '../testing/exploration/reached-items.ts';
-import type { Property } from '../testing/properties/properties.ts';
+import { describeFinding, findingsOf, noUnhandledError } from '../testing/properties/properties.ts';
 import { coverageItems } from '../testing/structure/coverage-items.ts';
+import { type ChartModule, loadChartModule } from './load-chart-module.ts';
 import { createLongWork, type LongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
 
@@ -56,86 +52,24 @@ function summaryLines(exploration: Exploration, work: LongWork): readonly string
     `${machine.id}: ${count(states.length, 'state')}, ${count(edges.length, 'edge')}, ${count(paths, 'covering path')}`,
     `${items.length - missing.length} of ${count(items.length, 'chart item')} reached${missing.length === 0 ? '' : '; not reached:'}`,
     ...missing.map(({ kind, name }) => `  ${kind.padEnd(10)} ${name}`),
+    ...findingsOf(exploration, [noUnhandledError])
+      .filter(({ witness }) => witness !== null)
+      .map(describeFinding),
   ];
 }
 
-interface LoadedChart {
-  readonly chart: ExploredChart<AnyStateMachine>;
-  readonly properties: readonly Property[];
-}
-
 const BUILT_IN = {
-  chain: { chart: chainChart, properties: chainProperties },
-  attempt: { chart: attemptChart, properties: attemptProperties },
-  action: { chart: actionChart, properties: actionProperties },
-} as unknown as Readonly<Record<string, LoadedChart>>;
+  chain: { ...chainChart, properties: chainProperties },
+  attempt: { ...attemptChart, properties: attemptProperties },
+  action: { ...actionChart, properties: actionProperties },
+} as unknown as Readonly<Record<string, ChartModule>>;
 
 /** Explores a built-in chart by name, or the chart of a module. Returns the exploration and the properties to check. */
 export async function exploreChart(name: string, work: LongWork) {
-  const { chart, properties } = await loadChart(name);
+  const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
+  const chart = builtIn ?? (await loadChartModule(name, Object.keys(BUILT_IN)));
+  const properties = builtIn?.properties ?? [...soundness, ...chart.properties];
   const onProgress = (explored: number, found: number): void =>
     work.update(`Exploring ${chart.machine.id}: ${grouped(explored)} of ${grouped(found)} states found so far`);
   return { exploration: explore(chart.machine, { ...chart, onProgress }) as Exploration, properties };
-}
-
-/** A module exports `machine`, the options of `explore`, and optionally `properties`, by name or in its default export. */
-async function loadChart(name: string): Promise<LoadedChart> {
-  if (Object.hasOwn(BUILT_IN, name) && BUILT_IN[name] !== undefined) return BUILT_IN[name];
-  if (!existsSync(name))
-    throw new PostChainError(
-      'invalid_option',
-      `Chart "${name}" not found; expected ${Object.keys(BUILT_IN).join(', ')}, or the path of a module that exports a machine`,
-    );
-  const module = await importModule(name);
-  const given = { ...(Object(module['default']) as Record<string, unknown>), ...module };
-  const { machine, outcomes = {}, properties = [] } = given;
-  if ((machine as AnyStateMachine | undefined)?.root === undefined)
-    throw new PostChainError(
-      'invalid_option',
-      `${name} must export an XState machine as "machine"; its exports are ${Object.keys(given).join(', ') || 'empty'}`,
-    );
-  if (typeof outcomes !== 'object' || outcomes === null)
-    throw new PostChainError('invalid_option', `${name}: "outcomes" must be an object keyed by actor name`);
-  if (!Array.isArray(properties)) throw new PostChainError('invalid_option', `${name}: "properties" must be an array`);
-  return {
-    chart: { ...given, machine, outcomes } as ExploredChart<AnyStateMachine>,
-    properties: [...soundness, ...(properties as readonly Property[])],
-  };
-}
-
-async function importModule(name: string): Promise<Record<string, unknown>> {
-  process.once('beforeExit', reportUnsettled);
-  try {
-    return await import(pathToFileURL(resolve(name)).href);
-  } catch (cause) {
-    throw new PostChainError('invalid_option', `Cannot load ${name}: ${loadError(name, cause)}`, { cause });
-  } finally {
-    process.off('beforeExit', reportUnsettled);
-  }
-
-  /** Node exits silently if a top-level await can never settle. */
-  function reportUnsettled(): void {
-    process.stderr.write(`postchain: Cannot load ${printable(name)}: its top-level await never settles\n`);
-    process.exit(2);
-  }
-}
-
-const EXPECTED_MODULE = 'expected the path of a module that exports "machine" and "outcomes"';
-
-function loadError(name: string, cause: unknown): string {
-  switch ((cause as { code?: unknown } | null)?.code) {
-    case 'ERR_UNKNOWN_FILE_EXTENSION':
-      return /\.[cm]?tsx?$/iu.test(name)
-        ? `Node ${process.versions.node} cannot run TypeScript; pass compiled JavaScript or use Node 22.18 or later`
-        : `it is not JavaScript or TypeScript; ${EXPECTED_MODULE}`;
-    case 'ERR_IMPORT_ATTRIBUTE_MISSING':
-    case 'ERR_IMPORT_ASSERTION_TYPE_MISSING':
-      return /\.json$/iu.test(name)
-        ? `it is JSON; ${EXPECTED_MODULE}`
-        : `it imports JSON without an import attribute; write import … with { type: 'json' }`;
-    case 'ERR_UNSUPPORTED_DIR_IMPORT':
-      return `it is a directory; ${EXPECTED_MODULE}`;
-    default:
-      return firstLineOf(cause);
-  }
 }

@@ -101,7 +101,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     });
 }
 
-const CHART = 'chain, attempt, action, or a module that exports "machine" and "outcomes"';
+const CHART = 'chain, attempt, action, or a module that exports a machine';
 
 function addChartCommands(program: Command, setExitCode: (code: number) => void): void {
   program
@@ -117,12 +117,12 @@ function addChartCommands(program: Command, setExitCode: (code: number) => void)
   program
     .command('diagram')
     .description('print a chart as Mermaid or JSON')
-    .argument('[chart]', 'chain, attempt or action', 'chain')
+    .argument('[chart]', CHART, 'chain')
     .option('--format <format>', 'mermaid or json', 'mermaid')
     .option('--depth <levels>', 'levels of nested states to draw', positiveInteger)
     .action(async (name, flags) => {
       const { diagramCommand } = await import('./diagram-command.ts');
-      process.stdout.write(diagramCommand(name, flags));
+      process.stdout.write(await diagramCommand(name, flags));
     });
 
   program
@@ -157,8 +157,8 @@ function addChartCommands(program: Command, setExitCode: (code: number) => void)
 
   program
     .command('coverage')
-    .description('report which parts of the charts recorded runs reached')
-    .argument('<runs...>', RUN)
+    .description('report which parts of the charts recorded runs, or the exploration of a module, reached')
+    .argument('<runs...>', `${RUN}; or a module that exports a machine`)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')
     .option('--all', 'list every part that was not reached')

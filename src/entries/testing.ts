@@ -13,15 +13,11 @@ export { actionChart } from '../testing/charts/action-chart.ts';
 export { attemptChart } from '../testing/charts/attempt-chart.ts';
 export { chainChart } from '../testing/charts/chain-chart.ts';
 export { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
-export {
-  type CoverageCollector,
-  type CoveredItem,
-  collectCoverage,
-  type MachineCoverage,
-} from '../testing/coverage/coverage.ts';
+export { type CoverageCollector, collectCoverage } from '../testing/coverage/coverage.ts';
 export { type CoveragePageOptions, coveragePage } from '../testing/coverage/coverage-page.ts';
 export { percentOf } from '../testing/coverage/coverage-report.ts';
 export { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
+export type { CoveredItem, MachineCoverage } from '../testing/coverage/machine-coverage.ts';
 export { type ChartCoverageOptions, chartCoverage, reportCoverage } from '../testing/coverage/vitest-reporter.ts';
 export type { Exploration, ExploredEdge, ExploredState, StartState } from '../testing/exploration/exploration.ts';
 export { type ExploredChart, type ExploreOptions, explore } from '../testing/exploration/explore.ts';
@@ -33,6 +29,7 @@ export {
   type Outcome,
   type Outcomes,
   sends,
+  updates,
 } from '../testing/exploration/occurrences.ts';
 export { cover, type Path, pathThrough, pathTo } from '../testing/exploration/paths.ts';
 export { reachedItems } from '../testing/exploration/reached-items.ts';
@@ -58,6 +55,7 @@ export {
   noDeadEnd,
   noDeadTransition,
   noIgnoredEvent,
+  noMissingImplementation,
   noUnhandledError,
   noUnreachableState,
   type Property,

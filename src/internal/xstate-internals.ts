@@ -1,5 +1,6 @@
 import type {
   ActorRefLike,
+  AnyActorLogic,
   AnyActorRef,
   AnyEventObject,
   AnyMachineSnapshot,
@@ -32,13 +33,14 @@ export function transitionsTaken(microstep: InspectedMicrostepEvent): readonly A
 
 /** The transitions of a state that may handle an event, in the order in which XState evaluates their guards. */
 export function candidatesFor(node: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
-  const matching = [...node.transitions.keys()].filter((descriptor) => matches(descriptor, eventType));
+  const matching = [...node.transitions.keys()].filter((descriptor) => descriptorMatches(descriptor, eventType));
   const longestFirst = (one: string, other: string): number => other.length - one.length;
   const wildcards = matching.filter((descriptor) => descriptor !== eventType).sort(longestFirst);
   return [eventType, ...wildcards].flatMap((descriptor) => node.transitions.get(descriptor) ?? []);
 }
 
-const matches = (descriptor: string, eventType: string): boolean =>
+/** Whether a wildcard matches an event: `*` any, `mouse.*` `mouse` and `mouse.move`. */
+export const descriptorMatches = (descriptor: string, eventType: string): boolean =>
   descriptor === '*' || (descriptor.endsWith('.*') && `${eventType}.`.startsWith(descriptor.slice(0, -1)));
 
 /** The state of a machine before a microstep, as far as it decides which transitions take effect. */
@@ -79,7 +81,7 @@ function exitedBy(transition: AnyTransitionDefinition, { nodes, history }: Confi
 }
 
 /** The innermost state that stays active during a transition; undefined if the root itself is re-entered. */
-function domainOf(
+export function domainOf(
   { source, reenter }: AnyTransitionDefinition,
   targets: readonly AnyStateNode[],
 ): AnyStateNode | undefined {
@@ -91,7 +93,7 @@ function domainOf(
 }
 
 /** A history state leads to the states that were active when its parent was left, or else to its default. */
-function resolvedTargets(node: AnyStateNode, history: Configuration['history']): readonly AnyStateNode[] {
+export function resolvedTargets(node: AnyStateNode, history: Configuration['history']): readonly AnyStateNode[] {
   if (node.type !== 'history') return [node];
   const parent = node.parent as AnyStateNode;
   const { target = [] } = node.config as { readonly target?: string | readonly string[] };
@@ -112,11 +114,20 @@ export function isInside(node: AnyStateNode, ancestor: AnyStateNode | undefined)
   return at === ancestor;
 }
 
-/** The states that a machine enters first, before any eventless transition. */
+/** A state and the states that are entered with it first, before any eventless transition. */
 export function initialNodes(node: AnyStateNode): readonly AnyStateNode[] {
-  const children = Object.values(node.states).filter(({ type }) => type !== 'history');
-  const first = node.type === 'parallel' ? children : node.type === 'compound' ? node.initial.target : [];
-  return [node, ...first.flatMap((child) => resolvedTargets(child, {})).flatMap(initialNodes)];
+  const regions = Object.values(node.states).filter(({ type }) => type !== 'history');
+  if (node.type === 'parallel') return [node, ...regions.flatMap(initialNodes)];
+  if (node.type !== 'compound') return [node];
+  const targets = node.initial.target.flatMap((target) => resolvedTargets(target, {}));
+  return [node, ...targets.flatMap((target) => [...statesBetween(target, node), ...initialNodes(target)])];
+}
+
+/** An initial state may be the descendant of a child. */
+function statesBetween(inner: AnyStateNode, outer: AnyStateNode): readonly AnyStateNode[] {
+  const nodes: AnyStateNode[] = [];
+  for (let node = inner.parent; node !== undefined && node !== outer; node = node.parent) nodes.unshift(node);
+  return nodes;
 }
 
 /** The machine that an actor runs, also one of another copy of XState; null if the actor runs none. */
@@ -148,10 +159,81 @@ export function limitInspection(actor: AnyActorRef, types: ReadonlySet<Inspectio
   };
 }
 
-/** Whether a delayed event of this type is scheduled in the actor's system. There is no public way to list timers. */
-export function isScheduled(actor: AnyActorRef, eventType: string): boolean {
-  const { _scheduledEvents: scheduled } = actor.system.getSnapshot();
-  return Object.values(scheduled).some(({ event }) => event.type === eventType);
+/** The timers of an actor system. `id` is what a delayed event can be canceled by. */
+export interface SystemTimers {
+  readonly schedule: (
+    source: AnyActorRef,
+    target: AnyActorRef,
+    event: AnyEventObject,
+    delay: number,
+    id?: string,
+  ) => void;
+  readonly cancel: (source: AnyActorRef, id: string) => void;
+  readonly cancelAll: (source: AnyActorRef) => void;
+}
+
+/** Takes over the session ids and the timers of an actor system, in the inspection event of its root actor's creation. */
+export function takeOverSystem(root: AnyActorRef, nextSessionId: () => string, timers: SystemTimers): void {
+  const actor = root as unknown as PrivateActor;
+  const { system } = actor;
+  actor.sessionId = nextSessionId();
+  actor._actorScope.sessionId = actor.sessionId;
+  system._bookId = nextSessionId;
+  Object.assign(system.scheduler, timers);
+}
+
+/**
+ * Replaces the logic of an actor, in the inspection event of its creation. Its parent no longer receives an event for each of its snapshots
+ * (`onSnapshot`).
+ */
+export function replaceLogic(ref: AnyActorRef, logic: AnyActorLogic): void {
+  Object.assign(ref, { logic, _syncSnapshot: false });
+}
+
+export const logicOf = (ref: AnyActorRef): AnyActorLogic => (ref as unknown as { readonly logic: AnyActorLogic }).logic;
+
+/** Whether the parent of an actor receives an event for each of its snapshots. */
+export const syncsSnapshots = (ref: AnyActorRef): boolean =>
+  (ref as { readonly _syncSnapshot?: boolean })._syncSnapshot === true;
+
+/** Sends an event as an actor does. */
+export function relay(source: AnyActorRef, target: AnyActorRef, event: AnyEventObject): void {
+  (source as unknown as PrivateActor).system._relay(source, target, event);
+}
+
+/** Makes the system know exactly these actors by their system ids. */
+export function registerSystemIds(system: AnyActorRef['system'], actors: readonly AnyActorRef[]): void {
+  const { _set: set, _unregister: unregister } = system as unknown as {
+    readonly _set: (id: string, actor: AnyActorRef) => void;
+    readonly _unregister: (actor: AnyActorRef) => void;
+  };
+  for (const actor of Object.values(system.getAll() as Record<string, AnyActorRef>)) unregister(actor);
+  for (const actor of actors) {
+    const { systemId } = actor as { readonly systemId?: string };
+    if (systemId !== undefined) set(systemId, actor);
+  }
+}
+
+/** Frees the system id of an actor. */
+export function unregisterActor(system: AnyActorRef['system'], actor: AnyActorRef): void {
+  (system as unknown as { readonly _unregister: (actor: AnyActorRef) => void })._unregister(actor);
+}
+
+/** Returns an action that only reports that it runs, also in a pure step: XState resolves such actions and executes none. */
+export function reportingAction(report: () => void): AnyTransitionDefinition['actions'][number] {
+  const resolve = (_: unknown, snapshot: unknown) => {
+    report();
+    return [snapshot, undefined, undefined];
+  };
+  return Object.assign(() => {}, { type: 'xstate.report', resolve });
+}
+
+/** The actors of an `invoke` configuration, with their logic if it is inline. */
+export function invokedLogics({ config }: AnyStateNode): readonly (string | AnyActorLogic)[] {
+  const { invoke = [] } = config as {
+    readonly invoke?: { readonly src: string | AnyActorLogic } | readonly { readonly src: string | AnyActorLogic }[];
+  };
+  return [invoke].flat().map(({ src }) => src);
 }
 
 /** The names of the actors given to `setup` or `provide`. A machine does not list its implementations publicly. */

@@ -1,5 +1,6 @@
 import { type AnyStateMachine, type AnyStateNode, not } from 'xstate';
-import { firstLineOf } from '../internal/printable.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { firstLineOf, oneLine } from '../internal/printable.ts';
 import { replaceCandidates } from '../internal/xstate-internals.ts';
 import { type CandidateGroup, candidateGroups, nodesOf } from './structure/chart-structure.ts';
 
@@ -9,6 +10,8 @@ export interface Mutant<Machine extends AnyStateMachine = AnyStateMachine> {
   /** Describes the mistake. */
   readonly name: string;
   readonly machine: Machine;
+  /** The machine without the mistake. */
+  readonly original: Machine;
 }
 
 export type MutantKind = 'dropped' | 'negated' | 'swapped' | 'no delay' | 'no onError';
@@ -24,6 +27,7 @@ export function mutantsOf<Machine extends AnyStateMachine>(machine: Machine): re
       kind,
       name: `${node.id}, ${describeEvent(node, eventType)}: ${mistake}`,
       machine: edited(machine, node.id, eventType, by),
+      original: machine,
     });
     const several = candidates.length > 1;
     return [
@@ -56,11 +60,24 @@ export interface KillReport {
   readonly survivors: readonly string[];
 }
 
-/** Runs a suite on each mutant in turn. A suite detects a mutant by throwing or rejecting. */
+/**
+ * Runs a suite on each mutant in turn. A suite detects a mutant by throwing or rejecting. Rejects with `invalid_option` if the suite fails on
+ * a machine without a mistake: it would seem to detect every mutant.
+ */
 export async function killReport<Machine extends AnyStateMachine>(
   mutants: readonly Mutant<Machine>[],
   suite: (machine: Machine) => unknown,
 ): Promise<KillReport> {
+  for (const original of new Set(mutants.map((mutant) => mutant.original)))
+    try {
+      await suite(original);
+    } catch (cause) {
+      throw new PostChainError(
+        'invalid_option',
+        `The suite fails on ${original.id} without a mutation: ${oneLine(firstLineOf(cause))}. Fix the machine or the suite first`,
+        { cause },
+      );
+    }
   const results: MutantResult[] = [];
   for (const { name, machine } of mutants)
     try {

@@ -1,4 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { invokedLogics, isMachine } from '../../internal/xstate-internals.ts';
 import { guardLabel } from './guard-label.ts';
 
 /** A state of a chart. `parent` is null for the root. `invokes` has the names of the actors that it invokes. */
@@ -45,13 +46,23 @@ function visit(node: AnyStateNode, parent: string | null, states: ChartState[], 
     type: node.type,
     description: node.description ?? '',
     initial: node.initial.target[0]?.id ?? null,
-    invokes: node.invoke.map(({ src }) => (typeof src === 'string' ? src : 'inline')),
+    invokes: invokeLabels(node),
   });
   const delays = new Map(node.after.map(({ eventType, delay }) => [eventType, String(delay)]));
   for (const group of [...node.transitions.values(), node.always ?? []])
     for (const [index, transition] of group.entries())
       transitions.push(transitionOf(transition, index, { delays, invokes: node.invoke }));
   for (const child of Object.values(node.states)) visit(child, node.id, states, transitions);
+}
+
+/** The names of the actors that a state invokes: of inline logic its id, or `inline`. */
+export function invokeLabels(node: AnyStateNode): readonly string[] {
+  return invokedLogics(node).map((src, at) => {
+    if (typeof src === 'string') return src;
+    const { id = '' } = node.invoke[at] ?? {};
+    if (id !== `${at}.${node.id}`) return id;
+    return isMachine(src) && src.config.id !== undefined ? src.id : 'inline';
+  });
 }
 
 function transitionOf(

@@ -1,3 +1,4 @@
+import { descriptorMatches } from '../../internal/xstate-internals.ts';
 import type { Chart } from './chart.ts';
 
 /** A transition that was taken, as a journal records it, with XState's name of the event. */
@@ -43,10 +44,5 @@ export function eventMatches(named: string, raw: string, source: string): boolea
   const [, actor, end] = SPAWNED_END.exec(named) ?? [];
   if (end !== undefined) return raw === `xstate.${end}.actor.${actor}`;
   if (named.startsWith('after ')) return raw === `xstate.after.${named.slice('after '.length)}.${source}`;
-  return wildcardMatches(named, raw);
-}
-
-/** Whether a wildcard matches an event: `*` any, `mouse.*` `mouse` and `mouse.move`. */
-export function wildcardMatches(named: string, raw: string): boolean {
-  return named === '*' || (named.endsWith('.*') && `${raw}.`.startsWith(named.slice(0, -1)));
+  return descriptorMatches(named, raw);
 }

@@ -111,6 +111,7 @@ export const actionChart = {
       fails(),
     ],
   },
+  events: [],
   /** The next calls and the decision about them, the calls of the step, the number of runs, and their results. */
   abstraction: ({
     context: {

@@ -96,6 +96,7 @@ export const attemptChart = {
     ],
     validateReply: [done(VALID, 'valid'), done(INVALID, 'invalid'), fails()],
   },
+  events: [],
   /** What the retry policy reads, and the time spent waiting. A lost reply uses no budget. */
   abstraction: ({ status, context }) => ({
     failure: context.failure?.code,

@@ -10,12 +10,22 @@ import {
   noDeadEnd,
   noDeadTransition,
   noIgnoredEvent,
+  noMissingImplementation,
   noUnhandledError,
   noUnreachableState,
 } from '../properties/properties.ts';
 
-/** Properties of every sound machine: every transition and state is reachable, no state is a dead end, and no actor error ends the machine. */
-export const soundness: readonly Property[] = [noDeadTransition(), noUnreachableState(), noDeadEnd, noUnhandledError];
+/**
+ * Properties of every sound machine: every transition and state is reachable, no state is a dead end, no error ends the machine, and everything
+ * that it names is provided.
+ */
+export const soundness: readonly Property[] = [
+  noDeadTransition(),
+  noUnreachableState(),
+  noDeadEnd,
+  noUnhandledError,
+  noMissingImplementation(),
+];
 
 const isDone = ({ status }: AnyMachineSnapshot): boolean => status === 'done';
 

@@ -5,8 +5,8 @@ import { chartOf } from '../../durable/charts/chart.ts';
 import { builtFolder, pageData, pageWith } from '../../inspection/pages.ts';
 import type { RunCharts } from '../../inspection/wire.ts';
 import { importByName } from '../../internal/optional-package.ts';
-import type { MachineCoverage } from './coverage.ts';
 import { type CoverageReport, REPORT_VERSION, type ReportedLayout } from './coverage-report.ts';
+import { type MachineCoverage, withUniqueNames } from './machine-coverage.ts';
 
 export interface CoveragePageOptions {
   /** One line at the top of the page. */
@@ -20,7 +20,8 @@ export interface CoveragePageOptions {
  * Returns coverage as one self-contained HTML page: the charts colored by coverage and a list of what is missing. Throws `invalid_path` if the
  * page has not been built.
  */
-export async function coveragePage({ title, machines, invoked }: CoveragePageOptions): Promise<string> {
+export async function coveragePage({ title, machines: given, invoked }: CoveragePageOptions): Promise<string> {
+  const machines = withUniqueNames(given);
   const charts = machines.map(({ chart }) => chart);
   const shown = { charts, invoked: invoked ?? invokedByName(charts) };
   const report: CoverageReport = {

@@ -1,6 +1,6 @@
 import type { RunCharts } from '../../inspection/wire.ts';
 import type { CoverageItem } from '../structure/coverage-items.ts';
-import type { CoveredItem } from './coverage.ts';
+import type { CoveredItem } from './machine-coverage.ts';
 
 export const REPORT_VERSION = 1;
 

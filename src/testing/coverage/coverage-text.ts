@@ -1,6 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import type { MachineCoverage } from './coverage.ts';
 import { type CoverageTitle, formatPercent, KINDS, percentOf, TITLES } from './coverage-report.ts';
+import type { MachineCoverage } from './machine-coverage.ts';
 
 /** Formats coverage as a table with one line per machine, followed by the items not reached unless `missing` is false. */
 export function coverageText(

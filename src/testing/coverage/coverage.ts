@@ -7,33 +7,21 @@ import type {
   InspectionEvent,
 } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { type Chart, chartOf } from '../../durable/charts/chart.ts';
-import { transitionFinder, wildcardMatches } from '../../durable/charts/taken-transitions.ts';
-import { activeNodes, transitionsTaken } from '../../internal/xstate-internals.ts';
+import { chartOf } from '../../durable/charts/chart.ts';
+import { transitionFinder } from '../../durable/charts/taken-transitions.ts';
+import {
+  activeNodes,
+  type Configuration,
+  candidatesFor,
+  transitionsTaken,
+  withoutPreempted,
+} from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../exploration/reached-items.ts';
 import { candidateGroups, transitionsOf } from '../structure/chart-structure.ts';
-import {
-  type CoverageItem,
-  coverageItems,
-  delayKey,
-  guardKey,
-  outcomeKey,
-  stateKey,
-  transitionKey,
-} from '../structure/coverage-items.ts';
-import { isWithin, statesAtStart, statesEnteredBy, statesLeftBy } from '../structure/entered-states.ts';
-
-/** A part of a chart, and how often it was reached. */
-export interface CoveredItem extends CoverageItem {
-  readonly times: number;
-}
-
-export interface MachineCoverage {
-  readonly machine: string;
-  readonly chart: Chart;
-  readonly items: readonly CoveredItem[];
-}
+import { coverageItems, delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../structure/coverage-items.ts';
+import { statesAtStart, statesEnteredBy } from '../structure/entered-states.ts';
+import { type CoveredItem, type MachineCoverage, nameByStates, renamed } from './machine-coverage.ts';
 
 /** Counts which parts of charts are reached by tests (through `inspect`), recorded runs and explorations. */
 export interface CoverageCollector {
@@ -48,24 +36,47 @@ export interface CoverageCollector {
 const ATTEMPT = 'attempt';
 
 /**
- * Returns a collector for machines, identified by their ids. XState does not report false guards: for an inspected actor, they are derived from
- * XState's evaluation order; for a journal, from the candidates before the one taken (see `CoverageItem.isRecorded`).
+ * Returns a collector for machines. A machine is known by its configuration, which `provide` keeps, or else by its id, or without
+ * one by its chart. XState
+ * does not report false guards: for an inspected actor, they are derived from XState's evaluation order; for a journal, from the candidates
+ * before the one taken (see `CoverageItem.isRecorded`).
  */
-export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageCollector {
-  const counters = new Map(machines.map((machine) => [machine.id, createChartCounter(machine)]));
+export function collectCoverage(given: readonly AnyStateMachine[]): CoverageCollector {
+  const machines = given.filter(({ config }, at) => given.findIndex((one) => one.config === config) === at);
+  const counters = new Map(machines.map((machine) => [machine.config as object, createChartCounter(machine)]));
+  const counterNamed = (id: string): ChartCounter | undefined =>
+    counters.get(machines.find((machine) => hasId(machine) && machine.id === id)?.config ?? {});
+  const found = new WeakMap<object, ChartCounter | null>();
+  function counterOf(machine: AnyStateMachine | undefined): ChartCounter | null {
+    if (machine === undefined) return null;
+    const known = counters.get(machine.config) ?? found.get(machine.config);
+    if (known !== undefined) return known;
+    const chart = JSON.stringify(chartOf(machine));
+    const equal = hasId(machine)
+      ? counterNamed(machine.id)
+      : [...counters.values()].find((counter) => JSON.stringify(counter.chart) === chart);
+    found.set(machine.config, equal ?? null);
+    return equal ?? null;
+  }
   const lastSnapshots = new WeakMap<object, AnyMachineSnapshot>();
 
   function onMicrostep(microstep: InspectedMicrostepEvent): void {
     const { actorRef, event, snapshot } = microstep;
     const enabled = transitionsTaken(microstep);
-    const counter = counters.get((snapshot as AnyMachineSnapshot).machine?.id ?? '');
-    if (counter === undefined) return;
+    const counter = counterOf((snapshot as AnyMachineSnapshot).machine);
+    if (counter === null) return;
     const before = lastSnapshots.get(actorRef);
     lastSnapshots.set(actorRef, snapshot as AnyMachineSnapshot);
     if (before === undefined) counter.countStart();
     if (event.type === 'xstate.stop') return;
-    for (const transition of withoutPreempted(enabled, before))
-      counter.countTransition(counter.indexOf(transition), event.type, before === undefined);
+    const taken = before === undefined ? enabled : withoutPreempted(enabled, configurationOf(before));
+    const { history } = configurationOf(snapshot as AnyMachineSnapshot);
+    for (const transition of taken)
+      counter.countTransition(counter.indexOf(transition), {
+        event: event.type,
+        entered: statesEnteredBy(transition, history),
+        countFalseBefore: before === undefined,
+      });
     if (before === undefined) return;
     const eventType = enabled.length > 0 && enabled.every((one) => one.eventType === '') ? '' : event.type;
     counter.countFalseGuards(falseGuards(before, eventType, enabled));
@@ -73,8 +84,8 @@ export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageC
 
   /** When a machine comes to rest, the guards of all its active `always` transitions were false. */
   function onSnapshot(actor: object, snapshot: AnyMachineSnapshot): void {
-    const counter = counters.get(snapshot.machine?.id ?? '');
-    if (counter === undefined || snapshot.status !== 'active') return;
+    const counter = counterOf(snapshot.machine);
+    if (counter === null || snapshot.status !== 'active') return;
     // Without a microstep before it, the actor took no transition at its start or was restored from a snapshot.
     if (!lastSnapshots.has(actor)) counter.countActive(snapshot);
     lastSnapshots.set(actor, snapshot);
@@ -88,20 +99,42 @@ export function collectCoverage(machines: readonly AnyStateMachine[]): CoverageC
     },
     addJournal(entries) {
       for (const entry of entries)
-        if (entry.type === 'transition') counters.get(entry.machine)?.countJournalEntry(entry);
-        else if (entry.type === 'attempt-start') counters.get(ATTEMPT)?.countStart();
+        if (entry.type === 'transition') counterNamed(entry.machine)?.countJournalEntry(entry);
+        else if (entry.type === 'attempt-start') counterNamed(ATTEMPT)?.countStart();
     },
     addExploration(exploration) {
-      counters.get(exploration.machine.id)?.count(reachedItems(exploration));
+      counterOf(exploration.machine)?.count(reachedItems(exploration));
     },
-    coverage: () => [...counters].map(([machine, { chart, items }]) => ({ machine, chart, items: items() })),
+    coverage: () =>
+      machines.flatMap((machine) => {
+        const { chart, items } = counters.get(machine.config) as ChartCounter;
+        const one = { machine: chart.id, chart, items: items() };
+        return hasId(machine) ? one : renamed(one, nameByStates(one));
+      }),
   };
 }
+
+const hasId = ({ config }: AnyStateMachine): boolean => config.id !== undefined;
+
+type ChartCounter = ReturnType<typeof createChartCounter>;
 
 type TransitionEntry = Extract<JournalEntry, { readonly type: 'transition' }>;
 
 /** The event type of the steps that a machine takes at its start. */
 const INIT = 'xstate.init';
+
+interface TakenStep {
+  /** The type that occurred, which a wildcard may have matched. */
+  readonly event: string;
+  /** Keys of the states entered; without them, histories are taken to lead to their defaults. */
+  readonly entered?: readonly string[];
+  readonly countFalseBefore: boolean;
+}
+
+const configurationOf = (snapshot: AnyMachineSnapshot): Configuration => ({
+  nodes: activeNodes(snapshot),
+  history: snapshot.historyValue as Configuration['history'],
+});
 
 /** Transitions are indexes into its chart; null for an unknown one. */
 function createChartCounter(machine: AnyStateMachine) {
@@ -110,7 +143,7 @@ function createChartCounter(machine: AnyStateMachine) {
   const groups = candidateGroups(machine);
   const groupByTransition = groups.flatMap((group) => group.candidates.map(() => group));
   const groupByKey = new Map(groups.map((group) => [`${group.node.id} ${group.eventType}`, group]));
-  const entered = transitionsOf(machine).map(statesEnteredBy);
+  const enteredByDefault = transitionsOf(machine).map((transition) => statesEnteredBy(transition));
   const atStart = statesAtStart(machine);
   const indexOfEntry = transitionFinder(chart);
   const count = (keys: Iterable<string>): void => {
@@ -125,12 +158,11 @@ function createChartCounter(machine: AnyStateMachine) {
     return group === undefined || candidate < 0 ? null : group.first + candidate;
   }
 
-  /** `event` is the type that occurred, which a wildcard may have matched. */
-  function countTransition(index: number | null, event: string, countFalseBefore: boolean): void {
+  function countTransition(index: number | null, { event, entered, countFalseBefore }: TakenStep): void {
     if (index === null) return;
     const [transition, group] = [chart.transitions[index], groupByTransition[index]];
     if (transition === undefined || group === undefined) return;
-    count([transitionKey(index), ...(entered[index] ?? [])]);
+    count([transitionKey(index), ...(entered ?? enteredByDefault[index] ?? [])]);
     if (countFalseBefore) for (let before = group.first; before < index; before += 1) count([guardKey(before, false)]);
     if (transition.guard !== null) count([guardKey(index, true)]);
     // An `always` transition carries the event of the transition before it, which was counted there.
@@ -156,31 +188,11 @@ function createChartCounter(machine: AnyStateMachine) {
     countJournalEntry({ source, event, target, candidates }: TransitionEntry): void {
       if (event === INIT && atStart.includes(stateKey(source))) count(atStart);
       const guard = candidates.find(({ result }) => result === 'taken')?.guard ?? null;
-      countTransition(indexOfEntry({ source, event, target, guard }), event, true);
+      countTransition(indexOfEntry({ source, event, target, guard }), { event, countFalseBefore: true });
     },
     items: (): readonly CoveredItem[] =>
       coverageItems(machine).map((item) => ({ ...item, times: times.get(item.key) ?? 0 })),
   };
-}
-
-/**
- * Removes preempted transitions. XState's inspection reports all enabled transitions, but of two in parallel regions that exit the same state
- * only one is taken: the first, unless the later one's source is a descendant of the first one's (SCXML, `removeConflictingTransitions`).
- */
-function withoutPreempted(
-  enabled: readonly AnyTransitionDefinition[],
-  before: AnyMachineSnapshot | undefined,
-): readonly AnyTransitionDefinition[] {
-  if (enabled.length < 2 || before === undefined) return enabled;
-  const active = activeNodes(before);
-  let kept: readonly AnyTransitionDefinition[] = [];
-  for (const one of enabled) {
-    const left = new Set(statesLeftBy(one, active));
-    const conflicting = kept.filter((other) => statesLeftBy(other, active).some((node) => left.has(node)));
-    const isInner = conflicting.every((other) => one.source !== other.source && isWithin(one.source, other.source));
-    if (isInner) kept = [...kept.filter((other) => !conflicting.includes(other)), one];
-  }
-  return kept;
 }
 
 /**
@@ -208,16 +220,6 @@ function falseGuards(
 function candidatesFrom(leaf: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
   const candidates: AnyTransitionDefinition[] = [];
   for (let node: AnyStateNode | undefined = leaf; node !== undefined; node = node.parent)
-    candidates.push(...(eventType === '' ? (node.always ?? []) : candidatesOf(node, eventType)));
+    candidates.push(...(eventType === '' ? (node.always ?? []) : candidatesFor(node, eventType)));
   return candidates;
-}
-
-/** Exact matches first, then wildcards, the longest first. */
-function candidatesOf({ transitions }: AnyStateNode, eventType: string): readonly AnyTransitionDefinition[] {
-  const exact = transitions.get(eventType) ?? [];
-  const wildcards = [...transitions.keys()].filter((name) => name !== eventType && wildcardMatches(name, eventType));
-  return [
-    ...exact,
-    ...wildcards.sort((one, other) => other.length - one.length).flatMap((name) => transitions.get(name) ?? []),
-  ];
 }

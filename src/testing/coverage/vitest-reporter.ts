@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { writePage } from '../../inspection/pages.ts';
 import { count } from '../../internal/printable.ts';
-import type { CoverageCollector, MachineCoverage } from './coverage.ts';
+import type { CoverageCollector } from './coverage.ts';
 import { coveragePage } from './coverage-page.ts';
 import { coverageText, missedThresholds, requirePercentages, type Thresholds } from './coverage-text.ts';
+import { type MachineCoverage, withUniqueNames } from './machine-coverage.ts';
 
 /** The field of a suite's metadata, which Vitest passes from test files to reporters. */
 const META = 'postchainCoverage';
@@ -79,14 +80,15 @@ const notCollected = (thresholds: Thresholds): readonly string[] =>
     ? []
     : ['no test file reported any; call afterAll(reportCoverage(collector)) in the files that count'];
 
-/** Merges collections into one per machine, in order of first appearance, and adds up their counts. */
+/** Merges collections into one per machine, in order of first appearance, and adds up their counts. Different machines may have one id. */
 export function mergedCoverage(all: readonly MachineCoverage[]): readonly MachineCoverage[] {
   const merged = new Map<string, MachineCoverage>();
   for (const one of all) {
-    const existing = merged.get(one.machine);
-    merged.set(one.machine, existing === undefined ? one : sum(existing, one));
+    const key = JSON.stringify(one.chart);
+    const existing = merged.get(key);
+    merged.set(key, existing === undefined ? one : sum(existing, one));
   }
-  return [...merged.values()];
+  return withUniqueNames([...merged.values()]);
 }
 
 function sum(left: MachineCoverage, right: MachineCoverage): MachineCoverage {

@@ -1,19 +1,22 @@
 import type { AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
 import type { Chart } from '../../durable/charts/chart.ts';
 import type { InstrumentedMachine, InstrumentedStep } from '../structure/instrumented-machine.ts';
-import type { Occurrence } from './occurrences.ts';
+import type { StandIns } from '../structure/running-actors.ts';
+import type { Occurrence, Place } from './occurrences.ts';
+
+/** A place in an exploration. `booked` numbers the actors without an id, as XState does. */
+export interface ExploredPlace<Snapshot = AnyMachineSnapshot> extends Place<Snapshot> {
+  readonly booked: number;
+}
 
 /** An abstract state: all snapshots with the same abstraction, represented by the first one reached. */
-export interface ExploredState<Snapshot = AnyMachineSnapshot> {
+export interface ExploredState<Snapshot = AnyMachineSnapshot> extends ExploredPlace<Snapshot> {
   readonly id: number;
   readonly value: StateValue;
-  readonly snapshot: Snapshot;
   /** Id of the edge that first reached the state; null for a start state. */
   readonly reachedBy: number | null;
   /** Steps from the start state. */
   readonly depth: number;
-  /** Ids of invoked actors that have ended or were stopped although their state is still active. */
-  readonly ended: readonly string[];
 }
 
 /** An event that occurred in a state, what the machine did, and the state that resulted. */
@@ -45,8 +48,14 @@ export interface Exploration<Machine extends AnyStateMachine = AnyStateMachine, 
   readonly edgesFrom: readonly (readonly ExploredEdge[])[];
   /** False if the option `depth` cut the exploration off. */
   readonly isComplete: boolean;
-  /** Returns a snapshot's abstraction as text. Snapshots with the same key and the same ended actors are one state. */
+  /** Names of the actions that the machine took and does not implement. */
+  readonly unknownActions: ReadonlySet<string>;
+  /** The given stand-ins, by actor name. */
+  readonly standIns: StandIns;
+  /** Returns a snapshot's abstraction as text. Snapshots with the same key, ended actors and running delays are one state. */
   keyOf(snapshot: AnyMachineSnapshot): string;
-  /** Returns every event that can occur in a snapshot, given the ids of its ended actors. */
-  possibleIn(snapshot: AnyMachineSnapshot, ended: readonly string[]): readonly Occurrence[];
+  /** Returns every event that can occur. */
+  possibleIn(place: ExploredPlace): readonly Occurrence[];
+  /** Takes one pure step. */
+  stepFrom(place: ExploredPlace, occurrence: Occurrence): ExploredPlace;
 }

@@ -1,26 +1,22 @@
-import type {
-  AnyActorLogic,
-  AnyMachineSnapshot,
-  AnyStateMachine,
-  EventFrom,
-  EventObject,
-  InputFrom,
-  SnapshotFrom,
-} from 'xstate';
+import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, EventFrom, InputFrom, SnapshotFrom } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { chartOf } from '../../durable/charts/chart.ts';
+import { firstLineOf, oneLine } from '../../internal/printable.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
-import type { Exploration, ExploredEdge, ExploredState, StartState } from './exploration.ts';
-import { activeActors, type Occurrence, type Outcomes, occurrencesOf } from './occurrences.ts';
-import { pureSteps } from './pure-steps.ts';
-import { createStateKey } from './state-keys.ts';
+import type { Exploration, ExploredEdge, ExploredPlace, ExploredState, StartState } from './exploration.ts';
+import { type EventsOption, type Occurrences, type Outcomes, occurrencesOf } from './occurrences.ts';
+import { type PureSteps, pureSteps } from './pure-steps.ts';
+import { createStateKey, describeDifference } from './state-keys.ts';
 import { withStubActors } from './stub-actors.ts';
 
 export interface ExploreOptions<Machine extends AnyStateMachine> {
-  /** The possible outcomes of each invoked actor, by its name. */
-  readonly outcomes: Outcomes;
-  /** The events that may be sent from outside. Default: none. */
+  /** The possible outcomes of each actor, by its name. A machine that starts no actors needs none. */
+  readonly outcomes?: Outcomes;
+  /**
+   * The events that may be sent from outside. Default: one without a payload for each type that the machine handles; an error if the machine
+   * reads more of one.
+   */
   readonly events?:
     | readonly EventFrom<Machine>[]
     | ((snapshot: SnapshotFrom<Machine>) => readonly EventFrom<Machine>[]);
@@ -49,20 +45,21 @@ export interface ExploredChart<Machine extends AnyStateMachine> extends ExploreO
 const DEFAULT_LIMIT = 10_000;
 
 /**
- * Returns the reachable abstract states of a machine and the edges between them, found breadth first by pure steps. No actor runs: `outcomes`
- * lists what each can do. Any delay of an active state may elapse, whatever its length.
+ * Returns the reachable abstract states of a machine and the edges between them, found breadth first by pure steps. No actor and no custom
+ * action runs: `outcomes` lists what each actor can do. Any running delay may elapse, whatever its length, once. An error that the machine
+ * throws ends it in a state with the status `error`.
  *
- * Throws `invalid_option` if `outcomes` names an unknown actor or misses one. Throws `exploration_failed` if the machine throws, a guard is
- * nondeterministic, or there are more states than `limit`.
+ * Throws `invalid_option` if `outcomes` names an unknown actor or misses one, or `events` is missing and an event needs a payload. Throws
+ * `exploration_failed` if the context cannot be created, a guard is nondeterministic, a snapshot is not JSON, the machine reads the snapshot
+ * of an actor without a stand-in, or there are more states than `limit`.
  */
 export function explore<Machine extends AnyStateMachine>(
   machine: Machine,
-  options: ExploreOptions<Machine>,
+  options: ExploreOptions<Machine> = {},
 ): Exploration<Machine, SnapshotFrom<Machine>> {
   const {
-    outcomes,
-    actors = {},
-    events = [],
+    outcomes = {},
+    actors: standIns = {},
     inputs = { '': undefined as InputFrom<Machine> },
     depth = Number.POSITIVE_INFINITY,
     limit = DEFAULT_LIMIT,
@@ -70,13 +67,15 @@ export function explore<Machine extends AnyStateMachine>(
   } = options;
   for (const [name, value] of Object.entries({ limit, depth }))
     if (!(value >= 0)) throw new PostChainError('invalid_option', `"${name}" must be a number ≥ 0; received ${value}`);
-  const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
-  const possibleIn: Exploration['possibleIn'] = (snapshot, ended) =>
-    occurrences(snapshot).filter(({ actor }) => actor === null || !ended.includes(actor));
-  const stubbed = withStubActors(machine, actors);
-  const instrumented = instrumentMachine(stubbed);
-  const keyOf = createStateKey(options.abstraction as ((snapshot: AnyMachineSnapshot) => unknown) | undefined);
-  const step = checkedSteps(instrumented, stubbed);
+  const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption);
+  const possibleIn: Exploration['possibleIn'] = (place) => occurrences.in(place);
+  const instrumented = instrumentMachine(withStubActors(machine));
+  const key = createStateKey(
+    options.abstraction as ((snapshot: AnyMachineSnapshot) => unknown) | undefined,
+    occurrences.readsInput,
+  );
+  const steps = pureSteps(instrumented.machine, machine, standIns);
+  const check = stepCheck(machine, instrumented, steps, occurrences);
 
   const starts: StartState[] = [];
   const states: ExploredState[] = [];
@@ -85,103 +84,105 @@ export function explore<Machine extends AnyStateMachine>(
   const idByKey = new Map<string, number>();
   /** The input name that each state was reached from, by state id. */
   const inputNames: string[] = [];
+  /** The key of each state's snapshot, by state id. */
+  const keys: string[] = [];
 
-  function reach(
-    snapshot: AnyMachineSnapshot,
-    inputName: string,
-    from: Pick<ExploredState, 'reachedBy' | 'depth' | 'ended'>,
-  ): number {
-    const key = `${inputName} ${from.ended.join()} ${keyOf(snapshot)}`;
-    const existing = idByKey.get(key);
+  function reach(place: ExploredPlace, inputName: string, from: Pick<ExploredState, 'reachedBy' | 'depth'>): number {
+    const snapshotKey = key.of(place.snapshot);
+    const text = `${inputName} ${key.ofRest(place)} ${snapshotKey}`;
+    const existing = idByKey.get(text);
     if (existing !== undefined) return existing;
     const id = states.length;
     if (id >= limit) throw tooManyStates(machine.id, states, limit, options.abstraction !== undefined);
-    idByKey.set(key, id);
-    states.push({ id, value: snapshot.value, snapshot, ...from });
+    idByKey.set(text, id);
+    states.push({ id, value: place.snapshot.value, ...place, ...from });
     edgesFrom.push([]);
     inputNames.push(inputName);
+    keys.push(snapshotKey);
     return id;
   }
 
+  /** Other edges start from the same snapshot. */
+  function requireUnchanged(state: ExploredState): void {
+    const [expected = '', received] = [keys[state.id], key.of(state.snapshot)];
+    const difference = describeDifference(received, expected);
+    if (difference !== null)
+      throw new PostChainError(
+        'exploration_failed',
+        `${machine.id} changes its context in place in ${JSON.stringify(state.value)}, where ${difference}; an assignment must return new values`,
+      );
+  }
+
   for (const [name, input] of Object.entries(inputs)) {
-    const snapshot = step.start(input, name);
+    const place = steps.start(input);
+    check(() => (name === '' ? 'at the start' : `at the start with input "${name}"`));
+    requireContext(place.snapshot, name);
     const did = instrumented.drainStep();
-    starts.push({ name, input, ...did, state: reach(snapshot, name, { reachedBy: null, depth: 0, ended: [] }) });
+    starts.push({ name, input, ...did, state: reach(place, name, { reachedBy: null, depth: 0 }) });
   }
   // States are appended in order of distance, so the list is its own queue.
   let isComplete = true;
   for (const state of states) {
     onProgress?.(state.id, states.length);
-    const possible = possibleIn(state.snapshot, state.ended);
+    const possible = possibleIn(state);
     if (state.depth >= depth) {
       isComplete &&= possible.length === 0;
       continue;
     }
     for (const occurrence of possible) {
-      const next = step.after(state.snapshot, occurrence);
+      const next = steps.after(state, occurrence);
+      check(() => `in ${JSON.stringify(state.value)} on "${occurrence.name}"`);
       const did = instrumented.drainStep();
       const id = edges.length;
-      const ended = endedAfter(state.snapshot, state.ended, occurrence, next);
-      const to = reach(next, inputNames[state.id] ?? '', { reachedBy: id, depth: state.depth + 1, ended });
+      const to = reach(next, inputNames[state.id] ?? '', { reachedBy: id, depth: state.depth + 1 });
       const edge = { id, from: state.id, to, occurrence, ...did };
       edges.push(edge);
       edgesFrom[state.id]?.push(edge);
     }
+    requireUnchanged(state);
   }
-  const chart = chartOf(machine);
-  const exploration = { machine, instrumented, chart, starts, states, edges, edgesFrom, isComplete, keyOf, possibleIn };
+  if (isComplete) occurrences.requireAllKnown();
+  const graph = { machine, instrumented, chart: chartOf(machine), starts, states, edges, edgesFrom, isComplete };
+  const { unknownActions, after: stepFrom } = steps;
+  const exploration = { ...graph, unknownActions, standIns, keyOf: key.of, possibleIn, stepFrom };
   // The snapshots are this machine's: the code above treats them as any machine's.
   return exploration as unknown as Exploration<Machine, SnapshotFrom<Machine>>;
 }
 
-/** Pure steps that report machine errors and nondeterministic guards as `exploration_failed`. */
-function checkedSteps(instrumented: InstrumentedMachine<AnyStateMachine>, machine: AnyStateMachine) {
-  const steps = pureSteps(instrumented.machine);
-
-  function checked(where: string, take: () => AnyMachineSnapshot): AnyMachineSnapshot {
-    let snapshot: AnyMachineSnapshot;
-    try {
-      snapshot = take();
-    } catch (cause) {
-      const reason = (cause instanceof Error ? cause.message : String(cause)).replaceAll(/\s*\n\s*/gu, ' ');
-      throw new PostChainError('exploration_failed', `${machine.id} threw ${where}: ${reason}`, { cause });
-    }
+/** Returns a function that throws if the last step cannot be relied on. */
+function stepCheck(
+  machine: AnyStateMachine,
+  instrumented: InstrumentedMachine<AnyStateMachine>,
+  steps: PureSteps,
+  occurrences: Occurrences,
+) {
+  return (where: () => string): void => {
     const guard = instrumented.nondeterministicGuard;
     if (guard !== null)
       throw new PostChainError(
         'exploration_failed',
-        `The guard of "${describeTransition(chartOf(machine), guard)}" returned two different results ${where}; a guard may depend only on its context, event and params`,
+        `The guard of "${describeTransition(chartOf(machine), guard)}" returned two different results ${where()}; a guard may depend only on its context, event and params`,
       );
-    return snapshot;
-  }
-  return {
-    start: (input: unknown, name: string) =>
-      checked(name === '' ? 'at the start, without an input' : `at the start with input "${name}"`, () =>
-        started(steps.start(input)),
-      ),
-    after: (snapshot: AnyMachineSnapshot, { event, name }: Occurrence) =>
-      checked(`in ${JSON.stringify(snapshot.value)} on "${name}"`, () => steps.after(snapshot, event)),
+    const read = steps.actorRead();
+    if (read !== null)
+      throw new PostChainError(
+        'exploration_failed',
+        `${machine.id} reads the snapshot of its actor "${read}" ${where()}, which an exploration does not follow; pass a stand-in for the actor in "actors"`,
+      );
+    occurrences.requireNoPayload(where);
   };
 }
 
-/** XState stores an error thrown at the start in the snapshot. */
-function started(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
-  if (snapshot.status === 'error') throw snapshot.error;
-  return snapshot;
-}
-
-/** Returns the ids of actors that no longer run after a step although their state is active. */
-function endedAfter(
-  before: AnyMachineSnapshot,
-  ended: readonly string[],
-  { kind, actor }: Occurrence,
-  after: AnyMachineSnapshot,
-): readonly string[] {
-  const ends = kind === 'done' || kind === 'error';
-  const hasEnded = (id: string): boolean => (ends && id === actor) || ended.includes(id);
-  const isSame = (id: string): boolean => after.children[id] === before.children[id];
-  return activeActors(after).flatMap(({ id }) =>
-    after.children[id] === undefined || (hasEnded(id) && isSame(id)) ? [id] : [],
+/** Without a context, nothing that a machine does can be relied on. The usual reason is a missing input. */
+function requireContext({ status, error, context, machine }: AnyMachineSnapshot, input: string): void {
+  const isMissing = typeof machine.config.context === 'function' && Object.keys(context ?? {}).length === 0;
+  if (status !== 'error' || !isMissing) return;
+  const where = input === '' ? 'without an input' : `with input "${input}"`;
+  const advice = input === '' ? '; pass "inputs"' : '';
+  throw new PostChainError(
+    'exploration_failed',
+    `${machine.id} threw at the start, ${where}: ${oneLine(firstLineOf(error))}${advice}`,
+    { cause: error },
   );
 }
 
@@ -205,10 +206,11 @@ function tooManyStates(
   const fields = varyingFields(largest.map(({ snapshot }) => snapshot.context))
     .slice(0, MAX_FIELDS)
     .map(([name, count]) => `context.${name} has ${count} values`);
-  const difference = fields.length === 0 ? 'their contexts are equal' : fields.join(', ');
-  const advice = hasAbstraction
+  const difference = fields.length === 0 ? 'the actors or running delays differ' : fields.join(', ');
+  const abstraction = hasAbstraction
     ? 'Leave more out of "abstraction"'
     : 'Pass an "abstraction" that leaves out what decides nothing';
+  const advice = fields.length === 0 ? 'Limit the exploration with "depth"' : abstraction;
   return new PostChainError(
     'exploration_failed',
     `${machine} has more than ${limit} states; ${largest.length} of them are ${value}, in which ${difference}. ${advice}, or raise "limit"`,

@@ -1,13 +1,24 @@
-import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode, EventObject } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes, actorNames } from '../../internal/xstate-internals.ts';
 import { nodesOf } from '../structure/chart-structure.ts';
+import {
+  activeActors,
+  actorsOf,
+  childOf,
+  hasGeneratedId,
+  inputOf,
+  type RunningActor,
+} from '../structure/running-actors.ts';
+import { type Timer, timerKey } from './timers.ts';
 
-/** What an actor can do: finish, fail, or send its parent an event and keep running. */
+/** What an actor can do: finish, fail, send its parent an event, or change its snapshot, and keep running. */
 export type Outcome =
   | { readonly kind: 'done'; readonly name: string; readonly output: unknown }
   | { readonly kind: 'error'; readonly name: string; readonly error: unknown }
-  | { readonly kind: 'emitted'; readonly name: string; readonly event: EventObject };
+  | { readonly kind: 'emitted'; readonly name: string; readonly event: EventObject }
+  | { readonly kind: 'snapshot'; readonly name: string; readonly snapshot: unknown };
 
 /** Returns the outcome of an actor that finishes with an output. The name appears in paths. */
 export const done = (output?: unknown, name = 'done'): Outcome => ({ kind: 'done', name, output });
@@ -26,49 +37,102 @@ export const sends = <Event extends EventObject>(event: Event, name: string = ev
   event,
 });
 
+/** Returns the outcome of an actor that is invoked with `onSnapshot` and has a new snapshot, of which these fields matter. */
+export const updates = (snapshot: object, name = 'snapshot'): Outcome => ({
+  kind: 'snapshot',
+  name,
+  snapshot: { status: 'active', output: undefined, error: undefined, ...snapshot },
+});
+
 export type ActorOutcomes = readonly Outcome[] | ((input: unknown, snapshot: AnyMachineSnapshot) => readonly Outcome[]);
 
-/** Outcomes by actor name (`src`), or by invocation id if it differs. */
+/** Outcomes by actor name (`src`), or by actor id. */
 export type Outcomes = Readonly<Record<string, ActorOutcomes>>;
 
 /** An event that can occur in a state of a machine. */
 export interface Occurrence {
   /** `sent` events come from outside; all others come from actors and delays of the machine. */
-  readonly kind: Outcome['kind'] | 'delay' | 'sent';
+  readonly kind: Exclude<Outcome['kind'], 'snapshot'> | 'delay' | 'sent';
   /** Label in paths, unique in its state: `action: confident`, `after phaseDeadline`, `run.cancelled`. */
   readonly name: string;
   readonly event: EventObject;
-  /** The state that invoked the actor or set the delay; null for a sent event. */
+  /** The state that invoked the actor or set the delay; null for an event that is sent or was delayed by an action. */
   readonly state: string | null;
-  /** The actor's id; null for a delay and for a sent event. */
-  readonly actor: string | null;
+  /** The actor; null for a delay and for a sent event. */
+  readonly actor: RunningActor | null;
+  /** What a delay is canceled by. */
+  readonly timerId?: string | undefined;
 }
 
-export interface RunningActor {
-  /** Id of the invoking state, or of the machine. */
-  readonly state: string;
-  readonly id: string;
-  readonly src: string;
+/** A snapshot, and what it does not contain but decides what can occur. */
+export interface Place<Snapshot = AnyMachineSnapshot> {
+  readonly snapshot: Snapshot;
+  /** Ids of actors that have ended or were stopped although their state is still active. */
+  readonly ended: readonly string[];
+  /** The delays that have not elapsed. */
+  readonly timers: readonly Timer[];
 }
 
-/**
- * Returns a function from a snapshot to the events that can occur in it while none of its actors has ended. Throws `invalid_option` if
- * `outcomes` names an unknown actor or misses one.
- */
-export function occurrencesOf(
-  machine: AnyStateMachine,
-  outcomes: Outcomes,
-  events: readonly EventObject[] | ((snapshot: AnyMachineSnapshot) => readonly EventObject[]),
-) {
+export type EventsOption =
+  | readonly EventObject[]
+  | ((snapshot: AnyMachineSnapshot) => readonly EventObject[])
+  | undefined;
+
+export interface Occurrences {
+  /** Returns the events that can occur. */
+  in(place: Place): readonly Occurrence[];
+  /** Whether what the actor can do depends on its input. */
+  readsInput(actor: RunningActor): boolean;
+  /** Throws `invalid_option` if the machine has read more than the type of an event that was sent without `events`. */
+  requireNoPayload(where: () => string): void;
+  /** Throws `invalid_option` if `outcomes` names an actor that was never started. */
+  requireAllKnown(): void;
+}
+
+/** Returns the events that can occur in a machine. Throws `invalid_option` if `outcomes` misses an actor. */
+export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, events: EventsOption): Occurrences {
   requireAllActors(machine, outcomes);
-  const fixed = typeof events === 'function' ? null : events.map(ofEvent);
-  return (snapshot: AnyMachineSnapshot): readonly Occurrence[] => {
-    if (snapshot.status !== 'active') return [];
-    return [
-      ...withUniqueNames(activeActors(snapshot).flatMap((actor) => ofActor(actor, snapshot))),
-      ...withUniqueNames(activeNodes(snapshot).flatMap(ofDelays)),
-      ...(fixed ?? (typeof events === 'function' ? events(snapshot).map(ofEvent) : [])),
-    ];
+  let read: readonly [type: string, member: string] | null = null;
+  const bare = events === undefined ? bareEvents(machine, outcomes, (...what) => (read ??= what)) : [];
+  const fixed = typeof events === 'function' ? null : (events ?? bare).map(ofEvent);
+  const used = new Set<string>();
+  const outcomesOf = ({ id, name }: RunningActor): ActorOutcomes | undefined => {
+    const isInline = name === id;
+    const key = [id, name, ...(isInline ? ['inline'] : [])].find((one) => Object.hasOwn(outcomes, one));
+    if (key !== undefined) used.add(key);
+    return outcomes[key ?? ''];
+  };
+  return {
+    in(place) {
+      const { snapshot, ended, timers } = place;
+      if (snapshot.status !== 'active') return [];
+      const running = activeActors(snapshot).filter(({ id }) => !ended.includes(id));
+      return [
+        ...withUniqueNames(running.flatMap((actor) => ofActor(actor, snapshot))),
+        ...withUniqueNames(ofTimers(timers, snapshot)),
+        ...(fixed ?? (typeof events === 'function' ? events(snapshot).map(ofEvent) : [])),
+      ];
+    },
+    readsInput: (actor) => typeof outcomesOf(actor) === 'function',
+    requireNoPayload(where) {
+      if (read === null) return;
+      const [type, member] = read;
+      const others = bare.filter((event) => event.type !== type).map((event) => `{ type: '${event.type}' }`);
+      throw new PostChainError(
+        'invalid_option',
+        `"events" is missing, and "${type}" needs a payload: its "${member}" is read ${where()}; pass for example events: [${[`{ type: '${type}', ${member}: … }`, ...others].join(', ')}]`,
+      );
+    },
+    requireAllKnown() {
+      const known = new Set([...actorsOf(machine).flatMap(({ id, name }) => [name, id]), ...actorNames(machine)]);
+      const unknown = Object.keys(outcomes).find((name) => !known.has(name) && !used.has(name));
+      if (unknown === undefined) return;
+      const names = [...new Set([...actorsOf(machine).map(({ name }) => name), ...actorNames(machine)])].join(', ');
+      throw new PostChainError(
+        'invalid_option',
+        `"outcomes.${unknown}" does not match an actor of ${machine.id}, which starts ${names || 'no actors'}`,
+      );
+    },
   };
 
   /** Adds the actor or the state to names that several occurrences share, for example in parallel regions. */
@@ -77,56 +141,26 @@ export function occurrencesOf(
     for (const { name } of occurrences) counts.set(name, (counts.get(name) ?? 0) + 1);
     return occurrences.map((occurrence) => {
       const { name, actor, state } = occurrence;
-      const place = actor ?? state?.slice(machine.id.length + 1);
+      const place = actor === null ? state?.slice(machine.id.length + 1) : placeOf(actor);
       return counts.get(name) === 1 || place === undefined ? occurrence : { ...occurrence, name: `${name} (${place})` };
     });
   }
 
-  function ofActor({ id, src, state }: RunningActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
-    const given = outcomes[id] ?? outcomes[src];
-    if (given === undefined) throw missingOutcomes(src, `${machine.id} spawns`);
-    const input = snapshot.children[id]?.options?.input;
+  function ofActor(actor: RunningActor, snapshot: AnyMachineSnapshot): readonly Occurrence[] {
+    const given = outcomesOf(actor);
+    if (given === undefined) throw missingOutcomes(actor.name, `${machine.id} spawns`);
+    const input = inputOf(childOf(snapshot, actor.id));
     return (typeof given === 'function' ? given(input, snapshot) : given).map((outcome) => ({
-      kind: outcome.kind,
-      name: `${src}: ${outcome.name}`,
-      event: eventOf(outcome, id),
-      state,
-      actor: id,
+      kind: outcome.kind === 'snapshot' ? 'emitted' : outcome.kind,
+      name: `${actor.name}: ${outcome.name}`,
+      event: eventOf(outcome, actor.id),
+      state: actor.state,
+      actor,
     }));
   }
 }
 
-export function actorsOf(machine: AnyStateMachine): readonly RunningActor[] {
-  return nodesOf(machine).flatMap(invokedBy);
-}
-
-/** Returns the actors that the active states invoke, and those that actions have spawned. */
-export function activeActors(snapshot: AnyMachineSnapshot): readonly RunningActor[] {
-  return [...activeNodes(snapshot).flatMap(invokedBy), ...spawnedActors(snapshot)];
-}
-
-export function spawnedActors({ children, machine }: AnyMachineSnapshot): readonly RunningActor[] {
-  const ids = Object.keys(children);
-  if (ids.length === 0) return [];
-  const invoked = invokedIds(machine);
-  return ids.flatMap((id) => {
-    const src = children[id]?.src;
-    return invoked.has(id) || src === undefined
-      ? []
-      : [{ state: machine.root.id, id, src: typeof src === 'string' ? src : id }];
-  });
-}
-
-const idsInvokedBy = new WeakMap<AnyStateMachine, ReadonlySet<string>>();
-
-function invokedIds(machine: AnyStateMachine): ReadonlySet<string> {
-  const ids = idsInvokedBy.get(machine) ?? new Set(actorsOf(machine).map(({ id }) => id));
-  idsInvokedBy.set(machine, ids);
-  return ids;
-}
-
-const invokedBy = (node: AnyStateNode): readonly RunningActor[] =>
-  node.invoke.map(({ id, src }) => ({ state: node.id, id, src: typeof src === 'string' ? src : id }));
+const placeOf = ({ id, nth }: RunningActor): string => (hasGeneratedId({ id }) ? `#${nth}` : id);
 
 function eventOf(outcome: Outcome, id: string): EventObject {
   switch (outcome.kind) {
@@ -136,55 +170,104 @@ function eventOf(outcome: Outcome, id: string): EventObject {
       return { type: `xstate.error.actor.${id}`, error: outcome.error, actorId: id } as EventObject;
     case 'emitted':
       return outcome.event;
+    case 'snapshot':
+      return { type: `xstate.snapshot.${id}`, snapshot: outcome.snapshot } as EventObject;
     default:
       return outcome satisfies never;
   }
 }
 
-const ofDelays = (node: AnyStateNode): readonly Occurrence[] =>
-  [...new Map(node.after.map(({ eventType, delay }) => [eventType, delay]))].map(([type, delay]) => ({
-    kind: 'delay',
-    name: `after ${typeof delay === 'number' ? `${delay} ms` : String(delay)}`,
-    event: { type },
-    state: node.id,
-    actor: null,
-  }));
+/** Equal timers can elapse in any order, with the same result. */
+function ofTimers(timers: readonly Timer[], snapshot: AnyMachineSnapshot): readonly Occurrence[] {
+  const seen = new Set<string>();
+  return timers.flatMap((timer) => {
+    const { id, event } = timer;
+    const after = afterOf(snapshot, event.type);
+    const name = after?.name ?? `${labelOf(event)} (delayed)`;
+    const key = timerKey(timer);
+    if (seen.has(key)) return [];
+    seen.add(key);
+    return [{ kind: 'delay', name, event, state: after?.state ?? null, actor: null, timerId: id } as const];
+  });
+}
 
-const ofEvent = (event: EventObject): Occurrence => ({
-  kind: 'sent',
-  name: labelOf(event),
-  event,
-  state: null,
-  actor: null,
-});
+function afterOf(snapshot: AnyMachineSnapshot, type: string) {
+  if (!type.startsWith('xstate.after.')) return null;
+  for (const { id, after } of activeNodes(snapshot)) {
+    const found = after.find(({ eventType }) => eventType === type);
+    if (found === undefined) continue;
+    const { delay } = found;
+    return { state: id, name: `after ${typeof delay === 'number' ? `${delay} ms` : String(delay)}` };
+  }
+  return null;
+}
+
+function ofEvent(event: EventObject): Occurrence {
+  if (typeof (event as EventObject | null)?.type !== 'string')
+    throw new PostChainError(
+      'invalid_option',
+      `"events" must be objects with a "type"; received ${describeValue(event)}`,
+    );
+  return { kind: 'sent', name: labelOf(event), event, state: null, actor: null };
+}
 
 const MAX_PAYLOAD_CHARS = 60;
 
 function labelOf({ type, ...payload }: EventObject): string {
-  const text = Object.keys(payload).length === 0 ? '' : JSON.stringify(payload);
+  const text = Object.keys(payload).length === 0 ? '' : payloadText(payload);
   return text.length > MAX_PAYLOAD_CHARS
     ? `${type} ${text.slice(0, MAX_PAYLOAD_CHARS - 3)}…`
     : `${type} ${text}`.trim();
 }
 
-function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes): void {
-  const actors = actorsOf(machine);
-  const known = new Set([...actors.flatMap(({ id, src }) => [src, id]), ...actorNames(machine)]);
-  const unknown = Object.keys(outcomes).find((name) => !known.has(name));
-  if (unknown !== undefined) {
-    const names = [...new Set([...actors.map(({ src }) => src), ...actorNames(machine)])].join(', ');
-    throw new PostChainError(
-      'invalid_option',
-      `"outcomes.${unknown}" does not match an actor of ${machine.id}, which starts ${names || 'no actors'}`,
-    );
+function payloadText(payload: object): string {
+  try {
+    return JSON.stringify(payload);
+  } catch {
+    return '{…}';
   }
-  const missing = actors.find(({ id, src }) => outcomes[id] === undefined && outcomes[src] === undefined);
-  if (missing !== undefined) throw missingOutcomes(missing.src, `${missing.state} invokes`);
 }
 
-function missingOutcomes(src: string, who: string): PostChainError {
+/** The names of XState's own events, also those of its earlier versions, which nobody sends. */
+const OF_XSTATE = /^(?:xstate|done\.(?:invoke|state)|error\.(?:platform|execution))\./u;
+
+/**
+ * Returns one event without a payload for each type that the machine handles and that no actor is said to send, and one that only its
+ * wildcards match.
+ */
+function bareEvents(
+  machine: AnyStateMachine,
+  outcomes: Outcomes,
+  onRead: (type: string, member: string) => void,
+): readonly EventObject[] {
+  const ofActors = Object.values(outcomes).flatMap((given) =>
+    typeof given === 'function' ? [] : given.flatMap((one) => (one.kind === 'emitted' ? [one.event.type] : [])),
+  );
+  // `machine.events` leaves out events that a state only forbids.
+  const types = [...new Set(nodesOf(machine).flatMap(({ transitions }) => [...transitions.keys()]))].filter(
+    (type) => !OF_XSTATE.test(type) && !ofActors.includes(type),
+  );
+  return types.map((descriptor) => {
+    const type = descriptor.replace(/\*$/u, descriptor === '*' ? 'any other event' : 'any');
+    return new Proxy({ type } as EventObject, {
+      get(event, member, receiver) {
+        if (typeof member === 'string' && !(member in event) && member !== 'toJSON') onRead(type, member);
+        return Reflect.get(event, member, receiver);
+      },
+    });
+  });
+}
+
+function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes): void {
+  const missing = actorsOf(machine).find(
+    ({ id, name }) => !Object.hasOwn(outcomes, id) && !Object.hasOwn(outcomes, name),
+  );
+  if (missing !== undefined) throw missingOutcomes(missing.name, `${missing.state} invokes`);
+}
+
+function missingOutcomes(name: string, who: string): PostChainError {
   return new PostChainError(
     'invalid_option',
-    `"outcomes.${src}" is missing (${who} this actor); pass for example { '${src}': [done(output), fails(error)] }, or [] if the actor never ends`,
+    `"outcomes.${name}" is missing (${who} this actor); pass for example { '${name}': [done(output), fails(error)] }, or [] if the actor never ends`,
   );
 }

@@ -1,4 +1,5 @@
 import {
+  type AnyActorRef,
   type AnyActorScope,
   type AnyMachineSnapshot,
   type AnyStateMachine,
@@ -7,50 +8,90 @@ import {
   type EventObject,
   SimulatedClock,
 } from 'xstate';
-import { nodesOf } from '../structure/chart-structure.ts';
+import {
+  limitInspection,
+  registerSystemIds,
+  takeOverSystem,
+  unregisterActor,
+} from '../../internal/xstate-internals.ts';
+import { activeActors, childOf, refsIn, type StandIns } from '../structure/running-actors.ts';
+import type { ExploredPlace } from './exploration.ts';
+import type { Occurrence, Place } from './occurrences.ts';
+import { replaceChild, snapshotEventOf } from './stub-actors.ts';
+import { type Timer, withoutElapsed, withoutTimers, withTimer } from './timers.ts';
 
-/** Steps that return the next snapshot without side effects: no action runs, no actor starts, no timer is set. */
+/** Steps that return the next place without side effects: no custom action runs, no actor starts, no timer is set. */
 export interface PureSteps {
-  start(input: unknown): AnyMachineSnapshot;
-  after(snapshot: AnyMachineSnapshot, event: EventObject): AnyMachineSnapshot;
+  start(input: unknown): ExploredPlace;
+  after(place: ExploredPlace, occurrence: Occurrence): ExploredPlace;
+  /** Returns the id of an actor whose snapshot the machine has read in the last step, or null. Snapshots of stubs are not followed. */
+  actorRead(): string | null;
+  /** Names of the actions that were taken and have no implementation. */
+  readonly unknownActions: ReadonlySet<string>;
 }
 
-/**
- * Returns pure steps of a machine. Unlike XState's `initialTransition` and `transition`, `self.getSnapshot()` returns the current snapshot,
- * so an action that reads a child's snapshot works as in a run; and no new actor is created for each step.
- */
-export function pureSteps(machine: AnyStateMachine): PureSteps {
-  const hasSystemIds = nodesOf(machine).some(({ invoke }) => invoke.some(({ systemId }) => systemId !== undefined));
-  let scope: AnyActorScope | null = null;
-  let current: AnyMachineSnapshot | undefined;
+interface TakenAction {
+  readonly type: string;
+  readonly params: unknown;
+  readonly exec?: unknown;
+}
 
-  /** A system registers each system id once, so a machine with system ids needs a new system for each step. */
-  function currentScope(): AnyActorScope {
-    if (scope === null || hasSystemIds) scope = inertScope(() => current);
-    return scope;
-  }
-
-  return {
-    start(input) {
-      scope = null;
-      current = undefined;
-      return machine.getInitialSnapshot(currentScope(), input);
-    },
-    after(snapshot, event) {
-      current = snapshot;
-      return machine.transition(snapshot, event, currentScope());
-    },
-  };
+interface SentEvent {
+  readonly to: unknown;
+  readonly event: EventObject;
+  readonly id: string | undefined;
+  readonly delay: number | undefined;
 }
 
 // Creating an actor computes its initial snapshot; an empty machine has nothing to compute.
 const idle = createMachine({});
 
-function inertScope(current: () => unknown): AnyActorScope {
-  const self = createActor(idle, { clock: new SimulatedClock(), logger: () => {} });
-  Object.assign(self, { getSnapshot: current });
+/**
+ * Returns pure steps of a machine. Unlike XState's `initialTransition` and `transition`, a step follows the events that the machine sends
+ * itself, delayed or not; `self.getSnapshot()` returns the current snapshot; system ids are known; and no new actor is created for each step.
+ */
+export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, standIns: StandIns): PureSteps {
+  let current: AnyMachineSnapshot | undefined;
+  let booked = 0;
+  let read: string | null = null;
+  let effects: ((ended: (ref: AnyActorRef) => void) => void)[] = [];
+  let started = new Set<AnyActorRef>();
+  let stopped = new Set<AnyActorRef>();
+  let timers: readonly Timer[] = [];
+  let mailbox: EventObject[] = [];
+  const unknownActions = new Set<string>();
+
+  const self = createActor(idle, {
+    id: machine.id,
+    clock: new SimulatedClock(),
+    logger: () => {},
+    inspect({ type, actorRef }) {
+      const ref = actorRef as AnyActorRef;
+      if (type !== '@xstate.actor') return;
+      if ((ref as { readonly _parent?: unknown })._parent === undefined)
+        takeOverSystem(ref, () => `x:${booked++}`, { schedule: () => {}, cancel: () => {}, cancelAll: () => {} });
+      else if (replaceChild(ref, original, standIns)) followReads(ref);
+    },
+  });
+  limitInspection(self, new Set(['@xstate.actor']));
+  Object.assign(self, { getSnapshot: () => current });
+
+  function followReads(ref: AnyActorRef): void {
+    const snapshot = (): unknown => (ref as unknown as { readonly _snapshot: unknown })._snapshot;
+    Object.assign(ref, {
+      getSnapshot() {
+        read ??= ref.id;
+        return snapshot();
+      },
+    });
+  }
+
+  function setTimers(next: readonly Timer[]): void {
+    timers = next;
+  }
+
   const nothing = (): void => {};
-  return {
+  const scope: AnyActorScope = {
     self,
     id: self.id,
     sessionId: self.sessionId,
@@ -59,6 +100,115 @@ function inertScope(current: () => unknown): AnyActorScope {
     defer: nothing,
     emit: nothing,
     stopChild: nothing,
-    actionExecutor: nothing,
+    actionExecutor: (action) => execute(action as TakenAction),
   };
+
+  /** Does what XState's own actions do to the machine itself. */
+  function execute({ type, params, exec }: TakenAction): void {
+    const { to, event, id, delay } = (params ?? {}) as SentEvent;
+    switch (type) {
+      case 'xstate.raise':
+        if (typeof delay === 'number') effects.push(() => setTimers(withTimer(timers, { id, event })));
+        break;
+      case 'xstate.cancel':
+        effects.push(() => setTimers(withoutTimers(timers, (params as { readonly sendId: string }).sendId)));
+        break;
+      case 'xstate.sendTo':
+        effects.push(() => {
+          // The target may be named before its actor exists.
+          if ((params as SentEvent).to !== self && to !== self) return;
+          if (typeof delay === 'number') setTimers(withTimer(timers, { id, event }));
+          else mailbox.push(event);
+        });
+        break;
+      case 'xstate.spawnChild': {
+        const { actorRef } = params as { readonly actorRef: AnyActorRef | undefined };
+        if (actorRef !== undefined) effects.push((start) => start(actorRef));
+        break;
+      }
+      case 'xstate.stopChild':
+        if (params !== undefined) {
+          stopped.add(params as AnyActorRef);
+          unregisterActor(self.system, params as AnyActorRef);
+        }
+        break;
+      default:
+        if (exec === undefined) unknownActions.add(type);
+    }
+  }
+
+  function startChild(ref: AnyActorRef): void {
+    if (started.has(ref) || stopped.has(ref)) return;
+    started.add(ref);
+    const event = snapshotEventOf(ref);
+    if (event !== null) mailbox.push(event);
+  }
+
+  /** Takes one step and those that it causes. An error ends the machine, as in XState's actors. */
+  function settle(first: () => AnyMachineSnapshot, before: AnyMachineSnapshot | undefined): AnyMachineSnapshot {
+    let take: (() => AnyMachineSnapshot) | undefined = first;
+    read = null;
+    let at = before;
+    while (take !== undefined) {
+      effects = [];
+      started = new Set(refsIn(at?.children ?? {}));
+      stopped = new Set();
+      let next: AnyMachineSnapshot;
+      try {
+        next = take();
+      } catch (error) {
+        if (at === undefined) throw error;
+        next = { ...at, status: 'error', error } as AnyMachineSnapshot;
+        effects = [];
+      }
+      for (const effect of effects) effect(startChild);
+      // Actors that `assign` has spawned.
+      for (const ref of refsIn(next.children)) startChild(ref);
+      at = next;
+      current = next;
+      const event: EventObject | undefined = next.status === 'active' ? mailbox.shift() : undefined;
+      take = event && (() => machine.transition(next, event, scope));
+    }
+    mailbox = [];
+    if (at?.status !== 'active') timers = [];
+    return at as AnyMachineSnapshot;
+  }
+
+  return {
+    unknownActions,
+    start(input) {
+      current = undefined;
+      booked = 1;
+      timers = [];
+      registerSystemIds(self.system, []);
+      const snapshot = settle(() => machine.getInitialSnapshot(scope, input), undefined);
+      return { snapshot, ended: [], timers, booked };
+    },
+    after(place, occurrence) {
+      const { snapshot } = place;
+      current = snapshot;
+      ({ booked, timers } = place);
+      if (occurrence.kind === 'delay')
+        timers = withoutElapsed(timers, { id: occurrence.timerId, event: occurrence.event }) ?? timers;
+      const running = refsIn(snapshot.children).filter(({ id }) => !place.ended.includes(id));
+      registerSystemIds(self.system, running);
+      const next = settle(() => machine.transition(snapshot, occurrence.event, scope), snapshot);
+      return { snapshot: next, ended: endedAfter(place, occurrence, next), timers, booked };
+    },
+    actorRead: () => read,
+  };
+}
+
+/** Returns the ids of actors that no longer run after a step although their state is active. */
+function endedAfter(
+  { snapshot: before, ended }: Place,
+  { kind, actor }: Occurrence,
+  after: AnyMachineSnapshot,
+): readonly string[] {
+  const ends = kind === 'done' || kind === 'error';
+  const hasEnded = (id: string): boolean => (ends && id === actor?.id) || ended.includes(id);
+  return activeActors(after).flatMap(({ id }) => {
+    const child = childOf(after, id);
+    return child === undefined || (hasEnded(id) && child === childOf(before, id)) ? [id] : [];
+  });
 }

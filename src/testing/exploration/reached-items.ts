@@ -2,7 +2,6 @@ import type { AnyStateMachine } from 'xstate';
 import { activeNodes } from '../../internal/xstate-internals.ts';
 import { transitionsOf } from '../structure/chart-structure.ts';
 import { delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../structure/coverage-items.ts';
-import { statesAtStart, statesEnteredBy } from '../structure/entered-states.ts';
 import type { InstrumentedStep } from '../structure/instrumented-machine.ts';
 import type { Exploration, ExploredEdge, StartState } from './exploration.ts';
 
@@ -23,26 +22,25 @@ export function itemsOfEdge(exploration: Exploration, edge: ExploredEdge): reado
   const { kind, event, actor } = occurrence;
   const keys = [...itemsOfStep(exploration, edge), ...activeIn(exploration, edge.to)];
   if (taken.length === 0) return keys;
-  if (actor !== null && (kind === 'done' || kind === 'error')) keys.push(outcomeKey(actor, kind));
-  if (kind === 'delay') keys.push(delayKey(event.type));
+  if (actor !== null && (kind === 'done' || kind === 'error')) keys.push(outcomeKey(actor.id, kind));
+  if (kind === 'delay' && event.type.startsWith('xstate.after.')) keys.push(delayKey(event.type));
   return keys;
 }
 
 export const itemsOfStart = (exploration: Exploration, start: StartState): readonly string[] => [
-  ...statesAtStart(exploration.machine),
   ...itemsOfStep(exploration, start),
   ...activeIn(exploration, start.state),
 ];
 
-/** A transient state counts as reached if a transition enters or leaves it. */
-function itemsOfStep(exploration: Exploration, { taken, guards }: InstrumentedStep): string[] {
-  const { chart } = exploration;
-  const entered = enteredByTransition(exploration);
+/** A transient state counts as reached if the step enters or leaves it, a delay also if it elapses at once. */
+function itemsOfStep({ chart, machine }: Exploration, { taken, guards, entered }: InstrumentedStep): string[] {
   return [
     ...taken.flatMap((index) => {
-      const source = chart.transitions[index]?.source ?? '';
-      return [transitionKey(index), stateKey(source), ...(entered[index] ?? [])];
+      const keys = [transitionKey(index), stateKey(chart.transitions[index]?.source ?? '')];
+      const eventType = eventTypesOf(machine)[index] ?? '';
+      return eventType.startsWith('xstate.after.') ? [...keys, delayKey(eventType)] : keys;
     }),
+    ...entered.map(stateKey),
     ...guards.map(({ transition, holds }) => guardKey(transition, holds)),
   ];
 }
@@ -52,11 +50,11 @@ function activeIn({ states }: Exploration, id: number): readonly string[] {
   return snapshot === undefined ? [] : activeNodes(snapshot).map((node) => stateKey(node.id));
 }
 
-const enteredByMachine = new WeakMap<AnyStateMachine, readonly (readonly string[])[]>();
+const eventTypesByMachine = new WeakMap<AnyStateMachine, readonly string[]>();
 
-/** The states that each transition enters, by its index; cached because every edge asks for it. */
-function enteredByTransition({ machine }: Exploration): readonly (readonly string[])[] {
-  const entered = enteredByMachine.get(machine) ?? transitionsOf(machine).map(statesEnteredBy);
-  enteredByMachine.set(machine, entered);
-  return entered;
+/** The event types of all transitions; cached because every edge asks for them. */
+function eventTypesOf(machine: AnyStateMachine): readonly string[] {
+  const types = eventTypesByMachine.get(machine) ?? transitionsOf(machine).map(({ eventType }) => eventType);
+  eventTypesByMachine.set(machine, types);
+  return types;
 }

@@ -6,7 +6,7 @@ import type { EvaluatedGuard, InstrumentedStep } from '../structure/instrumented
 import type { Exploration } from './exploration.ts';
 import { type Path, pathThrough } from './paths.ts';
 import { describeDifference } from './state-keys.ts';
-import { applyEvent, createStubbedActor } from './stub-actors.ts';
+import { createStubbedActor } from './stub-actors.ts';
 
 /** Conditions on every snapshot, by name. A condition is broken if it returns false or throws. */
 export type Invariants = Readonly<Record<string, (snapshot: AnyMachineSnapshot) => unknown>>;
@@ -57,10 +57,11 @@ function findFailure(
   path: Path,
   { invariants = {}, inspect }: RunPathOptions,
 ): Failure | null {
-  const { instrumented } = exploration;
+  const { instrumented, machine: original, standIns } = exploration;
   // Discard what a failed path may have left behind.
   instrumented.drainStep();
-  const actor = createStubbedActor(instrumented.machine, path.start.input, inspect);
+  const stubbed = createStubbedActor(instrumented.machine, { original, input: path.start.input, standIns, inspect });
+  const actor = stubbed.ref;
   const check = (expected: InstrumentedStep, state: number): string | null =>
     differenceAfter(exploration, expected, state, actor, instrumented.drainStep()) ??
     brokenInvariant(invariants, actor.getSnapshot() as AnyMachineSnapshot);
@@ -69,7 +70,7 @@ function findFailure(
     const atStart = check(path.start, path.start.state);
     if (atStart !== null) return { step: 0, what: atStart };
     for (const [index, edge] of path.edges.entries()) {
-      const what = applyEvent(actor, edge.occurrence) ?? check(edge, edge.to);
+      const what = stubbed.apply(edge.occurrence) ?? check(edge, edge.to);
       if (what !== null) return { step: index + 1, what };
     }
     return null;
@@ -89,6 +90,8 @@ function differenceAfter(
   const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
   const explored = exploration.states[state];
   const [there, here] = [JSON.stringify(explored?.value), JSON.stringify(snapshot.value)];
+  if (snapshot.status === 'error' && explored?.snapshot.status !== 'error')
+    return `The actor failed in ${here}: ${firstLineOf(snapshot.error)}`;
   if (there !== here) return `Expected state ${there}, received ${here}`;
   const guard = guardDifference(exploration, expected.guards, received.guards);
   if (guard !== null) return guard;

@@ -2,15 +2,36 @@ import {
   type ActorLogic,
   type AnyActorLogic,
   type AnyActorRef,
+  type AnyActorScope,
   type AnyMachineSnapshot,
   type AnyStateMachine,
   createActor,
+  type DoneActorEvent,
+  type ErrorActorEvent,
+  type EventObject,
   type InspectionEvent,
-  SimulatedClock,
   type Snapshot,
 } from 'xstate';
-import { actorNames, isScheduled } from '../../internal/xstate-internals.ts';
-import { actorsOf, type Occurrence } from './occurrences.ts';
+import {
+  actorNames,
+  logicOf,
+  parentOf,
+  relay,
+  replaceLogic,
+  syncsSnapshots,
+  takeOverSystem,
+} from '../../internal/xstate-internals.ts';
+import {
+  actorsOf,
+  childOf,
+  inputOf,
+  nameOfActor,
+  type RunningActor,
+  type StandIns,
+  spawnedActors,
+} from '../structure/running-actors.ts';
+import type { Occurrence } from './occurrences.ts';
+import { type Timer, withoutElapsed, withoutTimers, withTimer } from './timers.ts';
 
 type StubSnapshot = Snapshot<unknown> & { readonly input: unknown };
 type StubEvent =
@@ -21,6 +42,11 @@ type StubEvent =
 const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {
   getInitialSnapshot: (_, input) => ({ status: 'active', output: undefined, error: undefined, input }),
   getPersistedSnapshot: (snapshot) => snapshot,
+  start(_, { self }) {
+    const event = snapshotEvents.get(self);
+    const parent = parentOf(self);
+    if (event != null && parent !== undefined) relay(self, parent, event);
+  },
   transition(snapshot, event) {
     if (event.type === 'stub.done') return { ...snapshot, status: 'done', output: event.output, error: undefined };
     if (event.type === 'stub.error') return { ...snapshot, status: 'error', output: undefined, error: event.error };
@@ -28,46 +54,122 @@ const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {
   },
 };
 
-/** Returns the machine with a stub in place of every named actor, except those given. */
-export function withStubActors<Machine extends AnyStateMachine>(
-  machine: Machine,
-  given: Readonly<Record<string, AnyActorLogic>> = {},
-): Machine {
-  const names = [...actorNames(machine), ...actorsOf(machine).map(({ src }) => src)];
-  const stubs = Object.fromEntries(names.map((name) => [name, stubActor as AnyActorLogic]));
-  return machine.provide({ actors: { ...stubs, ...given } } as never) as Machine;
+/** The event that tells the parent the first snapshot of an actor with `onSnapshot`. */
+const snapshotEvents = new WeakMap<AnyActorRef, EventObject | null>();
+
+/** Returns the event that XState sends the parent of an actor when the actor starts; null if there is none. */
+export const snapshotEventOf = (ref: AnyActorRef): EventObject | null => snapshotEvents.get(ref) ?? null;
+
+/**
+ * Replaces the logic of a new actor by a stub or its stand-in, in the inspection event of its creation. Returns whether it is a stub.
+ * `machine` has the real logic of named actors.
+ */
+export function replaceChild(ref: AnyActorRef, machine: AnyStateMachine, standIns: StandIns): boolean {
+  const parent = parentOf(ref);
+  const isDirect = parent !== undefined && parentOf(parent) === undefined;
+  const standIn = isDirect ? (standIns[ref.id] ?? standIns[nameOfActor(machine, ref)]) : undefined;
+  const logic = standIn ?? (machine.implementations.actors as StandIns)[String(ref.src)] ?? logicOf(ref);
+  if (syncsSnapshots(ref)) snapshotEvents.set(ref, firstSnapshotEvent(ref, logic));
+  replaceLogic(ref, standIn ?? stubActor);
+  return standIn === undefined;
 }
 
-/** Returns an actor of a machine with stub actors, on a simulated clock. An error of the actor is only in its snapshot. */
+/** The logic computes its first snapshot as it would, but nothing that it starts or sends takes effect. */
+function firstSnapshotEvent(ref: AnyActorRef, logic: AnyActorLogic): EventObject | null {
+  const nothing = (): void => {};
+  const { id, sessionId, system } = ref;
+  const inert = { defer: nothing, emit: nothing, stopChild: nothing, actionExecutor: nothing, logger: nothing };
+  const scope: AnyActorScope = { ...inert, self: ref, id, sessionId, system };
+  try {
+    const snapshot = logic.getInitialSnapshot(scope, inputOf(ref));
+    return snapshot.status === 'active' ? ({ type: `xstate.snapshot.${id}`, snapshot } as EventObject) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the machine with a stub in place of every named actor. Inline actors are replaced when they are created. */
+export function withStubActors<Machine extends AnyStateMachine>(machine: Machine): Machine {
+  const names = [...actorNames(machine), ...actorsOf(machine).map(({ name }) => name)];
+  const stubs = Object.fromEntries(names.map((name) => [name, stubActor as AnyActorLogic]));
+  return machine.provide({ actors: stubs } as never) as Machine;
+}
+
+export interface StubbedActor {
+  readonly ref: AnyActorRef;
+  /** Makes an event occur. Returns null, or the reason why it cannot occur. */
+  apply(occurrence: Occurrence): string | null;
+  timers(): readonly Timer[];
+}
+
+export interface StubOptions {
+  /** The machine with the real logic of its actors. */
+  readonly original: AnyStateMachine;
+  readonly input: unknown;
+  readonly standIns?: StandIns;
+  readonly inspect?: ((event: InspectionEvent) => void) | undefined;
+}
+
+/**
+ * Creates an actor of a machine with stubs for all actors that it starts, except the stand-ins. No time passes. An error of the actor is only
+ * in its snapshot.
+ */
 export function createStubbedActor(
   machine: AnyStateMachine,
-  input: unknown,
-  inspect: ((event: InspectionEvent) => void) | undefined,
-) {
-  const clock = new SimulatedClock();
-  const actor = createActor(machine, { input, clock, logger: () => {}, ...(inspect && { inspect }) });
+  { original, input, standIns = {}, inspect }: StubOptions,
+): StubbedActor {
+  let booked = 0;
+  let timers: readonly Timer[] = [];
+  const isRoot = (ref: AnyActorRef): boolean => parentOf(ref) === undefined;
+  function takeOver(created: AnyActorRef): void {
+    if (!isRoot(created)) return void replaceChild(created, original, standIns);
+    takeOverSystem(created, () => `x:${booked++}`, {
+      // Events delayed by or for other actors change nothing: those are stubs.
+      schedule(source, target, event, _, id) {
+        if (isRoot(source) && isRoot(target)) timers = withTimer(timers, { id, event });
+      },
+      cancel(source, id) {
+        if (isRoot(source)) timers = withoutTimers(timers, id);
+      },
+      cancelAll(source) {
+        if (isRoot(source)) timers = [];
+      },
+    });
+  }
+  const ref: AnyActorRef = createActor(machine, {
+    input,
+    id: machine.id,
+    logger: () => {},
+    inspect(event) {
+      if (event.type === '@xstate.actor') takeOver(event.actorRef as AnyActorRef);
+      inspect?.(event);
+    },
+  });
   // Without an observer, XState would rethrow the error.
-  actor.subscribe({ error: () => {} });
-  return actor;
+  ref.subscribe({ error: () => {} });
+
+  function apply({ kind, event, name, actor, timerId }: Occurrence): string | null {
+    if (kind === 'delay') {
+      const left = withoutElapsed(timers, { id: timerId, event });
+      if (left === null) return `No timer is running for "${name}"`;
+      timers = left;
+    }
+    const child = actor === null ? undefined : runningChild(ref, actor);
+    if (actor !== null && child === undefined) return `The actor of "${name}" is not running`;
+    if (kind === 'done')
+      child?.send({ type: 'stub.done', output: (event as DoneActorEvent).output } satisfies StubEvent);
+    else if (kind === 'error')
+      child?.send({ type: 'stub.error', error: (event as ErrorActorEvent).error } satisfies StubEvent);
+    else ref.send(event);
+    return null;
+  }
+  return { ref, apply, timers: () => timers };
 }
 
-/** Makes an event occur on an actor whose children are stubs. Returns null, or the reason why it cannot occur. */
-export function applyEvent(actor: AnyActorRef, occurrence: Occurrence): string | null {
-  const reason = whyImpossible(actor, occurrence);
-  if (reason !== null) return reason;
-  const { kind, event, actor: id } = occurrence;
-  const { output, error } = event as { readonly output?: unknown; readonly error?: unknown };
-  if (kind === 'done') childOf(actor, id)?.send({ type: 'stub.done', output } satisfies StubEvent);
-  else if (kind === 'error') childOf(actor, id)?.send({ type: 'stub.error', error } satisfies StubEvent);
-  else actor.send(event);
-  return null;
+/** Finds a running child by its id or, if that differs from run to run, by its name and number. */
+export function runningChild(parent: AnyActorRef, { id, name, nth }: RunningActor): AnyActorRef | undefined {
+  const snapshot = parent.getSnapshot() as AnyMachineSnapshot;
+  const same = spawnedActors(snapshot).find((one) => one.name === name && one.nth === nth);
+  const child = childOf(snapshot, id) ?? (same && childOf(snapshot, same.id));
+  return child?.getSnapshot().status === 'active' ? child : undefined;
 }
-
-export function whyImpossible(actor: AnyActorRef, { kind, event, name, actor: id }: Occurrence): string | null {
-  if (kind === 'delay') return isScheduled(actor, event.type) ? null : `No timer is running for "${name}"`;
-  if (id === null) return null;
-  return childOf(actor, id)?.getSnapshot().status === 'active' ? null : `The actor of "${name}" is not running`;
-}
-
-const childOf = (actor: AnyActorRef, id: string | null): AnyActorRef | undefined =>
-  (actor.getSnapshot() as AnyMachineSnapshot).children[id ?? ''];

@@ -1,10 +1,12 @@
-import type { AnyMachineSnapshot, AnyStateMachine, EventObject, InspectionEvent } from 'xstate';
+import type { AnyMachineSnapshot, AnyStateMachine, ErrorActorEvent, InspectionEvent } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
+import { instrumentMachine } from '../structure/instrumented-machine.ts';
+import { activeActors } from '../structure/running-actors.ts';
 import type { ExploreOptions } from './explore.ts';
-import { occurrencesOf } from './occurrences.ts';
+import { type EventsOption, occurrencesOf } from './occurrences.ts';
 import { brokenInvariant, type Invariants } from './run-path.ts';
-import { applyEvent, createStubbedActor, whyImpossible, withStubActors } from './stub-actors.ts';
+import { createStubbedActor, runningChild, withStubActors } from './stub-actors.ts';
 
 export interface WalkOptions<Machine extends AnyStateMachine>
   extends Omit<ExploreOptions<Machine>, 'abstraction' | 'limit' | 'depth'> {
@@ -25,38 +27,50 @@ export interface Walk {
   stop(): void;
 }
 
+const NO_ERROR = Symbol('no error');
+
 /**
  * Starts a walk: for state spaces too large to enumerate. Each step runs on a real actor and throws `path_failed`, with the events so far, if
  * an invariant is broken. For fast-check's model runner: `fc.commands([fc.nat().map(walkStep)])` and
  * `fc.modelRun(() => ({ model: {}, real: startWalk(machine, options) }), commands)`.
  */
-export function startWalk<Machine extends AnyStateMachine>(machine: Machine, options: WalkOptions<Machine>): Walk {
-  const { outcomes, events = [], inputs = {}, actors, invariants = {}, inspect } = options;
+export function startWalk<Machine extends AnyStateMachine>(machine: Machine, options: WalkOptions<Machine> = {}): Walk {
+  const { outcomes = {}, inputs = {}, actors: standIns = {}, invariants = {}, inspect } = options;
   const { input = Object.keys(inputs)[0] } = options;
   if (input !== undefined && !Object.hasOwn(inputs, input))
     throw new PostChainError(
       'invalid_option',
       `"input" must be a key of "inputs" (${Object.keys(inputs).join(', ') || 'which is empty'}); received "${input}"`,
     );
-  const occurrences = occurrencesOf(machine, outcomes, events as readonly EventObject[]);
-  const actor = createStubbedActor(
-    withStubActors(machine, actors),
-    input === undefined ? undefined : inputs[input],
+  const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption);
+  // Only an instrumented machine leaves an infinite loop.
+  const instrumented = instrumentMachine(withStubActors(machine));
+  const stubbed = createStubbedActor(instrumented.machine, {
+    original: machine,
+    input: input === undefined ? undefined : inputs[input],
+    standIns,
     inspect,
-  );
+  });
+  const actor = stubbed.ref;
   actor.start();
   const names: string[] = [];
   const snapshot = (): AnyMachineSnapshot => actor.getSnapshot() as AnyMachineSnapshot;
+  const pathText = (): string => [input || 'start', ...names].join(' → ');
   const requireInvariants = (): void => {
     const broken = brokenInvariant(invariants, snapshot());
-    if (broken !== null)
-      throw new PostChainError('path_failed', `${broken}, after ${[input || 'start', ...names].join(' → ')}`);
+    if (broken !== null) throw new PostChainError('path_failed', `${broken}, after ${pathText()}`);
   };
-  if (snapshot().status === 'error')
+  /** An unhandled error of an actor ends the machine as the chart says; any other error is a fault. */
+  const requireNoError = (expected: unknown): void => {
+    const { status, error } = snapshot();
+    if (status !== 'error' || error === expected) return;
+    const where = names.length === 0 ? `at the start${input === undefined ? ', without an input' : ''}` : 'and stopped';
     throw new PostChainError(
       'path_failed',
-      `${machine.id} threw at the start${input === undefined ? ', without an input' : ''}: ${firstLineOf(snapshot().error)}`,
+      `${machine.id} threw ${where}: ${firstLineOf(error)}${names.length === 0 ? '' : `, after ${pathText()}`}`,
     );
+  };
+  requireNoError(NO_ERROR);
   requireInvariants();
   return {
     get snapshot() {
@@ -64,11 +78,17 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
     },
     names,
     step(choice) {
-      const possible = occurrences(snapshot()).filter((one) => whyImpossible(actor, one) === null);
+      const ended = activeActors(snapshot()).filter((one) => runningChild(actor, one) === undefined);
+      const place = { snapshot: snapshot(), ended: ended.map(({ id }) => id), timers: stubbed.timers() };
+      const possible = occurrences.in(place);
       const occurrence = possible[choice % Math.max(1, possible.length)];
       if (occurrence === undefined) return;
       names.push(occurrence.name);
-      applyEvent(actor, occurrence);
+      const where = JSON.stringify(place.snapshot.value);
+      instrumented.drainStep();
+      stubbed.apply(occurrence);
+      occurrences.requireNoPayload(() => `in ${where}`);
+      requireNoError(occurrence.kind === 'error' ? (occurrence.event as ErrorActorEvent).error : NO_ERROR);
       requireInvariants();
     },
     stop: () => actor.stop(),

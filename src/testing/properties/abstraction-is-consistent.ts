@@ -1,8 +1,6 @@
-import type { AnyMachineSnapshot } from 'xstate';
 import { firstLineOf } from '../../internal/printable.ts';
-import type { Exploration, ExploredEdge } from '../exploration/exploration.ts';
+import type { Exploration, ExploredEdge, ExploredPlace } from '../exploration/exploration.ts';
 import { pathOf, pathThrough } from '../exploration/paths.ts';
-import { pureSteps } from '../exploration/pure-steps.ts';
 import { describeDifference } from '../exploration/state-keys.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { describeState, type Property, type Witness } from './properties.ts';
@@ -15,22 +13,20 @@ import { describeState, type Property, type Witness } from './properties.ts';
 export const abstractionIsConsistent: Property = { name: 'the abstraction is consistent', check: findInconsistency };
 
 function findInconsistency(exploration: Exploration): Witness | null {
-  const { instrumented, states, edgesFrom, possibleIn } = exploration;
-  const steps = pureSteps(instrumented.machine);
+  const { instrumented, states, edgesFrom, possibleIn, stepFrom } = exploration;
   for (const second of secondEdges(exploration)) {
-    const before = states[second.from]?.snapshot;
-    const followed = states[second.to];
-    if (before === undefined || followed === undefined) continue;
-    const other = steps.after(before, second.occurrence.event);
+    const before = states[second.from];
+    if (before === undefined) continue;
+    const other = stepFrom(before, second.occurrence);
     instrumented.drainStep();
-    const possible = numbered(possibleIn(other, followed.ended), ({ name }) => name);
+    const possible = numbered(possibleIn(other), ({ name }) => name);
     const edges = numbered(edgesFrom[second.to] ?? [], ({ occurrence: { name } }) => name);
     for (const [key, edge] of edges) {
       const occurrence = possible.get(key);
       const difference =
         occurrence === undefined
           ? `"${edge.occurrence.name}" cannot occur`
-          : differenceAfter(exploration, edge, () => steps.after(other, occurrence.event));
+          : differenceAfter(exploration, edge, () => stepFrom(other, occurrence));
       if (difference !== null) return witness(exploration, second, edge, difference);
     }
     const extra = [...possible].find(([key]) => !edges.has(key))?.[1].name;
@@ -64,16 +60,10 @@ function secondEdges({ states, edges }: Exploration): readonly ExploredEdge[] {
 }
 
 /** Describes how a step of the second snapshot differs from an explored edge, or returns null. */
-function differenceAfter(exploration: Exploration, edge: ExploredEdge, step: () => AnyMachineSnapshot): string | null {
+function differenceAfter(exploration: Exploration, edge: ExploredEdge, step: () => ExploredPlace): string | null {
   const { chart, keyOf, states, instrumented } = exploration;
   const on = `on "${edge.occurrence.name}"`;
-  let next: AnyMachineSnapshot;
-  try {
-    next = step();
-  } catch (error) {
-    instrumented.drainStep();
-    return `the machine throws ${on} (${firstLineOf(error)})`;
-  }
+  const { snapshot: next } = step();
   const did = instrumented.drainStep();
   const differing = edge.guards.find(({ transition, holds }, nth) => {
     const guard = did.guards[nth];
@@ -82,6 +72,8 @@ function differenceAfter(exploration: Exploration, edge: ExploredEdge, step: () 
   if (differing !== undefined) return `the guard of "${describeTransition(chart, differing.transition)}" differs ${on}`;
   if (edge.taken.join() !== did.taken.join()) return `other transitions are taken ${on}`;
   const explored = states[edge.to]?.snapshot;
+  if (next.status === 'error' && explored?.status !== 'error')
+    return `the machine throws ${on} (${firstLineOf(next.error)})`;
   const difference = explored && describeDifference(keyOf(next), keyOf(explored));
   return difference == null ? null : `${on} ${difference}`;
 }

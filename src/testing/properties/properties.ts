@@ -1,11 +1,13 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { oneLine } from '../../internal/printable.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
-import type { Exploration, ExploredState } from '../exploration/exploration.ts';
+import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
 import { type Path, pathThrough, pathTo } from '../exploration/paths.ts';
 import { reachedItems } from '../exploration/reached-items.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
-import { stateKey } from '../structure/coverage-items.ts';
+import { isEnterable, stateKey } from '../structure/coverage-items.ts';
+import { missingImplementations } from '../structure/missing-implementations.ts';
 
 /** A condition on everything that a machine can do. */
 export interface Property {
@@ -66,21 +68,37 @@ export function atMost(name: string, most: number, measure: (snapshot: AnyMachin
   };
 }
 
-/** No actor's error ends the machine. */
+/** No error ends the machine: neither of an actor nor thrown by a guard, an assignment or another expression. */
 export const noUnhandledError: Property = {
-  ...never('unhandled actor error', ({ status }) => status === 'error'),
-  name: 'no unhandled actor error',
+  name: 'no unhandled error',
+  check(exploration) {
+    const first = new Map<string, ExploredState>();
+    for (const state of exploration.states) {
+      const text = errorText(state.snapshot.error);
+      if (state.snapshot.status === 'error' && !first.has(text)) first.set(text, state);
+    }
+    const [found, ...others] = first;
+    if (found === undefined) return null;
+    const [error, state] = found;
+    const paths = others.map(([text, { id }]) => `"${text}", after ${pathTo(exploration, id).name}`);
+    const also = paths.length === 0 ? '' : ` (also ${paths.join('; ')})`;
+    return { what: `"${error}" ends it in ${describeState(state)}${also}`, path: pathTo(exploration, state.id) };
+  },
 };
 
-/** In every reachable state that is not final, a possible event takes a transition. */
+/** All lines: XState puts the reason why a guard failed on the second. */
+const errorText = (error: unknown): string => oneLine(error instanceof Error ? error.message : String(error));
+
+/** In every reachable state that is not final, a possible event takes a transition, and not only one that forbids the event. */
 export const noDeadEnd: Property = {
   name: 'no dead end',
   requiresComplete: true,
   check(exploration) {
-    const found = exploration.states.find(
-      ({ id, snapshot }) =>
-        snapshot.status === 'active' && !(exploration.edgesFrom[id] ?? []).some(({ taken }) => taken.length > 0),
-    );
+    const { states, edgesFrom, chart } = exploration;
+    const acts = chart.transitions.map(({ target, actions }) => target.length + actions.length > 0);
+    const leadsOn = ({ taken, from, to }: ExploredEdge): boolean =>
+      taken.some((index) => acts[index]) || (taken.length > 0 && from !== to);
+    const found = states.find(({ id, snapshot }) => snapshot.status === 'active' && !edgesFrom[id]?.some(leadsOn));
     if (found === undefined) return null;
     return { what: `no event takes a transition in ${describeState(found)}`, path: pathTo(exploration, found.id) };
   },
@@ -107,9 +125,24 @@ export function noUnreachableState({ except = [] }: { readonly except?: readonly
     requiresComplete: true,
     check(exploration) {
       const reached = reachedItems(exploration);
-      const ids = exploration.chart.states.map(({ id }) => id);
+      const ids = exploration.chart.states.filter(isEnterable).map(({ id }) => id);
       const unreached = ids.filter((id) => !reached.has(stateKey(id)));
       return witnessOf(without(except, unreached, ids), 'never entered');
+    },
+  };
+}
+
+/** Every actor, action, guard and delay that the machine names is provided, except those that `except` names as findings print them. */
+export function noMissingImplementation({ except = [] }: { readonly except?: readonly string[] } = {}): Property {
+  return {
+    name: 'no missing implementation',
+    check({ machine, unknownActions }) {
+      const missing = missingImplementations(machine).map(({ kind, name, state }) => `${kind} "${name}" of ${state}`);
+      const queued = [...unknownActions]
+        .filter((name) => !missing.some((text) => text.startsWith(`action "${name}" `)))
+        .map((name) => `action "${name}" of ${machine.id}`);
+      const all = [...missing, ...queued];
+      return witnessOf(without(except, all, all), 'not provided');
     },
   };
 }
@@ -156,7 +189,7 @@ function without(except: readonly string[], names: readonly string[], all: reado
   if (unknown !== undefined)
     throw new PostChainError(
       'invalid_option',
-      `"except" must use names as findings print them, for example "${all[0]}"; received "${unknown}"`,
+      `"except" must use names as findings print them${all[0] === undefined ? '' : `, for example ${JSON.stringify(all[0])}`}; received "${unknown}"`,
     );
   return names.filter((name) => !except.includes(name));
 }

@@ -1,7 +1,8 @@
 import type { AnyStateMachine } from 'xstate';
-import { chartOf } from '../../durable/charts/chart.ts';
+import { type ChartState, chartOf } from '../../durable/charts/chart.ts';
 import { isRecorded } from '../../durable/charts/taken-transitions.ts';
 import { candidateGroups, describeTransition, nodesOf } from './chart-structure.ts';
+import { invokedBy } from './running-actors.ts';
 
 /** A part of a chart that a test can reach: a state, a transition, a guard result, an actor outcome or a delay. */
 export interface CoverageItem {
@@ -22,12 +23,15 @@ export const guardKey = (transition: number, holds: boolean): string => `guard $
 export const outcomeKey = (actor: string, kind: 'done' | 'error'): string => `outcome ${actor} ${kind}`;
 export const delayKey = (eventType: string): string => `delay ${eventType}`;
 
+/** A history state only leads to others. */
+export const isEnterable = ({ type }: ChartState): boolean => type !== 'history';
+
 /** Returns all coverage items of a machine in chart order. */
 export function coverageItems(machine: AnyStateMachine): readonly CoverageItem[] {
   const chart = chartOf(machine);
   const lasts = new Set(candidateGroups(machine).map(({ first, candidates }) => first + candidates.length - 1));
   return [
-    ...chart.states.map(({ id }) => item('state', stateKey(id), id)),
+    ...chart.states.filter(isEnterable).map(({ id }) => item('state', stateKey(id), id)),
     ...chart.transitions.map((transition, index) =>
       item('transition', transitionKey(index), describeTransition(chart, index), isRecorded(transition)),
     ),
@@ -43,14 +47,14 @@ export function coverageItems(machine: AnyStateMachine): readonly CoverageItem[]
             ),
           ),
     ),
-    ...nodesOf(machine).flatMap(({ id, invoke, after, transitions }) => [
-      ...invoke.flatMap((invoked) =>
+    ...nodesOf(machine).flatMap((node) => [
+      ...invokedBy(node).flatMap((invoked) =>
         (['done', 'error'] as const)
-          .filter((end) => transitions.has(`xstate.${end}.actor.${invoked.id}`))
-          .map((end) => item('outcome', outcomeKey(invoked.id, end), `${id}: ${actorName(invoked)} ${end}`)),
+          .filter((end) => node.transitions.has(`xstate.${end}.actor.${invoked.id}`))
+          .map((end) => item('outcome', outcomeKey(invoked.id, end), `${node.id}: ${invoked.name} ${end}`)),
       ),
-      ...[...new Map(after.map(({ eventType, delay }) => [eventType, delay]))].map(([eventType, delay]) =>
-        item('delay', delayKey(eventType), `${id}: after ${delay}`),
+      ...[...new Map(node.after.map(({ eventType, delay }) => [eventType, delay]))].map(([eventType, delay]) =>
+        item('delay', delayKey(eventType), `${node.id}: after ${delay}`),
       ),
     ]),
   ];
@@ -62,6 +66,3 @@ const item = (kind: CoverageItem['kind'], key: string, name: string, recorded = 
   name,
   isRecorded: recorded,
 });
-
-const actorName = ({ src, id }: { readonly src: unknown; readonly id: string }): string =>
-  typeof src === 'string' ? src : id;

@@ -1,9 +1,9 @@
-import { type AnyStateMachine, type AnyTransitionDefinition, and, enqueueActions, or } from 'xstate';
+import { type AnyStateMachine, type AnyTransitionDefinition, and, or } from 'xstate';
 import { chartOf } from '../../durable/charts/chart.ts';
-import { replaceBehavior } from '../../internal/xstate-internals.ts';
-import { describeTransition, transitionsOf } from './chart-structure.ts';
+import { replaceBehavior, reportingAction } from '../../internal/xstate-internals.ts';
+import { describeTransition, nodesOf, transitionsOf } from './chart-structure.ts';
 
-/** The most transitions in one step. Only an infinite loop of `always` transitions takes more. */
+/** The most transitions in one step. Only an infinite loop takes more. */
 const MAX_TRANSITIONS = 1_000;
 
 /** What a machine did in one step. Transitions are indexes into `chartOf(machine).transitions`. */
@@ -12,6 +12,8 @@ export interface InstrumentedStep {
   readonly taken: readonly number[];
   /** The guards evaluated, in order. */
   readonly guards: readonly EvaluatedGuard[];
+  /** Ids of the states entered, in order. */
+  readonly entered: readonly string[];
 }
 
 export interface EvaluatedGuard {
@@ -29,20 +31,21 @@ export interface InstrumentedMachine<Machine extends AnyStateMachine> {
 }
 
 /**
- * Returns a copy of a machine that behaves the same and records its transitions and guard results. XState reports neither false guards nor,
+ * Returns a copy of a machine that behaves the same and records its transitions, guard results and entered states. XState reports neither false guards nor,
  * for pure steps, the transitions taken. Each guard is evaluated twice to detect nondeterminism.
  */
 export function instrumentMachine<Machine extends AnyStateMachine>(machine: Machine): InstrumentedMachine<Machine> {
   const copy = machine.provide({}) as Machine;
   let taken: number[] = [];
   let guards: EvaluatedGuard[] = [];
+  let entered: string[] = [];
   let nondeterministicGuard: number | null = null;
   // Most steps of an exploration repeat an earlier one. Sharing equal steps keeps large explorations small.
   const steps = new Map<string, InstrumentedStep>();
   function recordTransition(index: number): void {
     taken.push(index);
     if (taken.length > MAX_TRANSITIONS)
-      throw new RangeError(`infinite loop of always transitions at ${describeTransition(chartOf(machine), index)}`);
+      throw new RangeError(`infinite loop at ${describeTransition(chartOf(machine), index)}`);
   }
   for (const [index, transition] of transitionsOf(copy).entries()) {
     const { guard } = transition;
@@ -53,18 +56,21 @@ export function instrumentMachine<Machine extends AnyStateMachine>(machine: Mach
           if (first !== second) nondeterministicGuard ??= index;
           guards.push({ transition: index, holds: first });
         }),
-      actions: [enqueueActions(() => recordTransition(index)), ...transition.actions],
+      actions: [reportingAction(() => recordTransition(index)), ...transition.actions],
     });
   }
+  // The last entry action: a state whose entry throws is not entered.
+  for (const { id, entry } of nodesOf(copy)) entry.push(reportingAction(() => entered.push(id)));
   return {
     machine: copy,
     drainStep() {
       const results = guards.map(({ transition, holds }) => (holds ? transition : `!${transition}`));
-      const key = `${taken.join()} ${results.join()}`;
-      const step = steps.get(key) ?? { taken, guards };
+      const key = `${taken.join()} ${results.join()} ${entered.join()}`;
+      const step = steps.get(key) ?? { taken, guards, entered };
       steps.set(key, step);
       taken = [];
       guards = [];
+      entered = [];
       return step;
     },
     get nondeterministicGuard() {

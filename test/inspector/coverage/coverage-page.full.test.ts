@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { MachineCoverage } from '../../../src/testing/coverage/coverage.ts';
 import { formatPercent, percentOf } from '../../../src/testing/coverage/coverage-report.ts';
+import type { MachineCoverage } from '../../../src/testing/coverage/machine-coverage.ts';
 import {
   coverageFiles,
   foreignCoverage,

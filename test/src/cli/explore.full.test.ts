@@ -1,11 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { printable } from '../../../src/internal/printable.ts';
 import { cli } from '../../support/cli.ts';
 
-// Within the project, so that it finds xstate.
-const folder = mkdtempSync(join(process.cwd(), 'node_modules/.cache/explored-'));
+// Modules find xstate. They are not within `node_modules` themselves, where Node runs no TypeScript.
+const folder = mkdtempSync(join(realpathSync(tmpdir()), 'explored-'));
+symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'), 'junction');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function module(name: string, text: string): string {
@@ -63,21 +65,18 @@ describe('postchain explore, paths and lint', () => {
   it('lint prints which properties hold, and exits with 1 and the shortest counterexample', async () => {
     expect(await cli('lint', module('sound.mjs', door(", onError: 'open'")))).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('door: 4 properties checked in 3 states, all hold'),
+      stdout: expect.stringContaining('door: 5 properties checked in 3 states, all hold'),
     });
     const jammed = await cli('lint', module('jams.mjs', door('')));
     expect(jammed.code).toBe(1);
     expect(jammed.stdout).toContain(
-      'FAILS: no unhandled actor error: reached in "closed", after start → close → lock: jams\n',
+      'FAILS: no unhandled error: "it jams" ends it in "closed", after start → close → lock: jams\n',
     );
   });
 
   it.each([
     ['nowhere.mjs', /Chart "nowhere\.mjs" not found; expected chain, attempt, action/u],
-    [
-      module('empty.mjs', 'export const other = 1;'),
-      /must export an XState machine as "machine"; its exports are other$/mu,
-    ],
+    [module('empty.mjs', 'export const other = 1;'), /must export an XState machine; its exports are other$/mu],
     [module('broken.mjs', 'export const = 1;'), /Cannot load \S*broken\.mjs: /u],
     [
       module('mute.mjs', door('').replace('export const outcomes', 'const outcomes')),
@@ -89,15 +88,76 @@ describe('postchain explore, paths and lint', () => {
     expect(stderr).toMatch(message);
     expect(stderr.trim().split('\n').length).toBe(1);
   });
+});
 
-  it.skipIf(Number.parseInt(process.versions.node, 10) >= 22)(
-    'explain what to do if Node cannot run TypeScript',
-    async () => {
-      expect((await cli('lint', module('door.ts', door('')))).stderr).toMatch(
-        /Cannot load \S*door\.ts: Node \d+\.\d+\.\d+ cannot run TypeScript; pass compiled JavaScript or use Node 22\.18 or later$/mu,
+describe('postchain diagram, coverage, explore, paths and lint take any module alike', () => {
+  const commands = [['diagram'], ['coverage'], ['explore'], ['paths'], ['lint']] as const;
+  const light = `
+    import { createMachine } from 'xstate';
+    const states = { red: { after: { 10: 'green' } }, green: { on: { STOP: 'red' } } };
+    export const light = createMachine({ id: 'light', initial: 'red', states });
+  `;
+  const two = module('two.mjs', `${light} export const other = light.provide({});`);
+
+  it.each([
+    ['the only machine', module('only.mjs', light)],
+    ['a default export', module('default.mjs', `${light} export default light;`)],
+    ['one of several', `${two}#light`],
+    ['CommonJS', module('common.cjs', `module.exports = require('./only.mjs');`)],
+  ])('%s', async (_, path) => {
+    const outputs = await Promise.all(commands.map((command) => cli(...command, path)));
+    expect(outputs.map(({ stderr }) => stderr)).toEqual(commands.map(() => ''));
+    const [diagram, coverage, explored, paths, lint] = outputs.map(({ stdout }) => stdout);
+    expect(diagram).toContain('light_red -.->|"after 10"| light_green\n');
+    expect(coverage).toMatch(/^machine .*\nlight {4,}100\.0% /u);
+    expect(explored).toMatch(/^light: 2 states, \d edges, /u);
+    expect(paths).toContain('after 10 ms → green');
+    expect(lint).toContain('light: 5 properties checked in 2 states');
+  });
+
+  it.each(commands)('%s: one line if there is no machine, or more than one', async (command) => {
+    expect(await cli(command, two)).toMatchObject({
+      code: 2,
+      stderr: `postchain: ${two} exports 2 machines; expected ${two}#light, ${two}#other\n`,
+    });
+    expect((await cli(command, `${two}#third`)).stderr).toContain('exports 2 machines; expected');
+    expect((await cli(command, module('none.mjs', 'export const one = 1;'))).stderr).toMatch(
+      /^postchain: \S+none\.mjs must export an XState machine; its exports are one\n$/u,
+    );
+  });
+
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const runsTypeScript = major > 22 || (major === 22 && minor >= 18);
+  it.each(commands)('%s: TypeScript, if Node can load it', async (command) => {
+    const typed = light.replace('export const light =', 'export const light: unknown =');
+    for (const path of [module('light.ts', typed), module('reexport.mjs', `export * from './light.ts';`)]) {
+      const { stdout, stderr } = await cli(command, path);
+      expect(stderr).toMatch(
+        runsTypeScript
+          ? /^$/u
+          : /^postchain: Cannot load \S+: Node \S+ cannot run TypeScript; pass compiled JavaScript or use Node 22\.18 or later\n$/u,
       );
-    },
-  );
+      if (runsTypeScript) expect(stdout).toContain(command === 'paths' ? 'red' : 'light');
+    }
+  });
+
+  it('coverage puts modules beside recorded runs, and takes thresholds and a page', async () => {
+    const page = join(folder, 'modules.html');
+    const partial = module('partial.mjs', `${light} export const depth = 0;`);
+    const { code, stdout, stderr } = await cli(
+      'coverage',
+      partial,
+      two.concat('#other'),
+      '--min',
+      '60',
+      '--html',
+      page,
+    );
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/\nlight .*\nlight \(2\) /u);
+    expect(stderr).toMatch(/^light: \d+\.\d% of all, below 60%\n/u);
+    expect(readFileSync(page, 'utf8')).toContain('"title":"Exploration: partial.mjs, Exploration: two.mjs#other"');
+  });
 });
 
 describe('postchain coverage', () => {

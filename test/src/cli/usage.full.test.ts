@@ -33,8 +33,8 @@ describe('invalid usage prints one line and exits with 2, before anything starts
     [['run', 'x', '--json', '--format', 'text'], /'--json' cannot be used with option '--format <format>'/],
     [['run', 'x', '--wat'], /unknown option '--wat'/],
     [['dance'], /unknown command 'dance'/],
-    [['diagram', 'cake'], /Unknown chart "cake"; expected chain, attempt, action/],
-    [['diagram', 'constructor'], /Unknown chart "constructor"/],
+    [['diagram', 'cake'], /Chart "cake" not found; expected chain, attempt, action, or the path of a module/],
+    [['diagram', 'constructor'], /Chart "constructor" not found/],
     [['diagram', '--format', 'png'], /Unknown format "png"; expected mermaid or json/],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await cli(...args);

@@ -1,25 +1,39 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type Actor,
+  type AnyActorRef,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
   type AnyStateNode,
   type AnyTransitionDefinition,
   createActor,
   fromPromise,
   type InspectionEvent,
+  initialTransition,
   SimulatedClock,
   setup,
+  transition,
 } from 'xstate';
 import {
   activeNodes,
   actorNames,
   candidatesFor,
   initialNodes,
-  isScheduled,
+  invokedLogics,
   limitInspection,
+  logicOf,
   machineOf,
   parentOf,
+  registerSystemIds,
+  relay,
   replaceBehavior,
   replaceCandidates,
+  replaceLogic,
+  reportingAction,
+  syncsSnapshots,
+  takeOverSystem,
   transitionsTaken,
+  unregisterActor,
   withoutPreempted,
 } from '../../../src/internal/xstate-internals.ts';
 
@@ -89,15 +103,73 @@ describe('the XState internals that this product uses', () => {
     expect(taken.at(-1)).toBe(candidatesOf(machine)[1]);
   });
 
-  it('finds a scheduled delay until it fires or its state exits', () => {
-    const { actor } = start();
-    const delay = 'xstate.after.timeout.m.outer.waiting';
-    expect(isScheduled(actor, delay)).toBe(false);
-    actor.send({ type: 'go' });
-    expect(isScheduled(actor, delay)).toBe(true);
-    (actor.clock as SimulatedClock).increment(1_000);
-    expect(actor.getSnapshot().value).toBe('ended');
-    expect(isScheduled(actor, delay)).toBe(false);
+  it('takes over the session ids and timers of a system, and the logic of its actors', () => {
+    const parent = setup({ actors: { fetchUser: fromPromise(() => Promise.reject(new Error('must not run'))) } });
+    const machine = parent.createMachine({
+      invoke: [
+        { src: 'fetchUser', onSnapshot: {} },
+        { src: fromPromise(() => Promise.reject(new Error('must not run'))), systemId: 'inline' },
+      ],
+      after: { 10: { actions: [] } },
+    });
+    const timers: unknown[] = [];
+    let booked = 0;
+    const inert = { getInitialSnapshot: () => ({ status: 'active' }), transition: (snapshot: unknown) => snapshot };
+    const inspect = ({ type, actorRef }: InspectionEvent): void => {
+      if (type !== '@xstate.actor') return;
+      const ref = actorRef as AnyActorRef;
+      if (parentOf(ref) !== undefined) {
+        timers.push(['syncs', syncsSnapshots(ref), typeof logicOf(ref)]);
+        replaceLogic(ref, inert as never);
+        return;
+      }
+      takeOverSystem(ref, () => `id ${booked++}`, {
+        schedule: (_, __, event, delay, id) => timers.push(['scheduled', event.type, delay, id]),
+        cancel: (_, id) => timers.push(['canceled', id]),
+        cancelAll: () => timers.push(['all canceled']),
+      });
+    };
+    const actor: AnyActorRef = createActor(machine, { inspect }).start();
+    const children = Object.values((actor.getSnapshot() as AnyMachineSnapshot).children) as AnyActorRef[];
+    expect([actor, ...children].map(({ sessionId }) => sessionId)).toEqual(['id 0', 'id 1', 'id 2']);
+    expect(actor.system.get('inline')).toBe(children[1]);
+    unregisterActor(actor.system, children[1] as AnyActorRef);
+    expect(actor.system.getAll()).toEqual({});
+    registerSystemIds(actor.system, children);
+    expect(actor.system.getAll()).toEqual({ inline: children[1] });
+    const received: string[] = [];
+    actor.system.inspect(({ type }) => void received.push(type));
+    relay(children[0] as AnyActorRef, actor, { type: 'go' });
+    expect(received).toContain('@xstate.event');
+    (actor as Actor<AnyStateMachine>).stop();
+    const after = 'xstate.after.10.(machine)';
+    expect(timers).toEqual([
+      ['syncs', true, 'object'],
+      ['syncs', false, 'object'],
+      ['scheduled', after, 10, after],
+      // One for each actor of the system.
+      ...Array(3).fill(['all canceled']),
+    ]);
+  });
+
+  it('reports an action that runs, also in a pure step', () => {
+    const machine = createMachine();
+    const ran: string[] = [];
+    nodeOf(machine, 'm.outer.waiting').entry.push(reportingAction(() => ran.push('entered')));
+    const [first] = initialTransition(machine);
+    transition(machine, first, { type: 'go' } as never);
+    expect(ran).toEqual(['entered']);
+  });
+
+  it('lists the logic that a state invokes, also if it is inline', () => {
+    const inline = fromPromise(async () => {});
+    const { root } = setup({ actors: { named: inline } }).createMachine({
+      invoke: [{ src: 'named' }, { src: inline }],
+      initial: 'a',
+      states: { a: {} },
+    });
+    expect(invokedLogics(root)).toEqual(['named', inline]);
+    expect(invokedLogics(root.states['a'] as AnyStateNode)).toEqual([]);
   });
 
   it('lists the actors of a machine by name', () => {

@@ -66,6 +66,23 @@ describe('mutantsOf', () => {
     expect(real.states.find(({ value }) => value === 'failed')?.snapshot.context.retries).toBe(2);
   });
 
+  it('killReport rejects a suite that fails on the machine itself, by throwing or rejecting', async () => {
+    const fails = {
+      code: 'invalid_option',
+      message: /^The suite fails on fetching without a mutation: nothing is right\. /,
+    };
+    for (const suite of [
+      () => {
+        throw new Error('nothing is right\n at all');
+      },
+      () => Promise.reject(new Error('nothing is right')),
+    ])
+      await expect(killReport(mutants, suite)).rejects.toMatchObject({
+        code: fails.code,
+        message: expect.stringMatching(fails.message),
+      });
+  });
+
   it('killReport lists how each mutant was killed, and the survivors', async () => {
     const report = await killReport(mutants.slice(0, 3), (machine) => {
       if (!chartOf(machine).transitions.some(({ event }) => event === 'fetch'))

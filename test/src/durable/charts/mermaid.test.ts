@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMachine } from 'xstate';
+import { createMachine, fromPromise } from 'xstate';
 import { machinesByName } from '../../../../src/chain/machines.ts';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import { mermaid } from '../../../../src/durable/charts/mermaid.ts';
@@ -38,6 +38,39 @@ describe('a chart as a Mermaid diagram', () => {
       '  door_closed -.->|"push<br/>wind"| door_open',
       '',
     ]);
+  });
+
+  it('draws machines that are parallel, have no states, or have no plain names', () => {
+    const parallel = createMachine({
+      id: 'm',
+      type: 'parallel',
+      states: { a: { initial: 'x', states: { x: {} } }, b: { on: { 'say "<hi>"': { target: '#m.a.x' } } } },
+    });
+    expect(mermaid(chartOf(parallel)).split('\n').slice(2)).toEqual([
+      '  subgraph m_a ["a"]',
+      '    m_a_x["<b>x</b>"]',
+      '  end',
+      '  m_b["<b>b</b>"]',
+      '  begin((" "))',
+      '  begin --> m_a',
+      '  begin --> m_b',
+      '  m_b -.->|"say #quot;#lt;hi#gt;#quot;"| m_a_x',
+      '',
+    ]);
+    expect(
+      mermaid(chartOf(createMachine({ id: 'm' })))
+        .split('\n')
+        .slice(2),
+    ).toEqual(['  begin((" "))', '']);
+  });
+
+  it('names the actors that a state invokes; inline ones by their id or that of their machine', () => {
+    const logic = fromPromise(async () => {});
+    const src = createMachine({ id: 'child' });
+    const machine = createMachine({
+      invoke: [{ src: 'named' }, { src: logic }, { src: logic, id: 'own' }, { src }, { src, id: 'other' }],
+    });
+    expect(chartOf(machine).states[0]?.invokes).toEqual(['named', 'inline', 'own', 'child', 'other']);
   });
 
   it.each(Object.keys(machinesByName))(

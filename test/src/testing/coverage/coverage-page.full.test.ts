@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fromPromise, setup } from 'xstate';
+import { createActor, createMachine, fromPromise, setup } from 'xstate';
 import { machinesByName } from '../../../../src/chain/machines.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { coveragePage } from '../../../../src/testing/coverage/coverage-page.ts';
@@ -64,5 +64,24 @@ describe('coveragePage', () => {
     const html = await coveragePage({ title: '</script><script>alert(1)</script><!--', machines });
     expect(html).not.toContain('alert(1)</script>');
     expect(embeddedReport(html).title).toBe('</script><script>alert(1)</script><!--');
+  });
+
+  it('shows machines without an id, or with one id in common, in places of their own', async () => {
+    const light = createMachine({ initial: 'red', states: { red: {}, green: {} } });
+    const door = createMachine({ initial: 'open', states: { open: {}, shut: {}, locked: {}, broken: {} } });
+    const [one, other] = [
+      createMachine({ id: 'm', initial: 'a', states: { a: {} } }),
+      createMachine({ id: 'm', initial: 'b', states: { b: {} } }),
+    ];
+    const collector = collectCoverage([one, other, light, door, one]);
+    createActor(other, { inspect: collector.inspect }).start();
+    const { charts, machines } = embeddedReport(await coveragePage({ title: 'All', machines: collector.coverage() }));
+    const names = ['m', 'm (2)', '(machine) red, green', '(machine) open, shut, locked, …'];
+    expect(machines.map(({ machine }) => machine)).toEqual(names);
+    expect(charts.map(({ id }) => id)).toEqual(names);
+    expect(machines[1]?.items.map(({ key, times }) => [key, times])).toEqual([
+      ['state m (2)', 1],
+      ['state m (2).b', 1],
+    ]);
   });
 });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
-import { collectCoverage, type MachineCoverage } from '../../../../src/testing/coverage/coverage.ts';
+import { type AnyStateMachine, createActor, createMachine } from 'xstate';
+import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
+import type { MachineCoverage } from '../../../../src/testing/coverage/machine-coverage.ts';
 import { mergedCoverage, reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
-import { applyEvent, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
+import { createStubbedActor, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
 import { nodesOf } from '../../../../src/testing/structure/chart-structure.ts';
 import { xstatePatterns } from '../../../support/example-machines.ts';
 
@@ -64,9 +65,10 @@ describe('coverage of inspected actors', () => {
       const [counted, entries] = countedEntries(withStubActors(machine));
       const collector = collectCoverage([machine]);
       const { inspect } = collector;
-      const actor = createActor(counted, { clock: new SimulatedClock(), inspect, input: path.start.input }).start();
-      for (const { occurrence } of path.edges) applyEvent(actor, occurrence);
-      actor.stop();
+      const actor = createStubbedActor(counted, { original: machine, input: path.start.input, inspect });
+      actor.ref.start();
+      for (const { occurrence } of path.edges) actor.apply(occurrence);
+      actor.ref.stop();
       expect(timesOf(collector.coverage(), 'state'), path.name).toEqual(entries);
     }
   });

@@ -35,7 +35,15 @@ describe('explore throws an error', () => {
       code: 'invalid_option',
       message: '"outcomes.store" does not match an actor of fetching, which starts load',
     });
-    expect(caughtError(() => explore(counting, { outcomes }))?.message).toMatch(/which starts no actors$/u);
+    expect(caughtError(() => explore(counting, { outcomes, events: [] }))?.message).toMatch(/which starts no actors$/u);
+  });
+
+  it('for events that are not objects with a type', () => {
+    for (const given of [['more'], () => ['more']])
+      expect(caughtError(() => explore(counting, { events: given as never }))).toEqual({
+        code: 'invalid_option',
+        message: '"events" must be objects with a "type"; received "more"',
+      });
   });
 
   it('for an actor without outcomes, with an example', () => {
@@ -64,53 +72,22 @@ describe('explore throws an error', () => {
     });
   });
 
-  it('if the machine throws at the start, in a guard or in an action', () => {
-    expect(caughtError(() => explore(fetching, { outcomes: { load: [] } }))?.message).toBe(
-      "fetching threw at the start, without an input: Cannot read properties of undefined (reading 'maxRetries')",
-    );
-    const throwing = createMachine({
-      id: 'throwing',
-      initial: 'here',
-      states: {
-        here: {
-          on: {
-            ask: {
-              guard: () => {
-                throw new Error('no idea');
-              },
-            },
-            act: {
-              actions: assign(() => {
-                throw new Error('no hands');
-              }),
-            },
-          },
-        },
-      },
+  it('for a context that is changed in place', () => {
+    const machine = createMachine({
+      id: 'list',
+      context: { items: [] as number[] },
+      on: { add: { actions: assign(({ context }) => ({ items: context.items, last: context.items.push(1) })) } },
     });
-    const thrown = (type: string) =>
-      caughtError(() => explore(throwing, { outcomes: {}, events: [{ type }] }))?.message;
-    expect(thrown('ask')).toMatch(/^throwing threw in "here" on "ask": .*no idea$/u);
-    expect(thrown('act')).toBe('throwing threw in "here" on "act": no hands');
+    expect(caughtError(() => explore(machine))).toEqual({
+      code: 'exploration_failed',
+      message:
+        'list changes its context in place in {}, where expected context.items.0 to be nothing, received 1; an assignment must return new values',
+    });
   });
 
-  it('for an infinite loop of always transitions', () => {
-    const dizzy = createMachine({
-      id: 'dizzy',
-      initial: 'still',
-      states: { still: { on: { push: 'left' } }, left: { always: 'right' }, right: { always: 'left' } },
-    });
-    expect(caughtError(() => explore(dizzy, { outcomes: {}, events: [{ type: 'push' }] }))).toEqual({
-      code: 'exploration_failed',
-      message: 'dizzy threw in "still" on "push": infinite loop of always transitions at right, always → left',
-    });
-    const born = createMachine({
-      id: 'born',
-      initial: 'left',
-      states: { left: { always: 'right' }, right: { always: 'left' } },
-    });
-    expect(caughtError(() => explore(born, { outcomes: {} }))?.message).toBe(
-      'born threw at the start, without an input: infinite loop of always transitions at left, always → right',
+  it('if its context cannot be created', () => {
+    expect(caughtError(() => explore(fetching, { outcomes: { load: [] } }))?.message).toBe(
+      'fetching threw at the start, without an input: Cannot read properties of undefined (reading \'maxRetries\'); pass "inputs"',
     );
   });
 

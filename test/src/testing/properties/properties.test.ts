@@ -201,6 +201,18 @@ describe('properties', () => {
     );
   });
 
+  it('noDeadEnd is not fooled by an event that a state only forbids', () => {
+    const machine = createMachine({
+      id: 'm',
+      initial: 'a',
+      on: { GO: '.b' },
+      states: { a: {}, b: { on: { GO: {} }, after: { 10: {} } } },
+    });
+    expect(findings(explore(machine), noDeadEnd)).toEqual([
+      'FAILS: no dead end: no event takes a transition in "b", after start → GO → after 10 ms',
+    ]);
+  });
+
   it('name dead transitions, unreachable states, dead ends, ignored events and unhandled errors', () => {
     const stuck = explore(
       createMachine({
@@ -217,7 +229,7 @@ describe('properties', () => {
       'FAILS: no ignored external event: go is ignored in "here", after start → go',
     ]);
     expect(findings(explored(worker({ onError: null })), noUnhandledError)).toEqual([
-      'FAILS: no unhandled actor error: reached in "working", after start → work: error',
+      'FAILS: no unhandled error: "Scripted failure" ends it in "working", after start → work: error',
     ]);
   });
 });

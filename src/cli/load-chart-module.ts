@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AnyStateMachine } from 'xstate';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { firstLineOf, printable } from '../internal/printable.ts';
+import { isMachine } from '../internal/xstate-internals.ts';
+import type { ExploredChart } from '../testing/exploration/explore.ts';
+import type { Property } from '../testing/properties/properties.ts';
+
+export interface ChartModule extends ExploredChart<AnyStateMachine> {
+  readonly properties: readonly Property[];
+}
+
+/** Whether a name is that of a module, not of a recorded run. */
+export const isModule = (name: string): boolean => /\.[cm]?[jt]sx?(?:#\w+)?$/iu.test(name);
+
+/**
+ * Loads a machine from a module: its export `machine`, its default export, its only machine, or the one named after `#`. The other exports may be
+ * options of `explore` and `properties`, by name or in the default export. `names` are what else the command takes.
+ */
+export async function loadChartModule(name: string, names: readonly string[]): Promise<ChartModule> {
+  const [path = name, exported] = existsSync(name) ? [name] : name.split('#');
+  if (!existsSync(path))
+    throw new PostChainError(
+      'invalid_option',
+      `Chart "${name}" not found; expected ${names.join(', ')}, or the path of a module that exports a machine`,
+    );
+  const module = await importModule(path);
+  const inner = isMachine(module['default']) ? {} : (Object(module['default']) as Record<string, unknown>);
+  const given = { ...inner, ...module };
+  const machine = machineIn(path, given, exported);
+  const { outcomes = {}, properties = [] } = given;
+  if (typeof outcomes !== 'object' || outcomes === null)
+    throw new PostChainError('invalid_option', `${path}: "outcomes" must be an object keyed by actor name`);
+  if (!Array.isArray(properties)) throw new PostChainError('invalid_option', `${path}: "properties" must be an array`);
+  return { ...given, machine, outcomes, properties } as ChartModule;
+}
+
+function machineIn(
+  path: string,
+  exports: Readonly<Record<string, unknown>>,
+  name: string | undefined,
+): AnyStateMachine {
+  const machines = Object.entries(exports).filter(([, value]) => isMachine(value));
+  const found = exports[name ?? 'machine'] ?? (name === undefined ? exports['default'] : undefined);
+  if (isMachine(found)) return found;
+  const [only, ...others] = machines;
+  if (name === undefined && only !== undefined && others.length === 0) return only[1] as AnyStateMachine;
+  const names = machines.map(([key]) => `${path}#${key}`).join(', ');
+  throw new PostChainError(
+    'invalid_option',
+    machines.length > 0
+      ? `${path} exports ${machines.length} machines; expected ${names}`
+      : `${path} must export an XState machine; its exports are ${Object.keys(exports).join(', ') || 'empty'}`,
+  );
+}
+
+async function importModule(name: string): Promise<Record<string, unknown>> {
+  process.once('beforeExit', reportUnsettled);
+  try {
+    return await import(pathToFileURL(resolve(name)).href);
+  } catch (cause) {
+    throw new PostChainError('invalid_option', `Cannot load ${name}: ${loadError(name, cause)}`, { cause });
+  } finally {
+    process.off('beforeExit', reportUnsettled);
+  }
+
+  /** Node exits silently if a top-level await can never settle. */
+  function reportUnsettled(): void {
+    process.stderr.write(`postchain: Cannot load ${printable(name)}: its top-level await never settles\n`);
+    process.exit(2);
+  }
+}
+
+const EXPECTED_MODULE = 'expected the path of a module that exports a machine';
+
+function loadError(name: string, cause: unknown): string {
+  switch ((cause as { code?: unknown } | null)?.code) {
+    case 'ERR_UNKNOWN_FILE_EXTENSION':
+      if (/\.[cm]?ts\b/iu.test(firstLineOf(cause)))
+        return `Node ${process.versions.node} cannot run TypeScript; pass compiled JavaScript or use Node 22.18 or later`;
+      return /\.[jt]sx\b/iu.test(firstLineOf(cause))
+        ? 'Node cannot run JSX; pass compiled JavaScript'
+        : `it is not JavaScript or TypeScript; ${EXPECTED_MODULE}`;
+    case 'ERR_IMPORT_ATTRIBUTE_MISSING':
+    case 'ERR_IMPORT_ASSERTION_TYPE_MISSING':
+      return /\.json$/iu.test(name)
+        ? `it is JSON; ${EXPECTED_MODULE}`
+        : `it imports JSON without an import attribute; write import … with { type: 'json' }`;
+    case 'ERR_UNSUPPORTED_DIR_IMPORT':
+      return `it is a directory; ${EXPECTED_MODULE}`;
+    default:
+      return firstLineOf(cause);
+  }
+}

@@ -1,0 +1,30 @@
+import type { EventObject } from 'xstate';
+import { exactJson } from './exact-json.ts';
+
+/** A delayed event that the machine has sent itself: an `after`, or a `raise` or `sendTo` with a delay. */
+export interface Timer {
+  /** The id to cancel it by: that of `after` is its event's type. */
+  readonly id: string | undefined;
+  readonly event: EventObject;
+}
+
+/** Of several timers with one id, XState cancels only the latest. */
+export function withTimer(timers: readonly Timer[], timer: Timer): readonly Timer[] {
+  if (timer.id === undefined) return [...timers, timer];
+  return [...timers.map((one) => (one.id === timer.id ? { ...one, id: undefined } : one)), timer];
+}
+
+export const withoutTimers = (timers: readonly Timer[], id: string | undefined): readonly Timer[] =>
+  id === undefined ? timers : timers.filter((one) => one.id !== id);
+
+/** Removes the timer that has elapsed; null if there is none. */
+export function withoutElapsed(timers: readonly Timer[], { id, event }: Timer): readonly Timer[] | null {
+  const isIt = (one: Timer): boolean => one.event === event || (one.id === id && one.event.type === event.type);
+  const at = timers.findIndex(isIt);
+  return at < 0 ? null : timers.toSpliced(at, 1);
+}
+
+/** Timers with the same key have the same effect. */
+export const timerKey = ({ id = '', event }: Timer): string =>
+  // The id of `after` is its event's type, and the event has nothing else.
+  id === event.type ? id : JSON.stringify([id, exactJson(event, `the delayed ${event.type}`)]);

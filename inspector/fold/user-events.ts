@@ -1,15 +1,21 @@
 import type { ConsentRequest } from '../../machines/contracts/context.ts';
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { refusalText } from '../../machines/contracts/events.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex } from './entry-index.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
 export type Waiting =
-  | { readonly for: 'consent'; readonly askedAt: number; readonly request: ConsentRequest }
+  | {
+      readonly for: 'consent';
+      readonly askedAt: number;
+      readonly questionId: string;
+      readonly request: ConsentRequest;
+    }
   | {
       readonly for: 'direction';
       readonly askedAt: number;
+      readonly questionId: string;
       readonly proposal: string;
       readonly answer: string;
       readonly confidence: number;
@@ -27,13 +33,14 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
   const askedAt = Math.max(consent, direction);
   if (askedAt <= since) return null;
   const entry = log.entry(askedAt);
-  if (entry.type === 'consent-asked') return { for: 'consent', askedAt, request: entry.request };
+  if (entry.type === 'consent-asked')
+    return { for: 'consent', askedAt, questionId: entry.questionId, request: entry.request };
   if (entry.type !== 'direction-asked') return null;
-  const { proposal, answer, confidence } = entry;
+  const { questionId, proposal, answer, confidence } = entry;
   const no = lastUpTo(entries.of('direction-refused'), seq) ?? -1;
   const rejection = no > askedAt ? log.entry(no) : null;
   const rejected = rejection?.type === 'direction-refused' ? rejection.received : null;
-  return { for: 'direction', askedAt, proposal, answer, confidence, rejected };
+  return { for: 'direction', askedAt, questionId, proposal, answer, confidence, rejected };
 }
 
 /** An event sent to a run, and the number of entries at that time. */
@@ -42,10 +49,10 @@ interface SentEvent {
   readonly from: number;
 }
 
-/** The delivery entry of an event, and whether the chart rejected it. */
+/** The delivery entry of an event, and why the chart rejected it; null if it did not. */
 export interface Delivery {
   readonly seq: number;
-  readonly isRejected: boolean;
+  readonly rejection: string | null;
 }
 
 /** The deliveries of sent events, oldest first; null if not recorded yet. Each delivery matches one event only. */
@@ -65,12 +72,18 @@ export function deliveriesOf(
     });
     if (found === undefined) return null;
     taken.add(found);
-    return { seq: found, isRejected: found < seq && isRejection(log.entry(found + 1)) };
+    return { seq: found, rejection: found < seq ? rejectionAfter(log, found) : null };
   });
 }
 
-const isRejection = (entry: JournalEntry): boolean =>
-  entry.type === 'direction-refused' || (entry.type === 'context-overruled' && entry.problem !== null);
+/** Returns why an event changed nothing, if the entry after its delivery records that. */
+export function rejectionAfter(log: RunLog, seq: number): string | null {
+  const entry = seq + 1 < log.count ? log.entry(seq + 1) : null;
+  if (entry?.type === 'answer-refused') return refusalText(entry);
+  if (entry?.type === 'context-overruled') return entry.problem?.replace(/\.$/u, '') ?? null;
+  if (entry?.type !== 'direction-refused') return null;
+  return entry.reason === 'cycle_limit' ? 'no cycle is left' : 'not a phase';
+}
 
 /** JSON with the members of each object in the order of their names. */
 function sorted(value: unknown): string {

@@ -199,6 +199,8 @@ export interface ChainState extends ChainInput {
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
   /** Set while Experience waits for a rate-limited source: the retries so far, and the current wait. */
   readonly sourceRetry: SourceRetry | null;
+  /** The id of the question that waits for the user's answer; null if none does. */
+  readonly question: string | null;
   /** Whether the user was already asked in this run: eviction does not ask again. */
   readonly consentAsked: boolean;
   /** Whether Understanding was entered early because the context must shrink before a model can be called. */

@@ -76,6 +76,7 @@ export function initialState(input: ChainInput): ChainState {
     search: null,
     retrieval: null,
     sourceRetry: null,
+    question: null,
     consentAsked: false,
     detour: false,
     measures: null,

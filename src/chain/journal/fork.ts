@@ -7,6 +7,7 @@ import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limi
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
+import { answering } from '../../../machines/policies/questions.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
@@ -103,7 +104,8 @@ export function forkRun(
   );
   const { run, durableActor, abortOn } = opened;
   clock.start();
-  for (const event of changes.events) durableActor.deliver({ type: 'delivery', event });
+  for (const event of changes.events)
+    durableActor.deliver({ type: 'delivery', event: answering(run.actor.getSnapshot().context, event) });
   const live = liveExecutor(clock, durableActor.deliver);
   durableActor.attach(recordedExecutor(opened, { find, from, change: changes.change }, live));
   abortOn(signal);

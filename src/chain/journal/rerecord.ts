@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { answering } from '../../../machines/policies/questions.ts';
 import { filesIn } from '../../llm/content.ts';
 import type { ActivityExecutor } from '../runtime/durable-actor.ts';
 import { type PostChainOptions, resolveOptions } from '../runtime/options.ts';
@@ -37,7 +38,8 @@ export async function rerecord(
     if (time.unanswered.length > 0) throw notRecorded(start.runId, time.unanswered);
     if (journal.entries.length > before) continue;
     const { asked, event } = userEvents.next(journal.entries);
-    if (event !== undefined) durableActor.deliver({ type: 'delivery', event });
+    if (event !== undefined)
+      durableActor.deliver({ type: 'delivery', event: answering(run.actor.getSnapshot().context, event) });
     else if (asked === 'direction-asked' || !time.advance()) throw notRecorded(start.runId, ['the user']);
   }
   return journal.entries;

@@ -114,7 +114,7 @@ function measured({ messages }: MeasureContextInput): readonly Outcome[] {
 
 const RATE_LIMITED = Object.assign(new Error('too many requests'), { status: 429 });
 
-/** The events that a user or a host may send at any time. */
+/** The events that a user or a host may send at any time. The answers name a question that waits no longer. */
 const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'run.cancelled' },
   { type: 'run.interrupted' },
@@ -122,9 +122,19 @@ const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'run.adjusted', limits: {} },
   { type: 'run.directed', phase: 'experience' },
   { type: 'run.directed', phase: 'nowhere' },
-  { type: 'consent.given', choice: 'remove' },
+  { type: 'run.finished', questionId: 's0.direction' },
+  { type: 'run.directed', phase: 'experience', questionId: 's0.direction' },
+  { type: 'consent.given', questionId: 's0.consent', choice: 'remove' },
   { type: 'context.overruled', messageId: 'earlier.h1', choice: 'keep' },
   { type: 'context.undone', operationId: 's1.o1' },
+];
+
+/** Returns the answers to a question that waits, and those that it refuses: of another kind, or about other messages. */
+const answersTo = (questionId: string): readonly ChainEvent[] => [
+  { type: 'consent.given', questionId, choice: 'remove' },
+  { type: 'consent.given', questionId, choice: '', items: { x: '' } },
+  { type: 'run.finished', questionId },
+  ...['nowhere', ...PHASES].map((phase) => ({ type: 'run.directed' as const, phase, questionId })),
 ];
 
 /** The chain with every outcome of its phases and sources, and every event of its user. */
@@ -216,16 +226,10 @@ export const chainChart = {
     recallSession: [done({ turns: [], problem: null }), fails()],
     appendTurn: [done(undefined), fails()],
   },
-  events: (snapshot) =>
-    snapshot.matches({ cycling: { yield: 'awaitingDirection' } })
-      ? [
-          ...USER_EVENTS,
-          ...PHASES.filter((phase) => phase !== 'experience').map((phase) => ({
-            type: 'run.directed' as const,
-            phase,
-          })),
-        ]
-      : USER_EVENTS,
+  events: ({ context }) => {
+    const { question } = context as ChainState;
+    return question === null ? USER_EVENTS : [...USER_EVENTS, ...answersTo(question)];
+  },
   abstraction: decidingContext,
   limit: 50_000,
 } satisfies ExploredChart<typeof chainMachine>;

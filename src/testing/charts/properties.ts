@@ -35,12 +35,13 @@ export const chainProperties: readonly Property[] = [
     (snapshot) =>
       snapshot.context.consent !== 'ask' && snapshot.matches({ cycling: { understanding: 'awaitingConsent' } }),
   ),
-  // Events that come too late, and consent that nobody asked for, are ignored.
+  never('a question that no state waits for, or none in a state that waits', (snapshot) => {
+    const waits = [{ understanding: 'awaitingConsent' }, { yield: 'awaitingDirection' }];
+    return (snapshot.context.question !== null) !== waits.some((cycling) => snapshot.matches({ cycling }));
+  }),
+  // Some events that come too late are ignored.
   noIgnoredEvent({
-    'consent.given': ['postChain.cycling', 'synthesizing', 'remembering'],
-    'run.finished': ['synthesizing', 'remembering'],
     'run.adjusted': ['synthesizing', 'remembering'],
-    'run.directed': ['synthesizing', 'remembering'],
     'run.cancelled': ['remembering'],
     'run.interrupted': ['remembering'],
   }),

@@ -542,6 +542,11 @@ export const chainMachine = chainSetup.createMachine({
           always: [
             { guard: 'phaseSaved', target: 'routing' },
             {
+              guard: 'costLimitReached',
+              target: '#synthesizing',
+              actions: { type: 'finishDegraded', params: { kind: 'budget' } },
+            },
+            {
               guard: 'modelUnavailable',
               target: '#synthesizing',
               actions: { type: 'finishDegraded', params: { kind: 'model_unavailable' } },

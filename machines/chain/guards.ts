@@ -3,6 +3,7 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { Phase } from '../contracts/phase.ts';
 import { gradingWanted } from '../policies/assessment.ts';
 import { consentDecided, consentNeeded, consentSettled } from '../policies/consent.ts';
+import { costLimitReached } from '../policies/cost.ts';
 import {
   modelUnavailable,
   phaseMayBeSkipped,
@@ -70,6 +71,7 @@ export const chainGuards = {
   phaseSaved: ({ context }: Args): GuardResult => phaseSaved(context),
   hasSession: ({ context }: Args): GuardResult => hasSession(context),
   recallWanted: ({ context }: Args): GuardResult => recallWanted(context),
+  costLimitReached: ({ context }: Args): GuardResult => costLimitReached(context),
   modelUnavailable: ({ context }: Args): GuardResult => modelUnavailable(context),
   phaseMayRepeat: ({ context }: Args): GuardResult => phaseMayRepeat(context),
   phaseMayBeSkipped: ({ context }: Args): GuardResult => phaseMayBeSkipped(context),

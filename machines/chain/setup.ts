@@ -200,7 +200,7 @@ export const chainSetup = base.extend({
     }),
     finishDegraded: enqueueActions(
       assignThenEmit(
-        (_, { kind }: { kind: 'model_unavailable' | 'phase_failed' }) => ({ interruption: { kind } }),
+        (_, { kind }: { kind: 'budget' | 'model_unavailable' | 'phase_failed' }) => ({ interruption: { kind } }),
         (state) => [emittedEvents.recovery(state, 'finish')],
       ),
     ),

@@ -77,6 +77,8 @@ export const chainInputSchema = z.object({
   /** Prices in `currency` of the first model and its fallbacks, in order; null if unknown. */
   prices: z.readonly(z.array(z.nullable(z.readonly(priceSchema)))),
   currency: z.nullable(z.string()),
+  /** The most tokens of a reply of the first model and its fallbacks, in order. Older journals have none. */
+  maxOutputTokens: z._default(z.readonly(z.array(z.int().check(z.gte(1)))), []),
   /** Whether there are documents to search: an answer is then compared with the passages found. */
   hasDocuments: z.boolean(),
   /** Whether messages and answers can be compared by embeddings. */
@@ -158,6 +160,8 @@ export interface EarlyCall {
   readonly digest: string;
   readonly attemptId: string;
   readonly call: CallInFlight;
+  /** The part of the cost limit that is reserved for it; null without a limit. */
+  readonly maxCost: number | null;
   readonly result: EarlyReply | null;
 }
 

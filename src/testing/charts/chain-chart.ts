@@ -137,6 +137,8 @@ const answersTo = (questionId: string): readonly ChainEvent[] => [
   ...['nowhere', ...PHASES].map((phase) => ({ type: 'run.directed' as const, phase, questionId })),
 ];
 
+const PRICES = { currency: 'EUR', models: { 'offline-extractive': { inputPerMillion: 0, outputPerMillion: 200_000 } } };
+
 /** The chain with every outcome of its phases and sources, and every event of its user. */
 export const chainChart = {
   machine: chainMachine,
@@ -179,19 +181,24 @@ export const chainChart = {
     ),
     'with a grader': inputOf({ limits: { maxCycles: 2 } }, {}, { hasGrader: true, hasEmbeddings: true }),
     'few model calls': inputOf({ profile: 'thorough', limits: { maxModelCalls: 8 } }),
+    // Each call costs 1: see the stand-ins. An early call has 5 output tokens.
+    'with a cost limit': inputOf(
+      { profile: 'thorough', consent: 'ask', limits: { maxCost: 5.5, maxCycles: 2 }, prices: PRICES },
+      { history: [{ role: 'user', content: LONG_TEXT }] },
+      { contextWindowTokens: 3_000, maxOutputTokens: [5] },
+    ),
     'no convergence': inputOf({ thresholds: { change: 0 } }),
   },
   outcomes: {
     attempt: (input, { context }) => {
-      const { task } = input as AttemptInput;
+      const { task, policy } = input as AttemptInput;
       const outcomes = [
         ...attemptOutcomes(input as AttemptInput, repliesTo(input as AttemptInput, context as ChainState)),
-        ...(task === 'yield' ? [proseAnswer(input as AttemptInput)] : []),
+        ...(task === 'yield' && (policy.maxCost ?? 1) >= 1 ? [proseAnswer(input as AttemptInput)] : []),
       ];
       // A report affects only how many calls are left after an abort, which matters only if few are left.
-      return (context as ChainState).limits.maxModelCalls > FEW_CALLS
-        ? [...outcomes, reportsUsage, reportsModels]
-        : outcomes;
+      const { maxModelCalls, maxCost } = (context as ChainState).limits;
+      return maxModelCalls > FEW_CALLS && maxCost === null ? [...outcomes, reportsUsage, reportsModels] : outcomes;
     },
     action: (input) => [
       ...attemptOutcomes(input as AttemptInput, {
@@ -257,6 +264,7 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
     consentAsked: context.consentAsked,
     repeats: assessment?.repeats,
     callsLeft: callsLeft > FEW_CALLS ? 'enough' : callsLeft,
+    ...(limits.maxCost !== null && { cost: usage.cost }),
     shouldMeasure: measuringPays(context, visibleMessages(context)).holds,
     modelRates: modelMayRate(context).holds,
     within:

@@ -31,6 +31,11 @@ export const chainProperties: readonly Property[] = [
   never('over the phase retry limit', ({ context: { phaseRetries, limits } }) => phaseRetries > limits.maxPhaseRetries),
   never('over the limit of model calls', ({ context: { usage, limits } }) => usage.modelCalls > limits.maxModelCalls),
   never(
+    'over the cost limit',
+    ({ context: { usage, written, limits } }) =>
+      limits.maxCost !== null && !(usage.cost + (written?.usage.cost ?? 0) <= limits.maxCost),
+  ),
+  never(
     'waiting for consent that an option gives',
     (snapshot) =>
       snapshot.context.consent !== 'ask' && snapshot.matches({ cycling: { understanding: 'awaitingConsent' } }),
@@ -62,6 +67,10 @@ export const attemptProperties: readonly Property[] = [
     ({ context: { execution, policy } }) => execution.transportRetries > policy.maxTransportRetries,
   ),
   // A model may take over twice: for its JSON, and for its prose.
+  never(
+    'over the cost limit',
+    ({ context: { execution, policy } }) => policy.maxCost !== null && execution.usage.cost > policy.maxCost,
+  ),
   never(
     'over the fallback limit',
     ({ context: { execution, policy } }) =>

@@ -13,7 +13,8 @@ for await (const event of run.events) {
     const choices = event.request.items.map(
       ({ messageId, preview }) => [messageId, preview.startsWith('Never mind') ? 'remove' : 'summarize'] as const,
     );
-    run.send({ type: 'consent.given', choice: 'keep', items: Object.fromEntries(choices) });
+    const { questionId } = event;
+    run.send({ type: 'consent.given', questionId, choice: 'keep', items: Object.fromEntries(choices) });
   }
   if (event.type === 'context-evaluated')
     for (const { operationId, messageId, reason } of event.pruningLog) console.log(operationId, messageId, reason);

@@ -10,8 +10,12 @@ const run = createPostChain({ model, consent: 'ask' }).run({
 });
 
 for await (const event of run.events) {
-  if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarize' });
-  if (event.type === 'direction-asked')
-    run.send(event.recommendation === null ? { type: 'run.directed', phase: 'intention' } : { type: 'run.finished' });
+  if (event.type === 'consent-asked')
+    run.send({ type: 'consent.given', questionId: event.questionId, choice: 'summarize' });
+  if (event.type === 'direction-asked') {
+    const { questionId, recommendation } = event;
+    const isGood = recommendation !== null;
+    run.send(isGood ? { type: 'run.finished', questionId } : { type: 'run.directed', phase: 'intention', questionId });
+  }
   if (event.type === 'decision') console.log(event.decision.rationale);
 }

@@ -6,6 +6,7 @@ import {
   failureOf,
   type ModelPart,
   type ModelRequest,
+  type TokenUsage,
 } from 'postchain';
 
 export interface ProviderOptions {
@@ -75,7 +76,7 @@ function fileBlock({ mediaType, name, data }: AttachedFile): Anthropic.ContentBl
 
 async function* partsOf(events: AsyncIterable<Anthropic.MessageStreamEvent>): AsyncGenerator<ModelPart> {
   const calls = new Map<number, { readonly index: number; readonly name: string }>();
-  let input = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0 };
+  let input: Pick<TokenUsage, 'inputTokens' | 'cachedInputTokens' | 'cacheWriteTokens'> = { inputTokens: 0 };
   for await (const event of events) {
     if (event.type === 'message_start') {
       // Anthropic's input tokens exclude those read from or written to the cache.
@@ -83,7 +84,7 @@ async function* partsOf(events: AsyncIterable<Anthropic.MessageStreamEvent>): As
       const cachedInputTokens = cache_read_input_tokens ?? 0;
       const cacheWriteTokens = cache_creation_input_tokens ?? 0;
       const inputTokens = input_tokens + cachedInputTokens + cacheWriteTokens;
-      input = { inputTokens, cachedInputTokens, cacheWriteTokens };
+      input = { inputTokens, cachedInputTokens, ...(cacheWriteTokens > 0 && { cacheWriteTokens }) };
     } else if (event.type === 'content_block_start' && event.content_block.type === 'tool_use') {
       const call = { index: calls.size, name: event.content_block.name };
       calls.set(event.index, call);

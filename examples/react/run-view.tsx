@@ -38,7 +38,13 @@ export function RunView({ input, onAnswer }: Props) {
       </section>
       {answer && <AnswerView answer={answer} />}
       <MessageList messages={messages} />
-      {question && <ConsentDialog request={question} onChoice={consent} />}
+      {question && (
+        <ConsentDialog
+          key={question.questionId}
+          request={question.request}
+          onChoice={(choice, items) => consent(question.questionId, choice, items)}
+        />
+      )}
     </>
   );
 }

@@ -5,10 +5,15 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import type { InputFrom } from 'xstate';
 import { options, writingOf } from './chain.ts';
 
+interface Question {
+  readonly questionId: string;
+  readonly request: ConsentRequest;
+}
+
 /** Runs the chain machine as React state. The actor starts and stops with the component. */
 export function useChain(input: InputFrom<typeof chainMachine>) {
   const [writing, setWriting] = useState('');
-  const [question, setQuestion] = useState<ConsentRequest | null>(null);
+  const [question, setQuestion] = useState<Question | null>(null);
   const current = useRef<Phase | null>(null);
   const [machine] = useState(() => {
     const actors = createActors(options, {
@@ -29,7 +34,7 @@ export function useChain(input: InputFrom<typeof chainMachine>) {
 
   // The actor starts in an effect. A layout effect runs earlier, so no emitted event is missed.
   useLayoutEffect(() => {
-    const asking = actor.on('consent-asked', ({ request }) => setQuestion(request));
+    const asking = actor.on('consent-asked', setQuestion);
     return () => asking.unsubscribe();
   }, [actor]);
 
@@ -40,10 +45,11 @@ export function useChain(input: InputFrom<typeof chainMachine>) {
     messages: snapshot.context.messages,
     answer: snapshot.output ?? null,
     writing,
-    /** The consent request that waits for an answer. */
+    /** The question that waits for an answer. */
     question: asks ? question : null,
-    consent: (choice: ConsentChoice, items: Record<string, ConsentChoice> = {}) =>
-      send({ type: 'consent.given', choice, items }),
+    /** Answers a question. It must be the one that the user saw: an answer to any other changes nothing. */
+    consent: (questionId: string, choice: ConsentChoice, items: Record<string, ConsentChoice> = {}) =>
+      send({ type: 'consent.given', questionId, choice, items }),
     cancel: () => send({ type: 'run.cancelled' }),
   };
 }

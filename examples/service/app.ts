@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import { secureHeaders } from 'hono/secure-headers';
 import { type PostChain, PostChainError, type Run } from 'postchain';
-import { clientEventSchema } from 'postchain/machines';
+import { clientEventSchema, refusalText } from 'postchain/machines';
 import * as z from 'zod';
 import { HttpError, readBody } from './http-error.ts';
 import { ownHostOnly } from './same-site.ts';
@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly maxBodyBytes?: number;
   /** Concurrent runs. Default: 100. */
   readonly maxRuns?: number;
+  /** Events that a client may send to one run, because a run keeps each of them. Default: 1,000. */
+  readonly maxEvents?: number;
   /** How long a client may read nothing before it is disconnected, in milliseconds. Default: 30,000. */
   readonly stallMs?: number;
 }
@@ -37,8 +39,9 @@ export function createApp(
   chain: Pick<PostChain, 'run'>,
   options: ServiceOptions = {},
 ): Hono<{ Bindings: HttpBindings }> {
-  const { token, hosts = [], maxBodyBytes = 1_000_000, maxRuns = 100, stallMs = 30_000 } = options;
+  const { token, hosts = [], maxBodyBytes = 1_000_000, maxRuns = 100, maxEvents = 1_000, stallMs = 30_000 } = options;
   const runs = new Map<string, Run>();
+  const events = new WeakMap<Run, number>();
   const app = new Hono<{ Bindings: HttpBindings }>();
 
   app.onError((error, c) => {
@@ -79,7 +82,14 @@ export function createApp(
     const event = await readBody(c, clientEventSchema);
     const run = runs.get(c.req.param('id'));
     if (run === undefined) throw new HttpError(404, 'unknown_run', 'No live run has this id.');
+    const sent = events.get(run) ?? 0;
+    if (sent >= maxEvents)
+      throw new HttpError(429, 'too_many_events', `A run accepts at most ${maxEvents} events from its client.`);
+    events.set(run, sent + 1);
+    const { length } = run.journal;
     run.send(event);
+    const refused = run.journal.slice(length).find((entry) => entry.type === 'answer-refused');
+    if (refused !== undefined) throw new HttpError(409, 'answer_refused', `Nothing changed: ${refusalText(refused)}.`);
     return c.body(null, 204);
   });
 

@@ -64,6 +64,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   'context-overruled': 'user input',
   'direction-asked': 'user input',
   'direction-refused': 'user input',
+  'answer-refused': 'user input',
 };
 
 /** Unknown types count as `run`. */

@@ -1,4 +1,5 @@
 import type { ConsentRequest } from '../../machines/contracts/context.ts';
+import { refusalText } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex } from './entry-index.ts';
@@ -7,10 +8,16 @@ import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
 export type Waiting =
-  | { readonly for: 'consent'; readonly askedAt: number; readonly request: ConsentRequest }
+  | {
+      readonly for: 'consent';
+      readonly askedAt: number;
+      readonly questionId: string;
+      readonly request: ConsentRequest;
+    }
   | {
       readonly for: 'direction';
       readonly askedAt: number;
+      readonly questionId: string;
       readonly proposal: string;
       readonly answer: string;
       readonly confidence: number;
@@ -28,13 +35,14 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
   const askedAt = Math.max(consent, direction);
   if (askedAt <= since) return null;
   const entry = log.entry(askedAt);
-  if (entry.type === 'consent-asked') return { for: 'consent', askedAt, request: entry.request };
+  if (entry.type === 'consent-asked')
+    return { for: 'consent', askedAt, questionId: entry.questionId, request: entry.request };
   if (entry.type !== 'direction-asked') return null;
-  const { proposal, answer, confidence } = entry;
+  const { questionId, proposal, answer, confidence } = entry;
   const no = lastUpTo(entries.of('direction-refused'), seq) ?? -1;
   const rejection = no > askedAt ? log.entry(no) : null;
   const rejected = rejection?.type === 'direction-refused' ? rejection.received : null;
-  return { for: 'direction', askedAt, proposal, answer, confidence, rejected };
+  return { for: 'direction', askedAt, questionId, proposal, answer, confidence, rejected };
 }
 
 /** An event sent to a run, and the number of entries at that time. */
@@ -43,10 +51,10 @@ interface SentEvent {
   readonly from: number;
 }
 
-/** The delivery entry of an event, and whether the chart rejected it. */
+/** The delivery entry of an event, and why the chart rejected it; null if it did not. */
 export interface Delivery {
   readonly seq: number;
-  readonly isRejected: boolean;
+  readonly rejection: string | null;
 }
 
 /** The deliveries of sent events, oldest first; null if not recorded yet. Each delivery matches one event only. */
@@ -66,23 +74,27 @@ export function deliveriesOf(
     });
     if (found === undefined) return null;
     taken.add(found);
-    return { seq: found, isRejected: stepAfter(log, found, seq).some(isRejection) };
+    return { seq: found, rejection: rejectionAfter(log, found, seq) };
   });
 }
 
-/** The entries that an external event caused, up to `last`. */
-function stepAfter(log: RunLog, event: number, last: number): readonly JournalEntry[] {
-  const caused: JournalEntry[] = [];
+/** Returns why an event changed nothing, if an entry of its step, up to `last`, records that. */
+export function rejectionAfter(log: RunLog, event: number, last = log.count - 1): string | null {
   for (let seq = event + 1; seq <= last; seq += 1) {
     const entry = log.entry(seq);
-    if (isExternalEvent(entry)) break;
-    caused.push(entry);
+    if (isExternalEvent(entry)) return null;
+    const rejection = rejectionIn(entry);
+    if (rejection !== null) return rejection;
   }
-  return caused;
+  return null;
 }
 
-const isRejection = (entry: JournalEntry): boolean =>
-  entry.type === 'direction-refused' || (entry.type === 'context-overruled' && entry.problem !== null);
+function rejectionIn(entry: JournalEntry): string | null {
+  if (entry.type === 'answer-refused') return refusalText(entry);
+  if (entry.type === 'context-overruled') return entry.problem?.replace(/\.$/u, '') ?? null;
+  if (entry.type !== 'direction-refused') return null;
+  return entry.reason === 'cycle_limit' ? 'no cycle is left' : 'not a phase';
+}
 
 /** JSON with the members of each object in the order of their names. */
 function sorted(value: unknown): string {

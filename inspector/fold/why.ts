@@ -1,3 +1,4 @@
+import { refusalText } from '../../machines/contracts/events.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
@@ -19,6 +20,7 @@ import type { Selection } from './selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
 import { answerUpTo, runStart } from './story.ts';
 import { transitionAt } from './transition-log.ts';
+import { rejectionAfter } from './user-events.ts';
 
 export interface Why {
   readonly heading: string;
@@ -91,7 +93,8 @@ export function why(view: WhyView): Why {
   if (isExternalEvent(entry)) {
     const outcome = eventOutcome(entry, { fold, ended: view.end !== null || !view.run.live });
     const { name, facts } = explainEvent(entry, fold.spans);
-    const isIgnored = outcome.kind === 'guards-false' || outcome.kind === 'no-transition';
+    const rejection = rejectionAfter(log, at);
+    const isIgnored = rejection !== null || outcome.kind === 'guards-false' || outcome.kind === 'no-transition';
     const seqs = outcome.kind === 'transitions' ? outcome.transitions : [];
     const caused = seqs.slice(0, MAX_CAUSED).flatMap((seq) => explainAt(log, seq, index) ?? []);
     return {
@@ -100,7 +103,7 @@ export function why(view: WhyView): Why {
       compared: [],
       caused: caused.length > 1 ? caused : [],
       transition: caused.length === 1 ? (caused[0] ?? null) : null,
-      outcome: { words: describeOutcome(outcome), isIgnored },
+      outcome: { words: rejection === null ? describeOutcome(outcome) : `Rejected: ${rejection}.`, isIgnored },
     };
   }
   if (entry.type === 'direction-refused') {
@@ -114,6 +117,12 @@ export function why(view: WhyView): Why {
       ],
     };
   }
+  if (entry.type === 'answer-refused')
+    return {
+      ...NOTHING,
+      heading: 'Why was the answer refused?',
+      facts: [{ label: 'Reason', text: refusalText(entry), verbatim: true }],
+    };
   const ended = answerUpTo(log, fold, at);
   if (ended !== null) return whyEnded(ended.answer, view, index);
   const explained = explain(entry, thresholds);
@@ -239,7 +248,7 @@ export function ignoredEvents(view: WhyView): { readonly events: readonly Ignore
     if (cached !== undefined) return cached;
     const entry = log.entry(seq);
     if (!isExternalEvent(entry)) return [];
-    const reason = WHY[eventOutcome(entry, known).kind];
+    const reason = rejectionAfter(log, seq) ?? WHY[eventOutcome(entry, known).kind];
     const event = reason === undefined ? [] : [{ seq, name: explainEvent(entry, fold.spans).name, why: reason }];
     if (seq !== newest) settled.set(seq, event);
     return event;

@@ -1,4 +1,4 @@
-import type { CallEvent } from '../../machines/contracts/events.ts';
+import { type CallEvent, refusalText } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
@@ -56,6 +56,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } &
   delivery,
   'direction-asked': ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
   'consent-asked': ({ request }) => `${pluralize(request.items.length, 'message')} to be shortened or removed`,
+  'answer-refused': ({ event, ...refusal }) => `${event}: ${refusalText(refusal)}`,
   'context-overruled': ({ messageId, choice, problem }) =>
     `${choice ?? 'undo'} ${start(messageId)}${problem === null ? '' : `: rejected, ${problem}`}`,
   state: ({ changes }) => changes.map(({ path }) => path.join('.')).join(', '),

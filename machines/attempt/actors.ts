@@ -19,6 +19,8 @@ export interface ReadReplyInput {
   readonly mayBeProse: boolean;
   /** Why the model is not called: no model is left for the task. Null if it is called. */
   readonly notCalled: Failure | null;
+  /** The most tokens that the prompt may have, so that the call fits into the cost limit; null: no limit. */
+  readonly maxPromptTokens: number | null;
   readonly input: unknown;
   readonly instructions: string | null;
   /** The other phases that the reply is for. */

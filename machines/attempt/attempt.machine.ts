@@ -20,8 +20,10 @@ export const attemptMachine = attemptSetup.createMachine({
   },
   states: {
     calling: {
-      description: 'One call of the model, from opening it to the end of its stream.',
+      description:
+        'One call of the model, from opening it to the end of its stream, unless it could exceed the cost limit.',
       entry: ['emitStart', 'reportUsage', 'reportModels'],
+      always: { guard: 'costLimitReached', target: 'recordingFailure', actions: 'recordNotMade' },
       invoke: {
         src: 'readReply',
         input: ({ context }) => callInput(context),

@@ -2,7 +2,7 @@ import type { Reply } from '../contracts/attempt.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import { NO_FAILURE } from '../policies/failures.ts';
 import { fallbackDue, isHopeless, retryAllowed } from '../policies/retry.ts';
-import { type AttemptState, elapsed, waitMs } from './state.ts';
+import { type AttemptState, costLimitReached, elapsed, waitMs } from './state.ts';
 
 interface Args {
   readonly context: AttemptState;
@@ -14,6 +14,7 @@ export const attemptGuards = {
     const failure = (event as { reply?: Reply }).reply?.failure ?? null;
     return { holds: failure !== null, inputs: { code: failure?.code ?? null } };
   },
+  costLimitReached: ({ context }: Args): GuardResult => costLimitReached(context),
   callIsUnderWay: ({ context }: Args): GuardResult => ({
     holds: context.failure === null,
     inputs: { attempts: context.execution.attempts.length },

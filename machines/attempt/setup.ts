@@ -32,6 +32,7 @@ import {
   currentCall,
   elapsed,
   NEW_ATTEMPT,
+  notMade,
   progressOf,
   stallMs,
   usageInFlight,
@@ -139,6 +140,7 @@ export const attemptSetup = base.extend({
       failure: validation.ok ? NO_FAILURE : validation.failure,
     })),
     recordError: assign((_, { error }: { error: unknown }) => ({ failure: unexpectedFailure(error) })),
+    recordNotMade: assign(() => notMade()),
     recordNoFirstChunk: assign(({ context }) => ({
       failure: failureOf('transport', 'no_reply', `No reply began within ${context.policy.firstChunkMs} ms.`),
     })),

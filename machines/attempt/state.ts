@@ -11,13 +11,15 @@ import type {
   Reply,
   UsageInFlight,
 } from '../contracts/attempt.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import { type ModelStatus, NEW_MODEL, newModels } from '../contracts/model-status.ts';
+import { costExceeds, overBudget, promptTokensLeft } from '../policies/cost.ts';
 import { aborted } from '../policies/failures.ts';
 import { type ModelRoute, mayBeProse, noModelFailure, startRoute, statusOf } from '../policies/model-status.ts';
 import { newExecution, recordAttempt } from '../policies/retry.ts';
-import { callUsage } from '../policies/usage.ts';
+import { callUsage, textChars, tokensOfChars } from '../policies/usage.ts';
 import type { ReadReplyInput, ValidateReplyInput } from './actors.ts';
 
 /**
@@ -98,6 +100,7 @@ export function currentCall({ input, progress, reply, policy, model }: AttemptSt
     replyChars: progress?.chars ?? 0,
     usage: reply?.usage ?? null,
     price,
+    maxOutputTokens: policy.maxOutputTokens[model] ?? null,
   };
 }
 
@@ -111,12 +114,33 @@ export function callInput(state: AttemptState): ReadReplyInput {
     form: statusOf(state).form,
     mayBeProse: mayBeProse(state, execution.corrections, policy),
     notCalled: state.hasModel ? null : noModelFailure(state),
+    maxPromptTokens: promptTokensLeft(policy, model, execution.usage),
     input: state.input,
     instructions: state.instructions ?? null,
     ...(state.sharedWith !== undefined && { sharedWith: state.sharedWith }),
     feedback: state.feedback,
     policy,
   };
+}
+
+/**
+ * Whether the call that is about to be made could exceed the cost limit. The machine does not know its prompt, only what it is rendered from
+ * and how long the prompts before were; whoever renders the prompt counts it.
+ */
+export function costLimitReached(state: AttemptState): GuardResult {
+  const { policy, model, execution, input, instructions, progress, reply, hasModel } = state;
+  if (policy.maxCost === null || !hasModel || progress !== null || reply !== null) return { holds: false, inputs: {} };
+  const before = execution.attempts.at(-1)?.usage.inputTokens ?? 0;
+  const promptTokens = Math.max(tokensOfChars(textChars([input, instructions])), policy.promptTokens, before);
+  const { holds, inputs } = costExceeds(policy, model, execution.usage.cost, promptTokens);
+  return { holds, inputs: { promptTokens, ...inputs } };
+}
+
+/** Returns the changes by a call that is not made, which uses nothing. */
+export function notMade(): Pick<AttemptState, 'failure' | 'reply'> {
+  const failure = overBudget();
+  const usage = { inputTokens: 0, outputTokens: 0, estimated: false };
+  return { failure, reply: { text: '', value: null, prose: false, failure, usage } };
 }
 
 export function validationInput({ task, sharedWith }: AttemptState, value: unknown): ValidateReplyInput {

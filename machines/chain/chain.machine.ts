@@ -25,6 +25,9 @@ export const chainMachine = chainSetup.createMachine({
     'context.overruled': { actions: { type: 'overruleContext', params: ({ event }) => event } },
     'context.undone': { actions: { type: 'undoOperation', params: ({ event }) => event } },
     'loop.progressed': { actions: { type: 'assignLoopInFlight', params: ({ event }) => event } },
+    'consent.given': { actions: { type: 'emitAnswerRefused', params: ({ event }) => event } },
+    'run.directed': { actions: { type: 'emitAnswerRefused', params: ({ event }) => event } },
+    'run.finished': { actions: { type: 'emitAnswerRefused', params: ({ event }) => event } },
   },
   states: {
     cycling: {
@@ -52,6 +55,7 @@ export const chainMachine = chainSetup.createMachine({
           actions: { type: 'interruptRun', params: ({ event }) => ({ kind: 'interrupted', reason: event.reason }) },
         },
         'run.finished': {
+          guard: { type: 'answerFits', params: ({ event }) => event },
           target: 'synthesizing',
           actions: { type: 'interruptRun', params: { kind: 'finished_by_user' } },
         },
@@ -102,7 +106,7 @@ export const chainMachine = chainSetup.createMachine({
           },
           on: {
             'run.directed': {
-              guard: { type: 'directionIsPhase', params: ({ event }) => event },
+              guard: { type: 'directionFits', params: ({ event }) => event },
               actions: { type: 'directRun', params: ({ event }) => event },
             },
           },
@@ -342,10 +346,12 @@ export const chainMachine = chainSetup.createMachine({
             awaitingConsent: {
               description:
                 'Asks once for the whole batch. The user may overrule operations one by one instead. Without an answer in time, everything is kept.',
-              entry: ['emitConsentRequest', { type: 'callEarly', params: { task: 'yield' } }],
+              entry: ['askForConsent', { type: 'callEarly', params: { task: 'yield' } }],
+              exit: 'closeQuestion',
               always: { guard: 'consentSettled', target: 'applying', actions: 'concludeConsent' },
               on: {
                 'consent.given': {
+                  guard: { type: 'answerFits', params: ({ event }) => event },
                   target: 'applying',
                   actions: { type: 'assignConsent', params: ({ event }) => event },
                 },
@@ -517,10 +523,11 @@ export const chainMachine = chainSetup.createMachine({
             awaitingDirection: {
               description:
                 'Manual mode: the user chooses the next phase, or finishes the run. A rule that holds is a recommendation to finish.',
-              entry: 'emitDirectionRequest',
+              entry: 'askForDirection',
+              exit: 'closeQuestion',
               on: {
                 'run.directed': {
-                  guard: { type: 'directionIsPhase', params: ({ event }) => event },
+                  guard: { type: 'directionFits', params: ({ event }) => event },
                   target: '#routing',
                   actions: { type: 'continueAsDirected', params: ({ event }) => event },
                 },
@@ -534,6 +541,11 @@ export const chainMachine = chainSetup.createMachine({
           entry: 'discardEarly',
           always: [
             { guard: 'phaseSaved', target: 'routing' },
+            {
+              guard: 'costLimitReached',
+              target: '#synthesizing',
+              actions: { type: 'finishDegraded', params: { kind: 'budget' } },
+            },
             {
               guard: 'modelUnavailable',
               target: '#synthesizing',

@@ -7,7 +7,7 @@ import { consentRequest, type Overruled } from '../policies/consent.ts';
 import { NO_DECISION, recommendation } from '../policies/decisions.ts';
 import { aborted, NO_FAILURE } from '../policies/failures.ts';
 import { usageOfEarly } from '../policies/phase-calls.ts';
-import { DEFAULT_PHASE, isPhase, phaseFailure, phaseInProgress, visibleMessages } from '../policies/progress.ts';
+import { DEFAULT_PHASE, phaseFailure, phaseInProgress, visibleMessages } from '../policies/progress.ts';
 import { recallMessages } from '../policies/session.ts';
 import { answerOf } from '../policies/synthesis/writing.ts';
 import { NO_STATISTICS } from '../policies/understanding.ts';
@@ -66,6 +66,7 @@ export const emittedEvents = {
   }),
   consentAsked: (state: ChainState): EmittedEvent => ({
     type: 'consent-asked',
+    questionId: state.question ?? '',
     request: consentRequest(state.evaluation?.operations ?? [], visibleMessages(state)) ?? { items: [] },
   }),
   consentResolved: ({ evaluation }: ChainState, by: ConsentGiver): EmittedEvent => {
@@ -88,16 +89,12 @@ export const emittedEvents = {
   }),
   directionAsked: (state: ChainState): EmittedEvent => ({
     type: 'direction-asked',
+    questionId: state.question ?? '',
     cycle: state.recursion.cycle,
     proposal: state.assessment?.proposal ?? DEFAULT_PHASE,
     answer: state.assessment?.answer ?? '',
     confidence: state.assessment?.confidence ?? 0,
     recommendation: recommendation(state),
-  }),
-  directionRefused: (received: string): EmittedEvent => ({
-    type: 'direction-refused',
-    received,
-    reason: isPhase(received) ? 'cycle_limit' : 'unknown_phase',
   }),
   decision: ({ decision, recursion }: ChainState): EmittedEvent => ({
     type: 'decision',

@@ -1,9 +1,9 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
-import { PHASES, type Phase } from '../contracts/phase.ts';
+import type { Phase } from '../contracts/phase.ts';
 import { gradingWanted } from '../policies/assessment.ts';
 import { consentDecided, consentNeeded, consentSettled } from '../policies/consent.ts';
-import { directionPossible } from '../policies/decisions.ts';
+import { costLimitReached } from '../policies/cost.ts';
 import {
   modelUnavailable,
   phaseMayBeSkipped,
@@ -14,6 +14,13 @@ import {
 } from '../policies/outcomes.ts';
 import { callIsDue, contextMustShrink, modelMayRate } from '../policies/phase-calls.ts';
 import { isPhase, proposes, visibleMessages } from '../policies/progress.ts';
+import {
+  answerFits,
+  type Direction,
+  directionFits,
+  directionPossible,
+  type UserAnswer,
+} from '../policies/questions.ts';
 import { searchHasFailed, searchIsDone, sourceMayRecover } from '../policies/search.ts';
 import { hasSession, recallWanted } from '../policies/session.ts';
 import { answerIsFinal, modelMayWrite } from '../policies/synthesis/writing.ts';
@@ -47,12 +54,9 @@ export const chainGuards = {
   replyIsKnown: ({ context }: Args): GuardResult => replyIsKnown(context),
   ratingsAreKnown: ({ context }: Args): GuardResult => ratingsAreKnown(context),
   directedTo: ({ context }: Args, { phase }: { phase: Phase }): GuardResult => proposes(context.direction, phase),
-  directionIsPhase: (_: Args, { phase }: { phase: string }): GuardResult => ({
-    holds: isPhase(phase),
-    inputs: { phase, phases: PHASES.join(' ') },
-  }),
-  directionPossible: ({ context }: Args, { phase }: { phase: string }): GuardResult =>
-    directionPossible(context, phase),
+  directionFits: ({ context }: Args, direction: Direction): GuardResult => directionFits(context, direction),
+  answerFits: ({ context }: Args, answer: UserAnswer): GuardResult => answerFits(context, answer),
+  directionPossible: ({ context }: Args, direction: Direction): GuardResult => directionPossible(context, direction),
   sourceMayRecover: ({ context }: Args): GuardResult => sourceMayRecover(context),
   consentNeeded: ({ context }: Args): GuardResult => consentNeeded(context),
   consentDecided: ({ context }: Args): GuardResult => consentDecided(context),
@@ -67,6 +71,7 @@ export const chainGuards = {
   phaseSaved: ({ context }: Args): GuardResult => phaseSaved(context),
   hasSession: ({ context }: Args): GuardResult => hasSession(context),
   recallWanted: ({ context }: Args): GuardResult => recallWanted(context),
+  costLimitReached: ({ context }: Args): GuardResult => costLimitReached(context),
   modelUnavailable: ({ context }: Args): GuardResult => modelUnavailable(context),
   phaseMayRepeat: ({ context }: Args): GuardResult => phaseMayRepeat(context),
   phaseMayBeSkipped: ({ context }: Args): GuardResult => phaseMayBeSkipped(context),

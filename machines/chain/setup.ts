@@ -19,6 +19,7 @@ import * as outcomes from '../policies/outcomes.ts';
 import { earlyCall, failedEarlyReply, finishEarlyCall } from '../policies/phase-calls.ts';
 import * as progress from '../policies/progress.ts';
 import { DEFAULT_PHASE, isPhase } from '../policies/progress.ts';
+import { type Direction, questionId, refusedAnswer, refusedDirection, type UserAnswer } from '../policies/questions.ts';
 import { backOff, endSearch, searchToStart, sourceError, takeSearch } from '../policies/search.ts';
 import { assignSession } from '../policies/session.ts';
 import { composedOutcome, failedSynthesis } from '../policies/synthesis/outcome.ts';
@@ -37,7 +38,6 @@ import { abortEvents, emittedEvents } from './emitted-events.ts';
 import { chainGuards } from './guards.ts';
 
 type Thrown = { readonly error: unknown };
-type Direction = { readonly phase: string; readonly prompt?: string | undefined };
 type Adjusted = Pick<Extract<ChainEvent, { type: 'run.adjusted' }>, 'limits' | 'thresholds'>;
 type Overruled = Extract<ChainEvent, { type: 'context.overruled' }>;
 type Undone = Extract<ChainEvent, { type: 'context.undone' }>;
@@ -200,7 +200,7 @@ export const chainSetup = base.extend({
     }),
     finishDegraded: enqueueActions(
       assignThenEmit(
-        (_, { kind }: { kind: 'model_unavailable' | 'phase_failed' }) => ({ interruption: { kind } }),
+        (_, { kind }: { kind: 'budget' | 'model_unavailable' | 'phase_failed' }) => ({ interruption: { kind } }),
         (state) => [emittedEvents.recovery(state, 'finish')],
       ),
     ),
@@ -341,9 +341,21 @@ export const chainSetup = base.extend({
     })),
     composeAnswer: assign(({ context }) => ({ answer: answerOf(context) })),
 
-    emitConsentRequest: emit(({ context }) => emittedEvents.consentAsked(context)),
-    emitDirectionRequest: emit(({ context }) => emittedEvents.directionAsked(context)),
-    emitDirectionRefused: emit((_, { phase }: Direction) => emittedEvents.directionRefused(phase)),
+    askForConsent: enqueueActions(
+      assignThenEmit(
+        (state, _: unknown) => ({ question: questionId(state, 'consent') }),
+        (state) => [emittedEvents.consentAsked(state)],
+      ),
+    ),
+    askForDirection: enqueueActions(
+      assignThenEmit(
+        (state, _: unknown) => ({ question: questionId(state, 'direction') }),
+        (state) => [emittedEvents.directionAsked(state)],
+      ),
+    ),
+    closeQuestion: assign({ question: null }),
+    emitAnswerRefused: emit(({ context }, answer: UserAnswer) => refusedAnswer(context, answer)),
+    emitDirectionRefused: emit(({ context }, direction: Direction) => refusedDirection(context, direction)),
     emitStored: emit(({ context }, { problem }: { problem: string | null }) =>
       emittedEvents.sessionStored(context, problem),
     ),

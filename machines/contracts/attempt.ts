@@ -24,6 +24,15 @@ export const attemptPolicySchema = z.extend(
     maxCalls: z._default(z.int().check(z.gte(1)), 100),
     /** Tokens of all calls; there is no further call if the last prompt would not fit in what is left. Null: no limit. */
     maxTokens: z._default(z.nullable(z.int().check(z.gte(1))), null),
+    /**
+     * Cost of all calls, in the currency of the prices; a call starts only if the most that it can cost fits into what is left. Null: no
+     * limit.
+     */
+    maxCost: z._default(z.nullable(z.number().check(z.gte(0))), null),
+    /** The most tokens of a reply of each model, in order. */
+    maxOutputTokens: z._default(z.readonly(z.array(z.int().check(z.gte(1)))), []),
+    /** The tokens of an average prompt of the run so far: no prompt is expected to have fewer. */
+    promptTokens: z._default(z.int().check(z.gte(0)), 0),
     /** The entire execution, waits and retries included. */
     totalMs: limitsSchema.shape.totalMs,
     /** Time that the invoking machine gives the execution: no longer wait is started. Null: as long as `totalMs`. */
@@ -161,6 +170,8 @@ export interface CallInFlight {
   /** The usage that the model reported; null until the reply has ended. */
   readonly usage: TokenUsage | null;
   readonly price: Price | null;
+  /** The most tokens of a reply: an estimate cannot be higher. Null: unknown. */
+  readonly maxOutputTokens: number | null;
 }
 
 /** The usage of calls that an outcome has not charged yet: the finished ones, and the one in flight. */

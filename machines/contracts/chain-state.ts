@@ -77,6 +77,8 @@ export const chainInputSchema = z.object({
   /** Prices in `currency` of the first model and its fallbacks, in order; null if unknown. */
   prices: z.readonly(z.array(z.nullable(z.readonly(priceSchema)))),
   currency: z.nullable(z.string()),
+  /** The most tokens of a reply of the first model and its fallbacks, in order. Older journals have none. */
+  maxOutputTokens: z._default(z.readonly(z.array(z.int().check(z.gte(1)))), []),
   /** Whether there are documents to search: an answer is then compared with the passages found. */
   hasDocuments: z.boolean(),
   /** Whether messages and answers can be compared by embeddings. */
@@ -158,6 +160,8 @@ export interface EarlyCall {
   readonly digest: string;
   readonly attemptId: string;
   readonly call: CallInFlight;
+  /** The part of the cost limit that is reserved for it; null without a limit. */
+  readonly maxCost: number | null;
   readonly result: EarlyReply | null;
 }
 
@@ -199,6 +203,8 @@ export interface ChainState extends ChainInput {
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
   /** Set while Experience waits for a rate-limited source: the retries so far, and the current wait. */
   readonly sourceRetry: SourceRetry | null;
+  /** The id of the question that waits for the user's answer; null if none does. */
+  readonly question: string | null;
   /** Whether the user was already asked in this run: eviction does not ask again. */
   readonly consentAsked: boolean;
   /** Whether Understanding was entered early because the context must shrink before a model can be called. */

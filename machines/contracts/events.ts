@@ -24,14 +24,20 @@ function partialOf<Shape extends Record<string, z.ZodMiniDefault>>(shape: Shape)
  * Events that a user or host sends to a running chain. `run.cancelled` comes from the user and `run.interrupted` from
  * the host (a signal or a shutdown); both end the run at once with a degraded answer. `run.directed` names the next
  * phase, as a free string so that the chart can reject an unknown one. `run.finished` ends the run now with an answer.
- * `run.adjusted` changes limits and thresholds for the rest of the run. `context.overruled` is the user's decision about
+ * `consent.given` answers the question `questionId`; with a `questionId`, `run.directed` and `run.finished` do, too: an
+ * answer to another question than the one that waits changes nothing (`answer-refused`). `run.adjusted` changes limits and thresholds for the rest of the run. `context.overruled` is the user's decision about
  * one message, whatever was planned for it or done to it; `context.undone` reverts one operation.
  */
 export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run.cancelled'), reason: z.optional(z.string()) }),
   z.object({ type: z.literal('run.interrupted'), reason: z.optional(z.string()) }),
-  z.object({ type: z.literal('run.directed'), phase: z.string(), prompt: z.optional(z.string()) }),
-  z.object({ type: z.literal('run.finished') }),
+  z.object({
+    type: z.literal('run.directed'),
+    phase: z.string(),
+    prompt: z.optional(z.string()),
+    questionId: z.exactOptional(z.string()),
+  }),
+  z.object({ type: z.literal('run.finished'), questionId: z.exactOptional(z.string()) }),
   z.object({
     type: z.literal('run.adjusted'),
     limits: z.optional(partialOf(limitsSchema.shape)),
@@ -41,6 +47,8 @@ export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('context.undone'), operationId: z.string() }),
   z.object({
     type: z.literal('consent.given'),
+    /** Older journals have none. */
+    questionId: z._default(z.string(), ''),
     choice: z.string(),
     items: z.optional(z.record(z.string(), z.string())),
     /** Who decided, if it was not the user: for example, an option set in advance. */
@@ -49,24 +57,53 @@ export const chainEventSchema = z.discriminatedUnion('type', [
 ]);
 export type ChainEvent = z.infer<typeof chainEventSchema>;
 
+/** A run keeps every event that it receives, so those of a client have a maximum size. */
+const clientText = z.string().check(z.maxLength(20_000));
+const clientId = z.string().check(z.minLength(1), z.maxLength(1_000));
+const MAX_ITEMS = 1_000;
+
 /**
  * The events that a client (a caller who is not the operator) may send to its own run: to answer a consent question, to
- * overrule or undo an operation on the context, and to direct, finish or cancel the run. Strict, because these events
- * come from outside the program.
+ * overrule or undo an operation on the context, and to direct, finish or cancel the run. Strict and of bounded size, because these
+ * events come from outside the program.
  */
 export const clientEventSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('run.cancelled'), reason: z.optional(z.string()) }),
-  z.strictObject({ type: z.literal('run.directed'), phase: phaseSchema, prompt: z.optional(z.string()) }),
-  z.strictObject({ type: z.literal('run.finished') }),
-  z.strictObject({ type: z.literal('context.overruled'), messageId: z.string(), choice: consentChoiceSchema }),
-  z.strictObject({ type: z.literal('context.undone'), operationId: z.string() }),
+  z.strictObject({ type: z.literal('run.cancelled'), reason: z.optional(clientText) }),
+  z.strictObject({
+    type: z.literal('run.directed'),
+    phase: phaseSchema,
+    prompt: z.optional(clientText),
+    questionId: z.exactOptional(clientId),
+  }),
+  z.strictObject({ type: z.literal('run.finished'), questionId: z.exactOptional(clientId) }),
+  z.strictObject({ type: z.literal('context.overruled'), messageId: clientId, choice: consentChoiceSchema }),
+  z.strictObject({ type: z.literal('context.undone'), operationId: clientId }),
   z.strictObject({
     type: z.literal('consent.given'),
+    questionId: clientId,
     choice: consentChoiceSchema,
-    items: z.optional(z.record(z.string(), consentChoiceSchema)),
+    items: z.optional(
+      z
+        .record(clientId, consentChoiceSchema)
+        .check(z.refine((items) => Object.keys(items).length <= MAX_ITEMS, `expected at most ${MAX_ITEMS} messages`)),
+    ),
   }),
 ]);
 export type ClientEvent = z.infer<typeof clientEventSchema>;
+
+/**
+ * Why an answer decides nothing: no question waits; another one does; the answer names none; the question needs another kind of answer; it
+ * is about none of the messages that the answer names. Or a command came after the phases.
+ */
+const answerRefusalSchema = z.enum([
+  'no_question',
+  'other_question',
+  'unnamed_question',
+  'other_kind',
+  'unknown_message',
+  'too_late',
+]);
+export type AnswerRefusal = z.infer<typeof answerRefusalSchema>;
 
 /** An error from an activity, reduced to what the charts use. `message` is one line. */
 const callErrorSchema = z.object({
@@ -94,6 +131,9 @@ export type CallEvent = Readonly<z.infer<typeof callEventSchema>>;
 
 /** The events that end an activity. */
 export const LAST_EVENTS: ReadonlySet<CallEvent['type']> = new Set(['done', 'failed', 'reply.ended', 'reply.lost']);
+
+/** The id that an answer must name. Older journals have none. */
+const questionId = z._default(z.string(), '');
 
 /** Events that the charts emit. XState users receive them with `actor.on('decision', …)`. */
 export const emittedEventSchema = z.discriminatedUnion('type', [
@@ -127,7 +167,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     pruningLog: z.array(pruningSchema),
     problem: z.nullable(z.string()),
   }),
-  z.object({ type: z.literal('consent-asked'), request: consentRequestSchema }),
+  z.object({ type: z.literal('consent-asked'), questionId, request: consentRequestSchema }),
   z.object({
     type: z.literal('consent-resolved'),
     kept: z.int(),
@@ -147,12 +187,21 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('direction-asked'),
+    questionId,
     cycle: z.int(),
     proposal: z.string(),
     answer: z.string(),
     confidence: z.number(),
     /** The decision to complete the run that a rule recommends; null if none does. */
     recommendation: z._default(z.nullable(decisionSchema), null),
+  }),
+  /** An answer that decides nothing, the question that it names, and the one that waits; null if there is none. */
+  z.object({
+    type: z.literal('answer-refused'),
+    event: z.enum(['consent.given', 'run.directed', 'run.finished']),
+    questionId: z.nullable(z.string()),
+    question: z.nullable(z.string()),
+    reason: answerRefusalSchema,
   }),
   z.object({
     type: z.literal('direction-refused'),
@@ -235,3 +284,21 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('capability-end'), index: z.int(), result: capabilityResultSchema }),
 ]);
 export type EmittedEvent = z.infer<typeof emittedEventSchema>;
+export type RefusedAnswer = Extract<EmittedEvent, { type: 'answer-refused' }>;
+
+/** Says in words why an answer was refused. */
+export function refusalText({ questionId: named, question, reason }: Omit<RefusedAnswer, 'type' | 'event'>): string {
+  const waiting = question === null ? 'the run waits for no answer' : `the run waits for an answer to ${question}`;
+  switch (reason) {
+    case 'too_late':
+      return 'it came too late: the answer is being written';
+    case 'unnamed_question':
+      return `the answer names no question; ${waiting}`;
+    case 'other_kind':
+      return `the question ${named} needs another kind of answer`;
+    case 'unknown_message':
+      return `the question ${named} is about other messages`;
+    default:
+      return named === null ? waiting : `the answer is to ${named}; ${waiting}`;
+  }
+}

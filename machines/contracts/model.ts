@@ -77,6 +77,8 @@ export interface ChatModel {
   readonly id: string;
   /** Tokens that prompt and reply may have together. */
   readonly contextWindowTokens: number;
+  /** The most tokens of a reply, reasoning included, if the model is called with such a limit. Default: `contextWindowTokens`. */
+  readonly maxOutputTokens?: number | undefined;
   /** Media types of the files that the model accepts, for example `image/*` and `application/pdf`. Default: text only. */
   readonly accepts?: readonly string[];
   /** Whether the model accepts tools beside a reply; if not, the prompt describes them. */

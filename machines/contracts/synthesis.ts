@@ -66,6 +66,7 @@ const citationSchema = z.extend(sourceSchema, { messageId: z.string(), quote: z.
 export type Citation = Readonly<z.infer<typeof citationSchema>>;
 
 const count = z.int().check(z.gte(0));
+const amount = z.number().check(z.gte(0));
 const counted = z.object({ limit: z.nullable(count), used: count, left: z.nullable(count) });
 
 /**
@@ -75,6 +76,8 @@ const counted = z.object({ limit: z.nullable(count), used: count, left: z.nullab
 const budgetSchema = z.object({
   tokens: counted,
   modelCalls: counted,
+  /** Of the entire run, in the currency of the prices; null if a price is unknown, and in older journals. */
+  cost: z._default(z.nullable(z.object({ limit: z.nullable(amount), used: amount, left: z.nullable(amount) })), null),
   totalMs: z.object({ limit: z.nullable(z.number().check(z.gte(0))), used: z.nullable(z.number().check(z.gte(0))) }),
   ttl: counted,
   synthesisReserveTokens: z.object({ limit: z.nullable(count), used: count }),

@@ -8,6 +8,7 @@ import type {
   ContinuationInput,
 } from '../contracts/capability.ts';
 import { clipped } from '../text/clip.ts';
+import { afterSpending } from './cost.ts';
 import { addUsage } from './usage.ts';
 
 /** Characters shown to the model: per step, for the last step, and for all steps. */
@@ -48,7 +49,11 @@ export function continuationAttempt(state: ActionState): AttemptInput {
     task: 'continuation',
     input: continuationInput(state),
     instructions,
-    policy: { ...policy, maxCalls, maxTokens: Math.max(1, maxTokens - inputTokens - outputTokens) },
+    policy: {
+      ...afterSpending(policy, execution.usage),
+      maxCalls,
+      maxTokens: Math.max(1, maxTokens - inputTokens - outputTokens),
+    },
     models,
     hasParent: true,
   };

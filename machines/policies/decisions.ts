@@ -1,5 +1,5 @@
 import type { ChainState, ContinueDecision, RecordedState } from '../contracts/chain-state.ts';
-import type { Decision, GuardResult } from '../contracts/decision.ts';
+import type { Decision } from '../contracts/decision.ts';
 import type { Limits, Thresholds } from '../contracts/limits.ts';
 import { PHASES, type Phase } from '../contracts/phase.ts';
 import { withGrades } from './assessment.ts';
@@ -135,7 +135,7 @@ export function direct(state: ChainState, phase: Phase, prompt = ''): Partial<Ch
 }
 
 /** Whether the cycle has not come to this phase yet. A detour to Understanding does not count. */
-function skipsAhead({ recursion, detour, direction, phase: current }: ChainState, phase: Phase): boolean {
+export function skipsAhead({ recursion, detour, direction, phase: current }: ChainState, phase: Phase): boolean {
   const next = recursion.step === 0 ? 0 : detour ? PHASES.indexOf(direction) : PHASES.indexOf(current) + 1;
   return PHASES.indexOf(phase) >= next;
 }
@@ -143,16 +143,6 @@ function skipsAhead({ recursion, detour, direction, phase: current }: ChainState
 /** Whether the user gives Action a prompt of its own, which has to be classified. */
 function isNewPrompt(phase: Phase, prompt: string): boolean {
   return phase === 'action' && prompt !== '';
-}
-
-/** Whether the user may direct a run to a phase: the phase exists, and if it begins another cycle, one is left. */
-export function directionPossible(state: ChainState, phase: string): GuardResult {
-  const { cycle } = state.recursion;
-  const { maxCycles } = state.limits;
-  return {
-    holds: isPhase(phase) && (cycle < maxCycles || skipsAhead(state, phase)),
-    inputs: { phase, phases: PHASES.join(' '), cycle, maxCycles },
-  };
 }
 
 /** Says in a rationale that the user's grader failed; empty otherwise. */

@@ -95,7 +95,7 @@ export function noModelFailure({ task, models }: Pick<ModelRoute, 'task' | 'mode
 }
 
 /** Failures of calls that were not made: no model was left, or the model does not accept the files. */
-const NOT_MADE: ReadonlySet<unknown> = new Set(['model_unavailable', 'prose_only', 'unsupported_file']);
+const NOT_MADE: ReadonlySet<unknown> = new Set(['model_unavailable', 'prose_only', 'unsupported_file', 'over_budget']);
 
 /** Whether the failure is that of a call that was not made. */
 export const wasNotMade = (failure: Failure | null): boolean => NOT_MADE.has(failure?.code);

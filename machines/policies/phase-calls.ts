@@ -17,8 +17,9 @@ import { contradictionsIn } from '../heuristics/contradiction.ts';
 import { wideDigest } from '../text/hash.ts';
 import { isOverride, resolveConsent } from './consent.ts';
 import { applyOperations, asksConsent, KEPT_BY_DEFAULT, KEPT_BY_USER } from './context.ts';
+import { costExceeds, remainingCost } from './cost.ts';
 import { unexpectedFailure } from './failures.ts';
-import { startRoute } from './model-status.ts';
+import { startRoute, wasNotMade } from './model-status.ts';
 import { isUnclear, phaseOutput } from './phase-output.ts';
 import { completePhase, enterPhase, visibleMessages } from './progress.ts';
 import { contextTokens, evaluateContext, NOT_RATED, summaryInput } from './understanding.ts';
@@ -185,7 +186,14 @@ export function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
   const { limits, usage, phase, early } = state;
   const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls - (early === null ? 0 : 1));
   const parentMs = phaseDeadlineMs(limits, phase);
-  return { ...callLimits(state, task), parentMs, maxCalls, maxTokens: Math.max(1, remainingTokens(state)) };
+  const maxTokens = Math.max(1, remainingTokens(state));
+  return { ...callLimits(state, task), parentMs, maxCalls, maxTokens, ...costBounds(state) };
+}
+
+/** Returns what bounds the cost of the calls of an attempt that starts now. */
+export function costBounds(state: ChainState): Pick<AttemptPolicy, 'maxCost' | 'promptTokens'> {
+  const { modelCalls, inputTokens } = state.usage;
+  return { maxCost: remainingCost(state), promptTokens: modelCalls === 0 ? 0 : Math.ceil(inputTokens / modelCalls) };
 }
 
 function remainingTokens({ limits, usage }: ChainState): number {
@@ -193,15 +201,17 @@ function remainingTokens({ limits, usage }: ChainState): number {
 }
 
 /** Bounds the calls of a run: its limits and its models. */
-export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'fallbackModels' | 'policies'>;
+export type CallBounds = Pick<ChainState, 'limits' | 'prices' | 'maxOutputTokens' | 'fallbackModels' | 'policies'>;
 
 /** Returns the policy of a task's calls; what neither the limits nor the task's policy set has its default. */
-export function callLimits({ limits, prices, fallbackModels, policies }: CallBounds, task: Task): AttemptPolicy {
+export function callLimits(bounds: CallBounds, task: Task): AttemptPolicy {
+  const { limits, prices, maxOutputTokens, fallbackModels, policies } = bounds;
   const { maxCorrections, maxTransportRetries, maxHungCalls, firstChunkMs, chunkMs, totalMs } = limits;
   const { backoffBaseMs, backoffMaxMs, maxReplyChars } = limits;
   return {
     ...DEFAULT_POLICY,
     prices,
+    maxOutputTokens,
     maxFallbacks: fallbackModels,
     maxCorrections,
     maxTransportRetries,
@@ -341,11 +351,17 @@ export function earlyCall(
   const calls = task === 'observation' ? 3 : 2;
   if (attempt.policy.maxCalls <= calls || remainingTokens(state) < PROMPTS_LEFT * tokensOfChars(promptChars))
     return null;
-  const call = { input: null, model, promptChars, isAlive: false, replyChars: 0, usage: null, price };
+  // The early call gets an equal share of the cost that is left, so that those after it can still be made.
+  const left = remainingCost(state);
+  const maxCost = left && left / calls;
+  const policy = { ...attempt.policy, maxCost };
+  if (costExceeds(policy, model, 0, tokensOfChars(promptChars)).holds) return null;
+  const maxOutputTokens = policy.maxOutputTokens[model] ?? null;
+  const call = { input: null, model, promptChars, isAlive: false, replyChars: 0, usage: null, price, maxOutputTokens };
   // The phase may make its own call, which has another id in the journal.
   const attemptId = `${attempt.id}.early`;
-  const early: EarlyCall = { task, digest: attemptDigest(attempt), attemptId, call, result: null };
-  return { early, input: { attemptId, task, attempt: { ...attempt, id: attemptId } } };
+  const early: EarlyCall = { task, digest: attemptDigest(attempt), attemptId, call, maxCost, result: null };
+  return { early, input: { attemptId, task, attempt: { ...attempt, id: attemptId, policy } } };
 }
 
 /** The instructions and the schema are most of a short prompt, so its size is estimated from that of the calls before. */
@@ -405,7 +421,8 @@ export function callIsDue(state: ChainState): GuardResult {
 export function finishEarlyCall(state: ChainState): Partial<ChainState> {
   const { early, usage, costs, lastMessageAtMs } = state;
   if (early === null) return {};
-  const used = addCall(NO_USAGE, usageOfEarly(early), early.call.price);
+  const isMade = !wasNotMade(early.result?.failure ?? null);
+  const used = isMade ? addCall(NO_USAGE, usageOfEarly(early), early.call.price) : NO_USAGE;
   return {
     early: null,
     usage: addUsage(usage, used),
@@ -414,4 +431,4 @@ export function finishEarlyCall(state: ChainState): Partial<ChainState> {
   };
 }
 
-export const usageOfEarly = ({ call, result }: EarlyCall) => result?.usage ?? callUsage(call);
+export const usageOfEarly = ({ call, result }: EarlyCall) => callUsage({ ...call, usage: result?.usage ?? null });

@@ -10,6 +10,7 @@ import { PHASES, type Phase } from '../contracts/phase.ts';
 import type { PhaseResult } from '../contracts/phase-io.ts';
 import { clipped, roundDown } from '../text/clip.ts';
 import { append, applyOperations, contextDocument, contextOf, REQUEST } from './context.ts';
+import { isOverBudget } from './cost.ts';
 import { addCost, addUsage, NO_USAGE, NOTHING_USED, tokensPerCharOf } from './usage.ts';
 import { isBelow } from './yield-rules.ts';
 
@@ -76,6 +77,7 @@ export function initialState(input: ChainInput): ChainState {
     search: null,
     retrieval: null,
     sourceRetry: null,
+    question: null,
     consentAsked: false,
     detour: false,
     measures: null,
@@ -227,7 +229,9 @@ export function phaseFailure({ recursion }: ChainState, phase: Phase, failure: F
 
 export function failPhase(state: ChainState, phase: Phase, failure: Failure): Partial<ChainState> {
   const entry = phaseFailure(state, phase, failure);
-  return { failure: entry, failures: remember(state.failures, entry), direction: phase };
+  // The run ends with its budget, so the phase has not failed.
+  const failures = isOverBudget(failure) ? state.failures : remember(state.failures, entry);
+  return { failure: entry, failures, direction: phase };
 }
 
 export function repeatPhase(state: ChainState): Partial<ChainState> {

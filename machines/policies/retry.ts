@@ -14,6 +14,7 @@ import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import { newModels } from '../contracts/model-status.ts';
 import { startOf } from '../text/clip.ts';
 import { fnv1a, spread } from '../text/hash.ts';
+import { isOverBudget } from './cost.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
 import { fitsTask, isAvailable, type ModelRoute, statusOf, successor, wasNotMade } from './model-status.ts';
 import { addCall, NO_USAGE } from './usage.ts';
@@ -91,6 +92,7 @@ export function fallbackDue(
       next !== null &&
       failure.stage !== 'deadline' &&
       failure.code !== POLICY_FAILED &&
+      !isOverBudget(failure) &&
       usage.modelCalls < policy.maxCalls &&
       tokensAllow(execution, policy).holds &&
       (stuck || failed >= policy.fallbackAfter),

@@ -70,8 +70,10 @@ export function usageSoFar({ finished, call }: UsageInFlight): Usage {
 }
 
 /** Returns what the model reported, or an estimate from the characters of the prompt and of the reply so far. */
-export function callUsage({ input, promptChars, replyChars, usage }: CallInFlight): TokenUsage {
-  return usage ?? estimatedUsage(promptChars ?? textChars(input), replyChars);
+export function callUsage({ input, promptChars, replyChars, usage, maxOutputTokens }: CallInFlight): TokenUsage {
+  const known = usage ?? estimatedUsage(promptChars ?? textChars(input), replyChars);
+  if (!known.estimated || maxOutputTokens === null || known.outputTokens <= maxOutputTokens) return known;
+  return { ...known, outputTokens: maxOutputTokens };
 }
 
 /** Returns the usage of a call for which the model reported none. */
@@ -172,13 +174,15 @@ interface Adjustment {
 
 /**
  * Changes limits and thresholds for the rest of the run. One invalid limit leaves all limits unchanged, and one invalid
- * threshold all thresholds. Delays already running are unaffected.
+ * threshold all thresholds. Delays already running are unaffected. A cost limit is invalid if the price of a model is unknown.
  */
 export function adjust(state: ChainState, { limits, thresholds }: Adjustment): Partial<ChainState> {
   const nextLimits = limitsSchema.safeParse({ ...state.limits, ...limits });
   const nextThresholds = thresholdsSchema.safeParse({ ...state.thresholds, ...thresholds });
+  const isPriced = state.prices.length > state.fallbackModels && !state.prices.includes(null) && !state.hasGrader;
+  const isValid = nextLimits.success && (nextLimits.data.maxCost === null || isPriced);
   return {
-    ...(nextLimits.success && { limits: nextLimits.data }),
+    ...(isValid && { limits: nextLimits.data }),
     ...(nextThresholds.success && { thresholds: nextThresholds.data }),
   };
 }

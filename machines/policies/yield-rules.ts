@@ -53,13 +53,23 @@ export function cycleLimitReached({ recursion, limits }: ChainState): GuardResul
   return { holds: recursion.completedCycles >= limits.maxCycles, inputs };
 }
 
-/** Usage is counted after each call, so one call may exceed the budget. The reserve for the answer is separate. */
+/**
+ * Tokens are counted after each call, so one call may exceed their budget; the reserve for the answer is separate. Cost is reserved before
+ * each call, so that it reaches its limit only if the limit is lowered.
+ */
 export function budgetExhausted({ usage, limits }: ChainState): GuardResult {
   const tokens = usage.inputTokens + usage.outputTokens;
-  const { maxTokens, maxModelCalls } = limits;
+  const { maxTokens, maxModelCalls, maxCost } = limits;
+  const isSpent = maxCost !== null && (usage.cost === null || usage.cost >= maxCost);
   return {
-    holds: tokens >= maxTokens || usage.modelCalls >= maxModelCalls,
-    inputs: { tokens, maxTokens, modelCalls: usage.modelCalls, maxModelCalls },
+    holds: tokens >= maxTokens || usage.modelCalls >= maxModelCalls || isSpent,
+    inputs: {
+      tokens,
+      maxTokens,
+      modelCalls: usage.modelCalls,
+      maxModelCalls,
+      ...(maxCost !== null && { cost: usage.cost, maxCost }),
+    },
   };
 }
 

@@ -97,7 +97,10 @@ async function writeOrCompose(basis: AnswerBasis, id: string, parts: SynthesisPa
   const plan = planWriting(basis, model.contextWindowTokens);
   if (!plan.asks) return { outcome: plan.outcome, aborted: false };
   const writingLimits = { ...limits, totalMs: Math.min(limits.totalMs, limits.synthesisMs) };
-  const policy = writingPolicy({ limits: writingLimits, prices: [], fallbackModels: 0, policies: {} }, plan);
+  const policy = writingPolicy(
+    { limits: writingLimits, prices: [], maxOutputTokens: [], fallbackModels: 0, policies: {} },
+    plan,
+  );
   return writeAnswer(model, { id, task: 'synthesis', input: plan.input, policy }, parts);
 }
 

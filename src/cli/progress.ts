@@ -1,4 +1,5 @@
 import type { Decision } from '../../machines/contracts/decision.ts';
+import { refusalText } from '../../machines/contracts/events.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
@@ -134,6 +135,8 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
           ? `the cycle limit leaves no cycle for ${event.received}`
           : `"${oneLine(event.received)}" is not a phase`,
       );
+    case 'answer-refused':
+      return aside(oneLine(refusalText(event)));
     case 'consent-resolved':
       return aside(
         `consent (${CONSENT_SOURCES[event.by]}): ${event.kept} kept, ${event.summarized} summarized, ${event.removed} removed`,

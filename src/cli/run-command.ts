@@ -7,7 +7,7 @@ import type { Run } from '../chain/runtime/run.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { oneLine, printable } from '../internal/printable.ts';
-import { type Answerer, lineAnswerer, type Terminal, terminalAnswerer, withConsent } from './ask-user.ts';
+import { type Answerer, lineAnswerer, type Reply, type Terminal, terminalAnswerer, withConsent } from './ask-user.ts';
 import { type FoundRun, openJournals } from './find-run.ts';
 import type { Inspector } from './inspect-command.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
@@ -166,7 +166,12 @@ function handleSignals(run: Pick<Run, 'cancel' | 'send'>) {
   };
 }
 
-const QUESTIONS: ReadonlySet<JournalEntry['type']> = new Set(['consent-asked', 'direction-asked', 'direction-refused']);
+const QUESTIONS: ReadonlySet<JournalEntry['type']> = new Set([
+  'consent-asked',
+  'direction-asked',
+  'direction-refused',
+  'answer-refused',
+]);
 
 /** The events after which a waiting run has continued. Calls do not count: one that started early is still running while the run waits. */
 const CONTINUATIONS: ReadonlySet<JournalEntry['type']> = new Set([
@@ -179,23 +184,33 @@ const CONTINUATIONS: ReadonlySet<JournalEntry['type']> = new Set([
 
 const continues = ({ type }: JournalEntry): boolean => CONTINUATIONS.has(type);
 
-/** Passes the run's questions (consent, direction) to an answerer. A question is withdrawn when the run continues without a reply. */
+/** The events after which a run no longer waits for an answer. */
+const RESOLUTIONS: ReadonlySet<JournalEntry['type']> = new Set([
+  'consent-resolved',
+  'decision',
+  'phase-start',
+  'answer',
+]);
+
+/**
+ * Passes the run's questions (consent, direction) to an answerer. A question is withdrawn when the run continues without a reply, and asked
+ * again after an answer that decided nothing.
+ */
 export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {
   let waiting = new AbortController();
   let consentMs = 0;
-  let proposal = 'finish';
+  let askAgain = (): void => {};
 
-  /** Sends the reply, or `fallback` if the prompt fails. */
+  /** Sends the reply to a question, or `fallback` if the prompt fails. */
   async function ask(
-    question: (signal: AbortSignal) => Promise<ChainEvent | null>,
-    fallback: ChainEvent,
+    questionId: string,
+    question: (signal: AbortSignal) => Promise<Reply | null>,
+    fallback: Reply,
   ): Promise<void> {
     const { signal } = waiting;
-    const event = await question(signal).catch(() => fallback);
-    if (event !== null && !signal.aborted) send(event);
+    const reply = await question(signal).catch(() => fallback);
+    if (reply !== null && !signal.aborted) send({ ...reply, questionId } as ChainEvent);
   }
-  const askDirection = (): Promise<void> =>
-    ask((signal) => answerer.direction(proposal, signal), { type: 'run.finished' });
 
   /** In a resumed run, earlier questions were answered by the process before. */
   const isAnswered = ({ seq }: JournalEntry): boolean => (journal.findLast(continues)?.seq ?? 0) > seq;
@@ -207,27 +222,29 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
         waiting.abort();
         waiting = new AbortController();
       }
-      if (QUESTIONS.has(event.type) && isAnswered(event)) return;
+      if (RESOLUTIONS.has(event.type)) askAgain = () => {};
       switch (event.type) {
         case 'run-start':
           consentMs = event.limits.consentMs;
           return;
         case 'consent-asked':
-          void ask((signal) => answerer.consent(event.request, signal, consentMs), {
-            type: 'consent.given',
-            choice: 'keep',
-          });
-          return;
-        case 'direction-asked':
-          proposal = event.recommendation === null ? event.proposal : 'finish';
+          askAgain = () =>
+            void ask(event.questionId, (signal) => answerer.consent(event.request, signal, consentMs), {
+              type: 'consent.given',
+              choice: 'keep',
+            });
+          break;
+        case 'direction-asked': {
+          const proposal = event.recommendation === null ? event.proposal : 'finish';
+          askAgain = () =>
+            void ask(event.questionId, (signal) => answerer.direction(proposal, signal), { type: 'run.finished' });
+          if (isAnswered(event)) return;
           screen.line(`\n${printable(event.answer) || '(no answer yet)'}\n`);
           if (event.recommendation !== null)
             screen.line(`  Finishing is recommended: ${reasonOf(event.recommendation)}.`);
-          void askDirection();
-          return;
-        case 'direction-refused':
-          void askDirection();
+        }
       }
+      if (QUESTIONS.has(event.type) && !isAnswered(event)) askAgain();
     },
     close(): void {
       waiting.abort();

@@ -33,6 +33,7 @@ export {
   type ClientEvent,
   chainEventSchema,
   clientEventSchema,
+  refusalText,
 } from '../../machines/contracts/events.ts';
 export { type Failure, failureSchema } from '../../machines/contracts/failure.ts';
 export type {

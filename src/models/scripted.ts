@@ -78,6 +78,8 @@ export interface ScriptedModelOptions {
   readonly id?: string;
   /** Default 128,000. */
   readonly contextWindowTokens?: number;
+  /** The most tokens of a reply. Default: `contextWindowTokens`. */
+  readonly maxOutputTokens?: number;
   /** Media types of the files that the model accepts. Default none. */
   readonly accepts?: readonly string[];
   /** Whether capabilities are offered as native tools, for a `toolCall` by name. Default false. */
@@ -126,6 +128,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
   return {
     id: options.id ?? 'scripted',
     contextWindowTokens: options.contextWindowTokens ?? 128_000,
+    maxOutputTokens: options.maxOutputTokens,
     accepts: options.accepts ?? [],
     nativeTools: options.nativeTools ?? false,
     calls,

@@ -39,7 +39,9 @@ describe('invalid requests are rejected before anything starts', () => {
     ['reserved for the service', { type: 'run.interrupted' }],
     ['consent without a choice', { type: 'consent.given' }],
     ['limits, which the operator sets', { type: 'run.adjusted', limits: { maxCycles: 1 } }],
-    ['consent in the name of an option', { type: 'consent.given', choice: 'remove', by: 'option' }],
+    ['consent to no question', { type: 'consent.given', choice: 'remove' }],
+    ['consent in the name of an option', { type: 'consent.given', questionId: 'q', choice: 'remove', by: 'option' }],
+    ['too long', { type: 'context.undone', operationId: 'x'.repeat(1_001) }],
     ['a direction to an unknown phase', { type: 'run.directed', phase: 'dessert' }],
     ['null', null],
   ])('an invalid event: %s', async (_, event) => {
@@ -68,6 +70,21 @@ describe('invalid requests are rejected before anything starts', () => {
     expect([whole.status, chunked.status]).toEqual([413, 413]);
     expect(await whole.json()).toMatchObject({ code: 'body_too_large' });
     expect(runs).toEqual([]);
+  });
+
+  it('more events than a run accepts', async () => {
+    const { post, runs } = await startService({ model: hangingModel() }, { maxEvents: 1 });
+    const controller = new AbortController();
+    await post('/runs', request, { signal: controller.signal });
+    const event = { type: 'context.undone', operationId: 's1.o1' };
+    const [first, second] = [
+      await post(`/runs/${runs[0]?.runId}/events`, event),
+      await post(`/runs/${runs[0]?.runId}/events`, event),
+    ];
+    expect(first.status).toBe(204);
+    expect(await errorOf(second)).toMatchObject({ status: 429, code: 'too_many_events' });
+    controller.abort();
+    await runs[0]?.answer;
   });
 
   it('more concurrent runs than allowed', async () => {

@@ -146,7 +146,14 @@ describe('sending events to a run over HTTP', () => {
       events.push(data);
       if (data.type === 'run-start') runId = String(data['runId']);
       if (data.type !== 'consent-asked') continue;
-      const reply = await post(`/runs/${runId}/events`, { type: 'consent.given', choice });
+      const { questionId } = data;
+      const late = { type: 'consent.given', questionId: 's1.consent', choice: 'remove' };
+      expect(await errorOf(await post(`/runs/${runId}/events`, late))).toEqual({
+        status: 409,
+        code: 'answer_refused',
+        message: `Nothing changed: the answer is to s1.consent; the run waits for an answer to ${questionId}.`,
+      });
+      const reply = await post(`/runs/${runId}/events`, { type: 'consent.given', questionId, choice });
       expect(reply.status).toBe(204);
     }
     expect(events).toContainEqual(expect.objectContaining({ type: 'consent-resolved', by: 'user', ...settled }));

@@ -4,6 +4,7 @@ import {
   createModelControl,
   journalOf,
   type ModelControl,
+  questionOf,
   type RestateServer,
   type RoundRobin,
   runClient,
@@ -83,7 +84,7 @@ describe('a run whose processes are killed', () => {
     await waitUntil(async () => (await run.status())?.asks?.type === 'consent-asked');
     await Promise.all([service.kill(), restate.kill()]);
     await Promise.all([service.restart(), restate.restart()]);
-    await run.send({ event: { type: 'consent.given', choice: 'remove' } });
+    await run.send({ event: { type: 'consent.given', questionId: await questionOf(run), choice: 'remove' } });
     await expectWhole('both');
     expect(begun('both')).toEqual({ ...once, summary: 1 });
   });

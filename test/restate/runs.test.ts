@@ -4,6 +4,7 @@ import {
   createModelControl,
   journalOf,
   type ModelControl,
+  questionOf,
   type RestateServer,
   runClient,
   type ServiceProcess,
@@ -85,7 +86,7 @@ describe('a run on Restate', () => {
     const run = runClient(restate, 'consent');
     await run.workflowSubmit({ request: 'Is it so? #consent', history });
     await waitUntil(async () => (await asks(run)) === 'consent-asked');
-    const event = { type: 'consent.given', choice: 'remove' } as const;
+    const event = { type: 'consent.given', questionId: await questionOf(run), choice: 'remove' } as const;
     expect(await run.send({ event, id: 'click 1' })).toEqual({ number: 0, repeated: false });
     expect(await run.send({ event, id: 'click 1' })).toEqual({ number: 0, repeated: true });
     await run.workflowAttach();
@@ -108,7 +109,7 @@ describe('a run on Restate', () => {
     await waitUntil(async () => (await asks(run)) === 'direction-asked');
     const nowhere = { event: { type: 'run.directed', phase: 'nowhere' } };
     await expect(run.send(nowhere as never)).rejects.toThrow('invalid_option');
-    await run.send({ event: { type: 'run.directed', phase: 'observation' } });
+    await run.send({ event: { type: 'run.directed', phase: 'observation', questionId: await questionOf(run) } });
     await waitUntil(async () => (await run.status())?.cycle === 2 && (await asks(run)) === 'direction-asked');
     await run.send({ event: { type: 'run.finished' } });
     const answer = await run.workflowAttach();
@@ -123,7 +124,8 @@ describe('a run on Restate', () => {
     const run = runClient(restate, 'crowd');
     const words = Array.from(
       { length: 8 },
-      (_, at) => ({ type: 'consent.given', choice: 'keep', items: { [`m${at}`]: 'keep' } }) as const,
+      (_, at) =>
+        ({ type: 'consent.given', questionId: 's5.consent', choice: 'keep', items: { [`m${at}`]: 'keep' } }) as const,
     );
     const sent = await Promise.all(words.map((event) => run.send({ event })));
     expect(sent.map(({ number }) => number).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
@@ -196,7 +198,7 @@ describe('a run on Restate', () => {
     const run = runClient(restate, 'restless', 'restless');
     await run.workflowSubmit({ request: 'Unsure: is it so? #restless', history, mode: 'manual' });
     await waitUntil(async () => (await asks(run)) === 'consent-asked');
-    await run.send({ event: { type: 'consent.given', choice: 'keep' } });
+    await run.send({ event: { type: 'consent.given', questionId: await questionOf(run), choice: 'keep' } });
     await waitUntil(async () => (await asks(run)) === 'direction-asked');
     await run.send({ event: { type: 'run.finished' } });
     await run.workflowAttach();

@@ -38,6 +38,7 @@ export function aBasis(changes: Partial<AnswerBasis> = {}, material: Partial<Ans
       maxCycles: 5,
       maxModelCalls: 100,
       maxTokens: 1_000_000,
+      maxCost: null,
       synthesisReserveTokens: 8_000,
       totalMs: 600_000,
       phasesMs: 540_000,

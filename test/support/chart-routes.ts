@@ -21,6 +21,9 @@ function stateName(value: StateValue): string {
   return parts.filter((part) => !WRAPPER_STATES.has(part)).join('.');
 }
 
+/** The id of a pending question contains the step. */
+const withoutStep = (name: string): string => name.replace(/"s[1-9]\d*\.(consent|direction)"/u, '"pending $1"');
+
 interface Reasons {
   readonly interruption?: { readonly kind: string } | null;
   readonly decision?: { readonly rule: string } | null;
@@ -44,7 +47,7 @@ export function routesOf({ states, edges, starts }: Exploration): string {
   };
   for (const { name, state } of starts) add(`start, ${name}`, placeOf(state));
   for (const { from, to, occurrence, taken } of edges)
-    add(`${placeOf(from)}, ${occurrence.name}`, taken.length > 0 ? withReason(to) : 'ignored');
+    add(`${placeOf(from)}, ${withoutStep(occurrence.name)}`, taken.length > 0 ? withReason(to) : 'ignored');
   return `${[...routes]
     .map(([from, to]) => `${from} → ${[...to].toSorted().join(' | ')}\n`)
     .toSorted()

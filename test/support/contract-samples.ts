@@ -288,6 +288,7 @@ export const aFinalAnswer = (changes: Partial<FinalAnswer> = {}): FinalAnswer =>
     budget: {
       tokens: { limit: 1_000_000, used: 1_000, left: 999_000 },
       modelCalls: { limit: 100, used: 6, left: 94 },
+      cost: { limit: null, used: 0.01, left: null },
       totalMs: { limit: 600_000, used: 1_500 },
       ttl: { limit: 5, used: 1, left: 4 },
       synthesisReserveTokens: { limit: 8_000, used: 200 },
@@ -325,6 +326,7 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   consent: 'ask',
   approval: 'user-content',
   prices: [],
+  maxOutputTokens: [],
   currency: null,
   hasDocuments: false,
   hasEmbeddings: false,

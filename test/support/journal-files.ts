@@ -24,7 +24,8 @@ export async function runOverHistory() {
   });
   const items = { 'earlier.h1': 'summarize', 'earlier.h3': 'remove' } as const;
   for await (const event of run.events)
-    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'keep', items });
+    if (event.type === 'consent-asked')
+      run.send({ type: 'consent.given', questionId: event.questionId, choice: 'keep', items });
   return run;
 }
 

@@ -15,6 +15,7 @@ import {
   repliesWith,
   type ScriptedRun,
   scriptedChain,
+  sendAnswer,
   settle,
   unsureAnswer,
   workCall,
@@ -154,10 +155,10 @@ export async function runUntilEnded(
 function sendUserEvent(run: ScriptedRun['run'], word: string): void {
   if (word === 'cancel') run.cancel();
   else if (word === 'finish') run.send({ type: 'run.finished' });
-  else if (word === 'consent') run.send({ type: 'consent.given', choice: 'remove' });
+  else if (word === 'consent') sendAnswer(run, { type: 'consent.given', choice: 'remove' });
   else if (word === 'overrule') overrule(run);
   else if (word === 'undo') run.send({ type: 'context.undone', operationId: lastOperation(run) });
-  else run.send({ type: 'run.directed', phase: word === 'direct' ? 'experience' : 'nonsense' });
+  else sendAnswer(run, { type: 'run.directed', phase: word === 'direct' ? 'experience' : 'nonsense' });
 }
 
 /** Restores the message that was removed last, or else removes the newest one. */

@@ -167,6 +167,11 @@ export async function journalOf(run: ReturnType<typeof runClient>): Promise<Jour
   }
 }
 
+/** The id of the question that a run waits on. */
+export async function questionOf(run: ReturnType<typeof runClient>): Promise<string> {
+  return (await run.status())?.asks?.questionId ?? '';
+}
+
 export interface RoundRobin {
   readonly uri: string;
   stop(): Promise<void>;

@@ -2,17 +2,19 @@ import { createActor, SimulatedClock } from 'xstate';
 import * as z from 'zod';
 import { createChainMachine } from '../../machines/chain/chain.machine.ts';
 import type { ChainInput } from '../../machines/contracts/chain-state.ts';
-import type { EmittedEvent } from '../../machines/contracts/events.ts';
+import type { ChainEvent, EmittedEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { ONE_CALL_PER_PHASE } from '../../machines/contracts/profile.ts';
+import { answering } from '../../machines/policies/questions.ts';
 import { createPromptReader, type RecordedPrompt } from '../../src/chain/journal/recorded-prompts.ts';
 import { chainInput, createActors } from '../../src/chain/runtime/bare-chain.ts';
 import { modelDecider } from '../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import type { Run } from '../../src/chain/runtime/run.ts';
 import type { RunOptions } from '../../src/chain/runtime/run-options.ts';
+import type { Reply } from '../../src/cli/ask-user.ts';
 import { createPostChain } from '../../src/entries/index.ts';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
@@ -83,6 +85,11 @@ export { settle } from '../../src/testing/settle.ts';
 
 export function entriesOf<T extends JournalEntry['type']>(run: Run, type: T): Extract<JournalEntry, { type: T }>[] {
   return run.journal.filter((entry) => entry.type === type) as Extract<JournalEntry, { type: T }>[];
+}
+
+/** Sends an answer to the question that the run asks, or a command if it asks none. */
+export function sendAnswer({ actor, send }: Pick<Run, 'actor' | 'send'>, answer: Reply | ChainEvent): void {
+  send(answering(actor.getSnapshot().context, answer as ChainEvent));
 }
 
 /** The prompts of a run, in order. */

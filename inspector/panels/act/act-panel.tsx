@@ -144,7 +144,7 @@ function outcomeOf({ answer }: Sent, delivery: Delivery | null): string {
   if (answer === null) return 'sending…';
   if (answer.problem !== null) return `not sent: ${revealHidden(answer.problem)}`;
   if (delivery === null) return 'sent';
-  return delivery.isRejected ? 'delivered, but rejected: not a phase' : 'delivered';
+  return delivery.rejection === null ? 'delivered' : `delivered, but rejected: ${revealHidden(delivery.rejection)}`;
 }
 
 interface Sent {

@@ -33,8 +33,14 @@ export function SendButton({ isBusy, submits = false, onSend, children }: SendBu
   );
 }
 
+interface DirectFormProps extends EventFormProps {
+  readonly proposal: string;
+  /** The question that the direction answers. */
+  readonly questionId?: string;
+}
+
 /** `run.directed`: continues with a phase, with an optional instruction. */
-export function DirectForm({ proposal, isBusy, onSend }: EventFormProps & { readonly proposal: string }) {
+export function DirectForm({ proposal, questionId, isBusy, onSend }: DirectFormProps) {
   const [selected, choose] = useState<string | null>(null);
   const [prompt, setPrompt] = useState('');
   const phase = selected ?? PHASE_NAMES.find((name) => name === proposal) ?? 'action';
@@ -43,7 +49,13 @@ export function DirectForm({ proposal, isBusy, onSend }: EventFormProps & { read
     submitted.preventDefault();
     if (isBusy) return;
     const typed = prompt.trim();
-    if (await onSend({ type: 'run.directed', phase, ...(typed !== '' && { prompt: typed }) })) setPrompt('');
+    const event = {
+      type: 'run.directed',
+      phase,
+      ...(typed !== '' && { prompt: typed }),
+      ...(questionId && { questionId }),
+    };
+    if (await onSend(event)) setPrompt('');
   }
 
   return (

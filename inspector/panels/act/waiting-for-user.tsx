@@ -36,10 +36,10 @@ export function WaitingForUser({ waiting, keepsAtMs, isBusy, onSend }: WaitingPr
           May the run shorten or remove {pluralize(waiting.request.items.length, 'message')}? If nobody answers, it
           keeps all of them{keepsAtMs !== null && <Countdown key={waiting.askedAt} toMs={keepsAtMs} />}.
         </p>
-        <ConsentForm key={waiting.askedAt} request={waiting.request} isBusy={isBusy} onSend={onSend} />
+        <ConsentForm key={waiting.askedAt} {...waiting} isBusy={isBusy} onSend={onSend} />
       </section>
     );
-  const { askedAt, proposal, answer, confidence, rejected } = waiting;
+  const { askedAt, questionId, proposal, answer, confidence, rejected } = waiting;
   return (
     <section class="card waiting" aria-label="The run is waiting for a direction">
       <h2>The run is waiting for a direction (entry {formatNumber(askedAt)})</h2>
@@ -50,9 +50,14 @@ export function WaitingForUser({ waiting, keepsAtMs, isBusy, onSend }: WaitingPr
           <span class="verbatim">“{excerpt(rejected, 80)}”</span> was rejected: not a phase.
         </p>
       )}
-      <DirectForm key={askedAt} proposal={proposal} isBusy={isBusy} onSend={onSend} />
+      <DirectForm key={askedAt} questionId={questionId} proposal={proposal} isBusy={isBusy} onSend={onSend} />
     </section>
   );
+}
+
+interface ConsentFormProps extends EventFormProps {
+  readonly questionId: string;
+  readonly request: ConsentRequest;
 }
 
 type Items = Readonly<Record<string, ConsentChoice>>;
@@ -60,7 +65,7 @@ type Items = Readonly<Record<string, ConsentChoice>>;
 const WORDS: Readonly<Record<ConsentChoice, string>> = { keep: 'Keep', summarize: 'Summarize', remove: 'Remove' };
 
 /** `consent.given`: one choice for all messages, which a message can override. Offers summaries only if there are some. */
-function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly request: ConsentRequest }) {
+function ConsentForm({ questionId, request, isBusy, onSend }: ConsentFormProps) {
   const [items, setItems] = useState<Items>({});
   const isOwn = Object.keys(items).length > 0;
   const some = request.items.some(({ summary }) => summary !== '');
@@ -113,7 +118,7 @@ function ConsentForm({ request, isBusy, onSend }: EventFormProps & { readonly re
           <SendButton
             key={choice}
             isBusy={isBusy}
-            onSend={() => void onSend({ type: 'consent.given', choice, ...(isOwn && { items }) })}
+            onSend={() => void onSend({ type: 'consent.given', questionId, choice, ...(isOwn && { items }) })}
           >
             {WORDS[choice]} {isOwn ? 'the rest' : 'all'}
           </SendButton>

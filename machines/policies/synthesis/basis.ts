@@ -17,7 +17,7 @@ import { visibleMessages } from '../progress.ts';
 import { deadlines, NO_USAGE } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
 
-type LimitNames = 'maxCycles' | 'maxModelCalls' | 'maxTokens' | 'synthesisReserveTokens' | 'totalMs';
+type LimitNames = 'maxCycles' | 'maxModelCalls' | 'maxTokens' | 'maxCost' | 'synthesisReserveTokens' | 'totalMs';
 
 /** Everything that the final answer is made from: the material, which a model may see, and what the engine knows of the run. */
 export interface AnswerBasis {
@@ -196,6 +196,7 @@ export function basisOfContract(input: ReadSynthesisInput, synthesisReserveToken
       maxCycles: null,
       maxModelCalls: null,
       maxTokens: null,
+      maxCost: null,
       synthesisReserveTokens,
       totalMs: null,
       phasesMs: null,

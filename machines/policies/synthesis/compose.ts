@@ -116,16 +116,23 @@ const sessionNote = ({ sessionProblem }: AnswerBasis): string =>
 
 /** Returns the limits of the run and their usage; `spent` is the usage of synthesis. */
 function budgetOf(
-  { material: { cycles }, cyclesLeft: left, limits, usage, elapsedMs }: AnswerBasis,
+  { material: { cycles }, cyclesLeft: left, limits, usage, currency, elapsedMs }: AnswerBasis,
   spent: Usage,
 ): Budget {
   return {
     tokens: counted(limits.maxTokens, tokensOf(usage)),
     modelCalls: counted(limits.maxModelCalls, usage.modelCalls),
+    cost: currency === null ? null : costLeft(limits.maxCost, addUsage(usage, spent)),
     totalMs: { limit: limits.totalMs, used: elapsedMs === null ? null : Math.round(elapsedMs) },
     ttl: { limit: limits.maxCycles ?? cycles + left, used: cycles, left },
     synthesisReserveTokens: { limit: limits.synthesisReserveTokens, used: tokensOf(spent) },
   };
+}
+
+/** Returns the limit of cost, and how much of it was used; null if the cost is unknown. */
+function costLeft(limit: number | null, { cost }: Usage): Budget['cost'] {
+  if (cost === null) return null;
+  return { limit, used: rounded(cost), left: limit === null ? null : rounded(Math.max(0, limit - cost)) };
 }
 
 /** Returns the cost in the currency of the prices, and what it consists of; null if either is unknown. `spent` is the usage of synthesis. */
@@ -178,7 +185,7 @@ export function shortfallsOf(basis: AnswerBasis, written: SynthesisOutcome): rea
   note('incomplete_state', incompleteRun(basis));
   if (interruption?.kind === 'deadline') note('deadline_passed', deadlineText(limits));
   if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
-    note('budget_exhausted', 'The budget of tokens or model calls was used up.');
+    note('budget_exhausted', budgetText(basis));
   note('prose_replies', proseReplies(basis, written));
   if (basis.deciderProblem)
     note('decider_failed', `Capabilities may be missing: the continuation decider failed: ${basis.deciderProblem}`);
@@ -197,6 +204,12 @@ export function shortfallsOf(basis: AnswerBasis, written: SynthesisOutcome): rea
     );
   if (written.type === 'failed') note('synthesis_failed', `${UNWRITTEN[written.fallback]}: ${written.error}`);
   return found;
+}
+
+function budgetText({ usage, limits: { maxTokens, maxModelCalls, maxCost }, currency }: AnswerBasis): string {
+  const isCost = maxCost !== null && tokensOf(usage) < (maxTokens ?? 0) && usage.modelCalls < (maxModelCalls ?? 0);
+  if (!isCost) return 'The budget of tokens or model calls was used up.';
+  return `Another model call could exceed the cost limit of ${maxCost} ${currency}.`;
 }
 
 function deadlineText({ totalMs, phasesMs }: AnswerBasis['limits']): string {

@@ -11,7 +11,9 @@ import {
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { clipped } from '../../text/clip.ts';
-import { type CallBounds, callLimits, executionId } from '../phase-calls.ts';
+import { costExceeds } from '../cost.ts';
+import { startRoute } from '../model-status.ts';
+import { type CallBounds, callLimits, costBounds, executionId } from '../phase-calls.ts';
 import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
 import { deadlines, instructionsFor, instructionTokens, maxWritingCalls, tokensPerCharOf } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
@@ -263,7 +265,12 @@ export function writingInput(state: ChainState): AttemptInput {
     task: 'synthesis',
     input: plan.input,
     instructions: instructionsFor(state, 'synthesis'),
-    policy: { ...writingPolicy(state, plan), parentMs: deadlines(state).synthesisMs, triesReplyForms: true },
+    policy: {
+      ...writingPolicy(state, plan),
+      parentMs: deadlines(state).synthesisMs,
+      triesReplyForms: true,
+      ...costBounds(state),
+    },
     models: state.models,
     hasParent: true,
   };
@@ -291,5 +298,15 @@ export function answerOf(state: ChainState): FinalAnswer {
 
 function planOf(state: ChainState): WritingPlan {
   if (answerIsFinal(state).holds) return { asks: false, outcome: draftedOutcome };
-  return planWriting(basisOf(state), state.contextWindowTokens, instructionTokens(state));
+  const plan = planWriting(basisOf(state), state.contextWindowTokens, instructionTokens(state));
+  if (!plan.asks || !isTooExpensive(state, plan.promptTokens)) return plan;
+  const why = 'The answer was composed without a model, because its call could exceed the cost limit.';
+  return { asks: false, outcome: composedOutcome(why) };
+}
+
+/** Whether the call that writes the answer could exceed the cost limit with the model that is called first. */
+function isTooExpensive(state: ChainState, promptTokens: number): boolean {
+  const policy = { ...callLimits(state, 'synthesis'), ...costBounds(state) };
+  const { model } = startRoute('synthesis', state.models, policy);
+  return costExceeds(policy, model ?? 0, 0, Math.max(promptTokens, policy.promptTokens)).holds;
 }

@@ -8,6 +8,7 @@ import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limi
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
+import { answering } from '../../../machines/policies/questions.ts';
 import type { Json } from '../../durable/codec.ts';
 import type { CallInfo, CallEvent as ReusedEvent, ReuseOptions } from '../../durable/reused-calls.ts';
 import { describeValue } from '../../internal/describe-value.ts';
@@ -95,7 +96,7 @@ export async function forkRun(
   });
   const edit = edited !== null && turns !== undefined ? editOnce(edited.request, turns) : undefined;
   const { run, begin, abortOn } = attachRun(chain, actor, feed, { editRequest: edit, prompts: writer });
-  for (const event of changes.events) run.send(event);
+  for (const event of changes.events) run.send(answering(run.actor.getSnapshot().context, event));
   begin();
   abortOn(signal);
   return run;

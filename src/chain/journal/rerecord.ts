@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { answering } from '../../../machines/policies/questions.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { startOf } from '../../durable/replay.ts';
 import type { CallInfo } from '../../durable/reused-calls.ts';
@@ -44,7 +45,7 @@ export async function rerecord(recorded: readonly JournalEntry[]): Promise<reado
     if (run.journal.length > before) continue;
     if (unanswered.length > 0) throw notRecorded(start.runId, unanswered);
     const { asked, event } = userEvents.next(run.journal);
-    if (event !== undefined) run.send(event);
+    if (event !== undefined) run.send(answering(run.actor.getSnapshot().context, event));
     else if (asked === 'direction-asked' || !clock.advance()) throw notRecorded(start.runId, ['the user']);
   }
   return run.journal;

@@ -173,9 +173,27 @@ export function parseOptions(options: PostChainOptions): Pick<ChainParts, 'limit
         'invalid_option',
         `prompts.${task}: expected a prompt named "${task}"; received one named "${prompt?.name}".`,
       );
+  if (limits.maxCost !== null) requireKnownCost(options);
   if (options.grader !== undefined && options.gradingModel !== undefined)
     throw new PostChainError('invalid_option', 'grader and gradingModel: pass one of them; received both.');
   return { limits, thresholds, instructions };
+}
+
+/** Throws `invalid_option` for a cost limit if a model has no price, or if there are calls that the chart does not reserve. */
+function requireKnownCost({ model, fallbackModels = [], prices, gradingModel }: PostChainOptions): void {
+  const unpriced = [model ?? extractiveModel(), ...fallbackModels].find(
+    ({ id }) => prices === undefined || !Object.hasOwn(prices.models, id),
+  );
+  if (unpriced !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `limits.maxCost: expected prices.models["${unpriced.id}"], the price of a model that the chain calls; received none.`,
+    );
+  if (gradingModel !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      'limits.maxCost and gradingModel: pass one of them, because the calls of a grading model cannot be reserved; received both.',
+    );
 }
 
 /** Returns everything a chain needs: the options, validated and with their defaults. Throws `invalid_option`. */

@@ -142,6 +142,9 @@ export function createChainInput(
     consent,
     approval,
     ...pricesOf(models, prices),
+    maxOutputTokens: models.map(({ maxOutputTokens, contextWindowTokens }) =>
+      Math.min(maxOutputTokens ?? contextWindowTokens, contextWindowTokens),
+    ),
     hasDocuments: passages !== noPassages,
     hasEmbeddings: embeddings !== null,
     hasGrader: grader !== null,

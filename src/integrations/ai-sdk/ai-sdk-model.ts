@@ -101,6 +101,7 @@ export function aiSdkModel(languageModel: AiSdkLanguageModel, options: AiSdkMode
   return {
     id: `${provider}:${modelId}`,
     contextWindowTokens,
+    maxOutputTokens: options.maxOutputTokens,
     accepts,
     nativeTools,
     async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {

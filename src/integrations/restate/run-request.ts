@@ -79,6 +79,7 @@ export function timedModel(model: ChatModel, timeouts: ReplyTimeouts, clock: Clo
     get contextWindowTokens() {
       return model.contextWindowTokens;
     },
+    maxOutputTokens: model.maxOutputTokens,
     ...(model.accepts && { accepts: model.accepts }),
     get nativeTools() {
       return model.nativeTools === true;

@@ -14,10 +14,11 @@ import type {
 } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
+import { overBudget } from '../../../machines/policies/cost.ts';
 import { failureOf, LOST, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { acceptsFile, shownAttachments } from '../../../machines/policies/message-parts.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
-import { estimatedUsage, tokensOfChars } from '../../../machines/policies/usage.ts';
+import { estimatedUsage, tokensOfChars, tokensPerCharOf } from '../../../machines/policies/usage.ts';
 import { type Clock, inNextTurnOf, takeTurnOf } from '../../durable/clock.ts';
 import { wasInterrupted } from '../../durable/hosted-call.ts';
 import { onAbort } from '../../internal/async.ts';
@@ -241,7 +242,8 @@ function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: Rep
     const textChars = requestChars(spec, request);
     promptChars = textChars + charsOfFiles(request);
     // The stream is opened in the same turn unless tokens must be counted: then the call may have been aborted meanwhile.
-    const unsent = problem === null ? promptTooLong(model, request, textChars) : unsentReply(problem);
+    const sizes = { textChars, promptChars, most: call.maxPromptTokens };
+    const unsent = problem === null ? promptTooLong(model, request, sizes) : unsentReply(problem);
     const failed = unsent instanceof Promise ? await unsent : unsent;
     if (over) return;
     const reply =
@@ -342,23 +344,46 @@ function unsupportedFiles(model: ChatModel, request: ModelRequest): Failure | nu
   );
 }
 
+interface PromptSizes {
+  /** Characters without files, and with as many as the files count for. */
+  readonly textChars: number;
+  readonly promptChars: number;
+  /** The most tokens that fit into the cost limit; null: no limit. */
+  readonly most: number | null;
+}
+
 /**
- * Returns a failed reply for a prompt that exceeds the context window, without a call. A fallback model may have a larger one. Files do
- * not count, because estimates of their tokens are too rough to prevent a call.
+ * Returns a failed reply for a prompt that exceeds the context window or the cost limit, without a call. A fallback model may have a larger
+ * window, for which files do not count, because estimates of their tokens are too rough to prevent a call.
  */
 function promptTooLong(
   model: ChatModel,
   request: ModelRequest,
-  promptChars: number,
+  sizes: PromptSizes,
 ): Reply | null | Promise<Reply | null> {
-  return promptChars / 4 <= model.contextWindowTokens ? null : countedTooLong(model, request, promptChars);
+  const fits =
+    sizes.textChars / 4 <= model.contextWindowTokens && (sizes.most === null || sizes.promptChars <= sizes.most);
+  return fits ? null : countedTooLong(model, request, sizes);
 }
 
-async function countedTooLong(model: ChatModel, request: ModelRequest, promptChars: number): Promise<Reply | null> {
+/** Without a tokenizer, JSON and code may have this many times the usual number of tokens. */
+const MOST_PER_ESTIMATE = 1.5;
+
+async function countedTooLong(
+  model: ChatModel,
+  request: ModelRequest,
+  { textChars, promptChars, most }: PromptSizes,
+): Promise<Reply | null> {
   const { id, contextWindowTokens } = model;
   const counted = await countedTokens(model, request);
-  const tokens = counted ?? tokensOfChars(promptChars);
-  if (tokens <= contextWindowTokens) return null;
+  const tokens = counted ?? tokensOfChars(textChars);
+  if (tokens <= contextWindowTokens) {
+    const fileTokens = tokensOfChars(promptChars - textChars);
+    // An aborted call is charged by its characters.
+    const estimated = textChars * tokensPerCharOf(request.turns.map(({ content }) => content)) * MOST_PER_ESTIMATE;
+    const charged = Math.max(counted ?? estimated, tokensOfChars(textChars)) + fileTokens;
+    return most === null || charged <= most ? null : unsentReply(overBudget());
+  }
   const size = counted === null ? `about ${tokens} tokens (characters / 4)` : `${tokens} tokens`;
   const message = `The prompt has ${size}; ${id} accepts ${contextWindowTokens}, including the reply. Shorten it or use a model with a larger context window.`;
   return unread(failureOf('transport', 'prompt_too_long', message, { retryable: false }));

@@ -48,6 +48,7 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
   return {
     id: `openai:${settings.model}`,
     contextWindowTokens: settings.contextWindowTokens,
+    maxOutputTokens: settings.maxOutputTokens ?? undefined,
     accepts: settings.accepts,
     nativeTools: settings.nativeTools,
     checkKey: ({ signal }) => checkKey(settings, client, signal),

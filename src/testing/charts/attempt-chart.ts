@@ -66,6 +66,13 @@ const machine = attemptMachine.provide({
 /** As in a chain: the reply forms are tried, and a model that hangs is given up. */
 const IN_CHAIN = { triesReplyForms: true, maxHungCalls: 2, maxTransportRetries: 1, backoffBaseMs: 0 };
 
+/** A token costs 1. A prompt is expected to have 3 tokens and has 1, unless the call is lost; a reply has 1. */
+const COSTS = {
+  prices: [1, 1].map(() => ({ inputPerMillion: 1e6, cacheWritePerMillion: 1e6, outputPerMillion: 1e6 })),
+  maxOutputTokens: [1, 1],
+  backoffBaseMs: 0,
+};
+
 /** The attempt machine with every outcome of its model and schema. */
 export const attemptChart = {
   machine,
@@ -75,6 +82,7 @@ export const attemptChart = {
     'two models': inputWith({ maxFallbacks: 1 }),
     'in a chain': inputWith(IN_CHAIN),
     'in a chain, two models': inputWith({ ...IN_CHAIN, maxFallbacks: 1, maxHungCalls: 1, maxTransportRetries: 0 }),
+    'with a cost limit': inputWith({ ...COSTS, maxCost: 8, maxCorrections: 3, maxFallbacks: 1 }),
     'a decision in a chain': inputWith(IN_CHAIN, { task: 'continuation' }),
   },
   outcomes: {
@@ -126,6 +134,7 @@ function decidingContext({
     ...(policy.triesReplyForms && { models, isProse: reply?.prose }),
     model,
     gaveUp,
+    ...(policy.maxCost !== null && { cost: execution.usage.cost }),
     corrections: execution.corrections,
     transportRetries: execution.transportRetries,
     fallbacks: execution.fallbacks,

@@ -114,7 +114,7 @@ function measured({ messages }: MeasureContextInput): readonly Outcome[] {
 
 const RATE_LIMITED = Object.assign(new Error('too many requests'), { status: 429 });
 
-/** The events that a user or a host may send at any time. */
+/** The events that a user or a host may send at any time. The answers name a question that waits no longer. */
 const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'run.cancelled' },
   { type: 'run.interrupted' },
@@ -122,10 +122,22 @@ const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'run.adjusted', limits: {} },
   { type: 'run.directed', phase: 'experience' },
   { type: 'run.directed', phase: 'nowhere' },
-  { type: 'consent.given', choice: 'remove' },
+  { type: 'run.finished', questionId: 's0.direction' },
+  { type: 'run.directed', phase: 'experience', questionId: 's0.direction' },
+  { type: 'consent.given', questionId: 's0.consent', choice: 'remove' },
   { type: 'context.overruled', messageId: 'earlier.h1', choice: 'keep' },
   { type: 'context.undone', operationId: 's1.o1' },
 ];
+
+/** Returns the answers to a question that waits, and those that it refuses: of another kind, or about other messages. */
+const answersTo = (questionId: string): readonly ChainEvent[] => [
+  { type: 'consent.given', questionId, choice: 'remove' },
+  { type: 'consent.given', questionId, choice: '', items: { x: '' } },
+  { type: 'run.finished', questionId },
+  ...['nowhere', ...PHASES].map((phase) => ({ type: 'run.directed' as const, phase, questionId })),
+];
+
+const PRICES = { currency: 'EUR', models: { 'offline-extractive': { inputPerMillion: 0, outputPerMillion: 200_000 } } };
 
 /** The chain with every outcome of its phases and sources, and every event of its user. */
 export const chainChart = {
@@ -169,19 +181,24 @@ export const chainChart = {
     ),
     'with a grader': inputOf({ limits: { maxCycles: 2 } }, {}, { hasGrader: true, hasEmbeddings: true }),
     'few model calls': inputOf({ profile: 'thorough', limits: { maxModelCalls: 8 } }),
+    // Each call costs 1: see the stand-ins. An early call has 5 output tokens.
+    'with a cost limit': inputOf(
+      { profile: 'thorough', consent: 'ask', limits: { maxCost: 5.5, maxCycles: 2 }, prices: PRICES },
+      { history: [{ role: 'user', content: LONG_TEXT }] },
+      { contextWindowTokens: 3_000, maxOutputTokens: [5] },
+    ),
     'no convergence': inputOf({ thresholds: { change: 0 } }),
   },
   outcomes: {
     attempt: (input, { context }) => {
-      const { task } = input as AttemptInput;
+      const { task, policy } = input as AttemptInput;
       const outcomes = [
         ...attemptOutcomes(input as AttemptInput, repliesTo(input as AttemptInput, context as ChainState)),
-        ...(task === 'yield' ? [proseAnswer(input as AttemptInput)] : []),
+        ...(task === 'yield' && (policy.maxCost ?? 1) >= 1 ? [proseAnswer(input as AttemptInput)] : []),
       ];
       // A report affects only how many calls are left after an abort, which matters only if few are left.
-      return (context as ChainState).limits.maxModelCalls > FEW_CALLS
-        ? [...outcomes, reportsUsage, reportsModels]
-        : outcomes;
+      const { maxModelCalls, maxCost } = (context as ChainState).limits;
+      return maxModelCalls > FEW_CALLS && maxCost === null ? [...outcomes, reportsUsage, reportsModels] : outcomes;
     },
     action: (input) => [
       ...attemptOutcomes(input as AttemptInput, {
@@ -216,16 +233,10 @@ export const chainChart = {
     recallSession: [done({ turns: [], problem: null }), fails()],
     appendTurn: [done(undefined), fails()],
   },
-  events: (snapshot) =>
-    snapshot.matches({ cycling: { yield: 'awaitingDirection' } })
-      ? [
-          ...USER_EVENTS,
-          ...PHASES.filter((phase) => phase !== 'experience').map((phase) => ({
-            type: 'run.directed' as const,
-            phase,
-          })),
-        ]
-      : USER_EVENTS,
+  events: ({ context }) => {
+    const { question } = context as ChainState;
+    return question === null ? USER_EVENTS : [...USER_EVENTS, ...answersTo(question)];
+  },
   abstraction: decidingContext,
   limit: 50_000,
 } satisfies ExploredChart<typeof chainMachine>;
@@ -253,6 +264,7 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
     consentAsked: context.consentAsked,
     repeats: assessment?.repeats,
     callsLeft: callsLeft > FEW_CALLS ? 'enough' : callsLeft,
+    ...(limits.maxCost !== null && { cost: usage.cost }),
     shouldMeasure: measuringPays(context, visibleMessages(context)).holds,
     modelRates: modelMayRate(context).holds,
     within:

@@ -41,16 +41,22 @@ export const chainProperties: readonly Property[] = [
   never('over the phase retry limit', ({ context: { phaseRetries, limits } }) => phaseRetries > limits.maxPhaseRetries),
   never('over the limit of model calls', ({ context: { usage, limits } }) => usage.modelCalls > limits.maxModelCalls),
   never(
+    'over the cost limit',
+    ({ context: { usage, written, limits } }) =>
+      limits.maxCost !== null && !(usage.cost + (written?.usage.cost ?? 0) <= limits.maxCost),
+  ),
+  never(
     'waiting for consent that an option gives',
     (snapshot) =>
       snapshot.context.consent !== 'ask' && snapshot.matches({ cycling: { understanding: 'awaitingConsent' } }),
   ),
-  // Events that come too late, and consent that nobody asked for, are ignored.
+  never('a question that no state waits for, or none in a state that waits', (snapshot) => {
+    const waits = [{ understanding: 'awaitingConsent' }, { yield: 'awaitingDirection' }];
+    return (snapshot.context.question !== null) !== waits.some((cycling) => snapshot.matches({ cycling }));
+  }),
+  // Some events that come too late are ignored.
   noIgnoredEvent({
-    'consent.given': ['postChain.cycling', 'synthesizing', 'remembering'],
-    'run.finished': ['synthesizing', 'remembering'],
     'run.adjusted': ['synthesizing', 'remembering'],
-    'run.directed': ['synthesizing', 'remembering'],
     'run.cancelled': ['remembering'],
     'run.interrupted': ['remembering'],
   }),
@@ -71,6 +77,10 @@ export const attemptProperties: readonly Property[] = [
     ({ context: { execution, policy } }) => execution.transportRetries > policy.maxTransportRetries,
   ),
   // A model may take over twice: for its JSON, and for its prose.
+  never(
+    'over the cost limit',
+    ({ context: { execution, policy } }) => policy.maxCost !== null && execution.usage.cost > policy.maxCost,
+  ),
   never(
     'over the fallback limit',
     ({ context: { execution, policy } }) =>

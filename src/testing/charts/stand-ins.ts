@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import type { AttemptInput, AttemptOutcome, ModelsReport, UsageReport } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { newModels } from '../../../machines/contracts/model-status.ts';
+import { overBudget } from '../../../machines/policies/cost.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { newExecution } from '../../../machines/policies/retry.ts';
 import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -37,9 +38,19 @@ const models: ModelsReport = { type: 'models.learned', models: newModels(0) };
 
 export const reportsModels: Outcome = sends(models, 'reports its models');
 
-/** Returns the outcomes of an attempt: each of these values, each kind of failure, and an error. Each charges one call. */
+/** The cost of each call of a run with a cost limit. */
+const CALL_COST = 1;
+
+/**
+ * Returns the outcomes of an attempt: each of these values, each kind of failure, and an error. Each charges one call, unless it could
+ * exceed the cost limit.
+ */
 export function attemptOutcomes(input: AttemptInput, values: Readonly<Record<string, unknown>>): readonly Outcome[] {
-  const execution = { ...newExecution(input), usage: USAGE };
+  const { maxCost } = input.policy;
+  if (maxCost !== null && maxCost < CALL_COST)
+    return [done({ ok: false, failure: overBudget(), execution: newExecution(input) }, 'over budget')];
+  const usage = maxCost === null ? USAGE : { ...USAGE, cost: CALL_COST };
+  const execution = { ...newExecution(input), usage };
   const ended = (outcome: AttemptOutcome, name: string) => done(outcome, name);
   return [
     ...Object.entries(values).map(([name, value]) => ended({ ok: true, prose: false, value, execution }, name)),
@@ -49,5 +60,6 @@ export function attemptOutcomes(input: AttemptInput, values: Readonly<Record<str
 }
 
 export function proseOutcome(input: AttemptInput, value: unknown, name: string): Outcome {
-  return done({ ok: true, prose: true, value, execution: { ...newExecution(input), usage: USAGE } }, name);
+  const usage = input.policy.maxCost === null ? USAGE : { ...USAGE, cost: CALL_COST };
+  return done({ ok: true, prose: true, value, execution: { ...newExecution(input), usage } }, name);
 }

@@ -61,7 +61,7 @@ describe('the outcome of an external event', () => {
       }),
       { numRuns: sampleSize('runs with outcomes', 12, 100), seed: 7 },
     );
-    expect([...seen]).toEqual(expect.arrayContaining(['handled', 'transitions']));
+    expect([...seen].sort()).toEqual(['handled', 'transitions']);
   });
 
   it('is a rejection with the guards if all of them were false', () => {
@@ -96,7 +96,7 @@ describe('the outcome of an external event', () => {
     );
     expect(data).toContain('run.adjusted handled');
     expect(data).toContain('run.directed handled');
-    expect(data).toContain('consent.given no-transition');
+    expect(data).toContain('consent.given handled');
     expect(data).toContain('run.finished transitions');
   });
 });

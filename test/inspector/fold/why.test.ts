@@ -82,7 +82,7 @@ describe('the Why view', () => {
       for (const { seq, decision } of all(entries, 'decision')) {
         const { transition } = ask(seq);
         const taken = transition?.candidates.find(({ result }) => result === 'taken')?.name;
-        const guard = { nextPhaseChosen: `nextPhaseIs(${decision.nextPhase})`, directedByUser: 'directionIsPhase' };
+        const guard = { nextPhaseChosen: `nextPhaseIs(${decision.nextPhase})`, directedByUser: 'directionFits' };
         expect(taken).toBe((guard as Record<string, string>)[decision.rule] ?? decision.rule);
         expect(entries.slice(transition?.seq, seq).filter(({ type }) => type === 'phase-start')).toEqual([]);
       }
@@ -116,7 +116,7 @@ describe('the Why view', () => {
     const { heading, outcome, facts } = asked(directed)(consent?.seq);
     expect(heading).toBe('Why did nothing happen on consent.given?');
     expect(outcome).toEqual({
-      words: 'Ignored: the current states have no transition for this event.',
+      words: 'Rejected: the run waits for no answer.',
       isIgnored: true,
     });
     expect(facts).toContainEqual({ label: 'Current states', text: 'cycling › action' });

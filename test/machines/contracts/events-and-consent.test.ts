@@ -8,6 +8,9 @@ import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { readChoice } from '../../../machines/policies/consent.ts';
 import { results } from '../../support/contract-samples.ts';
 
+const consent = (changes: object) => ({ type: 'consent.given', questionId: 'q', choice: 'keep', ...changes });
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, 'keep']));
+
 describe('run contracts', () => {
   it('[C1] define six phases in order, each with a reply schema', () => {
     expect(PHASES).toEqual(['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
@@ -39,7 +42,9 @@ describe('run contracts', () => {
     { type: 'run.interrupted' },
     { type: 'run.directed', phase: 'experience', prompt: 'try this' },
     { type: 'run.finished' },
-    { type: 'consent.given', choice: 'what?', items: { m1: 'keep' } },
+    { type: 'run.directed', phase: 'experience', questionId: 's6.direction' },
+    { type: 'run.finished', questionId: 's6.direction' },
+    { type: 'consent.given', questionId: 's5.consent', choice: 'what?', items: { m1: 'keep' } },
   ])('[Y4] [U8] accept the event $type', (event) => {
     expect(chainEventSchema.parse(event)).toEqual(event);
   });
@@ -55,7 +60,8 @@ describe('run contracts', () => {
     { type: 'run.cancelled', reason: 'changed my mind' },
     { type: 'run.directed', phase: 'experience', prompt: 'try this' },
     { type: 'run.finished' },
-    { type: 'consent.given', choice: 'keep', items: { m1: 'remove' } },
+    { type: 'run.finished', questionId: 's6.direction' },
+    { type: 'consent.given', questionId: 's5.consent', choice: 'keep', items: { m1: 'remove' } },
   ])('let a client send the event $type, which is also an event of the chain', (event) => {
     expect(clientEventSchema.parse(event)).toEqual(event);
     expect(chainEventSchema.parse(event)).toEqual(event);
@@ -65,9 +71,16 @@ describe('run contracts', () => {
     ['other limits', { type: 'run.adjusted', limits: { maxCycles: 1 } }],
     ['an interruption by the host', { type: 'run.interrupted' }],
     ['limits beside another event', { type: 'run.finished', limits: { maxCycles: 100_000 } }],
-    ['consent in the name of an option', { type: 'consent.given', choice: 'remove', by: 'option' }],
-    ['a choice that does not exist', { type: 'consent.given', choice: 'burn' }],
-    ['a choice for one message that does not exist', { type: 'consent.given', choice: 'keep', items: { m1: 'burn' } }],
+    ['consent in the name of an option', consent({ by: 'option' })],
+    ['consent to no question', { type: 'consent.given', choice: 'keep' }],
+    ['consent to an empty question', consent({ questionId: '' })],
+    ['a choice that does not exist', consent({ choice: 'burn' })],
+    ['a choice for one message that does not exist', consent({ items: { m1: 'burn' } })],
+    ['choices for too many messages', consent({ items: many(1_001) })],
+    ['an id that is too long', { type: 'context.undone', operationId: 'x'.repeat(1_001) }],
+    ['the id of a message that is too long', consent({ items: { ['x'.repeat(1_001)]: 'keep' } })],
+    ['a prompt that is too long', { type: 'run.directed', phase: 'yield', prompt: 'x'.repeat(20_001) }],
+    ['a reason that is too long', { type: 'run.cancelled', reason: 'x'.repeat(20_001) }],
     ['a direction to an unknown phase', { type: 'run.directed', phase: 'nowhere' }],
     ['a call that has ended', { type: 'settled', output: {} }],
   ])('reject %s from a client', (_, event) => {

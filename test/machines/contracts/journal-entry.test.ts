@@ -38,7 +38,14 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
   'phase-end': { type: 'phase-end', phase: 'action', cycle: 1, step: 1, summary: 's', failure: aFailure() },
   operations: { type: 'operations', phase: 'action', step: 1, applied: Object.values(operations) },
   recovery: { type: 'recovery', phase: 'action', action: 'repeat', failure: aFailure() },
-  'consent-asked': { type: 'consent-asked', request: { items: [item] } },
+  'consent-asked': { type: 'consent-asked', questionId: 's5.consent', request: { items: [item] } },
+  'answer-refused': {
+    type: 'answer-refused',
+    event: 'consent.given',
+    questionId: 's5.consent',
+    question: 's11.consent',
+    reason: 'other_question',
+  },
   'consent-resolved': { type: 'consent-resolved', kept: 1, summarized: 0, removed: 0, by: 'time-out' },
   'context-overruled': {
     type: 'context-overruled',
@@ -49,6 +56,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
   },
   'direction-asked': {
     type: 'direction-asked',
+    questionId: 's6.direction',
     cycle: 1,
     proposal: 'experience',
     answer: 'a',
@@ -134,7 +142,10 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
   timer: { type: 'timer', timer: 0 },
   'run-stopped': { type: 'run-stopped' },
   resumed: { type: 'resumed', resumedAt: '2025-01-27T10:00:00Z' },
-  delivery: { type: 'delivery', event: { type: 'consent.given', choice: 'keep', items: { m: 'remove' } } },
+  delivery: {
+    type: 'delivery',
+    event: { type: 'consent.given', questionId: 's5.consent', choice: 'keep', items: { m: 'remove' } },
+  },
   transition: {
     type: 'transition',
     machine: 'postChain',

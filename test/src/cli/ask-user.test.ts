@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ChainEvent } from '../../../machines/contracts/events.ts';
-import { type Answerer, lineAnswerer, terminalAnswerer, withConsent } from '../../../src/cli/ask-user.ts';
+import { type Answerer, lineAnswerer, type Reply, terminalAnswerer, withConsent } from '../../../src/cli/ask-user.ts';
 import { createQuestions } from '../../../src/cli/run-command.ts';
-import { entriesOf, settle, startScripted, unsureAnswer } from '../../support/run-chain.ts';
+import { entriesOf, sendAnswer, settle, startScripted, unsureAnswer } from '../../support/run-chain.ts';
 import {
   consentResolutions,
   fakeTerminal,
@@ -48,8 +47,8 @@ describe('without a prompt', () => {
 
 describe('replies', () => {
   it('are not sent after the deadline', async () => {
-    let late: (event: ChainEvent) => void = () => {};
-    const consent = () => new Promise<ChainEvent>((resolve) => (late = resolve));
+    let late: (reply: Reply) => void = () => {};
+    const consent = () => new Promise<Reply>((resolve) => (late = resolve));
     const { run, clock, finish } = startWithTerminal(
       { yield: { hang: true } },
       { history: TWO_LONG_MESSAGES },
@@ -76,8 +75,8 @@ describe('questions of a resumed run', () => {
     const { run } = startScripted(plan, { limits: { maxCycles: 5 } }, { mode: 'manual' });
     const asks = () => entriesOf(run, 'direction-asked').length;
     await expect.poll(asks).toBe(1);
-    run.send({ type: 'run.directed', phase: 'nowhere' });
-    run.send({ type: 'run.directed', phase: 'experience' });
+    sendAnswer(run, { type: 'run.directed', phase: 'nowhere' });
+    sendAnswer(run, { type: 'run.directed', phase: 'experience' });
     await expect.poll(asks).toBe(2);
     const asked: string[] = [];
     const answerer: Answerer = {

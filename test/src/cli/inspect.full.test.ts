@@ -122,14 +122,16 @@ describe('postchain run --inspect', () => {
     const started = user.start('run', 'What is a cycle?', '--docs', 'docs', '--history', history, '--inspect');
     const { page, runId } = await openedRun(started);
     await expect.poll(() => page.entries(runId).some(({ type }) => type === 'consent-asked')).toBe(true);
-    page.say({ type: 'send', id: 1, runId, event: { type: 'consent.given', choice: 'remove' } });
+    const asked = page.entries(runId).find(({ type }) => type === 'consent-asked') as { questionId: string };
+    const { questionId } = asked;
+    page.say({ type: 'send', id: 1, runId, event: { type: 'consent.given', questionId, choice: 'remove' } });
     expect(await page.reply(1)).toMatchObject({ problem: null });
     await page.end(runId);
     const given = page
       .entries(runId)
       .filter((entry) => entry.type === 'delivery')
       .map(({ event }) => event);
-    expect(given).toContainEqual({ type: 'consent.given', choice: 'remove' });
+    expect(given).toContainEqual({ type: 'consent.given', questionId, choice: 'remove' });
     expect(given).not.toContainEqual(expect.objectContaining({ choice: 'keep' }));
   });
 

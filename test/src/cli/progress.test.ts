@@ -57,7 +57,7 @@ function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress:
   earlier(progress);
   const phase = { phase: 'understanding', cycle: 1, step: 5 } as const;
   progress({ ...at, type: 'phase-start', ...phase });
-  if (asked) progress({ ...at, type: 'consent-asked', request: { items: [] } });
+  if (asked) progress({ ...at, type: 'consent-asked', questionId: 's5.consent', request: { items: [] } });
   const { statistics = untouched, pruningLog = [], problem = null } = evaluated;
   progress({ ...at, type: 'context-evaluated', step: 5, statistics, pruningLog, problem });
   const understood = { integrated: 'It is so.', assessments: [{ messageId: 'p1', relevance: 0.2, reason: 'old' }] };
@@ -80,7 +80,7 @@ describe('context changes in the progress output', () => {
   it('[U13] prints nothing if only an earlier cycle asked for consent', () => {
     const lines = shown({}, false, (progress) => {
       progress({ ...at, type: 'phase-start', phase: 'understanding', cycle: 7, step: 4 });
-      progress({ ...at, type: 'consent-asked', request: { items: [] } });
+      progress({ ...at, type: 'consent-asked', questionId: 's5.consent', request: { items: [] } });
     });
     expect(lines).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe('the phases, in the progress of a run', () => {
     const progress = createProgress(createScreen(fake.terminal.out));
     const early = { attemptId: 's6.yield', task: 'yield', attempt: 1 } as const;
     progress({ ...at, type: 'phase-start', phase: 'understanding', cycle: 1, step: 5 });
-    progress({ ...at, type: 'consent-asked', request: { items: [] } });
+    progress({ ...at, type: 'consent-asked', questionId: 's5.consent', request: { items: [] } });
     const asking = fake.shown();
     progress({ type: 'partial', ...early, value: { answer: 'It is so.' } });
     progress({

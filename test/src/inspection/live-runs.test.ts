@@ -178,7 +178,12 @@ describe('an event sent to a run', () => {
     await expect.poll(() => page.entries('run-1').some(({ type }) => type === 'consent-asked')).toBe(true);
     const adjusted: ChainEvent = { type: 'run.adjusted', limits: { maxCycles: 1 } };
     page.say({ type: 'send', id: 1, runId: 'run-1', event: adjusted });
-    page.say({ type: 'send', id: 2, runId: 'run-1', event: { type: 'consent.given', choice: 'keep' } });
+    page.say({
+      type: 'send',
+      id: 2,
+      runId: 'run-1',
+      event: { type: 'consent.given', questionId: 's5.consent', choice: 'keep' },
+    });
     expect([await page.reply(1), await page.reply(2)]).toMatchObject([{ problem: null }, { problem: null }]);
     await page.end('run-1');
     expect(page.entries('run-1')).toContainEqual(expect.objectContaining({ type: 'consent-resolved' }));

@@ -35,6 +35,7 @@ import {
   type Plan,
   type ScriptedRun,
   scriptedChain,
+  sendAnswer,
   startScripted,
   unsureAnswer,
   workCall,
@@ -215,7 +216,7 @@ export const manualRun = () =>
     ],
     (run) => {
       run.send({ type: 'run.adjusted', thresholds: { confidence: 0.8 } });
-      run.send({ type: 'consent.given', choice: 'remove' });
+      sendAnswer(run, { type: 'consent.given', choice: 'remove' });
     },
   );
 
@@ -276,9 +277,9 @@ export async function contextRun(): Promise<readonly JournalEntry[]> {
     { history: [{ role: 'user', content: LONG_MESSAGE }], mode: 'manual' },
   );
   for await (const event of run.events) {
-    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarize' });
+    if (event.type === 'consent-asked') sendAnswer(run, { type: 'consent.given', choice: 'summarize' });
     if (event.type === 'direction-asked')
-      run.send(event.cycle < 3 ? { type: 'run.directed', phase: 'action' } : { type: 'run.finished' });
+      sendAnswer(run, event.cycle < 3 ? { type: 'run.directed', phase: 'action' } : { type: 'run.finished' });
   }
   return run.journal;
 }

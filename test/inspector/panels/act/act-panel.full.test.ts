@@ -45,7 +45,9 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     await form.getByRole('combobox').first().selectOption('remove');
     await form.getByRole('button', { name: 'Keep the rest' }).click();
     await sentOf(live).getByText('sent', { exact: true }).waitFor();
-    expect(sent).toEqual([{ type: 'consent.given', choice: 'keep', items: { 'earlier.h1': 'remove' } }]);
+    expect(sent).toEqual([
+      { type: 'consent.given', questionId: 's5.consent', choice: 'keep', items: { 'earlier.h1': 'remove' } },
+    ]);
     await play();
     expect(await sentOf(live).textContent()).toContain('delivered');
     expect(await form.count()).toBe(0);
@@ -73,7 +75,9 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await sentOf(live).getByText('sent', { exact: true }).waitFor();
-    expect(sent).toEqual([{ type: 'run.directed', phase: 'intention', prompt: 'what is wanted' }]);
+    expect(sent).toEqual([
+      { type: 'run.directed', phase: 'intention', prompt: 'what is wanted', questionId: 's6.direction' },
+    ]);
     await play();
     expect(await sentOf(live).textContent()).toContain('delivered');
   });
@@ -93,11 +97,19 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
       expect(await text.getAttribute('aria-invalid')).toBe('true');
     }
     expect(live.sent).toEqual([]);
-    await text.fill('{"type": "run.directed", "phase": "nowhere"}');
-    await form.getByRole('button').click();
-    await sentOf(live).getByText('sent', { exact: true }).waitFor();
-    await live.play();
-    expect(await sentOf(live).textContent()).toContain('rejected: not a phase');
+    for (const [event, problem] of [
+      [
+        { type: 'run.directed', phase: 'action' },
+        'rejected: the answer names no question; the run waits for an answer to s6.direction',
+      ],
+      [{ type: 'run.directed', phase: 'nowhere', questionId: 's6.direction' }, 'rejected: not a phase'],
+    ] as const) {
+      await text.fill(JSON.stringify(event));
+      await form.getByRole('button').click();
+      await sentOf(live).getByText('sent', { exact: true }).waitFor();
+      await live.play();
+      await sentOf(live).getByText(problem).waitFor();
+    }
     expect(await live.page.getByRole('alert').textContent()).toContain('“nowhere” was rejected');
   });
 
@@ -171,7 +183,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     expect(await note.textContent()).toMatch(/^You are viewing entry 3\. .* live run, which is at entry \d+\./);
     await live.page.getByRole('button', { name: 'Continue with action' }).click();
     await sentOf(live).getByText('sent', { exact: true }).waitFor();
-    expect(live.sent).toEqual([{ type: 'run.directed', phase: 'action' }]);
+    expect(live.sent).toEqual([{ type: 'run.directed', phase: 'action', questionId: 's6.direction' }]);
     await note.getByRole('button', { name: 'Go to the latest entry' }).click();
     expect(await note.textContent()).toBe('Events are sent to the live run immediately.');
   });

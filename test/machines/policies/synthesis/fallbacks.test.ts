@@ -157,6 +157,7 @@ describe('the reported cost', () => {
     expect(budget).toEqual({
       tokens: { limit: 1_000_000, used: 1_000, left: 999_000 },
       modelCalls: { limit: 100, used: 6, left: 94 },
+      cost: { limit: null, used: 0.51, left: null },
       totalMs: { limit: 600_000, used: 1_500 },
       ttl: { limit: 5, used: 1, left: 4 },
       synthesisReserveTokens: { limit: 8_000, used: 340 },
@@ -165,8 +166,12 @@ describe('the reported cost', () => {
   });
 
   it('[E2] has nothing remaining when more than the limit was used', () => {
-    const limits = { ...good.limits, maxTokens: 900, maxModelCalls: 5 };
-    expect(costOf({ limits }).budget).toMatchObject({ tokens: { left: 0 }, modelCalls: { left: 0 } });
+    const limits = { ...good.limits, maxTokens: 900, maxModelCalls: 5, maxCost: 0.5 };
+    expect(costOf({ limits }).budget).toMatchObject({
+      tokens: { left: 0 },
+      modelCalls: { left: 0 },
+      cost: { limit: 0.5, used: 0.51, left: 0 },
+    });
   });
 
   it('[E2] is unknown when a price or its currency is unknown', () => {

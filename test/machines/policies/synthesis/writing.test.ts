@@ -157,7 +157,7 @@ describe('the material shown to the model', () => {
 describe('limits of the calls that write the answer', () => {
   const policyOf = (limits: Parameters<typeof someLimits>[0], basis = aBasis()) =>
     writingPolicy(
-      { limits: someLimits(limits), prices: [], fallbackModels: 0, policies: {} },
+      { limits: someLimits(limits), prices: [], maxOutputTokens: [], fallbackModels: 0, policies: {} },
       asked(planWriting(basis, WINDOW)),
     );
 

@@ -8,7 +8,7 @@ import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { ProfileOption } from '../../../../src/chain/runtime/profile.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
-import { entriesOf, type Plan, rulesOf, scriptedChain, settle } from '../../../support/run-chain.ts';
+import { entriesOf, type Plan, rulesOf, scriptedChain, sendAnswer, settle } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
 const isTimer = ({ type }: JournalEntry): boolean => type === 'timer';
@@ -100,13 +100,13 @@ describe('a fork', () => {
       const { chain } = forkableChain({}, 'balanced');
       const run = chain.run({ request: 'Is it so?', history });
       await settle();
-      run.send({ type: 'consent.given', choice });
+      sendAnswer(run, { type: 'consent.given', choice });
       await run.answer;
       const [reply] = run.journal.filter((entry) => entry.type === 'call-event' && entry.actor === 'callAhead');
       return async (set: ForkChanges) => {
         const fork = await chain.fork('first', { at: reply?.seq ?? 0, set });
         await settle();
-        fork.send({ type: 'consent.given', choice });
+        sendAnswer(fork, { type: 'consent.given', choice });
         await fork.answer;
         return fork.actor.getSnapshot().context.results.yield?.reply;
       };

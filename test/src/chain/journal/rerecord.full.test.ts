@@ -50,7 +50,8 @@ describe('rerecord', () => {
     const { run } = startScripted({}, { thresholds: { confidence: 1 } }, { mode: 'manual' });
     for await (const event of run.events) {
       if (event.type !== 'direction-asked') continue;
-      run.send(event.cycle === 1 ? { type: 'run.directed', phase: 'intention' } : { type: 'run.finished' });
+      const { cycle, questionId } = event;
+      run.send(cycle === 1 ? { type: 'run.directed', phase: 'intention', questionId } : { type: 'run.finished' });
     }
     const again = await rerecord(readBack(run.journal));
     expect(again.flatMap((entry) => (entry.type === 'delivery' ? [entry.event] : []))).toEqual(

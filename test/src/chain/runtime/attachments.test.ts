@@ -25,7 +25,7 @@ import { readContent } from '../../../../src/llm/content.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
-import { entriesOf, promptsIn } from '../../../support/run-chain.ts';
+import { entriesOf, promptsIn, sendAnswer } from '../../../support/run-chain.ts';
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 const PNG_BASE64 = 'iVBORw0KGgoBAgM=';
@@ -376,7 +376,7 @@ describe('files in the context', () => {
     for await (const event of ask.events) {
       if (event.type !== 'consent-asked') continue;
       expect(event.request.items[0]?.preview).toMatch(/^Photo \d \[Attached: \d\.png \(image\/png, 14 B\)\]$/);
-      ask.send({ type: 'consent.given', choice: 'remove' });
+      sendAnswer(ask, { type: 'consent.given', choice: 'remove' });
     }
     await ask.answer;
     expect(entriesOf(ask, 'consent-resolved')[0]?.removed).toBeGreaterThan(0);

@@ -3,7 +3,15 @@ import type { Message } from '../../../../machines/contracts/message.ts';
 import type { Task } from '../../../../machines/contracts/phase.ts';
 import { KEPT_BY_DEFAULT } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
-import { eager, entriesOf, settle, startScripted, unsureAnswer, worthASummary } from '../../../support/run-chain.ts';
+import {
+  eager,
+  entriesOf,
+  sendAnswer,
+  settle,
+  startScripted,
+  unsureAnswer,
+  worthASummary,
+} from '../../../support/run-chain.ts';
 
 type Started = ReturnType<typeof startScripted>;
 
@@ -50,7 +58,7 @@ describe('a consent request for the whole batch', () => {
     async (choice, items, wanted) => {
       const started = startScripted({}, {}, { history });
       await settle();
-      started.run.send({ type: 'consent.given', choice, items });
+      sendAnswer(started.run, { type: 'consent.given', choice, items });
       await started.run.answer;
       for (const [at, id] of [H1, H2, H3].entries()) {
         expect(operationsOn(started, id)).toMatchObject([
@@ -82,7 +90,7 @@ describe('a consent request for the whole batch', () => {
       await settle();
       expect(asked(started)[0]?.items.map(({ messageId }) => messageId)).toEqual(['earlier.l']);
       const items = { 'earlier.long': choice, 'earlier.nobody': 'remove', request: 'remove' } as const;
-      started.run.send({ type: 'consent.given', choice: 'keep', items });
+      sendAnswer(started.run, { type: 'consent.given', choice: 'keep', items });
       await started.run.answer;
       expect(operationsOn(started, 'earlier.long')).toMatchObject([
         { operation: wanted, metadata: { consent: choice } },
@@ -147,7 +155,7 @@ describe('after the consent timeout', () => {
     const started = start();
     await settle();
     started.clock.increment(4_999);
-    started.run.send({ type: 'consent.given', choice: 'remove' });
+    sendAnswer(started.run, { type: 'consent.given', choice: 'remove' });
     await started.run.answer;
     expect(resolved(started)).toEqual([{ kept: 0, summarized: 0, removed: 3, by: 'user' }]);
     expect(

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES, TASKS } from '../../../../machines/contracts/phase.ts';
-import { entriesOf, everyTask, phasesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import {
+  entriesOf,
+  everyTask,
+  phasesOf,
+  sendAnswer,
+  settle,
+  startScripted,
+  unsureAnswer,
+} from '../../../support/run-chain.ts';
 
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 
@@ -24,7 +32,7 @@ describe('run control', () => {
     const { run, model } = startScripted({ intention: { hang: true } }, { limits: { maxModelCalls: 6 } });
     for (let sent = 0; sent < 50; sent += 1) {
       await settle();
-      run.send({ type: 'run.directed', phase: 'intention' });
+      sendAnswer(run, { type: 'run.directed', phase: 'intention' });
     }
     expect(await run.answer).toMatchObject({ metadata: { reason: 'budget_exhausted' } });
     expect(model.calls.filter(({ task }) => task !== 'synthesis')).toHaveLength(6);
@@ -63,7 +71,7 @@ describe('run control', () => {
     });
     await settle();
     hangs = false;
-    run.send({ type: 'run.directed', phase, prompt: 'Look again.' });
+    sendAnswer(run, { type: 'run.directed', phase, prompt: 'Look again.' });
     await settle();
     expect(phasesOf(run)[3]).toBe(phase);
     const directed = entriesOf(run, 'transition').find(({ event }) => event === 'run.directed');
@@ -75,7 +83,7 @@ describe('run control', () => {
   it('[Y5] rejects a direction that is not a phase and changes nothing', async () => {
     const { run } = startScripted({ intention: { hang: true } });
     await settle();
-    run.send({ type: 'run.directed', phase: 'dessert' });
+    sendAnswer(run, { type: 'run.directed', phase: 'dessert' });
     await settle();
     expect(entriesOf(run, 'direction-refused').map(({ received }) => received)).toEqual(['dessert']);
     expect(run.actor.getSnapshot().value).toEqual({ cycling: { intention: 'calling' } });
@@ -87,8 +95,8 @@ describe('run control', () => {
     const { run, model } = startScripted(unsure, {}, { mode: 'manual' });
     await settle();
     expect(entriesOf(run, 'direction-asked')).toMatchObject([{ cycle: 1, proposal: 'action' }]);
-    run.send({ type: 'run.directed', phase: 'nowhere' });
-    run.send({ type: 'run.directed', phase: 'yield', prompt: 'Only look again.' });
+    sendAnswer(run, { type: 'run.directed', phase: 'nowhere' });
+    sendAnswer(run, { type: 'run.directed', phase: 'yield', prompt: 'Only look again.' });
     await settle();
     expect(phasesOf(run)).toEqual([...PHASES, 'yield']);
     expect(model.calls.at(-1)?.input).toMatchObject({ cycle: 2, prompt: 'Only look again.' });
@@ -105,7 +113,7 @@ describe('run control', () => {
     expect(asked?.recommendation?.rationale).toBe(
       'the answer is confident enough (confidence 0.95, above 0.9, modelConfidence 0.95, grounding null)',
     );
-    run.send({ type: 'run.directed', phase: 'intention' });
+    sendAnswer(run, { type: 'run.directed', phase: 'intention' });
     await settle();
     expect(entriesOf(run, 'phase-start').filter(({ cycle }) => cycle === 2)).toHaveLength(4);
     expect(entriesOf(run, 'direction-asked').map(({ recommendation }) => recommendation?.rule)).toEqual([
@@ -123,7 +131,7 @@ describe('run control', () => {
   ])('[Y4] recommends to complete by %s in manual mode', async (rule, said, thresholds) => {
     const { run } = startScripted({ yield: unsureAnswer(1, said) }, { thresholds }, { mode: 'manual' });
     await settle();
-    run.send({ type: 'run.directed', phase: 'action' });
+    sendAnswer(run, { type: 'run.directed', phase: 'action' });
     await settle();
     expect(entriesOf(run, 'direction-asked').at(-1)?.recommendation).toMatchObject({ rule, complete: true });
     run.cancel();

@@ -6,7 +6,7 @@ import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts'
 import { replay } from '../../../../src/entries/index.ts';
 import type { ScriptEntry } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, type Plan, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf, type Plan, phasesOf, sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
 
 type Started = ReturnType<typeof startScripted>;
 
@@ -113,7 +113,7 @@ describe('the call of Observation', () => {
     );
     await settle();
     run.send({ type: 'context.overruled', messageId: 'earlier.h1', choice: 'remove' });
-    run.send({ type: 'run.directed', phase: 'observation' });
+    sendAnswer(run, { type: 'run.directed', phase: 'observation' });
     const { metadata } = await run.answer;
     expect(model.calls.filter(({ task }) => task === 'observation')).toHaveLength(2);
     expect(metadata.usage.modelCalls).toBe(8);
@@ -178,7 +178,7 @@ describe('the call of Yield', () => {
     expect(entriesOf(started.run, 'consent-asked')).toHaveLength(1);
     expect(tasksOf(started).at(-1)).toBe('yield');
     if (event === null) started.clock.increment(120_000);
-    else started.run.send(event);
+    else sendAnswer(started.run, event);
     expect((await started.run.answer).status).toBe('completed');
     expect(countOf(started, 'yield')).toBe(1);
   });
@@ -186,7 +186,7 @@ describe('the call of Yield', () => {
   it('[U8] is made again for the context that the user chose', async () => {
     const started = asked();
     await settle();
-    started.run.send({ type: 'consent.given', choice: 'remove' });
+    sendAnswer(started.run, { type: 'consent.given', choice: 'remove' });
     const { metadata } = await started.run.answer;
     expect(countOf(started, 'yield')).toBe(2);
     const [early, own] = started.model.calls.filter(({ task }) => task === 'yield');
@@ -212,7 +212,7 @@ describe('the search of Experience', () => {
     const started = start({ action: HANGS }, { documents });
     await settle();
     expect(queries).toEqual(['Is it so?']);
-    started.run.send({ type: 'run.directed', phase: 'experience' });
+    sendAnswer(started.run, { type: 'run.directed', phase: 'experience' });
     await settle();
     expect(queries).toEqual(['Is it so?', 'Is it so?']);
     expect(entriesOf(started.run, 'retrieval')).toHaveLength(2);

@@ -6,7 +6,7 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage, aPassage } from '../../../support/contract-samples.ts';
 import { searchMessage, userMessage, userTexts } from '../../../support/retention.ts';
-import { settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 const LONG = 'It is a long story. '.repeat(80);
@@ -38,7 +38,7 @@ describe('a chain that validates its input', () => {
     const messages = ids.map((id) => userMessage(id, `My ${id}. ${LONG}`));
     const { run } = startScripted({}, {}, { messages });
     await settle();
-    run.send({ type: 'consent.given', choice: 'remove', items: JSON.parse('{"earlier.__proto__":"keep"}') });
+    sendAnswer(run, { type: 'consent.given', choice: 'remove', items: JSON.parse('{"earlier.__proto__":"keep"}') });
     await run.answer;
     const left = run.actor.getSnapshot().context.messages;
     expect(userTexts(left)).toEqual([messages[0]?.content, 'Is it so?']);

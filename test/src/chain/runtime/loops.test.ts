@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
-import { entriesOf, rulesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { entriesOf, rulesOf, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
 /** Never large enough for Understanding to be selected. */
@@ -90,7 +90,7 @@ describe('a looping run', () => {
     );
     for (const phase of ['yield', 'intention', 'yield', 'observation'] as const) {
       await settle();
-      if (run.actor.getSnapshot().status === 'active') run.send({ type: 'run.directed', phase });
+      if (run.actor.getSnapshot().status === 'active') sendAnswer(run, { type: 'run.directed', phase });
     }
     await settle();
     expect(rulesOf(run).slice(0, 4)).toEqual(Array(4).fill('directedByUser'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, phasesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { entriesOf, phasesOf, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const decisionsOf = (run: ReturnType<typeof startScripted>['run']) =>
   entriesOf(run, 'decision').map(({ decision }) => decision);
@@ -32,7 +32,7 @@ describe('the next phase of a run', () => {
       );
       await settle();
       const calls = model.calls.length;
-      run.send({ type: 'run.directed', phase, prompt: 'Look there.' });
+      sendAnswer(run, { type: 'run.directed', phase, prompt: 'Look there.' });
       await run.answer;
       expect(decisionsOf(run)[0]).toMatchObject({ rule: 'directedByUser', nextPhase: phase, complete: false });
       expect(phasesOf(run).slice(PHASES.length)).toEqual(PHASES.slice(PHASES.indexOf(phase)));

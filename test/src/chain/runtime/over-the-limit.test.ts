@@ -3,7 +3,7 @@ import { SimulatedClock } from 'xstate';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, settle, unsureAnswer } from '../../../support/run-chain.ts';
+import { entriesOf, sendAnswer, settle, unsureAnswer } from '../../../support/run-chain.ts';
 
 describe('a context that stays over its limit', () => {
   /** Five long user messages in a context with room for four. */
@@ -27,7 +27,7 @@ describe('a context that stays over its limit', () => {
     const run = chain.run({ request: 'Is it so?', history: [...reports, ...history] });
     await settle();
     for (let questions = 0; questions < 8 && run.actor.getSnapshot().status === 'active'; questions += 1) {
-      run.send({ type: 'consent.given', choice, items });
+      sendAnswer(run, { type: 'consent.given', choice, items });
       await settle();
     }
     const { notes } = await run.answer;
@@ -53,7 +53,7 @@ describe('a context that stays over its limit', () => {
   );
 
   it('[U9] [U10] [U13] is reported in full if the user keeps more than was asked about', async () => {
-    const { statistics, over } = await crowded('keep', { 'earlier.h1': 'keep', 'earlier.h2': 'keep' });
+    const { statistics, over } = await crowded('keep', { 'earlier.h1': 'keep', 'earlier.h7': 'keep' });
     expect(statistics.tokensOver).toBe(over);
   });
 

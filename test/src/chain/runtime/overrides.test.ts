@@ -8,7 +8,7 @@ import { contextHistory, listOperations } from '../../../../src/chain/journal/co
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage, aState } from '../../../support/contract-samples.ts';
-import { entriesOf, type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { entriesOf, type Plan, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 import { startInSession, stubSessions } from '../../../support/sessions.ts';
 
 type Started = ReturnType<typeof startScripted>;
@@ -36,8 +36,8 @@ const irrelevant = {
 const start = (plan: Plan = {}, options: Parameters<typeof startScripted>[1] = {}) =>
   startScripted({ understanding: irrelevant, ...plan }, options, { messages });
 
-const send = ({ run }: Started, ...events: ChainEvent[]): void => {
-  for (const event of events) run.send(event);
+const send = ({ run }: Started, ...events: Parameters<typeof sendAnswer>[1][]): void => {
+  for (const event of events) sendAnswer(run, event);
 };
 const overrule = (messageId: string, choice: string): ChainEvent => ({ type: 'context.overruled', messageId, choice });
 const messageOf = ({ run }: Started, id: string): Message | undefined =>

@@ -9,7 +9,7 @@ import type { Run } from '../../../../src/chain/runtime/run.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aPassage } from '../../../support/contract-samples.ts';
 import { assistantMessage, searchMessage, userMessage } from '../../../support/retention.ts';
-import { entriesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { entriesOf, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const CYCLES = 4;
 const story = (of: string) => `Please look into the ${of}. ${`The ${of} is a long story. `.repeat(60)}`;
@@ -71,7 +71,11 @@ async function fullRun(): Promise<Run> {
     { request: 'When is the tide low?', messages },
   );
   await settle(100);
-  run.send({ type: 'consent.given', choice: 'keep', items: { 'earlier.u1': 'remove', 'earlier.u2': 'summarize' } });
+  sendAnswer(run, {
+    type: 'consent.given',
+    choice: 'keep',
+    items: { 'earlier.u1': 'remove', 'earlier.u2': 'summarize' },
+  });
   await run.answer;
   return run;
 }

@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { type Decider, modelDecider } from '../../../../src/chain/runtime/decider.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { loopCapability } from '../../../support/capability-loops.ts';
-import { entriesOf, type Plan, phasesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import {
+  entriesOf,
+  type Plan,
+  phasesOf,
+  sendAnswer,
+  settle,
+  startScripted,
+  unsureAnswer,
+} from '../../../support/run-chain.ts';
 
 const step = (capability: string) => ({ capability, arguments: '{}' });
 const draft = { ...replies.action, calls: [step('draft')] };
@@ -114,10 +122,10 @@ describe('a direction of the user', () => {
   it('[R1] [Y4] to Action with a prompt is classified again; without one it is not', async () => {
     const { run, callsOf } = startLoops(() => ({ done: true }), {}, {}, { mode: 'manual' });
     await settle();
-    run.send({ type: 'run.directed', phase: 'action' });
+    sendAnswer(run, { type: 'run.directed', phase: 'action' });
     await settle();
     expect(callsOf('action')).toHaveLength(1);
-    run.send({ type: 'run.directed', phase: 'action', prompt: 'Draft it again, shorter.' });
+    sendAnswer(run, { type: 'run.directed', phase: 'action', prompt: 'Draft it again, shorter.' });
     await settle();
     expect(callsOf('action').map(({ input }) => (input as { prompt: string }).prompt)).toEqual([
       'Is it so?',
@@ -130,7 +138,7 @@ describe('a direction of the user', () => {
   it('[R3] [Y4] does not get more capability runs than the request has left', async () => {
     const { run, ran } = startLoops(() => review, {}, { limits: { maxContinuations: 2 } }, { mode: 'manual' });
     await settle();
-    run.send({ type: 'run.directed', phase: 'action', prompt: 'Again.' });
+    sendAnswer(run, { type: 'run.directed', phase: 'action', prompt: 'Again.' });
     await settle();
     run.send({ type: 'run.finished' });
     await run.answer;
@@ -144,7 +152,7 @@ describe('directions within a cycle', () => {
   const direct = async ({ run }: { run: ReturnType<typeof startScripted>['run'] }, times: number) => {
     for (let sent = 0; sent < times; sent += 1) {
       await settle();
-      run.send({ type: 'run.directed', phase: 'intention' });
+      sendAnswer(run, { type: 'run.directed', phase: 'intention' });
     }
     await settle();
   };
@@ -183,7 +191,7 @@ describe('directions within a cycle', () => {
   it('[Y4] to a later phase skip ahead in the cycle', async () => {
     const started = startScripted(hanging, { limits: { maxCycles: 1 } });
     await settle();
-    started.run.send({ type: 'run.directed', phase: 'yield' });
+    sendAnswer(started.run, { type: 'run.directed', phase: 'yield' });
     expect((await started.run.answer).metadata.cycles).toBe(1);
     expect(phasesOf(started.run)).toEqual(['action', 'experience', 'intention', 'yield']);
   });

@@ -6,7 +6,7 @@ import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts
 import type { RunOptions } from '../../../../src/chain/runtime/run-options.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
-import { entriesOf, type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { entriesOf, type Plan, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 import { SESSION_NOTE } from '../../../support/sessions.ts';
 
 type Options = Parameters<typeof startScripted>[1];
@@ -156,7 +156,7 @@ describe('consent in a session', () => {
     await ask(sessions, LONG);
     const second = start(sessions, 'Hello?');
     await settle(200);
-    second.run.send({ type: 'consent.given', choice });
+    sendAnswer(second.run, { type: 'consent.given', choice });
     await second.run.answer;
     await askOften(sessions, 11);
     const third = await ask(sessions, 'And now?');

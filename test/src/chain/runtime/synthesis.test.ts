@@ -128,6 +128,7 @@ describe('the budget of a run', () => {
     expect(metadata.budget).toEqual({
       tokens: { limit: 1_000, used: 720, left: 280 },
       modelCalls: { limit: 10, used: 6, left: 4 },
+      cost: null,
       totalMs: { limit: 600_000, used: 0 },
       ttl: { limit: 5, used: 1, left: 4 },
       synthesisReserveTokens: { limit: 32_000, used: 120 },

@@ -13,6 +13,7 @@ import {
   eager,
   entriesOf,
   phasesOf,
+  sendAnswer,
   settle,
   startScripted,
   unsureAnswer,
@@ -171,7 +172,7 @@ describe('a user history that is over the limit from the start', () => {
   const start = (choice: string) => {
     const started = startMeasured({ contextWindowTokens: 8_000 }, {}, { request: 'How is the pump?', history });
     started.run.actor.on('consent-asked', () =>
-      queueMicrotask(() => started.run.send({ type: 'consent.given', choice })),
+      queueMicrotask(() => sendAnswer(started.run, { type: 'consent.given', choice })),
     );
     return started;
   };
@@ -203,7 +204,7 @@ describe('a conversation in which user messages leave little space for the other
   ]).flat();
   const answered = async (choice: string) => {
     const { run } = startMeasured({ contextWindowTokens: 8_000 }, {}, { request: 'How is the pump?', history });
-    run.actor.on('consent-asked', () => queueMicrotask(() => run.send({ type: 'consent.given', choice })));
+    run.actor.on('consent-asked', () => queueMicrotask(() => sendAnswer(run, { type: 'consent.given', choice })));
     await run.answer;
     const [evaluated] = entriesOf(run, 'context-evaluated');
     const contents = new Map(contextOf(contextHistory(run.journal)).map(({ id, content }) => [id, content]));

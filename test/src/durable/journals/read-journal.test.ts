@@ -9,7 +9,7 @@ import { journalFile, linesOf, readJournal } from '../../../../src/chain/journal
 import { lineReader, lineWriter } from '../../../../src/durable/journals/journal-lines.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { fileWith } from '../../../support/journal-files.ts';
-import { startScripted } from '../../../support/run-chain.ts';
+import { sendAnswer, startScripted } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
 const LONG = `A user says: ${'it is a long story. '.repeat(60)}`;
@@ -17,7 +17,7 @@ const LONG = `A user says: ${'it is a long story. '.repeat(60)}`;
 async function journalOf(content = LONG): Promise<readonly JournalEntry[]> {
   const { run } = startScripted({}, { limits: { consentMs: 1 } }, { history: [{ role: 'user', content }] });
   for await (const event of run.events)
-    if (event.type === 'consent-asked') run.send({ type: 'consent.given', choice: 'summarize' });
+    if (event.type === 'consent-asked') sendAnswer(run, { type: 'consent.given', choice: 'summarize' });
   return run.journal;
 }
 

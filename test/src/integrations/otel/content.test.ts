@@ -7,7 +7,7 @@ import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import type { ScriptEntry } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
-import { type Plan, settle, startScripted } from '../../../support/run-chain.ts';
+import { type Plan, sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 import { eventsOf, memoryTelemetry, spanNamed } from '../../../support/telemetry.ts';
 
@@ -105,7 +105,7 @@ async function play({ script, mode, words }: MarkedRun) {
 function say(run: ReturnType<typeof startScripted>['run'], word: string): void {
   if (word === 'cancel') run.cancel(MARK);
   else if (word === 'finish') run.send({ type: 'run.finished' });
-  else run.send({ type: 'run.directed', phase: word === 'direct' ? 'intention' : MARK, prompt: MARK });
+  else sendAnswer(run, { type: 'run.directed', phase: word === 'direct' ? 'intention' : MARK, prompt: MARK });
 }
 
 /** Everything sent to OpenTelemetry, as one text. */

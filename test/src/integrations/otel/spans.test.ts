@@ -6,7 +6,7 @@ import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
-import { everyTask, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { everyTask, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 import { eventsOf, memoryTelemetry, tableOf, traceScripted } from '../../../support/telemetry.ts';
 
 const busy = { failure: { code: 'rate_limited', retryAfterMs: 5000, status: 429 } };
@@ -182,7 +182,7 @@ describe('a run as spans', () => {
     const { run, clock } = startScripted({ yield: (number: number) => unsureAnswer(number) }, {}, { mode: 'manual' });
     await settle(60);
     clock.increment(7000);
-    run.send({ type: 'run.directed', phase: 'yield' });
+    sendAnswer(run, { type: 'run.directed', phase: 'yield' });
     await settle(20);
     clock.increment(2000);
     run.send({ type: 'run.finished' });

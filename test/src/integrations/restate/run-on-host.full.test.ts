@@ -18,7 +18,7 @@ const userEvents: Record<RandomRun['words'][number]['word'], ChainEvent> = {
   finish: { type: 'run.finished' },
   direct: { type: 'run.directed', phase: 'experience' },
   nonsense: { type: 'run.directed', phase: 'nonsense' },
-  consent: { type: 'consent.given', choice: 'remove' },
+  consent: { type: 'consent.given', questionId: 's5.consent', choice: 'remove' },
   overrule: { type: 'context.overruled', messageId: 'earlier.long', choice: 'keep' },
   undo: { type: 'context.undone', operationId: 's1.o1' },
 };

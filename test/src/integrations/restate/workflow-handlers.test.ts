@@ -5,7 +5,7 @@ import {
   initialStatus,
   type WorkflowStatus,
 } from '../../../../src/integrations/restate/workflow-handlers.ts';
-import { settle, startScripted } from '../../../support/run-chain.ts';
+import { sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
 
 const statusOf = (journal: readonly JournalEntry[]): WorkflowStatus =>
   journal.reduce(foldStatus, initialStatus('run-1'));
@@ -19,7 +19,7 @@ describe('foldStatus', () => {
     const asking = statusOf(run.journal);
     expect(asking).toMatchObject({ status: 'running', phase: 'understanding', cycle: 1, entries: run.journal.length });
     expect(asking.asks).toMatchObject({ type: 'consent-asked', request: { items: [{}] } });
-    run.send({ type: 'consent.given', choice: 'keep' });
+    sendAnswer(run, { type: 'consent.given', choice: 'keep' });
     await settle();
     expect(statusOf(run.journal)).toMatchObject({ phase: 'yield', asks: null });
     run.cancel();
@@ -32,9 +32,9 @@ describe('foldStatus', () => {
     const rest = { needsTools: false, proposedPhase: null, rationale: '', usedMessageIds: [] };
     const { run } = startScripted({ yield: { ...unsure, ...rest } }, {}, { mode: 'manual' });
     await settle();
-    run.send({ type: 'run.directed', phase: 'nowhere' });
+    sendAnswer(run, { type: 'run.directed', phase: 'nowhere' });
     expect(statusOf(run.journal).asks?.type).toBe('direction-asked');
-    run.send({ type: 'run.directed', phase: 'experience' });
+    sendAnswer(run, { type: 'run.directed', phase: 'experience' });
     expect(statusOf(run.journal)).toMatchObject({ phase: 'experience', cycle: 2, asks: null });
     run.cancel();
     await run.answer;

@@ -20,7 +20,7 @@ const SUITES = {
 const LEAST_KILLED = { attempt: 0.9, actionLoop: 0.9, postChain: 0.9 };
 
 /** All of them take more than half an hour, most of it for the chain's. */
-const EVERY = isSoak ? 1 : 12;
+const EVERY = isSoak ? 1 : 10;
 
 describe.each(Object.entries(SUITES))('the mutants of %s', (name, { options, properties }) => {
   it.skipIf(name === 'postChain' && !isSoak)('are killed by its routes and properties', async () => {

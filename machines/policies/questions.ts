@@ -1,0 +1,92 @@
+import type { ChainState } from '../contracts/chain-state.ts';
+import type { GuardResult } from '../contracts/decision.ts';
+import type { AnswerRefusal, ChainEvent, EmittedEvent, RefusedAnswer } from '../contracts/events.ts';
+import { PHASES } from '../contracts/phase.ts';
+import { isLoss } from './context.ts';
+import { skipsAhead } from './decisions.ts';
+import { isPhase } from './progress.ts';
+
+/** An event that answers a question. Without the id of a question, a direction or a finish is a command. */
+export type UserAnswer = Extract<ChainEvent, { type: 'consent.given' | 'run.directed' | 'run.finished' }>;
+
+export type Direction = Extract<UserAnswer, { type: 'run.directed' }>;
+
+type QuestionKind = 'consent' | 'direction';
+
+const kindOf = ({ type }: UserAnswer): QuestionKind => (type === 'consent.given' ? 'consent' : 'direction');
+
+/** Returns the id of the question that a run asks in its current step: at most one of each kind. */
+export function questionId({ recursion }: Pick<ChainState, 'recursion'>, kind: QuestionKind): string {
+  return `s${recursion.step}.${kind}`;
+}
+
+/**
+ * Returns why an answer decides nothing; null if it answers the question that waits. A direction is a command if it names no question, but
+ * not while a direction is asked for: it could be a late answer to an earlier question. Finishing a run needs no question.
+ */
+function refusalOf(state: ChainState, answer: UserAnswer): AnswerRefusal | null {
+  const { question } = state;
+  const named = answer.questionId ?? '';
+  const waits = question === questionId(state, kindOf(answer));
+  if (named === '') {
+    if (answer.type === 'run.finished' || (answer.type === 'run.directed' && !waits)) return null;
+    return question === null ? 'no_question' : 'unnamed_question';
+  }
+  if (question === null) return 'no_question';
+  if (named !== question) return 'other_question';
+  if (!waits) return 'other_kind';
+  return answer.type === 'consent.given' && isAboutOthers(state, answer.items) ? 'unknown_message' : null;
+}
+
+/** Whether choices are only for messages that nothing is planned for. */
+function isAboutOthers({ evaluation }: ChainState, items: Readonly<Record<string, string>> = {}): boolean {
+  const planned = new Set((evaluation?.operations ?? []).filter(isLoss).map(({ target }) => target));
+  const named = Object.keys(items);
+  return named.length > 0 && !named.some((messageId) => planned.has(messageId));
+}
+
+/** Returns a direction or consent as an answer to the question that waits, if it is of that kind; any other event unchanged. */
+export function answering(state: ChainState, event: ChainEvent): ChainEvent {
+  const { question } = state;
+  if (question === null || (event.type !== 'consent.given' && event.type !== 'run.directed')) return event;
+  return question === questionId(state, kindOf(event)) ? { ...event, questionId: question } : event;
+}
+
+/** Whether the event answers the question that waits, or is a command. */
+export function answerFits(state: ChainState, answer: UserAnswer): GuardResult {
+  const refusal = refusalOf(state, answer);
+  const { question } = state;
+  return { holds: refusal === null, inputs: { questionId: answer.questionId ?? null, question, refusal } };
+}
+
+/** Whether the event directs the run to a phase, and answers the question that waits if one does. */
+export function directionFits(state: ChainState, direction: Direction): GuardResult {
+  const { holds, inputs } = answerFits(state, direction);
+  return { holds: holds && isPhase(direction.phase), inputs: { phase: direction.phase, ...inputs } };
+}
+
+/** Whether the user may direct a run to a phase now: it fits, and if it begins another cycle, one is left. */
+export function directionPossible(state: ChainState, direction: Direction): GuardResult {
+  const { holds, inputs } = directionFits(state, direction);
+  const { phase } = direction;
+  const { cycle } = state.recursion;
+  const { maxCycles } = state.limits;
+  return {
+    holds: holds && isPhase(phase) && (cycle < maxCycles || skipsAhead(state, phase)),
+    inputs: { ...inputs, phases: PHASES.join(' '), cycle, maxCycles },
+  };
+}
+
+/** Returns the event that says why an answer, or a command that came after the phases, changed nothing. */
+export function refusedAnswer(state: ChainState, answer: UserAnswer): RefusedAnswer {
+  const { question } = state;
+  const reason = refusalOf(state, answer) ?? 'too_late';
+  return { type: 'answer-refused', event: answer.type, questionId: answer.questionId || null, question, reason };
+}
+
+/** Returns the event that says why a direction changed nothing: it answers no question that waits, or its phase is impossible. */
+export function refusedDirection(state: ChainState, direction: Direction): EmittedEvent {
+  if (refusalOf(state, direction) !== null) return refusedAnswer(state, direction);
+  const { phase: received } = direction;
+  return { type: 'direction-refused', received, reason: isPhase(received) ? 'cycle_limit' : 'unknown_phase' };
+}

@@ -8,7 +8,7 @@ import { clockSchema, functionSchema, invalidOption, modelSchema, parseOption } 
 import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
 import { type Content, contentSchema, distinctFiles, readContent, requireAcceptingModel } from '../content.ts';
 import { filesOf } from '../request.ts';
-import { numbersOf, type RetryPolicy, retryPolicySchema } from './retry-policy.ts';
+import { numbersOf, type RetryPolicy, retryPolicySchema, withBoundRules } from './retry-policy.ts';
 
 /** A prompt: text, or the turns of a conversation. The content of a turn may be a list of texts, images and files. */
 export type AttemptPrompt = string | readonly PromptTurn[];
@@ -96,7 +96,8 @@ export function parseAttemptOptions<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
   others: readonly string[],
 ): AttemptSettings {
-  const read = optionsSchema.safeParse(options);
+  const given = options?.policy === undefined ? options : { ...options, policy: withBoundRules(options.policy) };
+  const read = optionsSchema.safeParse(given);
   if (!read.success) throw invalidOption('options', options, read.error, knownWith(others));
   requireStandardSchema(options.schema);
   const { name, replyForm, limits, policy } = read.data;

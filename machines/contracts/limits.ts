@@ -82,7 +82,7 @@ export const limitsSchema = z.strictObject({
   sessionMessages: z._default(z.int().check(z.gte(0)), 100),
   /** Recalling a session, and storing a turn. After that, the run continues without it. */
   sessionMs: z._default(milliseconds, 5_000),
-  /** Messages in the context; above it, the least relevant are evicted. */
+  /** Messages in the context that may be removed without consent; above it, the least relevant are evicted. */
   maxMessages: z._default(z.int().check(z.gte(1)), 200),
   /** Messages that the model summarizes per evaluation of the context; all others get extracts. */
   maxSummaries: z._default(z.int().check(z.gte(0)), 20),

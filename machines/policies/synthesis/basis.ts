@@ -41,8 +41,8 @@ export interface AnswerBasis {
   readonly currency: string | null;
   /** From the start to the last recorded event. */
   readonly elapsedMs: number | null;
-  /** By how much the context exceeds its limits. */
-  readonly excess: { readonly tokens: number; readonly messages: number };
+  /** By how many tokens the context exceeds its limit. */
+  readonly excessTokens: number;
   /** Whether Yield's answer only says that nothing was found. */
   readonly noEvidence: boolean;
   /** Why the documents could not be searched. */
@@ -96,10 +96,7 @@ export function basisOf(state: ChainState): AnswerBasis {
     costs: state.costs,
     currency: state.currency,
     elapsedMs: elapsedMs(state),
-    excess: {
-      tokens: understanding?.statistics.tokensOver ?? 0,
-      messages: understanding?.statistics.messagesOver ?? 0,
-    },
+    excessTokens: understanding?.statistics.tokensOver ?? 0,
     noEvidence: state.results.yield?.reply.noEvidence ?? false,
     sourceFailure: experience?.sourceFailure ?? null,
     prosePhases: PHASES.filter((phase) => state.results[phase]?.prose),
@@ -206,7 +203,7 @@ export function basisOfContract(input: ReadSynthesisInput, synthesisReserveToken
     costs: {},
     currency: null,
     elapsedMs: null,
-    excess: { tokens: 0, messages: 0 },
+    excessTokens: 0,
     noEvidence: false,
     sourceFailure: null,
     prosePhases: [],

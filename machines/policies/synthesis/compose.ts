@@ -189,11 +189,10 @@ export function shortfallsOf(basis: AnswerBasis, written: SynthesisOutcome): rea
     note('loop_detected', 'The run was stopped because it started to repeat itself.');
   if (isUnsettled(basis)) note('not_converged', 'The run ended before the answer settled.');
   if (basis.sourceFailure) note('source_failed', `The documents could not be searched: ${basis.sourceFailure}`);
-  const excess = excessOf(basis);
-  if (excess !== '')
+  if (basis.excessTokens > 0)
     note(
       'context_over_limit',
-      `The context is ${excess} over its limit: the remaining messages are protected or need your consent to remove.`,
+      `The context is ${basis.excessTokens} tokens over its limit: the remaining messages are protected or need your consent to remove.`,
     );
   if (written.type === 'failed') note('synthesis_failed', `${UNWRITTEN[written.fallback]}: ${written.error}`);
   return found;
@@ -246,12 +245,6 @@ function lostPhases({ phases, failures, material }: AnswerBasis): readonly strin
 function isUnsettled({ material, answer, interruption, mode }: AnswerBasis): boolean {
   if (material.converged || answer === null) return false;
   return !(interruption?.kind === 'finished_by_user' && mode === 'manual');
-}
-
-/** By how much the context exceeds its limits after eviction. */
-function excessOf({ excess }: AnswerBasis): string {
-  if (excess.tokens > 0) return `${excess.tokens} tokens`;
-  return excess.messages > 0 ? `${excess.messages} ${excess.messages === 1 ? 'message' : 'messages'}` : '';
 }
 
 /** Returns what is missing from a complete run: the phases without a result, and `answer`. */

@@ -78,7 +78,7 @@ export const limitsSchema = z.strictObject({
   maxResultChars: z._default(z.int().check(z.gte(1)), 100_000),
   /** Turns of the session to add to the context in full. */
   sessionTurns: z._default(z.int().check(z.gte(0)), 10),
-  /** Messages that a session keeps of the turns before: the user's, those worth keeping, and insights. */
+  /** Messages that a session keeps of the turns before, besides the user's: those worth keeping, and insights. */
   sessionMessages: z._default(z.int().check(z.gte(0)), 100),
   /** Recalling a session, and storing a turn. After that, the run continues without it. */
   sessionMs: z._default(milliseconds, 5_000),

@@ -39,11 +39,11 @@ export interface AttemptOptions<Schema extends StandardSchemaV1> {
 }
 
 export interface AttemptLimits {
-  /** Time from the call to the first part of a reply; default 60,000 ms. */
+  /** Time from the call to the first part of a reply. Default 40,000 ms. */
   readonly firstChunkMs?: number;
   /** Time between two parts of a reply; enforced up to an eighth late, never early. Default 30,000 ms. */
   readonly chunkMs?: number;
-  /** Time for all attempts and waits together; default 600,000 ms. */
+  /** Time for all attempts and waits together. Default 600,000 ms. */
   readonly totalMs?: number;
   /** Characters of one reply, including reasoning; a longer reply fails the attempt. Default 2,000,000. */
   readonly maxReplyChars?: number;

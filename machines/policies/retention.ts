@@ -100,6 +100,7 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
     // A bare machine's input is not validated, so the role may be unknown.
     if (Object.hasOwn(RULES, role)) RULES[role](draft, rated);
   }
+  keepSources(draft, all);
   const tokensOver = evictToFit(draft, all, free);
   const list = operationsOfStep(inputs.step);
   const remaining = free.filter((rated) => !isRemoved(draft, rated));
@@ -107,6 +108,21 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
   for (const decision of draft.decisions.values()) pushDecision(decision, linkable, list);
   for (const rated of remaining) pushPriority(rated, list);
   return { operations: list.all, tokensOver };
+}
+
+/** Keeps a search result that a staying message refers to, unless the model rated it: low relevance alone does not cut an attribution. */
+function keepSources(draft: Draft, all: readonly Rated[]): void {
+  const staying = all.filter((rated) => !isRemoved(draft, rated));
+  const cited = new Set(staying.flatMap(({ message }) => message.references));
+  for (const [id, { rated, code, summary }] of draft.decisions)
+    if (
+      summary === null &&
+      code === 'low_relevance' &&
+      rated.rating === null &&
+      rated.message.role === 'search' &&
+      cited.has(id)
+    )
+      draft.decisions.delete(id);
 }
 
 /** Returns the share of its limits that the context fills, 0..1. */
@@ -153,8 +169,12 @@ function pushDecision(
     list.push('TRANSFORM', message.id, data, code, reason, metadata);
     return;
   }
-  list.push('PRUNE', message.id, {}, code, reason, metadata);
-  if (duplicate === null || !linkable.has(duplicate.of)) return;
+  const isReplaced = duplicate !== null && linkable.has(duplicate.of);
+  list.push('PRUNE', message.id, {}, code, reason, {
+    ...metadata,
+    ...(isReplaced && { replacedBy: duplicate.of }),
+  });
+  if (!isReplaced) return;
   const { of: original, similarity } = duplicate;
   const data = { to: message.id, relation: 'says the same as', strength: similarity };
   const why = `it replaces ${message.id} (${roundDown(similarity)} of the words in common)`;

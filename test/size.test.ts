@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 13034, exported: 490, floors: 19 },
-  'machines/policies': { lines: 6492, exported: 297, floors: 6 },
-  'src/chain': { lines: 5197, exported: 117, floors: 9 },
+  machines: { lines: 13202, exported: 491, floors: 19 },
+  'machines/policies': { lines: 6652, exported: 298, floors: 6 },
+  'src/chain': { lines: 5207, exported: 117, floors: 9 },
   'src/cli': { lines: 3690, exported: 81, floors: 12 },
   'src/documents': { lines: 2809, exported: 54, floors: 8 },
   'src/durable': { lines: 6103, exported: 97, floors: 8 },
@@ -17,12 +17,12 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/inspection': { lines: 3515, exported: 51, floors: 8 },
   'src/integrations': { lines: 2829, exported: 38, floors: 6 },
   'src/internal': { lines: 1614, exported: 87, floors: 4 },
-  'src/llm': { lines: 3900, exported: 60, floors: 10 },
+  'src/llm': { lines: 3924, exported: 62, floors: 10 },
   'src/models': { lines: 3462, exported: 57, floors: 4 },
   'src/testing': { lines: 3090, exported: 83, floors: 8 },
   'src/tools': { lines: 1579, exported: 29, floors: 6 },
-  inspector: { lines: 18184, exported: 347, floors: 13 },
-  test: { lines: 62474, exported: 361, floors: 7 },
+  inspector: { lines: 18191, exported: 347, floors: 13 },
+  test: { lines: 63045, exported: 361, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 13202, exported: 491, floors: 19 },
-  'machines/policies': { lines: 6652, exported: 298, floors: 6 },
+  machines: { lines: 13202, exported: 492, floors: 19 },
+  'machines/policies': { lines: 6652, exported: 299, floors: 6 },
   'src/chain': { lines: 5207, exported: 117, floors: 9 },
   'src/cli': { lines: 3690, exported: 81, floors: 12 },
   'src/documents': { lines: 2809, exported: 54, floors: 8 },

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Limits } from '../../machines/contracts/limits.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { ContextStatistics } from '../../machines/contracts/phase-io.ts';
-import { removableCount } from '../../machines/policies/retention.ts';
+import { removableCount } from '../../machines/policies/context.ts';
 import { tokensAllowed } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { ContextAt } from './context-at.ts';

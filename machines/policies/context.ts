@@ -209,3 +209,23 @@ const PROTECTING: ReadonlySet<string> = new Set(['pinned', 'critical', REQUEST, 
 export function isProtected({ tags }: Message): boolean {
   return tags.some((tag) => PROTECTING.has(tag));
 }
+
+/** Returns the messages that no operation affects: protected ones, the newest answers, and those with the same id. */
+export function fixedMessages(messages: readonly Message[]): ReadonlySet<Message> {
+  const newest = newestAnswers(messages);
+  const ambiguous = duplicateIds(messages);
+  return new Set(messages.filter((one) => newest.has(one) || ambiguous.has(one.id) || isProtected(one)));
+}
+
+/** Returns how many of the messages may be removed without consent. */
+export function removableCount(messages: readonly Message[]): number {
+  const fixed = fixedMessages(messages);
+  return messages.filter((message) => message.role !== 'user' && !fixed.has(message)).length;
+}
+
+/** Returns the newest assistant messages of this run and of the conversation before it. */
+function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | undefined> {
+  const ofRun = messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null);
+  const before = messages.findLast(({ role, phase }) => role === 'assistant' && phase === null);
+  return new Set([ofRun, before]);
+}

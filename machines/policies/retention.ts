@@ -4,7 +4,7 @@ import type { Message } from '../contracts/message.ts';
 import type { UnderstandingReply } from '../contracts/phase-io.ts';
 import { roundDown } from '../text/clip.ts';
 import { extractSummary } from '../text/summary.ts';
-import { duplicateIds, isProtected, type OperationList, operationsOfStep } from './context.ts';
+import { fixedMessages, isProtected, type OperationList, operationsOfStep } from './context.ts';
 import {
   type Duplicate,
   nearDuplicates,
@@ -134,26 +134,6 @@ function filledShare(
   const tokens = all.reduce((sum, rated) => sum + rated.tokens + rated.added, 0);
   const removable = free.filter(({ message }) => message.role !== 'user').length;
   return Math.min(1, Math.max(tokens / tokensAllowed, removable / maxMessages));
-}
-
-/** Returns the messages that no operation affects: protected ones, the newest answers, and those with the same id. */
-function fixedMessages(messages: readonly Message[]): ReadonlySet<Message> {
-  const newest = newestAnswers(messages);
-  const ambiguous = duplicateIds(messages);
-  return new Set(messages.filter((one) => newest.has(one) || ambiguous.has(one.id) || isProtected(one)));
-}
-
-/** Returns how many of the messages may be removed without consent. */
-export function removableCount(messages: readonly Message[]): number {
-  const fixed = fixedMessages(messages);
-  return messages.filter((message) => message.role !== 'user' && !fixed.has(message)).length;
-}
-
-/** Returns the newest assistant messages of this run and of the conversation before it. */
-function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | undefined> {
-  const ofRun = messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null);
-  const before = messages.findLast(({ role, phase }) => role === 'assistant' && phase === null);
-  return new Set([ofRun, before]);
 }
 
 /** Appends the operations of a decision. A duplicate is linked from the message that it duplicates, if that stays. */

@@ -12,10 +12,10 @@ import type {
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
-import { applyOperations, isLoss, type Loss, withApproval } from './context.ts';
+import { applyOperations, isLoss, type Loss, removableCount, withApproval } from './context.ts';
 import { addedTokens, attributeChars, tokensOfFiles } from './message-parts.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
-import { planRetention, removableCount } from './retention.ts';
+import { planRetention } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR, tokensAllowed } from './usage.ts';
 
 /** Stands for the reply if no model rated the context. */

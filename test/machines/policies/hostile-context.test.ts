@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contextOperationSchema } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { append, contextDocument, contextOf, undo } from '../../../machines/policies/context.ts';
-import { removableCount } from '../../../machines/policies/retention.ts';
+import { append, contextDocument, contextOf, removableCount, undo } from '../../../machines/policies/context.ts';
 import { contextArbitrary } from '../../support/arbitraries.ts';
 import { someThresholds } from '../../support/contract-samples.ts';
 import {

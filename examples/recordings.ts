@@ -14,7 +14,8 @@ await run.answer;
 // Replays the real charts with no model, in a few milliseconds.
 const recorded: JournalEntry[] = [];
 for await (const entry of journals.read(run.runId)) recorded.push(entry);
-console.log(replay(recorded).divergence); // null: every entry is identical
+// Every entry is identical.
+console.log(replay(recorded).divergence); // null
 
 // The same run with a different threshold at its first decision.
 const decision = recorded.find(({ type }) => type === 'decision');

@@ -8,10 +8,10 @@ import { always, replies, scriptedModel } from 'postchain/testing';
 // Repeats the user messages in its prompt. A real model would be openaiModel({ model: 'gpt-4.1-mini' }).
 const model = scriptedModel(
   {
-    synthesis: always(({ input }) => {
-      const { run } = input as { run: { messages: readonly { role: string; content: string }[] } };
-      const words = run.messages.filter(({ role }) => role === 'user').map(({ content }) => content);
-      return { ...replies.synthesis, answerText: `You said: ${words.join(' ')}` };
+    yield: always(({ input }) => {
+      const { messages } = input as { messages: readonly { role: string; content: string }[] };
+      const words = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+      return { ...replies.yield, answer: `You said: ${words.join(' ')}` };
     }),
   },
   { otherwise: replies },

@@ -7,7 +7,8 @@ const model = scriptedModel({ intention: [busy, { ...replies.intention }] }, { o
 const run = createPostChain({ model, clock }).run({ request: 'Which plan fits a team of five?' });
 
 await settle();
-console.log(run.actor.getSnapshot().value); // waiting in Intention for the retry delay
+// Waiting in Intention for the retry delay.
+console.log(run.actor.getSnapshot().value);
 clock.increment(5_000);
 const { status } = await run.answer;
 console.log(status);

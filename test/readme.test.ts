@@ -1,9 +1,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { format } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { actionMachine } from '../machines/action/action.machine.ts';
 import { attemptMachine } from '../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../machines/chain/chain.machine.ts';
+import { attemptPolicySchema } from '../machines/contracts/attempt.ts';
+import { limitsSchema, thresholdsSchema } from '../machines/contracts/limits.ts';
 import { chartOf } from '../src/durable/charts/chart.ts';
 import { mermaid } from '../src/durable/charts/mermaid.ts';
 
@@ -40,6 +43,24 @@ function anchorsOf(page: string): readonly string[] {
   );
 }
 
+const numberIn = (text: string): number => Number(text.replaceAll(',', ''));
+
+/** The rows of tables that begin with names of options, and the numbers in a column. */
+function defaultsIn(page: string, column: number) {
+  return [...proseOf(page).matchAll(/^\| (`.+)\|$/gm)].flatMap(([, row = '']) => {
+    const cells = row.split(' | ');
+    const values = (cells[column] ?? '').trim().split(', ');
+    return [...(cells[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name = ''], at) => {
+      return { where: page, name, value: numberIn(values[at] ?? '') };
+    });
+  });
+}
+
+function docstringDefaults(file: string) {
+  const members = readFileSync(file, 'utf8').matchAll(/[Dd]efault ([\d,]+)[^*]*\*\/\s*readonly (\w+)\?/g);
+  return [...members].map(([, value = '', name = '']) => ({ where: file, name, value: numberIn(value) }));
+}
+
 describe('the documentation', () => {
   it.each(pictures)('$page shows the current chart (`npm run docs` redraws it)', ({ page, mark, picture }) => {
     const text = readFileSync(page, 'utf8');
@@ -62,6 +83,19 @@ describe('the documentation', () => {
         shown.some((example) => example.code === code),
         `${page}: ${code}`,
       ).toBe(true);
+  });
+
+  it('states the defaults of limits and thresholds', () => {
+    const known = { ...limitsSchema.parse({}), ...thresholdsSchema.parse({}) };
+    const attempts = attemptPolicySchema.parse({});
+    const stated = [
+      ...defaultsIn('docs/limits.md', 1).map((row) => ({ ...row, actual: known })),
+      ...defaultsIn('docs/structured-output.md', 2).map((row) => ({ ...row, actual: attempts })),
+      ...docstringDefaults('src/llm/attempts/attempt-options.ts').map((row) => ({ ...row, actual: attempts })),
+    ].filter(({ name, value, actual }) => Object.hasOwn(actual, name) && Number.isFinite(value));
+    expect(stated.length).toBeGreaterThanOrEqual(Object.keys(known).length + 10);
+    for (const { where, name, value, actual } of stated)
+      expect(`${where}: ${name} ${value}`).toBe(`${where}: ${name} ${actual[name as keyof typeof actual]}`);
   });
 
   it('links only to files and headings that exist', () => {
@@ -102,14 +136,15 @@ describe('the documentation', () => {
 });
 
 describe('the examples', () => {
-  it.each(examples)('$name runs and prints something', async ({ name }) => {
+  it.each(examples)('$name runs and prints what it says', async ({ name, code }) => {
     const print = vi.spyOn(console, 'log').mockImplementation(() => {});
     const before = process.listeners('SIGINT');
     await import(`../examples/${name.slice(0, -'.ts'.length)}.ts`);
-    const printed = print.mock.calls.length;
+    const printed = print.mock.calls.map((values) => format(...values));
     print.mockRestore();
     // End an example that stays open until Ctrl-C.
     for (const end of process.listeners('SIGINT')) if (!before.includes(end)) end('SIGINT');
-    expect(printed).toBeGreaterThan(0);
+    expect(printed.length).toBeGreaterThan(0);
+    for (const [, text] of code.matchAll(/console\.log\(.*\); \/\/ (.+)$/gm)) expect(printed).toContain(text);
   });
 });

@@ -7,22 +7,22 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 13387, exported: 509, floors: 20 },
-  'machines/policies': { lines: 6730, exported: 313, floors: 8 },
-  'src/chain': { lines: 5845, exported: 122, floors: 9 },
-  'src/cli': { lines: 3715, exported: 81, floors: 12 },
-  'src/documents': { lines: 2809, exported: 54, floors: 8 },
-  'src/durable': { lines: 5555, exported: 89, floors: 7 },
-  'src/entries': { lines: 364, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3437, exported: 49, floors: 7 },
-  'src/integrations': { lines: 2834, exported: 40, floors: 6 },
-  'src/internal': { lines: 1614, exported: 87, floors: 4 },
-  'src/llm': { lines: 4076, exported: 64, floors: 10 },
-  'src/models': { lines: 3466, exported: 57, floors: 4 },
-  'src/testing': { lines: 3133, exported: 83, floors: 8 },
-  'src/tools': { lines: 1579, exported: 29, floors: 6 },
-  inspector: { lines: 18279, exported: 347, floors: 13 },
-  test: { lines: 63039, exported: 363, floors: 7 },
+  machines: { lines: 13631, exported: 512, floors: 20 },
+  'machines/policies': { lines: 6896, exported: 315, floors: 8 },
+  'src/chain': { lines: 5300, exported: 118, floors: 9 },
+  'src/cli': { lines: 3781, exported: 83, floors: 12 },
+  'src/documents': { lines: 3233, exported: 58, floors: 8 },
+  'src/durable': { lines: 6121, exported: 97, floors: 8 },
+  'src/entries': { lines: 366, exported: 0, floors: 1 },
+  'src/inspection': { lines: 3355, exported: 47, floors: 8 },
+  'src/integrations': { lines: 2957, exported: 39, floors: 6 },
+  'src/internal': { lines: 1865, exported: 103, floors: 4 },
+  'src/llm': { lines: 4144, exported: 63, floors: 10 },
+  'src/models': { lines: 3762, exported: 68, floors: 5 },
+  'src/testing': { lines: 4046, exported: 102, floors: 9 },
+  'src/tools': { lines: 1711, exported: 31, floors: 6 },
+  inspector: { lines: 18191, exported: 348, floors: 13 },
+  test: { lines: 66077, exported: 366, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

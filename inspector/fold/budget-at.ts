@@ -2,6 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Limits } from '../../machines/contracts/limits.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { ContextStatistics } from '../../machines/contracts/phase-io.ts';
+import { removableCount } from '../../machines/policies/context.ts';
 import { tokensAllowed } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { ContextAt } from './context-at.ts';
@@ -49,7 +50,13 @@ export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: Contex
     evaluated,
     context: [
       { name: 'Context', ...tokensOf(messages, state?.tokensPerChar), limit: allowed, unit: 'tokens' },
-      { name: 'Messages', value: messages.length, limit: limits.maxMessages, unit: 'messages', note: null },
+      {
+        name: 'Removable messages',
+        value: removableCount(messages),
+        limit: limits.maxMessages,
+        unit: 'messages',
+        note: null,
+      },
     ],
     run: [
       {

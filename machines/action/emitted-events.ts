@@ -18,6 +18,7 @@ export const actionEmittedEvents = {
     index: state.runs,
     decidedBy: state.decider === 'none' ? 'function' : state.decider,
     done: state.continuation?.done ?? null,
+    finalOutput: state.continuation?.done ? state.continuation.finalOutput : null,
     next: state.calls.map(({ capability }) => capability),
     limitReached: state.continuation?.done === false && continuationLimitReached(state).holds,
   }),

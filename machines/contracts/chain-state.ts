@@ -230,6 +230,8 @@ export interface ChainState extends ChainInput {
   readonly phaseRetries: number;
   readonly failure: PhaseFailure | null;
   readonly failures: readonly PhaseFailure[];
+  /** The newest failed capability runs. */
+  readonly failedRuns: readonly PhaseFailure[];
   /** Usage of the phases; `written` has the usage of synthesis. */
   readonly usage: Usage;
   /** The cost of the calls so far by task, in the currency of the prices. */

@@ -6,7 +6,7 @@ import { phaseSchema } from './phase.ts';
 /**
  * Why an operation was planned, as a stable code. `over_limit`: the context exceeds its limit; `not_referenced`: no
  * recent phase referred to a search result; `user_consent`: the user decided when asked; `no_consent`: kept because
- * no one decided.
+ * the user did not decide: an option did, or no one.
  */
 export const reasonCodeSchema = z.enum([
   'phase_output',

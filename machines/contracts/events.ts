@@ -267,6 +267,8 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     decidedBy: z.enum(['noop', 'function', 'model']),
     /** Null if the reply is not a valid continuation. */
     done: z.nullable(z.boolean()),
+    /** What a decider that is done gives in place of the last result's output. */
+    finalOutput: z._default(z.nullable(z.string()), null),
     /** The capabilities of the next step. */
     next: z.readonly(z.array(z.string())),
     limitReached: z.boolean(),

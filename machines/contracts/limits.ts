@@ -83,11 +83,11 @@ export const limitsSchema = z.strictObject({
   maxResultChars: z._default(z.int().check(z.gte(1)), 100_000),
   /** Turns of the session to add to the context in full. */
   sessionTurns: z._default(z.int().check(z.gte(0)), 10),
-  /** Messages that a session keeps of the turns before: the user's, those worth keeping, and insights. */
+  /** Messages that a session keeps of the turns before, besides the user's: those worth keeping, and insights. */
   sessionMessages: z._default(z.int().check(z.gte(0)), 100),
   /** Recalling a session, and storing a turn. After that, the run continues without it. */
   sessionMs: z._default(milliseconds, 5_000),
-  /** Messages in the context; above it, the least relevant are evicted. */
+  /** Messages in the context that may be removed without consent; above it, the least relevant are evicted. */
   maxMessages: z._default(z.int().check(z.gte(1)), 200),
   /** Messages that the model summarizes per evaluation of the context; all others get extracts. */
   maxSummaries: z._default(z.int().check(z.gte(0)), 20),

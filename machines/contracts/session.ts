@@ -5,8 +5,8 @@ import { messageSchema } from './message.ts';
  * One request of a session and its answer. `runs` are the capability runs, in order; `atMs` is the start of the run, in
  * milliseconds since the epoch. `number` counts the turns of the session from 1. `kept` is what the session keeps of all
  * its turns until then, so only the newest turns need it: messages of this run have their own ids, those of earlier
- * turns ids like `earlier.3.request`. `removed` has the ids of earlier messages that the user removed; `droppedMessages` is how
- * many messages the session could not keep. Turns stored by earlier versions lack these fields.
+ * turns ids like `earlier.3.request`. `removed` has the ids of earlier messages that the user removed or that the session could
+ * not keep; `droppedMessages` is how many it could not keep in all its turns. Turns stored by earlier versions lack these fields.
  */
 export const sessionTurnSchema = z.object({
   runId: z.string(),

@@ -122,7 +122,10 @@ export const finalAnswerSchema = z.object({
         savedByCache: z._default(z.number(), 0),
       }),
     ),
+    /** The phases and the capability runs that failed. */
     failures: z.readonly(z.array(phaseFailureSchema)),
+    /** That of the input of `synthesizeAnswer`. */
+    correlationId: z.exactOptional(z.string()),
   }),
 });
 export type FinalAnswer = Readonly<z.infer<typeof finalAnswerSchema>>;
@@ -192,7 +195,7 @@ export const synthesisInputSchema = z.object({
   executionPasses: z.optional(z.nullable(z.readonly(z.array(dictionarySchema)))),
   semanticValidation: optionalDictionary,
   taskProfile: optionalDictionary,
-  correlationId: filled,
+  correlationId: z.optional(z.nullable(filled)),
   executionStartTimestamp: z.iso.datetime({ offset: true, local: true, error: 'expected an ISO 8601 time' }),
   convergenceStatus: z.boolean(),
   totalPasses: count,

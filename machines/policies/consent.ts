@@ -109,16 +109,13 @@ export function resolveConsent(
     const consent = decided === 'summarize' && operation.operation !== 'TRANSFORM' ? 'keep' : decided;
     const resolved = { ...metadata, requiresConsent: false, consent };
     if (consent === 'summarize') return { ...operation, metadata: resolved };
-    if (consent === 'remove')
-      return {
-        operation: 'PRUNE',
-        id,
-        target,
-        data: {},
-        code: 'user_consent',
-        reason: 'the user agreed to remove it',
-        metadata: resolved,
-      };
+    if (consent === 'remove') {
+      const why =
+        by === 'option'
+          ? { code: operation.code, reason: `${operation.reason}; an option removes it` }
+          : { code: 'user_consent' as const, reason: 'the user agreed to remove it' };
+      return { operation: 'PRUNE', id, target, data: {}, ...why, metadata: resolved };
+    }
     const isUnderstood = given !== undefined;
     const kept = isUnderstood ? KEPT_BY[by] : 'kept because the reply was not understood';
     return {
@@ -126,7 +123,7 @@ export function resolveConsent(
       id,
       target,
       data: { tags: [isUnderstood && by === 'user' ? KEPT_BY_USER : KEPT_BY_DEFAULT] },
-      code: isUnderstood && (by === 'user' || by === 'option') ? 'user_consent' : 'no_consent',
+      code: isUnderstood && by === 'user' ? 'user_consent' : 'no_consent',
       reason: consent === decided ? kept : 'kept because no summary of it was planned',
       metadata: resolved,
     };

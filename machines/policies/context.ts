@@ -3,7 +3,8 @@ import type { Message } from '../contracts/message.ts';
 
 /**
  * Applies operations to messages and returns a new list. An operation changes nothing if its target is missing or if two messages
- * have that id; an ADD changes nothing if its id exists. Linear in messages plus operations.
+ * have that id; an ADD changes nothing if its id exists. References to a pruned message are dropped, or moved to the message that
+ * replaces it. Linear in messages plus operations.
  */
 export function applyOperations(
   messages: readonly Message[],
@@ -12,11 +13,14 @@ export function applyOperations(
   if (operations.length === 0) return messages;
   const list: (Message | null)[] = [...messages];
   const places = placesById(messages);
+  let referring: Map<string, number[]> | null = null;
   for (const operation of operations) {
     if (operation.operation === 'ADD') {
       const { message } = operation.data;
       if (places.has(message.id)) continue;
-      places.set(message.id, list.push(message) - 1);
+      const place = list.push(message) - 1;
+      places.set(message.id, place);
+      if (referring !== null) noteReferences(referring, message, place);
       continue;
     }
     const place = places.get(operation.target) ?? AMBIGUOUS;
@@ -25,9 +29,46 @@ export function applyOperations(
     if (operation.operation === 'PRUNE') {
       list[place] = null;
       places.delete(operation.target);
+      referring ??= referringPlaces(list);
+      moveReferences(list, referring, operation);
     } else list[place] = changed(message, operation);
   }
   return list.filter((message) => message !== null);
+}
+
+/** Returns the places of the messages that refer to each id. */
+function referringPlaces(list: readonly (Message | null)[]): Map<string, number[]> {
+  const referring = new Map<string, number[]>();
+  for (const [place, message] of list.entries()) if (message !== null) noteReferences(referring, message, place);
+  return referring;
+}
+
+function noteReferences(referring: Map<string, number[]>, { references }: Message, place: number): void {
+  for (const id of references ?? []) {
+    const known = referring.get(id);
+    if (known === undefined) referring.set(id, [place]);
+    else known.push(place);
+  }
+}
+
+/** Drops the references to a pruned message, or moves them to the message that says the same. */
+function moveReferences(
+  list: (Message | null)[],
+  referring: Map<string, number[]>,
+  { target, metadata }: Of<'PRUNE'>,
+): void {
+  const { replacedBy } = metadata;
+  const instead = typeof replacedBy === 'string' ? [replacedBy] : [];
+  for (const place of referring.get(target) ?? []) {
+    const message = list[place] ?? null;
+    if (message === null) continue;
+    const moved = message.references
+      .flatMap((id) => (id === target ? instead : [id]))
+      .filter((id) => id !== message.id);
+    list[place] = { ...message, references: [...new Set(moved)] };
+  }
+  for (const id of instead) referring.set(id, (referring.get(id) ?? []).concat(referring.get(target) ?? []));
+  referring.delete(target);
 }
 
 /** The place of an id that several messages have: no operation can target one of them. */
@@ -167,4 +208,24 @@ const PROTECTING: ReadonlySet<string> = new Set(['pinned', 'critical', REQUEST, 
 /** Whether a message must stay: it is pinned, critical, the request, or kept. */
 export function isProtected({ tags }: Message): boolean {
   return tags.some((tag) => PROTECTING.has(tag));
+}
+
+/** Returns the messages that no operation affects: protected ones, the newest answers, and those with the same id. */
+export function fixedMessages(messages: readonly Message[]): ReadonlySet<Message> {
+  const newest = newestAnswers(messages);
+  const ambiguous = duplicateIds(messages);
+  return new Set(messages.filter((one) => newest.has(one) || ambiguous.has(one.id) || isProtected(one)));
+}
+
+/** Returns how many of the messages may be removed without consent. */
+export function removableCount(messages: readonly Message[]): number {
+  const fixed = fixedMessages(messages);
+  return messages.filter((message) => message.role !== 'user' && !fixed.has(message)).length;
+}
+
+/** Returns the newest assistant messages of this run and of the conversation before it. */
+function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | undefined> {
+  const ofRun = messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null);
+  const before = messages.findLast(({ role, phase }) => role === 'assistant' && phase === null);
+  return new Set([ofRun, before]);
 }

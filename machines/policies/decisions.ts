@@ -6,8 +6,10 @@ import { withGrades } from './assessment.ts';
 import { DEFAULT_PHASE, isPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
 import {
   evaluateYieldRules,
+  GUARD_REPLACED,
   rationaleOf,
   recommendedRule,
+  replacedGuard,
   ruleResult,
   YIELD_RULES,
   type YieldRule,
@@ -36,7 +38,9 @@ export function decideToComplete(state: ChainState, rule: YieldRule): Partial<Ch
 }
 
 function completion(state: ChainState, rule: YieldRule): Omit<Decision, 'cycle'> {
-  const { inputs } = ruleResult(state, rule);
+  const { holds, inputs } = ruleResult(state, rule);
+  if (!holds)
+    return { rule, complete: true, nextPhase: null, rationale: rationaleOf(state, rule), inputs: GUARD_REPLACED };
   const rationale = `${rationaleOf(state, rule)}${gradingNote(state)}`;
   return { rule, complete: true, nextPhase: null, rationale, inputs };
 }
@@ -57,9 +61,13 @@ export function decideToContinue(state: ChainState, rule: DecisionRule, phase: P
     confidence: assessment?.confidence ?? 0,
     change: assessment?.change ?? null,
   };
-  const rationale =
-    rule === 'nextPhaseInvalid'
-      ? `"${assessment?.proposal ?? ''}" is not a phase; continuing with the default, ${DEFAULT_PHASE}`
+  const { proposal = '' } = assessment ?? {};
+  const isInvalid = rule === 'nextPhaseInvalid';
+  const isReplaced = isInvalid ? isPhase(proposal) : assessment !== null && proposal !== phase;
+  const rationale = isReplaced
+    ? `continuing with ${phase}: ${replacedGuard(isInvalid ? rule : 'nextPhaseIs')}`
+    : isInvalid
+      ? `"${proposal}" is not a phase; continuing with the default, ${DEFAULT_PHASE}`
       : `continuing with ${phase}: ${assessment?.rationale ?? 'requested'}`;
   return {
     ...startCycle(state, phase),

@@ -19,7 +19,7 @@ const BELIEVED = 0.5;
  * Combines the model's own scores with the grades of its answer.
  * - Its confidence counts only if the evidence supports the answer, something was found, and a claim that it completes the
  *   task is believed: otherwise it is capped, so that the confidence rule lets no disbelieved claim through.
- * - Its claim that the task is complete counts if it is believed; a satisfied user completes the task as well.
+ * - Its claim that the task is complete counts if it is believed and something was found; a satisfied user completes the task as well.
  * - Information sufficiency is the mean of the model's number and the grade.
  *
  * The model's own scores count if there are neither documents nor search results, or if the context contains images or
@@ -41,14 +41,16 @@ export function checkAgainstEvidence(
   const claim = given.completion ?? (checks ? grades.completion : null);
   const satisfaction = given.satisfaction ?? grades.satisfaction;
   const isDisbelieved = reply.taskComplete && claim !== null && claim < BELIEVED;
-  const isSound = !isDisbelieved && !reply.noEvidence && !isNoAnswer(reply.answer);
+  const isEmpty = reply.noEvidence || isNoAnswer(reply.answer);
+  const isSound = !isDisbelieved && !isEmpty;
   return {
     confidence: isSound
       ? groundedConfidence(state, reply.confidence, grounding)
       : Math.min(reply.confidence, thresholds.ungroundedConfidence),
     informationSufficiency:
       sufficiency === null ? reply.informationSufficiency : (reply.informationSufficiency + sufficiency) / 2,
-    taskComplete: (reply.taskComplete && !isDisbelieved) || satisfaction >= BELIEVED,
+    // Another search may find something, if there is anything to search.
+    taskComplete: (reply.taskComplete && !isDisbelieved && !(isEmpty && checks)) || satisfaction >= BELIEVED,
     evidence: {
       modelConfidence: reply.confidence,
       grounding,

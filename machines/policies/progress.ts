@@ -1,8 +1,9 @@
 import type { AttemptExecution } from '../contracts/attempt.ts';
+import type { CapabilityFailure } from '../contracts/capability.ts';
 import type { ChainInput, ChainState, InFlight } from '../contracts/chain-state.ts';
 import type { ContextDocument, ContextOperation, Envelope } from '../contracts/context.ts';
 import type { GuardResult } from '../contracts/decision.ts';
-import type { Failure, PhaseFailure } from '../contracts/failure.ts';
+import type { Failure, FailureStage, PhaseFailure } from '../contracts/failure.ts';
 import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import { newModels } from '../contracts/model-status.ts';
@@ -11,6 +12,7 @@ import type { PhaseResult } from '../contracts/phase-io.ts';
 import { clipped, roundDown } from '../text/clip.ts';
 import { append, applyOperations, contextDocument, contextOf, REQUEST } from './context.ts';
 import { isOverBudget } from './cost.ts';
+import { failureOf } from './failures.ts';
 import { addCost, addUsage, NO_USAGE, NOTHING_USED, tokensPerCharOf } from './usage.ts';
 import { isBelow } from './yield-rules.ts';
 
@@ -93,6 +95,7 @@ export function initialState(input: ChainInput): ChainState {
     phaseRetries: 0,
     failure: null,
     failures: [],
+    failedRuns: [],
     usage: NO_USAGE,
     inFlight: NOTHING_IN_FLIGHT,
     session: null,
@@ -179,6 +182,7 @@ export function completePhase(
     received: state.envelope.content,
     envelope: { phase, content: output.content, operations: output.operations },
     results: { ...state.results, [phase]: { ...output.result, attemptId } },
+    failedRuns: [...state.failedRuns, ...failedRunsOf(state, output.result)].slice(-KEPT_FAILURES),
     steps: [...state.steps.slice(1 - KEPT_STEPS), done],
     retrieval: null,
     measures: null,
@@ -186,6 +190,24 @@ export function completePhase(
     newPrompt: state.newPrompt && phase !== 'action',
     phaseRetries: 0,
   };
+}
+
+/** Returns the failed capability runs of an Action, without those of earlier Actions. */
+function failedRunsOf(state: ChainState, result: PhaseResult): readonly PhaseFailure[] {
+  if (result.phase !== 'action') return [];
+  return result.results
+    .slice(state.results.action?.results.length ?? 0)
+    .flatMap(({ capability, code, error, success }) => {
+      if (success) return [];
+      const message = `${capability}: ${error ?? 'no reason given'}`;
+      return phaseFailure(state, 'action', failureOf(stageOf(code), code ?? 'threw', message, { retryable: false }));
+    });
+}
+
+function stageOf(code: CapabilityFailure | null): FailureStage {
+  if (code === 'timed_out') return 'deadline';
+  if (code === 'aborted') return 'aborted';
+  return code === null || code === 'threw' || code === 'result_too_long' ? 'unexpected' : 'schema';
 }
 
 /** The newest operations can be undone; older ones become part of the messages that they resulted in. */

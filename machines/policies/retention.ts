@@ -4,7 +4,7 @@ import type { Message } from '../contracts/message.ts';
 import type { UnderstandingReply } from '../contracts/phase-io.ts';
 import { roundDown } from '../text/clip.ts';
 import { extractSummary } from '../text/summary.ts';
-import { duplicateIds, isProtected, type OperationList, operationsOfStep } from './context.ts';
+import { fixedMessages, isProtected, type OperationList, operationsOfStep } from './context.ts';
 import {
   type Duplicate,
   nearDuplicates,
@@ -39,8 +39,8 @@ export interface RetentionInputs {
 
 export interface RetentionPlan {
   readonly operations: readonly ContextOperation[];
-  /** By how much the messages that need consent, or must stay, exceed the limits; 0 if they do not. */
-  readonly excess: Size;
+  /** By how many tokens the messages that need consent, or must stay, exceed the limit; 0 if they do not. */
+  readonly tokensOver: number;
 }
 
 interface Size {
@@ -92,7 +92,7 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
   const free = all.filter(({ message }) => !fixed.has(message));
   const draft: Draft = {
     inputs,
-    isEager: filledShare(all, inputs) > inputs.thresholds.pruneAbove,
+    isEager: filledShare(all, free, inputs) > inputs.thresholds.pruneAbove,
     decisions: new Map(),
   };
   for (const rated of free) {
@@ -100,46 +100,40 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
     // A bare machine's input is not validated, so the role may be unknown.
     if (Object.hasOwn(RULES, role)) RULES[role](draft, rated);
   }
-  const excess = evictToFit(draft, all, free);
+  keepSources(draft, all);
+  const tokensOver = evictToFit(draft, all, free);
   const list = operationsOfStep(inputs.step);
   const remaining = free.filter((rated) => !isRemoved(draft, rated));
   const linkable = new Set(remaining.map(({ message }) => message.id));
   for (const decision of draft.decisions.values()) pushDecision(decision, linkable, list);
   for (const rated of remaining) pushPriority(rated, list);
-  return { operations: list.all, excess };
+  return { operations: list.all, tokensOver };
+}
+
+/** Keeps a search result that a staying message refers to, unless the model rated it: low relevance alone does not cut an attribution. */
+function keepSources(draft: Draft, all: readonly Rated[]): void {
+  const staying = all.filter((rated) => !isRemoved(draft, rated));
+  const cited = new Set(staying.flatMap(({ message }) => message.references));
+  for (const [id, { rated, code, summary }] of draft.decisions)
+    if (
+      summary === null &&
+      code === 'low_relevance' &&
+      rated.rating === null &&
+      rated.message.role === 'search' &&
+      cited.has(id)
+    )
+      draft.decisions.delete(id);
 }
 
 /** Returns the share of its limits that the context fills, 0..1. */
-function filledShare(all: readonly Rated[], { tokensAllowed, maxMessages }: RetentionInputs): number {
+function filledShare(
+  all: readonly Rated[],
+  free: readonly Rated[],
+  { tokensAllowed, maxMessages }: RetentionInputs,
+): number {
   const tokens = all.reduce((sum, rated) => sum + rated.tokens + rated.added, 0);
-  return Math.min(1, Math.max(tokens / tokensAllowed, all.length / maxMessages));
-}
-
-/** Returns the messages that no operation affects: protected ones, the newest answers, and those with the same id. */
-function fixedMessages(messages: readonly Message[]): ReadonlySet<Message> {
-  const newest = newestAnswers(messages);
-  const ambiguous = duplicateIds(messages);
-  return new Set(messages.filter((one) => newest.has(one) || ambiguous.has(one.id) || isProtected(one)));
-}
-
-/** Returns how many of the messages stay unless the user agrees to their removal. */
-export function stayingCount(messages: readonly Message[]): number {
-  const fixed = fixedMessages(messages);
-  return messages.filter((message) => message.role === 'user' || fixed.has(message)).length;
-}
-
-/** Returns by how many messages a context exceeds its limit, beyond the share for messages that may be removed. */
-export function excessMessages(messages: readonly Message[], maxMessages: number): number {
-  const staying = stayingCount(messages);
-  const space = Math.max(maxMessages - staying, shareOfCount(maxMessages));
-  return Math.max(0, staying - maxMessages) + Math.max(0, messages.length - staying - space);
-}
-
-/** Returns the newest assistant messages of this run and of the conversation before it. */
-function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | undefined> {
-  const ofRun = messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null);
-  const before = messages.findLast(({ role, phase }) => role === 'assistant' && phase === null);
-  return new Set([ofRun, before]);
+  const removable = free.filter(({ message }) => message.role !== 'user').length;
+  return Math.min(1, Math.max(tokens / tokensAllowed, removable / maxMessages));
 }
 
 /** Appends the operations of a decision. A duplicate is linked from the message that it duplicates, if that stays. */
@@ -155,8 +149,12 @@ function pushDecision(
     list.push('TRANSFORM', message.id, data, code, reason, metadata);
     return;
   }
-  list.push('PRUNE', message.id, {}, code, reason, metadata);
-  if (duplicate === null || !linkable.has(duplicate.of)) return;
+  const isReplaced = duplicate !== null && linkable.has(duplicate.of);
+  list.push('PRUNE', message.id, {}, code, reason, {
+    ...metadata,
+    ...(isReplaced && { replacedBy: duplicate.of }),
+  });
+  if (!isReplaced) return;
   const { of: original, similarity } = duplicate;
   const data = { to: message.id, relation: 'says the same as', strength: similarity };
   const why = `it replaces ${message.id} (${roundDown(similarity)} of the words in common)`;
@@ -327,20 +325,15 @@ function isIrrelevant(draft: Draft, rated: Rated): boolean {
 const below = ({ relevance }: Rated, threshold: number): string =>
   `relevance ${roundDown(relevance)} is below ${threshold}`;
 
-/**
- * The share of the limits for the messages that may be removed. If those that stay leave less, the user is asked about
- * some of theirs; of the count, the share remains even if they keep them all.
- */
+/** The share of the tokens for messages that may be removed. If the others leave less, the user is asked about some of theirs. */
 const OTHERS_SHARE = 0.25;
-
-const shareOfCount = (maxMessages: number): number => Math.ceil(OTHERS_SHARE * maxMessages);
 
 /**
  * Makes the context fit its limits: the most relevant messages stay whole; what does not fit is removed, or summarized if
- * it is an assistant message and the summary fits. If user messages leave too little space, the user is asked about the
- * least relevant of them. Returns by how much the messages that stay exceed the limits.
+ * it is an assistant message and the summary fits. If user messages leave too few tokens, the user is asked about the
+ * least relevant of them. Returns by how many tokens the messages that stay exceed the limit.
  */
-function evictToFit(draft: Draft, all: readonly Rated[], free: readonly Rated[]): Size {
+function evictToFit(draft: Draft, all: readonly Rated[], free: readonly Rated[]): number {
   const { tokensAllowed, maxMessages, mayAsk } = draft.inputs;
   const evictable = new Set(free.filter((rated) => rated.message.role !== 'user'));
   const others = sizeOf(draft, [...evictable]);
@@ -348,21 +341,17 @@ function evictToFit(draft: Draft, all: readonly Rated[], free: readonly Rated[])
     draft,
     all.filter((rated) => !evictable.has(rated)),
   );
-  const space = { tokens: tokensAllowed - fixed.tokens, messages: maxMessages - fixed.messages };
-  const excess = { tokens: Math.max(0, -space.tokens), messages: Math.max(0, -space.messages) };
-  if (fits(others, space)) return excess;
+  const space = { tokens: tokensAllowed - fixed.tokens, messages: maxMessages };
+  const tokensOver = Math.max(0, -space.tokens);
+  if (fits(others, space)) return tokensOver;
   const reason =
     others.tokens > space.tokens
       ? `${Math.ceil(fixed.tokens + others.tokens)} tokens exceed the limit of ${tokensAllowed}`
-      : `${fixed.messages + others.messages} messages exceed the limit of ${maxMessages}`;
-  const needed = {
-    tokens: Math.min(others.tokens, OTHERS_SHARE * tokensAllowed),
-    messages: Math.min(others.messages, shareOfCount(maxMessages)),
-  };
-  const freed = mayAsk ? askAbout(draft, free, space, needed, reason) : space;
-  const messages = Math.max(needed.messages, freed.messages);
-  keepMostRelevant(draft, [...evictable], { ...freed, messages }, reason);
-  return excess;
+      : `${others.messages} removable messages exceed the limit of ${maxMessages}`;
+  const needed = Math.min(others.tokens, OTHERS_SHARE * tokensAllowed);
+  const tokens = mayAsk ? askAbout(draft, free, space.tokens, needed, reason) : space.tokens;
+  keepMostRelevant(draft, [...evictable], { ...space, tokens }, reason);
+  return tokensOver;
 }
 
 /** Returns the size of the messages that are not removed; user messages have all of it until the user agrees. */
@@ -380,21 +369,17 @@ const fits = (size: Size, space: Size): boolean => !(size.tokens > space.tokens 
 
 const byRelevance = (one: Rated, other: Rated): number => other.relevance - one.relevance;
 
-/** Asks the user about their least relevant messages until enough space is free. Returns the space if they agree. */
-function askAbout(draft: Draft, free: readonly Rated[], space: Size, needed: Size, reason: string): Size {
+/** Asks the user about their least relevant messages until enough tokens are free. Returns the free tokens if they agree. */
+function askAbout(draft: Draft, free: readonly Rated[], space: number, needed: number, reason: string): number {
   const { userSummaryChars } = draft.inputs.thresholds;
-  let { tokens, messages } = space;
+  let tokens = space;
   const users = free.filter(({ message }) => message.role === 'user');
   for (const rated of users.toSorted(byRelevance).reverse()) {
-    if (fits(needed, { tokens, messages })) break;
-    const isShortened = needed.messages <= messages && summarize(draft, rated, userSummaryChars, 'over_limit', reason);
-    if (!isShortened) {
-      remove(draft, rated, 'over_limit', reason);
-      messages += 1;
-    }
+    if (!(needed > tokens)) break;
+    if (!summarize(draft, rated, userSummaryChars, 'over_limit', reason)) remove(draft, rated, 'over_limit', reason);
     tokens += rated.tokens + rated.added - tokensLeft(draft, rated);
   }
-  return { tokens, messages };
+  return tokens;
 }
 
 /** Keeps the most relevant messages that fit into the space, whole or as a summary, and removes the others. */

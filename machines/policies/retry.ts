@@ -245,8 +245,8 @@ function headAndTail(text: string, maxChars: number): string {
 }
 
 /**
- * The user's own retry rules, in addition to the policy's numbers. They run within a transition, so they must be pure:
- * no I/O, clock or randomness. A hook that throws or returns an invalid value is a programming error: it ends the
+ * The user's own retry rules, in addition to the policy's numbers. They run within a transition, so they must be
+ * synchronous, without I/O, clock or randomness. A hook that throws or returns an invalid value is a programming error: it ends the
  * attempts with the failure `policy_failed`.
  */
 export interface RetryHooks {

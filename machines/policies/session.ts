@@ -14,7 +14,7 @@ import { EARLIER, visibleMessages } from './progress.ts';
 import { contextTokens } from './understanding.ts';
 import { tokensAllowed, tokensPerCharOf } from './usage.ts';
 
-/** The newest messages that a turn keeps, whatever a store returns. */
+/** Besides the user's messages, the newest that a turn keeps, whatever a store returns. */
 const MAX_KEPT = 1_000;
 const PROBLEM_CHARS = 300;
 
@@ -38,9 +38,7 @@ export function readTurns(given: unknown, limit: number, reported: string | null
     const read = sessionTurnSchema.safeParse(one);
     if (!read.success) return [];
     const { kept, runs } = read.data;
-    return [
-      { ...read.data, runs: runs.slice(-KEPT_RUNS).map(boundedRun), ...(kept && { kept: kept.slice(-MAX_KEPT) }) },
-    ];
+    return [{ ...read.data, runs: runs.slice(-KEPT_RUNS).map(boundedRun), ...(kept && { kept: boundedKept(kept) }) }];
   });
   const lost = newest.length - turns.length;
   const problems = [
@@ -48,6 +46,11 @@ export function readTurns(given: unknown, limit: number, reported: string | null
     ...(lost === 0 ? [] : [`${lost} of ${newest.length} turns could not be read`]),
   ];
   return { turns, problem: problems.length === 0 ? null : problems.join('; ') };
+}
+
+function boundedKept(kept: readonly Message[]): readonly Message[] {
+  const others = new Set(kept.filter(({ role }) => role !== 'user').slice(-MAX_KEPT));
+  return kept.filter((message) => message.role === 'user' || others.has(message));
 }
 
 export const emptySession = (problem: string): RecalledSession => ({ turns: [], problem });
@@ -91,7 +94,8 @@ const SHARE = 0.5;
 
 /**
  * Returns what fits into half of the free context: first what is pinned, critical or marked to be kept; then the newest
- * `limits.sessionTurns` turns in full; then, of all other turns, the user's messages and the insights, newest first.
+ * `limits.sessionTurns` turns in full; then, of all other turns, the user's messages and the insights, newest first. At most
+ * `limits.sessionMessages` messages of other turns are not the user's.
  * Without the limit, a request that is too long for the model would block all later ones. Whatever is left out is
  * reported: it did not fit, is too old, or was deleted by the store.
  */
@@ -116,9 +120,14 @@ export function recallMessages(state: ChainState, { turns: stored, problem }: Re
     (message) => !ofWindow.has(message.id) && rankOf(message) < RANKS.marked && !given.has(textKey(message)),
   );
   const chosen = new Set<Message>();
+  let others = 0;
   const choose = (messages: readonly Message[]): void => {
-    for (const message of byPrecedence(messages))
-      if (chosen.size < sessionMessages && free.takes([message])) chosen.add(message);
+    for (const message of byPrecedence(messages)) {
+      const isUsers = message.role === 'user';
+      if ((!isUsers && others >= sessionMessages) || !free.takes([message])) continue;
+      chosen.add(message);
+      if (!isUsers) others += 1;
+    }
   };
   choose(single.filter((message) => rankOf(message) <= RANKS.kept));
   let first = window.length;
@@ -164,7 +173,7 @@ function missingText({ total, full, inPart, lost }: Missing): readonly string[] 
   const none = Math.max(0, total - full - inPart);
   return [
     ...(none > 0 ? [`${none} of ${total} turns`] : []),
-    ...(inPart > 0 ? [`${inPart} of ${total} turns, except your messages`] : []),
+    ...(inPart > 0 ? [`the answers of ${inPart} of ${total} turns`] : []),
     ...(lost > 0 ? [`${lost} kept ${lost === 1 ? 'message' : 'messages'}`] : []),
   ];
 }
@@ -195,7 +204,7 @@ function withNumbers(turns: readonly SessionTurn[]): readonly NumberedTurn[] {
   });
 }
 
-/** Returns what the session keeps according to its newest turns, by id, and the ids of what the user removed. */
+/** Returns what the session keeps according to its newest turns, by id, and the ids of what it no longer keeps. */
 function keptOf(turns: readonly NumberedTurn[]) {
   const kept = new Map<string, Message>();
   const removed = new Set<string>();
@@ -317,7 +326,7 @@ export function turnOf(state: ChainState): SessionTurn {
   });
 }
 
-/** Characters of the messages that a session keeps. */
+/** Characters of the messages that a session keeps besides the user's. */
 const KEPT_CHARS = 200_000;
 /** Tags that concern one run only. */
 const RUN_TAGS: readonly string[] = [REQUEST, KEPT_BY_DEFAULT, 'relevant', 'low_relevance'];
@@ -325,8 +334,8 @@ const RUN_TAGS: readonly string[] = [REQUEST, KEPT_BY_DEFAULT, 'relevant', 'low_
 /**
  * Returns what a session keeps after a run: what it recalled, with the marks that the run added, and what is worth
  * keeping of the run itself. A run may let go of a message that does not concern its request; the session lets go only
- * of what the user removed. Over the limits, insights are dropped first, then the user's messages, then what is
- * marked; of each the oldest.
+ * of what the user removed, and over the limits of messages that are not the user's: insights first, then what is marked,
+ * the oldest first.
  */
 function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'droppedMessages'> {
   const { session, limits, answer } = state;
@@ -349,24 +358,32 @@ function keptAfter(state: ChainState): Pick<SessionTurn, 'kept' | 'removed' | 'd
   ].map((message) => renamed(withoutFiles(withoutRunTags(message)), idOf));
   const kept = new Set<Message>();
   const texts = new Set<string>();
+  const dropped: string[] = [];
   let charsLeft = KEPT_CHARS;
   let droppedMessages = session?.droppedMessages ?? 0;
   let count = 0;
   for (const message of byPrecedence(candidates)) {
     const rank = rankOf(message);
     if (rank === RANKS.marked && belongsToTurn(message)) kept.add(message);
-    if (rank >= RANKS.marked || (message.role !== 'user' && texts.has(textKey(message)))) continue;
+    // A request may repeat another. A message of the history that a caller passes with each request is one message.
+    const isTurn = message.id === REQUEST || isRequest(message);
+    if (rank >= RANKS.marked || (!isTurn && texts.has(textKey(message)))) continue;
     texts.add(textKey(message));
-    if (count < limits.sessionMessages && message.content.length <= charsLeft) {
+    if (message.role === 'user') kept.add(message);
+    else if (count < limits.sessionMessages && message.content.length <= charsLeft) {
       kept.add(message);
       count += 1;
       charsLeft -= message.content.length;
-    } else if (message.id !== REQUEST && !isRequest(message)) droppedMessages += 1;
+    } else {
+      droppedMessages += 1;
+      // The turns before may still have it, but it counts once.
+      if (message.id.startsWith(EARLIER) && !belongsToTurn(message)) dropped.push(message.id);
+    }
   }
   const inOrder = candidates.filter((message) => kept.has(message));
   return {
     kept: inOrder.map((message) => (rankOf(message) === RANKS.marked ? { ...message, content: '' } : message)),
-    removed: [...recalled].filter((id) => !byId.has(id) && released.has(id)),
+    removed: [...[...recalled].filter((id) => !byId.has(id) && released.has(id)), ...dropped],
     droppedMessages,
   };
 }

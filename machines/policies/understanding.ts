@@ -12,10 +12,10 @@ import type {
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
-import { applyOperations, isLoss, type Loss, withApproval } from './context.ts';
+import { applyOperations, isLoss, type Loss, removableCount, withApproval } from './context.ts';
 import { addedTokens, attributeChars, tokensOfFiles } from './message-parts.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
-import { excessMessages, planRetention } from './retention.ts';
+import { planRetention } from './retention.ts';
 import { summaryTokens, TOKENS_PER_CHAR, tokensAllowed } from './usage.ts';
 
 /** Stands for the reply if no model rated the context. */
@@ -274,7 +274,7 @@ export function statistics({
     pruned: messages.length - remaining.length,
     summarized: [...change.values()].filter(({ operation }) => operation === 'TRANSFORM').length,
     tokensOver: Math.max(0, tokensAfter - tokensAllowed),
-    messagesOver: excessMessages(remaining, maxMessages),
+    messagesOver: Math.max(0, removableCount(remaining) - maxMessages),
   };
 }
 

@@ -148,8 +148,16 @@ export function ruleResult({ rules: results }: ChainState, rule: YieldRule): Gua
 
 export function rationaleOf(state: ChainState, rule: YieldRule): string {
   const { rationale, describe = describeInputs }: YieldRuleDefinition = YIELD_RULES[rule];
-  return `${rationale} (${describe(ruleResult(state, rule).inputs)})`;
+  const { holds, inputs } = ruleResult(state, rule);
+  return holds ? `${rationale} (${describe(inputs)})` : replacedGuard(rule);
 }
+
+/** The inputs of a decision whose guard was replaced with `provide`: the values that it compared are unknown. */
+export const GUARD_REPLACED: GuardResult['inputs'] = { guardReplaced: true };
+
+/** The rationale if a guard decides otherwise than its policy: it was replaced with `provide`, so its values are unknown. */
+export const replacedGuard = (guard: string): string =>
+  `the guard ${guard}, which replaces the built-in one, decided so`;
 
 /**
  * Whether a run ended with a good answer: by a rule that says so, or at a limit at which such a rule held as well. The limits come

@@ -78,7 +78,7 @@ const CANCELLED = { kind: 'cancelled', reason: 'the signal was aborted' } as con
 async function synthesize(run: ReadSynthesisInput, parts: SynthesisParts): Promise<FinalAnswer> {
   const basis = basisOfContract(run, parts.limits.synthesisReserveTokens);
   try {
-    const { outcome, aborted } = await writeOrCompose(basis, `${run.correlationId}.synthesis`, parts);
+    const { outcome, aborted } = await writeOrCompose(basis, `${run.correlationId ?? 'answer'}.synthesis`, parts);
     const ms = parts.clock.now() - Date.parse(run.executionStartTimestamp);
     // A run that started in the future used another clock.
     return composeAnswer(

@@ -1,3 +1,4 @@
+import type { CapabilityResult } from '../../contracts/capability.ts';
 import type { ChainState } from '../../contracts/chain-state.ts';
 import type { Decision, Interruption } from '../../contracts/decision.ts';
 import type { PhaseFailure } from '../../contracts/failure.ts';
@@ -13,6 +14,7 @@ import {
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { preview } from '../../text/summary.ts';
+import { stemsOf, termWeights } from '../../text/terms.ts';
 import { visibleMessages } from '../progress.ts';
 import { deadlines, NO_USAGE } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
@@ -41,8 +43,8 @@ export interface AnswerBasis {
   readonly currency: string | null;
   /** From the start to the last recorded event. */
   readonly elapsedMs: number | null;
-  /** By how much the context exceeds its limits. */
-  readonly excess: { readonly tokens: number; readonly messages: number };
+  /** By how many tokens the context exceeds its limit. */
+  readonly excessTokens: number;
   /** Whether Yield's answer only says that nothing was found. */
   readonly noEvidence: boolean;
   /** Why the documents could not be searched. */
@@ -54,6 +56,13 @@ export interface AnswerBasis {
   /** Why the session could not be recalled or kept. */
   readonly sessionProblem: string | null;
   readonly failures: readonly PhaseFailure[];
+  /** The failed capability runs, and of each capability that did not succeed later, why it failed. */
+  readonly failedRuns: readonly PhaseFailure[];
+  readonly failedCapabilities: readonly { readonly name: string; readonly error: string }[];
+  /** The step that added each message. */
+  readonly stepOfMessage: ReadonlyMap<string, string>;
+  /** Identifies the execution for its caller; null if it has no such id. */
+  readonly correlationId: string | null;
 }
 
 /** Returns the basis of the answer of a run in its current state. */
@@ -96,17 +105,34 @@ export function basisOf(state: ChainState): AnswerBasis {
     costs: state.costs,
     currency: state.currency,
     elapsedMs: elapsedMs(state),
-    excess: {
-      tokens: understanding?.statistics.tokensOver ?? 0,
-      messages: understanding?.statistics.messagesOver ?? 0,
-    },
+    excessTokens: understanding?.statistics.tokensOver ?? 0,
     noEvidence: state.results.yield?.reply.noEvidence ?? false,
     sourceFailure: experience?.sourceFailure ?? null,
     prosePhases: PHASES.filter((phase) => state.results[phase]?.prose),
     deciderProblem: action?.stopReason === 'decider_failed' ? (action.problem ?? 'no reason given') : null,
     sessionProblem: state.sessionProblem,
     failures: state.failures,
+    failedRuns: state.failedRuns,
+    failedCapabilities: failedCapabilities(action?.results ?? []),
+    stepOfMessage: stepOfMessage(state),
+    correlationId: null,
   };
+}
+
+/** Returns the step that added each message: the ids of its operations begin with its own. */
+function stepOfMessage({ history, envelope }: ChainState): ReadonlyMap<string, string> {
+  const steps = new Map<string, string>();
+  for (const { operation, id, target } of [...history.operations, ...envelope.operations])
+    if (operation === 'ADD') steps.set(target, id.slice(0, id.indexOf('.')));
+  return steps;
+}
+
+/** Returns the capabilities whose last run failed. */
+function failedCapabilities(results: readonly CapabilityResult[]): AnswerBasis['failedCapabilities'] {
+  const last = new Map(results.map((result) => [result.capability, result]));
+  return [...last].flatMap(([name, { success, synthesized, error }]) =>
+    success || synthesized ? [] : [{ name, error: error ?? 'no reason given' }],
+  );
 }
 
 /**
@@ -149,13 +175,36 @@ function listed(passages: readonly Passage[]): string {
   return ['Passages found:', ...passages.slice(0, 3).map(({ text }) => `- ${preview(text, 300)}`)].join('\n');
 }
 
-/** Returns the draft; if it is empty, the step closest to an answer, or else the last step, with the confidence of the draft. */
-export function bestDraft({ draft, steps }: Pick<AnswerMaterial, 'draft' | 'steps'>): Draft {
+/**
+ * Returns the draft; if it is empty, the step closest to an answer, with the confidence of the draft. If no step concerns the
+ * request, the text lists the newest, and the confidence is that of an answer without support.
+ */
+export function bestDraft({ request, draft, steps }: Pick<AnswerMaterial, 'request' | 'draft' | 'steps'>): Draft {
   if (hasVisibleText(draft.text)) return draft;
   const usable = steps.filter(({ phase, content }) => hasVisibleText(content) && !NON_ANSWERS.has(phase));
   const [nearest] = NEAREST.flatMap((phase) => usable.findLast((step) => step.phase === phase) ?? []);
-  const step = nearest ?? usable.at(-1);
-  return step === undefined ? NO_DRAFT : { ...draft, text: step.content };
+  const step = nearest ?? (usable.length === 1 ? usable[0] : mostRelevant(request, usable));
+  if (step !== undefined) return { ...draft, text: step.content };
+  if (usable.length === 0) return NO_DRAFT;
+  const lines = usable.slice(-LISTED_STEPS).map(({ content }) => `- ${preview(content, 300)}`);
+  const { ungroundedConfidence } = thresholdsSchema.parse({});
+  return {
+    ...draft,
+    text: ['Results:', ...lines].join('\n'),
+    confidence: Math.min(draft.confidence, ungroundedConfidence),
+  };
+}
+
+const LISTED_STEPS = 10;
+
+/** Returns the step that has most of the request's content words, the rare ones first, or the later of two; undefined if none has any. */
+function mostRelevant(request: string, steps: readonly Step[]): Step | undefined {
+  const asked = [...new Set(stemsOf(request))];
+  const texts = steps.map(({ phase, content }) => new Set(stemsOf(`${phase}\n${content}`)));
+  const weight = termWeights(steps.length, (stem) => texts.filter((text) => text.has(stem)).length);
+  const scores = texts.map((text) => asked.reduce((sum, stem) => sum + (text.has(stem) ? weight(stem) : 0), 0));
+  const best = Math.max(0, ...scores);
+  return best === 0 ? undefined : steps[scores.lastIndexOf(best)];
 }
 
 /** Phases by how close their result is to an answer. */
@@ -207,13 +256,17 @@ export function basisOfContract(input: ReadSynthesisInput, synthesisReserveToken
     costs: {},
     currency: null,
     elapsedMs: null,
-    excess: { tokens: 0, messages: 0 },
+    excessTokens: 0,
     noEvidence: false,
     sourceFailure: null,
     prosePhases: [],
     deciderProblem: null,
     sessionProblem: null,
     failures: [],
+    failedRuns: [],
+    failedCapabilities: [],
+    stepOfMessage: new Map(),
+    correlationId: input.correlationId ?? null,
   };
 }
 

@@ -33,7 +33,7 @@ export function composeAnswer(basis: AnswerBasis, outcome: SynthesisOutcome): Fi
     answerText: text,
     confidence,
     usedStepIds: usedSteps(basis, outcome, { text, usedMessageIds }),
-    notes: [notes, whyComposed(outcome), sessionNote(basis), limitNote(basis), explanation]
+    notes: [notes, whyComposed(outcome), capabilityNote(basis), sessionNote(basis), limitNote(basis), explanation]
       .filter((part) => part !== '')
       .join(' '),
     ttlExhausted: ttlExhausted(basis),
@@ -55,7 +55,8 @@ export function composeAnswer(basis: AnswerBasis, outcome: SynthesisOutcome): Fi
       usage,
       budget: budgetOf(basis, outcome.usage),
       cost: costOf(basis, usage, outcome.usage),
-      failures: basis.failures,
+      failures: [...basis.failures, ...basis.failedRuns],
+      ...(basis.correlationId !== null && { correlationId: basis.correlationId }),
     },
   };
 }
@@ -82,12 +83,12 @@ function textOf(basis: AnswerBasis, outcome: SynthesisOutcome, explanation: stri
  * come from; if there are none, those whose content supports the text.
  */
 function usedSteps(
-  { material: { request, steps }, thresholds }: AnswerBasis,
+  { material: { request, steps }, thresholds, stepOfMessage }: AnswerBasis,
   outcome: SynthesisOutcome,
   { text, usedMessageIds }: Pick<Text, 'text' | 'usedMessageIds'>,
 ): readonly string[] {
   const cited = new Set(outcome.type === 'written' ? outcome.reply.usedStepIds : []);
-  for (const id of usedMessageIds) cited.add(id.slice(0, Math.max(0, id.lastIndexOf('.'))));
+  for (const id of usedMessageIds) cited.add(stepOfMessage.get(id) ?? '');
   const ids = [...new Set(steps.map(({ stepId }) => stepId))];
   const known = ids.filter((id) => cited.has(id));
   if (known.length > 0) return known;
@@ -110,6 +111,15 @@ const supportOf = ({ material: { request }, hasDocuments }: AnswerBasis, message
   groundingIn({ request, hasDocuments }, messages, text);
 
 const whyComposed = (outcome: SynthesisOutcome): string => (outcome.type === 'composed' ? outcome.why : '');
+
+/** Each reason is clipped, because a capability may throw any text. */
+const capabilityNote = ({ failedCapabilities }: AnswerBasis): string =>
+  failedCapabilities
+    .slice(0, NOTED_CAPABILITIES)
+    .map(({ name, error }) => sentence(`The capability "${name}" failed: ${preview(error, 200)}`))
+    .join(' ');
+
+const NOTED_CAPABILITIES = 3;
 
 const sessionNote = ({ sessionProblem }: AnswerBasis): string =>
   sessionProblem ? `Part of the session was not recalled: ${sessionProblem.replace(/\.$/, '')}.` : '';
@@ -173,7 +183,8 @@ interface Shortfall {
  * exhausted TTL (cycles), no completed cycle, not converged.
  */
 export function shortfallsOf(basis: AnswerBasis, written: SynthesisOutcome): readonly Shortfall[] {
-  const { interruption, decision, limits, material } = basis;
+  const { interruption, limits, material } = basis;
+  const rule = ruleOf(basis);
   const found: Shortfall[] = [];
   const note = (reason: Degradation, text: string): void => {
     if (text !== '') found.push({ reason, text: sentence(text) });
@@ -184,23 +195,20 @@ export function shortfallsOf(basis: AnswerBasis, written: SynthesisOutcome): rea
     note('model_unavailable', `The model was unavailable: ${lastFailure(basis)}`);
   note('incomplete_state', incompleteRun(basis));
   if (interruption?.kind === 'deadline') note('deadline_passed', deadlineText(limits));
-  if (interruption?.kind === 'budget' || decision?.rule === 'budgetExhausted')
-    note('budget_exhausted', budgetText(basis));
+  if (interruption?.kind === 'budget' || rule === 'budgetExhausted') note('budget_exhausted', budgetText(basis));
   note('prose_replies', proseReplies(basis, written));
   if (basis.deciderProblem)
     note('decider_failed', `Capabilities may be missing: the continuation decider failed: ${basis.deciderProblem}`);
   if (saysNothingFound(basis, written)) note('no_evidence', 'Nothing was found that answers the request.');
   if (ttlExhausted(basis) && !settledAtLimit(basis)) note('cycle_limit_reached', ttlText(limits.maxCycles));
   if (material.cycles === 0) note('zero_passes', 'No cycle was completed.');
-  if (decision?.rule === 'loopDetected')
-    note('loop_detected', 'The run was stopped because it started to repeat itself.');
+  if (rule === 'loopDetected') note('loop_detected', 'The run was stopped because it started to repeat itself.');
   if (isUnsettled(basis)) note('not_converged', 'The run ended before the answer settled.');
   if (basis.sourceFailure) note('source_failed', `The documents could not be searched: ${basis.sourceFailure}`);
-  const excess = excessOf(basis);
-  if (excess !== '')
+  if (basis.excessTokens > 0)
     note(
       'context_over_limit',
-      `The context is ${excess} over its limit: the remaining messages are protected or need your consent to remove.`,
+      `The context is ${basis.excessTokens} tokens over its limit: the remaining messages are protected or need your consent to remove.`,
     );
   if (written.type === 'failed') note('synthesis_failed', `${UNWRITTEN[written.fallback]}: ${written.error}`);
   return found;
@@ -232,9 +240,13 @@ const UNWRITTEN: Readonly<Record<Fallback, string>> = {
   other: 'The model could not write the final answer',
 };
 
-function ttlExhausted({ decision, cyclesLeft }: AnswerBasis): boolean {
-  return decision?.rule === 'cycleLimitReached' || cyclesLeft === 0;
+function ttlExhausted(basis: AnswerBasis): boolean {
+  return ruleOf(basis) === 'cycleLimitReached' || basis.cyclesLeft === 0;
 }
+
+/** Returns the rule that completed the run. If its guard was replaced, nothing is known of what the rule is about. */
+const ruleOf = ({ decision }: AnswerBasis): string | null =>
+  decision === null || decision.inputs['guardReplaced'] ? null : decision.rule;
 
 /** A failed phase, a missing answer, or nothing to answer from. */
 function incompleteRun(basis: AnswerBasis): string {
@@ -259,12 +271,6 @@ function lostPhases({ phases, failures, material }: AnswerBasis): readonly strin
 function isUnsettled({ material, answer, interruption, mode }: AnswerBasis): boolean {
   if (material.converged || answer === null) return false;
   return !(interruption?.kind === 'finished_by_user' && mode === 'manual');
-}
-
-/** By how much the context exceeds its limits after eviction. */
-function excessOf({ excess }: AnswerBasis): string {
-  if (excess.tokens > 0) return `${excess.tokens} tokens`;
-  return excess.messages > 0 ? `${excess.messages} ${excess.messages === 1 ? 'message' : 'messages'}` : '';
 }
 
 /** Returns what is missing from a complete run: the phases without a result, and `answer`. */
@@ -298,8 +304,8 @@ function ttlText(maxCycles: number | null): string {
 }
 
 /** Whether the run reached its cycle limit with an answer that would have completed it anyway: the limit cut nothing off. */
-const settledAtLimit = ({ decision, material }: AnswerBasis): boolean =>
-  decision?.rule === 'cycleLimitReached' && material.converged;
+const settledAtLimit = (basis: AnswerBasis): boolean =>
+  ruleOf(basis) === 'cycleLimitReached' && basis.material.converged;
 
 const limitNote = (basis: AnswerBasis): string => (settledAtLimit(basis) ? ttlText(basis.limits.maxCycles) : '');
 

@@ -27,7 +27,7 @@ export function describeCall(source: string, input: unknown): Json {
 }
 
 /** Returns the input of a model call, whether it started early or not; null for any other call. */
-export function modelCallInput(source: string, input: unknown): ReadReplyInput | null {
+function modelCallInput(source: string, input: unknown): ReadReplyInput | null {
   if (source === 'readReply') return input as ReadReplyInput;
   return source === 'callAhead' ? callInput(initialAttemptState((input as CallAheadInput).attempt)) : null;
 }

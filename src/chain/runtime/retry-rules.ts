@@ -12,7 +12,14 @@ import { PROMPT_NAMES, type PromptName, TASKS, type Task } from '../../../machin
 import { type RetryHooks, requireBoolean, requireValue } from '../../../machines/policies/retry.ts';
 import { recordOnce } from '../../durable/recorded-values.ts';
 import { parseOption } from '../../internal/options.ts';
-import { hooksOf, numbersOf, type RetryPolicy, retryPolicySchema } from '../../llm/attempts/retry-policy.ts';
+import {
+  hooksOf,
+  isInstance,
+  numbersOf,
+  type RetryPolicy,
+  retryPolicySchema,
+  withBoundRules,
+} from '../../llm/attempts/retry-policy.ts';
 
 /** The retry policy of a chain: one for all its model calls, or one by task. */
 export type ChainPolicy = RetryPolicy | TaskPolicies;
@@ -37,17 +44,20 @@ const taskPoliciesSchema = z.strictObject(
 );
 
 /**
- * Returns the policies by task. An object with a task's name as a key is by task. The models of a chain are its own option, so a policy
+ * Returns the policies by task. A plain object with a task's name as a key is by task. The models of a chain are its own option, so a policy
  * names none.
  *
  * @throws PostChainError `invalid_option`
  */
 export function resolvePolicies(given: ChainPolicy | undefined): ResolvedPolicies {
   if (given === undefined) return { rules: {}, numbers: {}, grading: {} };
-  const isByTask = PROMPT_NAMES.some((name) => Object.hasOwn(Object(given), name));
-  parseOption(z.object({ policy: isByTask ? taskPoliciesSchema : taskPolicySchema }), { policy: given }, 'options');
+  const isByTask = !isInstance(given) && PROMPT_NAMES.some((name) => Object.hasOwn(given, name));
+  const policy = isByTask
+    ? Object.fromEntries(Object.entries(given).map(([name, ofTask]) => [name, withBoundRules(ofTask)]))
+    : withBoundRules(given);
+  parseOption(z.object({ policy: isByTask ? taskPoliciesSchema : taskPolicySchema }), { policy }, 'options');
   const ofTask = (name: PromptName): RetryPolicy =>
-    (isByTask ? (given as TaskPolicies)[name] : (given as RetryPolicy)) ?? {};
+    (isByTask ? (policy as TaskPolicies)[name] : (policy as RetryPolicy)) ?? {};
   const byTask = <Value extends object>(of: (policy: RetryPolicy) => Value): Readonly<Record<string, Value>> =>
     Object.fromEntries(
       TASKS.flatMap((task) => {

@@ -8,7 +8,7 @@ import { clockSchema, functionSchema, invalidOption, modelSchema, parseOption } 
 import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
 import { type Content, contentSchema, distinctFiles, readContent, requireAcceptingModel } from '../content.ts';
 import { filesOf } from '../request.ts';
-import { numbersOf, type RetryPolicy, retryPolicySchema } from './retry-policy.ts';
+import { numbersOf, type RetryPolicy, retryPolicySchema, withBoundRules } from './retry-policy.ts';
 
 /** A prompt: text, or the turns of a conversation. The content of a turn may be a list of texts, images and files. */
 export type AttemptPrompt = string | readonly PromptTurn[];
@@ -39,11 +39,11 @@ export interface AttemptOptions<Schema extends StandardSchemaV1> {
 }
 
 export interface AttemptLimits {
-  /** Time from the call to the first part of a reply; default 60,000 ms. */
+  /** Time from the call to the first part of a reply. Default 40,000 ms. */
   readonly firstChunkMs?: number;
   /** Time between two parts of a reply; enforced up to an eighth late, never early. Default 30,000 ms. */
   readonly chunkMs?: number;
-  /** Time for all attempts and waits together; default 600,000 ms. */
+  /** Time for all attempts and waits together. Default 600,000 ms. */
   readonly totalMs?: number;
   /** Characters of one reply, including reasoning; a longer reply fails the attempt. Default 2,000,000. */
   readonly maxReplyChars?: number;
@@ -96,7 +96,8 @@ export function parseAttemptOptions<Schema extends StandardSchemaV1>(
   options: AttemptOptions<Schema>,
   others: readonly string[],
 ): AttemptSettings {
-  const read = optionsSchema.safeParse(options);
+  const given = options?.policy === undefined ? options : { ...options, policy: withBoundRules(options.policy) };
+  const read = optionsSchema.safeParse(given);
   if (!read.success) throw invalidOption('options', options, read.error, knownWith(others));
   requireStandardSchema(options.schema);
   const { name, replyForm, limits, policy } = read.data;

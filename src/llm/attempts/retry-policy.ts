@@ -6,8 +6,8 @@ import { functionSchema, modelSchema, parseOption } from '../../internal/options
 import { AttemptsExhausted } from './attempts-exhausted.ts';
 
 /**
- * When to retry, as a plain object: numbers, fallback models and custom rules. The functions below create policies, and `retryPolicy`
- * combines them; omitted parts have their defaults.
+ * When to retry: numbers, fallback models and custom rules, as a plain object or an instance of a class that keeps state. The functions
+ * below create policies, and `retryPolicy` combines them; omitted parts have their defaults.
  *
  * The rule names (`shouldRetry`, `recordFailure`, `prepareRetry`, `finalizeOrThrow`) come from the structured-output engine
  * Instructor for PHP.
@@ -22,7 +22,8 @@ export interface RetryPolicy extends Omit<RetryHooks, 'finalizeOrThrow'>, Partia
   readonly finalizeOrThrow?: (exhausted: AttemptsExhausted) => unknown;
 }
 
-export function hooksOf({ finalizeOrThrow, shouldRetry, recordFailure, prepareRetry }: RetryPolicy): RetryHooks {
+export function hooksOf(policy: RetryPolicy): RetryHooks {
+  const { finalizeOrThrow, shouldRetry, recordFailure, prepareRetry } = withBoundRules(policy);
   return {
     ...(shouldRetry && { shouldRetry }),
     ...(recordFailure && { recordFailure }),
@@ -44,6 +45,27 @@ export const retryPolicySchema = z.strictObject({
   prepareRetry: z.optional(functionSchema),
   finalizeOrThrow: z.optional(functionSchema),
 });
+
+/**
+ * Returns the members of a policy as a plain object, its rules bound to it. Of an instance of a class, only the members of a policy count:
+ * the others are its state.
+ */
+export function withBoundRules<Given>(policy: Given): Given {
+  if (typeof policy !== 'object' || policy === null || Array.isArray(policy)) return policy;
+  const names = isInstance(policy) ? Object.keys(retryPolicySchema.shape) : Object.keys(policy);
+  const members = names.flatMap((name) => {
+    const value: unknown = policy[name as keyof typeof policy];
+    return value === undefined ? [] : [[name, typeof value === 'function' ? value.bind(policy) : value]];
+  });
+  // An instance without a member of a policy is another object, for example a model.
+  return members.length === 0 ? policy : (Object.fromEntries(members) as Given);
+}
+
+/** Whether an object inherits more than the members of every object. The prototype of a plain one may be of another realm. */
+export function isInstance(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype !== null && Object.getPrototypeOf(prototype) !== null;
+}
 
 export function numbersOf(policy: RetryPolicy): Readonly<Record<string, number | boolean>> {
   const names = Object.keys(policyNumbersSchema.shape) as (keyof PolicyNumbers)[];
@@ -106,7 +128,8 @@ export function fallbackModel(model: ChatModel, options: Readonly<z.input<typeof
 }
 
 /** Combines policies: the last number counts, models are concatenated, and all rules apply. */
-export function retryPolicy(...policies: readonly RetryPolicy[]): RetryPolicy {
+export function retryPolicy(...given: readonly RetryPolicy[]): RetryPolicy {
+  const policies = given.map(withBoundRules);
   const all = <Name extends keyof RetryPolicy>(name: Name) =>
     policies.flatMap((policy) => (policy[name] === undefined ? [] : [policy[name] as NonNullable<RetryPolicy[Name]>]));
   const [should, record, prepare] = [all('shouldRetry'), all('recordFailure'), all('prepareRetry')];

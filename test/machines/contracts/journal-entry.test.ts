@@ -86,6 +86,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
     index: 1,
     decidedBy: 'model',
     done: false,
+    finalOutput: null,
     next: ['review'],
     limitReached: false,
   },

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContextOperation } from '../../../machines/contracts/context.ts';
-import { messageSchema } from '../../../machines/contracts/message.ts';
-import { applyOperations } from '../../../machines/policies/context.ts';
+import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
+import { append, applyOperations, contextDocument, contextOf, undo } from '../../../machines/policies/context.ts';
 import { contextArbitrary, operationArbitrary } from '../../support/arbitraries.ts';
 import { aMessage, deepFreeze, operations } from '../../support/contract-samples.ts';
 
@@ -95,5 +95,50 @@ describe('applying operations to the context', () => {
     const source = { path: 'a.md', startLine: 1, endLine: 2 };
     const [summary] = applyOperations([aMessage({ references: ['p1'], source })], [operations.TRANSFORM]);
     expect(summary).toMatchObject({ id: 'm1', references: ['p1'], source, tags: ['draft', 'summary'] });
+  });
+
+  describe('references', () => {
+    const citing = aMessage({ id: 'citing', references: ['m1', 'other'] });
+    const prune = (target: string, replacedBy?: string): ContextOperation => ({
+      ...operations.PRUNE,
+      id: `prune ${target}`,
+      target,
+      metadata: replacedBy === undefined ? {} : { replacedBy },
+    });
+    const referencesAfter = (...given: readonly ContextOperation[]) =>
+      applyOperations([m1, aMessage({ id: 'other', references: [] }), citing], given).find(({ id }) => id === 'citing')
+        ?.references;
+
+    it.each<[string, readonly ContextOperation[], readonly string[]]>([
+      ['a pruned message', [prune('m1')], ['other']],
+      ['a message that another replaces', [prune('m1', 'other')], ['other']],
+      ['one replaced by a message that is then pruned', [prune('m1', 'other'), prune('other')], []],
+      ['one replaced by the message that refers to it', [prune('m1', 'citing')], ['other']],
+    ])('[U5] [U6] never lead to nothing: %s', (_, given, references) => {
+      expect(referencesAfter(...given)).toEqual(references);
+    });
+
+    it('[U12] are back after an undo', () => {
+      const document = append(contextDocument([m1, citing]), [prune('m1')]);
+      expect(contextOf(document)[0]?.references).toEqual(['other']);
+      expect(contextOf(undo(document, 'prune m1'))).toEqual([m1, citing]);
+    });
+
+    it('[U5] [U6] never lead to nothing in any context that had none, in one step or in several', () => {
+      fc.assert(
+        fc.property(contextArbitrary, operationsArbitrary, (messages, given) => {
+          const existing = new Set(idsOf(messages));
+          const whole = messages.map((one) => ({
+            ...one,
+            references: one.references.filter((id) => existing.has(id)),
+          }));
+          const changes = given.filter(({ operation }) => operation !== 'ADD');
+          const left = applyOperations(whole, changes);
+          const ids = new Set(idsOf(left));
+          for (const { references } of left) for (const id of references) expect(ids).toContain(id);
+          expect(changes.reduce<readonly Message[]>((all, one) => applyOperations(all, [one]), whole)).toEqual(left);
+        }),
+      );
+    });
   });
 });

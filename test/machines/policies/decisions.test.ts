@@ -32,7 +32,8 @@ const assessed = withRules(
 
 describe('a decision', () => {
   it.each(RULES)('[Y8] states the reason and the compared numbers when it completes by %s', (rule) => {
-    const { decision } = decideToComplete(assessed, rule);
+    const { inputs = {} } = assessed.rules[rule] ?? {};
+    const { decision } = decideToComplete({ ...assessed, rules: { [rule]: { holds: true, inputs } } }, rule);
     expect(decisionSchema.parse(decision)).toMatchObject({ cycle: 3, rule, complete: true, nextPhase: null });
     expect(decision?.rationale).toMatch(/\w/);
     const compared = Object.entries(decision?.inputs ?? {}).map(([name, value]) => `${name} ${value}`);

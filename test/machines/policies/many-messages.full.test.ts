@@ -46,9 +46,10 @@ describe('10,000 messages', () => {
 
   it('[U8] from a user need only one consent request and stay until the reply', () => {
     const messages = Array.from({ length: 10_000 }, (_, at) => userMessage(`u${at}`, `Question ${at}?`));
-    const { operations, excess } = retentionPlan(messages, { maxMessages: 1 });
-    expect(operations.filter(({ metadata }) => metadata['requiresConsent'] === true)).toHaveLength(9_999);
-    expect(excess.messages).toBe(9_999);
-    expect(applyWithoutConsent(messages, { maxMessages: 1 })).toHaveLength(10_000);
+    const limit = { tokensAllowed: 1 };
+    const { operations, tokensOver } = retentionPlan([...messages, searchMessage('s', 'A bridge.')], limit);
+    expect(operations.filter(({ metadata }) => metadata['requiresConsent'] === true)).toHaveLength(10_000);
+    expect(tokensOver).toBeGreaterThan(10_000);
+    expect(applyWithoutConsent(messages, limit)).toHaveLength(10_000);
   });
 });

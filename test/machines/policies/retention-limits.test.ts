@@ -44,8 +44,7 @@ function expectWithinLimits(inputs: EvaluatedInputs): void {
   for (const operations of [plannedOperations(inputs), unasked(inputs, false)]) {
     const left = applyOperations(messages, operations);
     const removable = left.filter((message) => !isProtected(message, messages));
-    const space = Math.max(maxMessages - (left.length - removable.length), Math.ceil(maxMessages / 4));
-    expect(removable.length).toBeLessThanOrEqual(space);
+    expect(removable.length).toBeLessThanOrEqual(maxMessages);
     if (estimatedTokens(left) > tokensAllowed) expect(removable).toEqual([]);
   }
 }
@@ -156,8 +155,7 @@ describe('a context over its limit', () => {
     const wanted = [[], ['s2'], ['s2', 's1'], ['s2', 's1', 'a1'], ['s2', 's1', 'a1']];
     expect([500, 400, 300, 200, 0].map((tokensAllowed) => pruned({ tokensAllowed }))).toEqual(wanted);
     expect([499, 399, 299, 199].map((tokensAllowed) => pruned({ tokensAllowed }))).toEqual(wanted.slice(1));
-    const byCount = [[], ['s2'], ['s2', 's1'], ['s2', 's1'], ['s2', 's1']];
-    expect([5, 4, 3, 2, 1].map((maxMessages) => pruned({ maxMessages }))).toEqual(byCount);
+    expect([4, 3, 2, 1].map((maxMessages) => pruned({ maxMessages }))).toEqual([[], [], ['s2'], ['s2', 's1']]);
   });
 
   it('[U10] keeps the most relevant messages whole, summarizes or prunes the others, and asks if user messages leave no space', () => {
@@ -175,7 +173,7 @@ describe('a context over its limit', () => {
         ...estimatedMeasures(messages),
         mayAsk: true,
       });
-      return [...all.operations.map(({ operation, target }) => `${operation} ${target}`), all.excess.tokens];
+      return [...all.operations.map(({ operation, target }) => `${operation} ${target}`), all.tokensOver];
     };
     expect(plan(3_235)).toEqual([0]);
     expect(plan(3_234)).toEqual(['PRUNE s3', 0]);
@@ -186,12 +184,20 @@ describe('a context over its limit', () => {
     expect(plan(234)).toEqual(['TRANSFORM u1', 'TRANSFORM a1', 'PRUNE s3', 'PRUNE s1', 1]);
   });
 
-  it.each([198, 5_000])('[U10] keeps the most relevant quarter of the count beside %d user messages', (count) => {
+  it.each([0, 198, 5_000])('[U4] [U10] counts only messages that may be removed, beside %d user messages', (count) => {
     const users = Array.from({ length: count }, (_, at) => fill(`u${at}`, 'user', 4));
-    const found = Array.from({ length: 60 }, (_, at) => fill(`f${at}`, 'search', 4, { importance: at / 60 }));
-    const given = inputs([...users, ...found], { tokensAllowed: 1e6, thresholds: someThresholds({ prune: 0 }) });
-    const removed = unasked(given, false).map(({ target }) => target);
-    expect(removed).toEqual(Array.from({ length: 10 }, (_, at) => `f${at}`));
+    const pinned = Array.from({ length: count }, (_, at) => fill(`p${at}`, 'assistant', 4, { tags: ['pinned'] }));
+    const found = Array.from({ length: 210 }, (_, at) => fill(`f${at}`, 'search', 4, { importance: at / 210 }));
+    const given = { tokensAllowed: 1e6, thresholds: someThresholds({ prune: 0 }) };
+    const removed = (all: readonly Message[], mayAsk: boolean) =>
+      planRetention({ ...inputs(all, given), ...estimatedMeasures(all), mayAsk }).operations.map(
+        ({ target }) => target,
+      );
+    const expected = Array.from({ length: 10 }, (_, at) => `f${at}`);
+    for (const mayAsk of [true, false]) {
+      expect(removed([...users, ...pinned, ...found], mayAsk)).toEqual(expected);
+      expect(removed([...users, ...pinned, ...found.slice(10)], mayAsk)).toEqual([]);
+    }
   });
 
   it('[U10] keeps the most relevant messages that fit: one large message before two small ones', () => {
@@ -214,15 +220,15 @@ describe('a context over its limit', () => {
       ...estimatedMeasures(messages),
       mayAsk: true,
     };
-    expect(planRetention(limits)).toEqual({ operations: [], excess: { tokens: 1_300, messages: 1 } });
+    expect(planRetention(limits)).toEqual({ operations: [], tokensOver: 1_300 });
   });
 
   it('[U7] [U13] reports which limit is exceeded', () => {
     const messages = [fill('s1', 'search', 400), fill('new', 'assistant', 400)];
     const reason = (limit: Partial<EvaluatedInputs>) => plannedOperations(inputs(messages, limit))[0]?.reason;
     expect(reason({ tokensAllowed: 199 })).toBe('200 tokens exceed the limit of 199');
-    expect(plannedOperations(inputs([fill('s0', 'search', 400), ...messages], { maxMessages: 2 }))[0]?.reason).toBe(
-      '3 messages exceed the limit of 2',
+    expect(plannedOperations(inputs([fill('s0', 'search', 400), ...messages], { maxMessages: 1 }))[0]?.reason).toBe(
+      '2 removable messages exceed the limit of 1',
     );
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { contextOperationSchema } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { KEPT_BY_USER } from '../../../machines/policies/context.ts';
+import { applyOperations, KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { aMessage, someThresholds } from '../../support/contract-samples.ts';
 import { type EvaluatedInputs, plannedOperations } from '../../support/retention.ts';
 
@@ -173,5 +173,42 @@ describe('retention rules', () => {
     const blank = stale({ role, content: ' '.repeat(1_001) });
     for (const operation of planned([blank], { assessments: rated(0.4) }))
       expect(contextOperationSchema.safeParse(operation).success).toBe(true);
+  });
+});
+
+describe('the source of a message that stays', () => {
+  const source = aMessage({
+    id: 'source',
+    role: 'search',
+    phase: 'experience',
+    content: 'The garden wall is two meters high and needs paint.',
+    cycle: 9_999,
+    importance: 0,
+    references: [],
+  });
+  const citing = (references: readonly string[]) => stale({ cycle: 9_999, references: [...references] });
+
+  it('[U5] is not pruned by relevance alone when the message becomes a summary', () => {
+    const summarized = { assessments: rated(0.5), ...eager };
+    expect(losses([source, citing([])], summarized)).toEqual(['PRUNE source', 'TRANSFORM old']);
+    expect(losses([source, citing(['source'])], summarized)).toEqual(['TRANSFORM old']);
+  });
+
+  it('[U5] is pruned with the message, or if the model rates it', () => {
+    expect(losses([source, citing(['source'])], { assessments: rated(0), ...eager })).toContain('PRUNE source');
+    const assessments = [...rated(0.5), { messageId: 'source', relevance: 0, reason: 'said so' }];
+    expect(losses([source, citing(['source'])], { assessments, ...eager })).toContain('PRUNE source');
+  });
+
+  it('[U6] is replaced in its references by the duplicate that stays', () => {
+    const same = { ...source, id: 'same' };
+    const also = stale({ id: 'also', cycle: 9_999, references: ['same'], tags: ['pinned'] });
+    const given = [source, citing(['source']), same, also];
+    const left = applyOperations(given, planned(given, { assessments: rated(0.9) }));
+    expect(left.map(({ id, references }) => [id, references])).toEqual([
+      ['source', []],
+      ['old', ['source']],
+      ['also', ['source']],
+    ]);
   });
 });

@@ -113,6 +113,60 @@ describe('what a turn keeps', () => {
   });
 });
 
+describe('a very long session', () => {
+  const TURNS = 130;
+  /** The turns of a session of short requests, each with an insight; a store returns the newest 11. */
+  function sessionOf(changes: Partial<ChainState>, historyOf: (at: number) => readonly Message[] = () => []) {
+    let stored: readonly SessionTurn[] = [];
+    let problem: string | null = null;
+    let recalled: readonly Message[] = [];
+    for (let at = 1; at <= TURNS; at += 1) {
+      const request = aMessage({
+        id: 'request',
+        role: 'user',
+        content: `Fact ${at}: door ${at} is red.`,
+        tags: ['request'],
+      });
+      const insight = aMessage({ id: 's4.m1', role: 'assistant', phase: 'observation', content: `Insight ${at}.` });
+      const messages = [...historyOf(at), request, insight];
+      const state = aState({ runId: `r${at}`, request: request.content, messages, contextWindowTokens: 100_000 });
+      const begun = { ...state, ...changes, history: contextDocument(messages) };
+      const run = { ...begun, ...assignSession(begun, readTurns(JSON.parse(JSON.stringify(stored)), 11, null)) };
+      stored = [...stored, turnOf({ ...run, answer: aFinalAnswer() })].slice(-11);
+      problem = run.sessionProblem;
+      recalled = run.messages;
+    }
+    return { last: stored.at(-1), problem, recalled };
+  }
+  const facts = (messages: readonly Message[] = []) =>
+    new Set(messages.filter(({ role }) => role === 'user').map(({ content }) => content));
+
+  it('[U4] [U15] keeps and recalls every message of the user, and the newest of all others', () => {
+    const { last, problem, recalled } = sessionOf({});
+    expect(facts(last?.kept).size).toBe(TURNS);
+    expect(facts(recalled).size).toBe(TURNS);
+    expect(last?.kept?.filter(({ role }) => role !== 'user')).toHaveLength(100);
+    expect(last?.droppedMessages).toBe(TURNS - 100);
+    expect(problem).toBe(`the answers of ${TURNS - 11} of ${TURNS - 1} turns; ${TURNS - 101} kept messages`);
+  });
+
+  it('[U4] [U15] keeps what the context window has no space for, and reports it', () => {
+    const { last, problem, recalled } = sessionOf({ contextWindowTokens: 2_000 });
+    expect(facts(last?.kept).size).toBe(TURNS);
+    expect(facts(recalled).size).toBeLessThan(TURNS / 2);
+    expect(problem).toMatch(/^\d+ of 129 turns; the answers of \d+ of 129 turns; \d+ kept messages$/);
+  });
+
+  it('[U4] keeps all of them if it may keep no other messages', () => {
+    expect(facts(sessionOf({ limits: someLimits({ sessionMessages: 0 }) }).last?.kept).size).toBe(TURNS);
+  });
+
+  it('[U4] keeps a history that the caller passes with each request once', () => {
+    const { last } = sessionOf({}, () => [aMessage({ id: 'earlier.h1', role: 'user', content: 'I am Ada.' })]);
+    expect(last?.kept?.filter(({ content }) => content === 'I am Ada.')).toHaveLength(1);
+  });
+});
+
 describe('turns returned by a store', () => {
   it.each([[null], [undefined], [7], ['turns'], [{ turns: [] }], [{ length: 2 }], [new Map()], [true]])(
     'are empty when the store does not return a list: %j',
@@ -217,7 +271,7 @@ describe('earlier turns in the context', () => {
     } = recallMessages(state, { turns: [written(20), aTurn('r2')], problem: null });
     expect(full).toBe(1);
     expect(messages.map(({ id }) => id)).toEqual(['earlier.1.request', 'earlier.2.request', 'earlier.2.answer']);
-    expect(problem).toBe('1 of 2 turns, except your messages');
+    expect(problem).toBe('the answers of 1 of 2 turns');
   });
 
   it('are valid messages with distinct ids for any turns and other messages', () => {

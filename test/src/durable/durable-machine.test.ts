@@ -2,7 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { assign, createMachine, fromCallback, fromPromise, sendTo, setup } from 'xstate';
+import {
+  type AnyEventObject,
+  assign,
+  createMachine,
+  fromCallback,
+  fromPromise,
+  type ProvidedActor,
+  sendTo,
+  setup,
+} from 'xstate';
 import {
   createDurableMachine,
   type DurableEntry,
@@ -418,7 +427,10 @@ describe('stores', () => {
 });
 
 describe('custom code', () => {
-  const rolls = () => assign({ rolls: ({ context }) => [...context['rolls'], Math.random()] });
+  const rolls = () =>
+    assign<{ rolls: number[] }, AnyEventObject, undefined, AnyEventObject, ProvidedActor>({
+      rolls: ({ context }) => [...context.rolls, Math.random()],
+    });
   const dice = createMachine({
     types: {} as { context: { rolls: number[] } },
     context: { rolls: [] },

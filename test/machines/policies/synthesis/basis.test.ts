@@ -127,8 +127,8 @@ describe('the basis of another program’s answer', () => {
 
 describe('the best text of a run', () => {
   const step = (phase: string, content = phase) => ({ stepId: phase, phase, content });
-  const bestOf = (steps: readonly ReturnType<typeof step>[]) =>
-    bestDraft({ steps, draft: { text: ' ', confidence: 0.8, usedMessageIds: [], notes: '' } });
+  const bestOf = (steps: readonly ReturnType<typeof step>[], request = 'Is it so?') =>
+    bestDraft({ request, steps, draft: { text: ' ', confidence: 0.8, usedMessageIds: [], notes: '' } });
 
   it('[E3] is its draft', () => {
     const { material } = aBasis();
@@ -141,10 +141,28 @@ describe('the best text of a run', () => {
       [step('understanding'), step('experience'), step('other')],
       'understanding',
     ],
-    ['the last step', [step('build'), step('deploy'), step('report', ' ')], 'deploy'],
+    ['the only step', [step('deploy'), step('report', ' ')], 'deploy'],
     ['neither a goal nor a list of insights', [step('build'), step('intention'), step('observation')], 'build'],
   ])('[E3] is without a draft %s', (_, steps, text) => {
     expect(bestOf(steps)).toMatchObject({ text, confidence: 0.8 });
+  });
+
+  it.each([
+    ['Which port?', ['Deployed at port 80.', 'Lint was irrelevant.'], 'Deployed at port 80.'],
+    ['Is it deployed?', ['Lint was irrelevant.', 'Deploying failed.', 'All done.'], 'Deploying failed.'],
+    ['What about the port?', ['The port is 80.', 'The port is 81.', 'Bye.'], 'The port is 81.'],
+    [
+      'Who?',
+      ['Deployed at port 80.', 'Lint was irrelevant.'],
+      'Results:\n- Deployed at port 80.\n- Lint was irrelevant.',
+    ],
+  ])('[E3] concerns the request "%s", or lists the results', (request, contents, text) => {
+    const { text: given, confidence } = bestOf(
+      contents.map((content) => step('tool', content)),
+      request,
+    );
+    expect(given).toBe(text);
+    expect(confidence).toBe(text.startsWith('Results') ? 0.5 : 0.8);
   });
 
   it('[E3] is empty without results', () => {

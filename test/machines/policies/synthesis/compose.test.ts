@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ContextOperation } from '../../../../machines/contracts/context.ts';
 import type { PhaseResults } from '../../../../machines/contracts/phase-io.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { finishPhase } from '../../../../machines/policies/outcomes.ts';
@@ -76,7 +77,7 @@ describe('the final answer', () => {
         expect(metadata.degraded).toBe(metadata.explanation !== '');
         expect(status === 'completed').toBe(!metadata.degraded);
         expect(status === 'cancelled').toBe(state.interruption?.kind === 'cancelled');
-        expect(metadata.failures).toEqual(state.failures);
+        expect(metadata.failures).toEqual([...state.failures, ...state.failedRuns]);
         expect(metadata.usage).toEqual(addUsage(state.usage, state.written?.usage ?? NO_USAGE));
       }),
     );
@@ -90,8 +91,27 @@ describe('the final answer', () => {
       expect(usedBy({ usedStepIds: ['s6', 'nobody', 's2', 's6'] })).toEqual(['s2', 's6']);
     });
 
-    it('[E2] are those whose messages the model cites', () => {
-      expect(usedBy({ usedMessageIds: ['s4.m1'] })).toEqual(['s4']);
+    const added = (id: string, messageId: string): ContextOperation => {
+      const reason = { code: 'search_result', reason: 'found', metadata: {} } as const;
+      return { operation: 'ADD', id, target: messageId, data: { message: aMessage({ id: messageId }) }, ...reason };
+    };
+    const history = { ...done.history, operations: [added('s2.o1', 'a.md#L3-L3'), added('s1.o1', 's1.m1')] };
+    const envelope = { ...done.envelope, operations: [added('s4.o1', 's4.m1'), added('s4.o2', 's3.md#L1-L1')] };
+    const citing = (usedMessageIds: readonly string[]) =>
+      answerOf({
+        ...done,
+        history,
+        envelope,
+        written: { ...written, reply: { ...reply, usedMessageIds: [...usedMessageIds], usedStepIds: [] } },
+      }).usedStepIds;
+
+    it.each<[string, readonly string[], readonly string[]]>([
+      ['a message of a step', ['s4.m1'], ['s4']],
+      ['a passage: the step that found it', ['a.md#L3-L3'], ['s2']],
+      ['a passage and a message', ['s1.m1', 'a.md#L3-L3'], ['s1', 's2']],
+      ['a passage whose file has the name of a step', ['s3.md#L1-L1'], ['s4']],
+    ])('[E2] are those that added what the model cites: %s', (_, cited, steps) => {
+      expect(citing(cited)).toEqual(steps);
     });
 
     it('[E2] are those that support the text if the model cites none', () => {

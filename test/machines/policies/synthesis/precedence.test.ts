@@ -32,7 +32,7 @@ const CONDITIONS: readonly Condition[] = [
   { reason: 'loop_detected', changes: { decision: aDecision({ rule: 'loopDetected' }) } },
   { reason: 'not_converged', material: { converged: false } },
   { reason: 'source_failed', changes: { sourceFailure: 'it is down' } },
-  { reason: 'context_over_limit', changes: { excess: { tokens: 7, messages: 0 } } },
+  { reason: 'context_over_limit', changes: { excessTokens: 7 } },
   { reason: 'synthesis_failed', written: failedOutcome('model', 'it timed out') },
 ];
 

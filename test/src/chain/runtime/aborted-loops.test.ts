@@ -53,7 +53,8 @@ describe('an aborted capability loop', () => {
       ],
       memory: [{ role: 'user' }, { capability: 'book' }, { capability: 'hang', success: false }],
     });
-    expect(answer.metadata.failures).toMatchObject([{ phase: 'action', failure: { code: 'phase_deadline' } }]);
+    const codes = answer.metadata.failures.map(({ phase, failure }) => `${phase} ${failure.code}`);
+    expect(codes).toEqual(['action phase_deadline', 'action aborted']);
     expect(answer.metadata.missingFields).toEqual([]);
     const kept = entriesOf(scripted.run, 'operations').flatMap(({ applied }) => applied);
     expect(JSON.stringify(kept)).toContain('book: booked');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { NextCall } from '../../../../machines/contracts/attempt.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { exponentialBackoff, maxCorrections, type RetryPolicy, retryPolicy } from '../../../../src/entries/index.ts';
@@ -33,6 +34,25 @@ describe('the retry policy of a chain', () => {
 
   it('[A3] delays corrections', async () => {
     const policy = { intention: exponentialBackoff({ baseMs: 400 }) };
+    const { run, clock } = startScripted({ intention: invalidUntil(2, replies.intention) }, { policy });
+    await settle();
+    clock.increment(400);
+    await settle();
+    clock.increment(800);
+    expect((await run.answer).status).toBe('completed');
+    expect(entriesOf(run, 'attempt-retry').map(({ delayMs }) => delayMs)).toEqual([400, 800]);
+  });
+
+  it.each(['all tasks', 'one task'])('[A3] is an instance of a class with state, for %s', async (tasks) => {
+    class Backoff implements RetryPolicy {
+      #ms = 200;
+      readonly intention = 'a field with the name of a task';
+      prepareRetry(next: NextCall): NextCall {
+        this.#ms *= 2;
+        return { ...next, waitMs: this.#ms };
+      }
+    }
+    const policy = tasks === 'one task' ? { intention: new Backoff() } : new Backoff();
     const { run, clock } = startScripted({ intention: invalidUntil(2, replies.intention) }, { policy });
     await settle();
     clock.increment(400);

@@ -21,19 +21,22 @@ describe('[U9] the option `consent`', () => {
   });
 
   it.each([
-    ['keep', 'TAG'],
-    ['summarize', 'TRANSFORM'],
-    ['remove', 'PRUNE'],
-  ] as const)('decides at once: "%s" makes it a %s of the message', async (consent, operation) => {
-    const { run, clock } = startScripted({}, { consent }, { history });
-    await run.answer;
-    expect(clock.now()).toBe(0);
-    const operations = entriesOf(run, 'operations').flatMap(({ applied }) => applied);
-    expect(operations.filter(({ target }) => target === 'earlier.h1')).toMatchObject([
-      { operation, metadata: { consent, requiresConsent: false } },
-    ]);
-    expect(entriesOf(run, 'consent-resolved')).toMatchObject([{ by: 'option' }]);
-  });
+    ['keep', 'TAG', 'no_consent', 'kept by an option'],
+    ['summarize', 'TRANSFORM', 'long_message', 'the user message has'],
+    ['remove', 'PRUNE', 'long_message', 'an option removes it'],
+  ] as const)(
+    'decides at once: "%s" makes it a %s of the message, with the code %s',
+    async (consent, operation, code, reason) => {
+      const { run, clock } = startScripted({}, { consent }, { history });
+      await run.answer;
+      expect(clock.now()).toBe(0);
+      const operations = entriesOf(run, 'operations').flatMap(({ applied }) => applied);
+      expect(operations.filter(({ target }) => target === 'earlier.h1')).toMatchObject([
+        { operation, code, reason: expect.stringContaining(reason), metadata: { consent, requiresConsent: false } },
+      ]);
+      expect(entriesOf(run, 'consent-resolved')).toMatchObject([{ by: 'option' }]);
+    },
+  );
 
   it('holds for the user messages of a session too', async () => {
     const sessions = memorySessions();

@@ -43,15 +43,16 @@ describe('a run with hostile texts', () => {
       (makers[at % 3] ?? userMessage)(`m${at}`, `Note ${at} of ${at % 97} boats.`),
     );
     const limits = { maxTokens: 1e12, consentMs: 1, maxMessages: 100 };
-    const run = createPostChain({ model: roomy(), newId: () => 'r', consent: 'ask', limits }).run({
+    const model = { ...roomy(), contextWindowTokens: 40_000 };
+    const run = createPostChain({ model, newId: () => 'r', consent: 'ask', limits }).run({
       request: 'So?',
       messages,
     });
     const { notes } = await run.answer;
     const [asked, ...more] = entriesOf(run, 'consent-asked');
     expect(more).toEqual([]);
-    expect(asked?.request.items.length).toBeGreaterThan(3_000);
+    expect(asked?.request.items.length).toBeGreaterThan(1_000);
     expect(userTexts(run.actor.getSnapshot().context.messages)).toHaveLength(3_335);
-    expect(notes).toMatch(/\d+ messages over its limit/);
+    expect(notes).toMatch(/\d+ tokens over its limit/);
   });
 });

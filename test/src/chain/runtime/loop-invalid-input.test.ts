@@ -118,7 +118,9 @@ describe('[R5] a schema whose validation never settles', () => {
   it('is a recorded failure in the chain, which still answers', async () => {
     const played = startLoop('the chain', hanging);
     expect(await ended(played)).toMatchObject({ success: false, code: 'arguments_misfit' });
-    expect((await played.answer)?.metadata.failures).toEqual([]);
+    expect((await played.answer)?.metadata.failures).toMatchObject([
+      { phase: 'action', failure: { code: 'arguments_misfit' } },
+    ]);
   });
 });
 

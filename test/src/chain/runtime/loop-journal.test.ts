@@ -97,6 +97,12 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
     for (const found of played.journal) expect(journalEntrySchema.parse(found)).toEqual(found);
   });
 
+  it('[R5] records the final output of a decider', async () => {
+    const played = startLoop(way, { options: { decider: () => ({ done: true, finalOutput: 'the end' }) } });
+    await played.end();
+    expect(entriesOfType(played, 'continuation')).toMatchObject([{ done: true, finalOutput: 'the end' }]);
+  });
+
   it('records the iteration at which the limit was reached', async () => {
     const played = startLoop(way, { options: { decider: () => step('review'), limits: { maxContinuations: 3 } } });
     await played.end();

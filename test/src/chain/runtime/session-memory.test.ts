@@ -48,8 +48,8 @@ describe('what a session does not recall', () => {
     await ask(sessions, 'I live in Sydney.');
     await askOften(sessions, 10);
     const { answer, recalled, model } = await ask(sessions, 'What is my name?');
-    expect(recalled).toMatchObject({ turns: 10, problem: '2 of 12 turns, except your messages' });
-    expect(answer.notes).toContain(`${SESSION_NOTE} 2 of 12 turns, except your messages.`);
+    expect(recalled).toMatchObject({ turns: 10, problem: 'the answers of 2 of 12 turns' });
+    expect(answer.notes).toContain(`${SESSION_NOTE} the answers of 2 of 12 turns.`);
     const [call] = model.calls as readonly { readonly input: PhaseInput }[];
     const shown = call?.input.messages.map(({ content }) => content);
     expect(shown).toContain('My name is Ada.');
@@ -181,22 +181,20 @@ describe('consent in a session', () => {
 });
 
 describe('the size of a session', () => {
-  it('[U15] is bounded by `sessionMessages`: insights give way first, then old user messages, and both are reported', async () => {
+  it('[U4] [U15] is bounded by `sessionMessages`, except for the user: insights give way first, and both are reported', async () => {
     const sessions = memorySessions();
     const limits = { sessionTurns: 1, sessionMessages: 3 };
-    const note = aMessage({ id: 'note', phase: null, content: 'The code word is heron.', tags: ['critical'] });
+    const note = aMessage({ id: 'note', role: 'assistant', phase: null, content: 'It is heron.', tags: ['critical'] });
     await ask(sessions, 'Remember this.', {}, { limits }, { messages: [note] });
     await askOften(sessions, 5, { limits });
+    const insightOf = (text: string) => ({ observation: { ...replies.observation, insights: [text] } });
+    for (const at of [1, 2, 3]) await ask(sessions, `Insight ${at}?`, insightOf(`Insight ${at}.`), { limits });
     const { recalled, find, answer } = await ask(sessions, 'What is the code word?', {}, { limits });
     expect(find('earlier.1.note')?.content).toBe(note.content);
-    expect(recalled?.messages.map(({ id }) => id)).toEqual([
-      'earlier.1.note',
-      'earlier.4.request',
-      'earlier.5.request',
-      'earlier.6.request',
-      'earlier.6.answer',
-    ]);
-    expect(answer.notes).toContain('3 of 6 turns; 2 of 6 turns, except your messages; ');
-    expect(answer.notes).toMatch(/; \d+ kept messages/);
+    const users = recalled?.messages.filter(({ role }) => role === 'user').map(({ id }) => id);
+    expect(users).toEqual(Array.from({ length: 9 }, (_, at) => `earlier.${at + 1}.request`));
+    const insights = recalled?.messages.filter(({ phase }) => phase === 'observation').map(({ content }) => content);
+    expect(insights).toEqual(['Insight 2.', 'Insight 3.']);
+    expect(answer.notes).toMatch(/: the answers of 8 of 9 turns; \d kept messages\.$/);
   });
 });

@@ -28,8 +28,8 @@ describe('a session that exceeds the model window', () => {
   const long = 'It was so, and so it was. '.repeat(400_000);
 
   it.each([
-    ['request', '1 of 3 turns; 1 of 3 turns, except your messages', { request: long }],
-    ['answer', '2 of 3 turns, except your messages', { answer: long }],
+    ['request', '1 of 3 turns; the answers of 1 of 3 turns', { request: long }],
+    ['answer', 'the answers of 2 of 3 turns', { answer: long }],
     ['summary', null, { runs: [{ capability: 'work', success: true, summary: long }] }],
   ])(
     '[U8] [E3] with a %s of ten megabytes is recalled as far as it fits, newest turns first',

@@ -105,7 +105,7 @@ describe('a session', () => {
     await run.answer;
     expect(sessions.recalls).toMatchObject([{ sessionId: 'u42', turns: 11 }]);
     expect(entriesOf(run, 'session-recalled')).toMatchObject([
-      { sessionId: 'u42', turns: 10, problem: '1 of 11 turns, except your messages' },
+      { sessionId: 'u42', turns: 10, problem: 'the answers of 1 of 11 turns' },
     ]);
     const [oldest, next] = run.actor.getSnapshot().context.messages;
     expect([oldest?.content, next?.content]).toEqual(['What of r9989?', 'What of r9990?']);

@@ -91,6 +91,23 @@ describe('the input of synthesis by itself', () => {
   });
 });
 
+describe('the correlation id', () => {
+  it('[E2] is part of the metadata, and of the id of the call', async () => {
+    const model = always(reply);
+    const answer = await synthesizeAnswer(input, { model });
+    expect(answer.metadata.correlationId).toBe('abc123');
+    expect(model.calls).toHaveLength(1);
+  });
+
+  it.each([[undefined], [null]])('[E1] may be missing (%j): the answer is not degraded', async (correlationId) => {
+    for (const options of [{}, { model: always(reply) }]) {
+      const { status, metadata } = await synthesizeAnswer({ ...input, correlationId }, options);
+      expect(status).toBe('completed');
+      expect(metadata).not.toHaveProperty('correlationId');
+    }
+  });
+});
+
 describe('synthesis by itself', () => {
   it('[E1] [E2] lets a model write the answer from the contract alone', async () => {
     const clock = new SimulatedClock();

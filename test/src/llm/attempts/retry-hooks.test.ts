@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attemptExecutionSchema } from '../../../../machines/contracts/attempt.ts';
+import { type AttemptRecord, attemptExecutionSchema, type NextCall } from '../../../../machines/contracts/attempt.ts';
 import { AttemptsExhausted } from '../../../../src/llm/attempts/attempts-exhausted.ts';
 import {
   exponentialBackoff,
@@ -261,5 +261,100 @@ describe('composed policies', () => {
       const policy = retryPolicy(...order.map((says) => ({ shouldRetry: () => says })));
       expect((await runWithPolicy([invalidCall], policy)).attempts).toHaveLength(1);
     }
+  });
+});
+
+describe('a policy that is an instance of a class', () => {
+  class Fields implements RetryPolicy {
+    readonly maxCorrections = 1;
+    base = 100;
+    prepareRetry(next: NextCall): NextCall {
+      this.base *= 2;
+      return { ...next, waitMs: this.base };
+    }
+  }
+  class Private implements RetryPolicy {
+    #ms = 100;
+    get maxCorrections(): number {
+      return 1;
+    }
+    prepareRetry(next: NextCall): NextCall {
+      this.#ms *= 2;
+      return { ...next, waitMs: this.#wait() };
+    }
+    #wait(): number {
+      return this.#ms;
+    }
+  }
+  class Inherited extends Private {
+    readonly name = 'inherited';
+  }
+  class Arrows implements RetryPolicy {
+    readonly maxCorrections = 1;
+    readonly #base = 200;
+    prepareRetry = (next: NextCall): NextCall => ({ ...next, waitMs: this.#base });
+  }
+  const plain: RetryPolicy = {
+    maxCorrections: 1,
+    prepareRetry(next) {
+      return { ...next, waitMs: 200 * (this.maxCorrections ?? 0) };
+    },
+  };
+
+  it.each<[string, () => RetryPolicy]>([
+    ['own fields and a method', () => new Fields()],
+    ['private fields, a private method and a getter', () => new Private()],
+    ['inherited members', () => new Inherited()],
+    ['arrow functions', () => new Arrows()],
+    ['a prototype of its own', () => Object.create(new Fields())],
+    ['a plain object whose rule reads it', () => plain],
+    ['a combination with other policies', () => retryPolicy(maxTransportRetries(0), new Private())],
+    ['a combination of a combination', () => retryPolicy(retryPolicy(plain))],
+  ])('[A3] keeps its state: %s', async (_, create) => {
+    const { error, attempts, updates } = await runWithPolicy([invalidCall, invalidCall, validCall], create());
+    expect(error).toMatchObject({ code: 'attempts_exhausted', failure: { stage: 'schema' } });
+    expect(attempts).toHaveLength(2);
+    expect(waitsOf({ updates })[0]).toBe(200);
+  });
+
+  it('[A3] calls each of its rules as a method', async () => {
+    class Counting implements RetryPolicy {
+      readonly calls: string[] = [];
+      shouldRetry(): boolean {
+        return this.calls.push('shouldRetry') > 0;
+      }
+      recordFailure(record: AttemptRecord): AttemptRecord {
+        this.calls.push('recordFailure');
+        return record;
+      }
+      finalizeOrThrow(): unknown {
+        this.calls.push('finalizeOrThrow');
+        return undefined;
+      }
+    }
+    const policy = new Counting();
+    await runWithPolicy([invalidCall], policy);
+    expect([...new Set(policy.calls)].sort()).toEqual(['finalizeOrThrow', 'recordFailure', 'shouldRetry']);
+  });
+
+  it.each<[string, object, string]>([
+    ['a plain object with a misspelled rule', { shouldRetyr: () => true }, 'policy.shouldRetyr: unknown option'],
+    ['a plain object with state', { base: 1, shouldRetry: () => true }, 'policy.base: unknown option'],
+    [
+      'an instance with a rule of the wrong type',
+      new (class {
+        shouldRetry = 1;
+      })(),
+      'policy.shouldRetry: expected',
+    ],
+    [
+      'an instance of another class',
+      new (class {
+        readonly url = '';
+      })(),
+      'policy.url: unknown option',
+    ],
+  ])('rejects %s', async (_, policy, message) => {
+    await expect(async () => runWithPolicy([validCall], policy)).rejects.toThrow(message);
   });
 });

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { PostChainOptions } from '../../../../src/entries/index.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { defineCapability } from '../../../../src/tools/capability.ts';
+import { type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { neverSettles } from '../../../support/scripted-models.ts';
+
+interface Setting {
+  readonly execute: () => unknown;
+  readonly calls?: readonly { readonly capability: string; readonly arguments: string }[];
+  readonly limits?: PostChainOptions['limits'];
+  readonly plan?: Plan;
+}
+
+const CALL = { capability: 'lookup', arguments: '{}' };
+
+async function answerWith({ execute, calls = [CALL], limits = {}, plan = {} }: Setting) {
+  const lookup = defineCapability({
+    name: 'lookup',
+    description: 'Looks up an order.',
+    arguments: z.object({ id: z.number().optional() }),
+    execute,
+  });
+  const options = { capabilities: [lookup], limits: { ...limits, capabilityMs: 50 } };
+  const { run, clock } = startScripted({ ...plan, action: { ...replies.action, calls: [...calls] } }, options);
+  await settle();
+  clock.increment(50);
+  return run.answer;
+}
+
+const throws = (): never => {
+  throw new Error('db down\nat line 3');
+};
+
+describe('the answer of a run whose capability failed', () => {
+  it.each<[string, string, RegExp, Setting]>([
+    ['threw', 'unexpected', /The capability "lookup" failed: db down\./, { execute: throws }],
+    ['timed_out', 'deadline', /"lookup" failed: no result within 50 ms\./, { execute: () => neverSettles }],
+    [
+      'result_too_long',
+      'unexpected',
+      /"lookup" failed: /,
+      { execute: () => 'too long', limits: { maxResultChars: 5 } },
+    ],
+    [
+      'arguments_misfit',
+      'schema',
+      /"lookup" failed: /,
+      { execute: throws, calls: [{ ...CALL, arguments: '{"id":"x"}' }] },
+    ],
+    [
+      'unknown_capability',
+      'schema',
+      /"other" failed: /,
+      { execute: throws, calls: [{ ...CALL, capability: 'other' }] },
+    ],
+  ])('[R7] reports it in its notes and metadata: %s', async (code, stage, note, setting) => {
+    const { notes, metadata, status } = await answerWith(setting);
+    expect(notes).toMatch(note);
+    expect(notes).not.toContain('\n');
+    expect(metadata.failures).toMatchObject([{ phase: 'action', cycle: 1, failure: { stage, code } }]);
+    expect(status).toBe('completed');
+  });
+
+  it('[R7] has no note if a later run of the capability succeeded', async () => {
+    let runs = 0;
+    const execute = (): string => {
+      runs += 1;
+      return runs === 1 ? throws() : 'shipped';
+    };
+    const calls = [CALL, { ...CALL, arguments: '{"id":1}' }];
+    const { notes, metadata } = await answerWith({ execute, calls, limits: { maxParallelCalls: 1 } });
+    expect(notes).toBe('');
+    expect(metadata.failures).toMatchObject([{ failure: { code: 'threw', message: 'lookup: db down' } }]);
+  });
+
+  it('[R7] has each failure once, after several cycles too', async () => {
+    const plan = { yield: (call: number) => unsureAnswer(call, { proposedPhase: 'action' }) };
+    const { metadata } = await answerWith({ execute: throws, plan, limits: { maxCycles: 3 } });
+    expect(metadata.cycles).toBe(3);
+    expect(metadata.failures).toHaveLength(1);
+  });
+});

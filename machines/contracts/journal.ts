@@ -101,12 +101,12 @@ const annotationSchema = z.discriminatedUnion('type', [
     attemptId: z.string(),
     /** FNV-1a of its turns, files, schema and tools. */
     digest: z.string(),
-    /** Each content is the concatenation of its parts, named by their digests. */
-    turns: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), parts: z.array(z.string()) })),
-    /** The JSON Schema of the reply: the digest of its text. */
-    schema: z.string(),
-    tools: z.array(z.string()),
-    /** The parts that no earlier entry has, by their digests. */
+    /** Each content is the concatenation of its parts, by their numbers. */
+    turns: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), parts: z.array(z.int()) })),
+    /** The part with the JSON Schema of the reply. */
+    schema: z.int(),
+    tools: z.array(z.int()),
+    /** The parts that no other entry has, by their numbers. */
     parts: z.record(z.string(), z.string()),
     /** Whether the text was edited for this call. */
     edited: z.exactOptional(z.boolean()),

@@ -131,6 +131,8 @@ export class DurableActorSystem {
   #isProcessing = false;
   #isClosed = false;
   #hasBegun = false;
+  /** The type of the event that the step processes. */
+  #externalType = '';
   #nowMs = 0;
   #root: HostedActor | null = null;
   /** The effect that is being executed, and how many events it has sent. */
@@ -206,6 +208,7 @@ export class DurableActorSystem {
     this.#step(atMs, this.root.getSnapshot().status === 'active', () => {
       this.#options.record(event);
       const { codec } = this.#options;
+      this.#externalType = this.#typeOf(event);
       switch (event.type) {
         case 'delivery':
           return this.#deliver(this.#actors.get(event.actor), event.event, null);
@@ -272,6 +275,16 @@ export class DurableActorSystem {
     this.activities.clear();
     this.timers.clear();
     this.effects = [];
+  }
+
+  /** Whether machines of the system send each other such an event in this step. */
+  #isMessage(type: string): boolean {
+    return type !== this.#externalType && !type.startsWith('xstate.');
+  }
+
+  #typeOf(event: ExternalEvent): string {
+    if (event.type === 'timer') return this.timers.get(event.timer)?.event ?? '';
+    return 'event' in event ? (event.event as { readonly type: string }).type : '';
   }
 
   #act(atMs: number, act: () => void): void {
@@ -573,7 +586,7 @@ export class DurableActorSystem {
     const evaluated = this.#guards.evaluated.filter(isOwn);
     this.#guards.evaluated = this.#guards.evaluated.filter((guard) => !isOwn(guard));
     for (const transition of taken) {
-      if (isForbidden(transition)) continue;
+      if (isForbidden(transition) || (isInternal(transition) && this.#isMessage(step.event.type))) continue;
       this.#options.record({
         type: 'transition',
         actor,
@@ -637,9 +650,11 @@ const errorOf = (thrown: unknown): unknown => (thrown === undefined ? new Error(
 
 type Transition = EvaluatedGuard['transition'];
 
+/** A transition that only executes actions. What machines of a system tell each other with such transitions is not recorded. */
+const isInternal = ({ target, guard }: Transition): boolean => target === undefined && guard === undefined;
+
 /** A transition that does nothing keeps outer states from handling an event. */
-const isForbidden = ({ target, guard, actions }: Transition): boolean =>
-  target === undefined && guard === undefined && actions.length === 0;
+const isForbidden = (transition: Transition): boolean => isInternal(transition) && transition.actions.length === 0;
 
 const targetsOf = ({ target }: Transition): string[] => (target ?? []).map(({ id }) => id);
 

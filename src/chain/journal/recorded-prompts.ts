@@ -1,9 +1,8 @@
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
-import { wideDigest } from '../../../machines/text/hash.ts';
 
 type PromptEntry = Extract<JournalEntry, { type: 'prompt' }>;
-/** What a `prompt` entry says of the text that a model received: digests of its parts, and the parts that no entry before has. */
+/** What a `prompt` entry says of the text that a model received: the numbers of its parts, and the parts that no entry before has. */
 export type PromptParts = Pick<PromptEntry, 'turns' | 'schema' | 'tools' | 'parts'>;
 
 /** The texts of a prompt: `schema` and `tools` are JSON. */
@@ -35,15 +34,19 @@ export interface PromptWriter {
 }
 
 export function createPromptWriter(): PromptWriter {
-  const written = new Set<string>();
+  const written = new Map<string, number>();
+  let next = 0;
   return {
     partsOf({ turns, schema, tools }) {
       const added: Record<string, string> = {};
-      const add = (text: string): string => {
-        const digest = wideDigest(text).slice(0, 16);
-        if (!written.has(digest)) added[digest] = text;
-        written.add(digest);
-        return digest;
+      const add = (text: string): number => {
+        const known = written.get(text);
+        if (known !== undefined) return known;
+        const number = next;
+        next += 1;
+        written.set(text, number);
+        added[number] = text;
+        return number;
       };
       return {
         turns: turns.map(({ role, content }) => ({ role, parts: blocksOf(content).map(add) })),
@@ -53,7 +56,11 @@ export function createPromptWriter(): PromptWriter {
       };
     },
     take(entry) {
-      if (entry.type === 'prompt') for (const digest of Object.keys(entry.parts)) written.add(digest);
+      if (entry.type !== 'prompt') return;
+      for (const [number, text] of Object.entries(entry.parts)) {
+        written.set(text, Number(number));
+        next = Math.max(next, Number(number) + 1);
+      }
     },
   };
 }
@@ -84,7 +91,7 @@ export function createPromptReader(): PromptReader {
   const prompts = new Map<number, PromptEntry>();
   let versions: RunStart['prompts'] = {};
 
-  const textOf = (digest: string): string => texts.get(digest) ?? '';
+  const textOf = (number: number): string => texts.get(String(number)) ?? '';
   const read = ({ turns, schema, tools }: PromptParts): PromptTexts => ({
     turns: turns.map(({ role, parts }) => ({ role, content: parts.map(textOf).join('') })),
     schema: textOf(schema),
@@ -95,7 +102,7 @@ export function createPromptReader(): PromptReader {
       if (entry.type === 'run-start') versions = entry.prompts;
       else if (entry.type === 'call-start' && entry.task !== undefined) tasks.set(entry.call, entry.task);
       else if (entry.type === 'prompt') {
-        for (const [digest, text] of Object.entries(entry.parts)) texts.set(digest, text);
+        for (const [number, text] of Object.entries(entry.parts)) texts.set(number, text);
         prompts.set(entry.seq, entry);
       }
     },

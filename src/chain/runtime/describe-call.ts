@@ -1,8 +1,8 @@
 import type { ReadReplyInput } from '../../../machines/attempt/actors.ts';
 import { callInput, initialAttemptState } from '../../../machines/attempt/state.ts';
 import type { CallAheadInput } from '../../../machines/contracts/attempt.ts';
-import { wideDigest } from '../../../machines/text/hash.ts';
 import type { Json } from '../../durable/codec.ts';
+import { digestOf } from '../../durable/machine-digest.ts';
 
 /** What the journal says of a call: attempt and task of a model's reply, or the capability, and a digest of what is asked. */
 export interface CallSubject {
@@ -22,7 +22,7 @@ export function describeCall(source: string, input: unknown): Json {
     ...(typeof attemptId === 'string' && { attemptId }),
     ...(typeof task === 'string' && { task }),
     ...(typeof capability === 'string' && { capability }),
-    request: wideDigest(runId === undefined ? asked : asked.replaceAll(JSON.stringify(runId), '"run"')),
+    request: digestOf(runId === undefined ? asked : asked.replaceAll(JSON.stringify(runId), '"run"')),
   } satisfies CallSubject;
 }
 

@@ -1,5 +1,6 @@
 import { parseJson } from '../../internal/json-text.ts';
 import { PostChainError } from '../error.ts';
+import { decodeBase85, encodeBase85 } from './base85.ts';
 import { type JournalFormat, type Redact, redactedEntry, type StoredEntry } from './journal-store.ts';
 
 /** Loaded on use, because durable machines also run in browsers, which have no zlib. */
@@ -12,7 +13,7 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  *     {"seq":1,"count":9,"deflate":"…","sum":"89abcdef"}
  *
  * `sum` is the CRC-32 of all lines so far as they are stored, each without its `sum`, so every changed, missing or moved line is detected.
- * `deflate` is the text of the entries in Base64, compressed with zlib and the preceding text as the dictionary. A block with
+ * `deflate` is the text of the entries, compressed (raw DEFLATE, with the preceding text as the dictionary) and written in base 85. A block with
  * `"alone":true` has no dictionary, so that lists can read it without the lines before. Each block is one line, so a torn write loses only
  * that block.
  */
@@ -105,9 +106,9 @@ export function lineWriter<Entry extends StoredEntry>(
   function block(entries: readonly Entry[]): string {
     const text = Buffer.from(`${entries.map(jsonOfEntry).join('\n')}\n`);
     const isAlone = window.length === 0 || entries.some((entry) => format.isEnd(entry));
-    const deflated = zlib().deflateSync(text, isAlone ? {} : { dictionary: window });
+    const deflated = zlib().deflateRawSync(text, { level: 9, ...(!isAlone && { dictionary: window }) });
     const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}${isAlone ? ',"alone":true' : ''}`;
-    return line(`${start},"deflate":"${deflated.toString('base64')}"`, text);
+    return line(`${start},"deflate":"${encodeBase85(deflated)}"`, text);
   }
 
   return {
@@ -176,8 +177,10 @@ export function lineReader<Entry extends StoredEntry>(
 
 /** Returns the text of a block; null if it is damaged. */
 function inflated({ deflate, alone }: Block, window: Uint8Array): Buffer | null {
+  const bytes = decodeBase85(deflate);
   try {
-    return zlib().inflateSync(Buffer.from(deflate, 'base64'), {
+    if (bytes === null) return null;
+    return zlib().inflateRawSync(bytes, {
       maxOutputLength: MAX_BLOCK_BYTES,
       ...(alone !== true && { dictionary: window }),
     });

@@ -5,6 +5,7 @@ import { sumsOf } from '../../../inspector/fold/spans.ts';
 import { cycleFrom, phaseFrom, transitionFrom } from '../../../inspector/fold/steps.ts';
 import { panned, played, showing, ticksIn, timeAxis, windowOf, zoomed } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
+import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
 import { sampleSize } from '../../support/soak.ts';
@@ -19,7 +20,7 @@ describe('stepping through a run', () => {
       const starts = entries.filter((entry) => entry.type === 'phase-start');
       const cycles = starts.filter(({ cycle }, index) => cycle !== starts[index - 1]?.cycle);
       const kinds = [
-        [transitionFrom, entries.filter(({ type }) => type === 'transition')],
+        [transitionFrom, entries.filter((entry) => entry.type === 'transition').filter((entry) => !isInternal(entry))],
         [phaseFrom, starts],
         [cycleFrom, cycles],
       ] as const;

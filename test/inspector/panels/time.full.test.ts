@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { groupOf } from '../../../inspector/fold/entries.ts';
 import { excerpt } from '../../../inspector/fold/text.ts';
+import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { filePage, fullRun } from '../../support/inspector/inspected-runs.ts';
 import { axeViolations } from '../../support/inspector/page-checks.ts';
@@ -84,7 +85,8 @@ describe.skipIf(areSkipped)('the timeline', () => {
     await press('ArrowRight', second + 1);
     await press('[', second);
     await press('[', first);
-    const after = seqsOf('transition').find((seq) => seq > first) ?? 0;
+    const moves = entries.filter((entry) => entry.type === 'transition').filter((entry) => !isInternal(entry));
+    const after = moves.find(({ seq }) => seq > first)?.seq ?? 0;
     await press('Shift+ArrowRight', after);
     await press('ArrowLeft', after - 1);
     await press('Home', 0);

@@ -54,7 +54,9 @@ describe('a run over earlier turns, without a terminal', () => {
     expect(lines[at + 1]).toMatch(
       /^kept \d+ of \d+ messages, [\d,]+ of [\d,]+ tokens \((estimated, )?[\d,]+ allowed\)$/,
     );
-    expect(lines.slice(at + 2)).toContain('removed earlier.h1 (user): the user agreed to remove it');
+    expect(lines.slice(at + 2)).toContain(
+      'removed earlier.h1 (user): the user message has 1629 characters, more than 1000; an option removes it',
+    );
   });
 
   it('[U8] rejects an unknown choice and lists the allowed ones', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { RUN_JOURNALS } from '../../../src/chain/journal/journal-format.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { cli, startCli, temporaryFolder } from '../../support/cli.ts';
@@ -25,7 +26,7 @@ describe('postchain run --fallback-model', () => {
     expect(code).toBe(0);
     expect(stderr).toContain('openai:bad, then openai:worse, then openai:good');
     const [firstLine] = readFileSync(journal, 'utf8').split('\n');
-    expect(JSON.parse(firstLine ?? '')).toMatchObject({
+    expect(RUN_JOURNALS.parse(JSON.parse(firstLine ?? ''))).toMatchObject({
       modelId: 'openai:bad',
       fallbackModelIds: ['openai:worse', 'openai:good'],
     });
@@ -73,7 +74,7 @@ describe('postchain run --api, --reasoning-effort and --service-tier', () => {
     expect(posted[0]?.body).toMatchObject({ reasoning: { effort: 'low' }, service_tier: 'flex' });
     const [firstLine] = readFileSync(journal, 'utf8').split('\n');
     const recorded = { api: 'responses', reasoningEffort: 'low', serviceTier: 'flex' };
-    expect(JSON.parse(firstLine ?? '')).toMatchObject({ host: { flags: recorded } });
+    expect(RUN_JOURNALS.parse(JSON.parse(firstLine ?? ''))).toMatchObject({ host: { flags: recorded } });
   });
 
   it('are rejected in one line if they are invalid', async () => {
@@ -109,6 +110,6 @@ describe('postchain run --no-stream', () => {
     const posted = server.exchanges.filter(({ method }) => method === 'POST');
     expect(new Set(posted.map(({ body }) => body.stream))).toEqual(new Set([false]));
     const [firstLine] = readFileSync(journal, 'utf8').split('\n');
-    expect(JSON.parse(firstLine ?? '')).toMatchObject({ host: { flags: { stream: false } } });
+    expect(RUN_JOURNALS.parse(JSON.parse(firstLine ?? ''))).toMatchObject({ host: { flags: { stream: false } } });
   });
 });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { type InspectionServer, inspectionServer } from '../../../../src/inspection/inspection-server.ts';
 import { browserFor, openInspector, openRun } from '../../../support/inspector/inspector-page.ts';
@@ -13,9 +12,10 @@ let made = 0;
 const { chain, model } = scriptedChain({}, { journals, newId: () => (made++ === 0 ? 'whole' : `new-${made}`) });
 const run = chain.run({ request: 'Is it so?' });
 await run.answer;
-const [start, ...others] = run.journal as [JournalEntry, ...JournalEntry[]];
+const interrupted = scriptedChain({}, { newId: () => 'half' }).chain.run({ request: 'Is it so?' });
+await interrupted.answer;
 const writer = journals.create('half');
-writer.write([{ ...start, runId: 'half' } as JournalEntry, ...others.slice(0, 40)]);
+writer.write(interrupted.journal.slice(0, interrupted.journal.findIndex(({ type }) => type === 'phase-end') + 1));
 writer.close();
 
 let server: InspectionServer;
@@ -55,7 +55,7 @@ describe.skipIf(browser === null)('Act on a recorded run', () => {
     await fork.click();
     await page.locator('main[data-run^="new-"] .compare-panel').waitFor();
     await page.getByRole('heading', { name: 'Steps' }).waitFor();
-    expect((await journals.list()).map(({ runId }) => runId)).toContain('new-3');
+    expect((await journals.list()).map(({ runId }) => runId)).toContain('new-2');
     await close();
   });
 

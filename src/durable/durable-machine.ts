@@ -53,6 +53,8 @@ export interface StartActorOptions<Machine extends AnyStateMachine> extends RunA
   readonly input?: InputFrom<Machine>;
   /** The seed of `Math.random` and `crypto.randomUUID` in the machine, 32 bits; by default random. */
   readonly seed?: number;
+  /** When the actor starts, in milliseconds since the epoch; by default now. */
+  readonly startedAtMs?: number;
   /** JSON to store in the first entry. */
   readonly product?: Json;
   /** Notes to store after the first entry. */
@@ -366,7 +368,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const { entries, unstored } = replayed;
     const host = new ActorHost<Machine>(replayed, entries, writer, options);
     const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
-    const hasEnded = entries.some(({ type }) => type === 'end');
+    const hasEnded = [...entries, ...unstored].some(({ type }) => type === 'end');
     await host.store(hasEnded ? unstored : [...unstored, resumed]);
     if (!isPaused) host.begin();
     return host;

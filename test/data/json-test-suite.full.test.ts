@@ -62,6 +62,14 @@ function expectSame(value: unknown, wanted: unknown, name: string): void {
   expect(orderOf(value), name).toBe(orderOf(wanted));
 }
 
+/** Whether a text contains a number whose digits JSON.parse does not keep: a long integer, or one beyond all numbers. */
+const hasLongNumber = (text: string): boolean =>
+  [...text.matchAll(/-?(\d+(?:\.\d+)?)([eE][+-]?\d+)?/gu)].some(([number, digits = '', exponent]) => {
+    const value = Math.abs(Number(number));
+    const isRounded = exponent === undefined || digits.replace(/^0+|\./gu, '').length > 15;
+    return value > Number.MAX_SAFE_INTEGER && (isRounded || !Number.isFinite(value));
+  });
+
 const orderOf = (value: unknown): string =>
   JSON.stringify(value, (_, one: unknown) => (Object.is(one, -0) ? '-0' : one));
 
@@ -80,7 +88,10 @@ describe.skipIf(!isThere)('JSONTestSuite', () => {
         for (const places of everyCutting(sample)) {
           const { value, failure } = await readArguments(piecesOf(sample.bytes, places));
           const what = `${sample.name} cut at ${places.slice(0, 3)}`;
-          expect(failure === null, what).toBe(wanted !== null);
+          const isLong = wanted !== null && hasLongNumber(sample.text);
+          expect(failure === null, what).toBe(wanted !== null && !isLong);
+          // JSON.parse would round it.
+          if (isLong) continue;
           if (wanted === null)
             expect({ value, stage: failure?.stage }, what).toEqual({ value: null, stage: 'extraction' });
           else expectSame(value, wanted.value, what);

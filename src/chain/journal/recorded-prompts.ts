@@ -65,6 +65,12 @@ export function createPromptWriter(): PromptWriter {
   };
 }
 
+/** Remembers no parts: for calls of a machine without a journal. */
+export const wholePrompts: PromptWriter = {
+  partsOf: (texts) => createPromptWriter().partsOf(texts),
+  take: () => {},
+};
+
 /** A context grows by whole blocks, so most blocks of a prompt are those of the prompt before. */
 const blocksOf = (content: string): readonly string[] => content.split(/(?<=\n\n|\n(?=<))/u);
 

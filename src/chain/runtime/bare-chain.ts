@@ -1,7 +1,7 @@
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
-import { createPromptWriter } from '../journal/recorded-prompts.ts';
+import { wholePrompts } from '../journal/recorded-prompts.ts';
 import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
 import type { RunObserver } from './run-events.ts';
@@ -35,7 +35,7 @@ export function createActors(
     record,
     partial,
     hasReaders: () => observer.partial !== undefined,
-    prompts: createPromptWriter(),
+    prompts: wholePrompts,
   };
   return createChainActors({ ...parts, scopeOf: () => scope });
 }

@@ -4,7 +4,7 @@ import type { Annotation } from '../../../machines/contracts/journal.ts';
 import { type Clock, systemClock } from '../../durable/clock.ts';
 import { addNote } from '../../durable/hosted-call.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
-import { createPromptWriter, type PromptWriter } from '../journal/recorded-prompts.ts';
+import { type PromptWriter, wholePrompts } from '../journal/recorded-prompts.ts';
 import type { PartialUpdate } from './run-events.ts';
 
 /** What the calls of a run need besides their input. */
@@ -32,7 +32,7 @@ const bareScope: RunScope = {
   clock: systemClock,
   partial: () => {},
   hasReaders: () => false,
-  prompts: createPromptWriter(),
+  prompts: wholePrompts,
 };
 
 export const scopeOf = (self: AnyActorRef, other: RunScope = bareScope): RunScope => scopes.get(self.system) ?? other;

@@ -103,6 +103,7 @@ export function startRun(host: ChainHost, input: ChainInput, { files, signal, sl
     input,
     product: productOf(input, host.parts, data ?? null) as unknown as Json,
     notes: files.map((file) => ({ type: 'attachment', ...file })),
+    startedAtMs: input.startedAtMs,
     // The charts use no random numbers.
     seed: 0,
     isPaused: true,

@@ -22,10 +22,10 @@ import type { Codec, Json } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import type { ActorPath, Candidate, DerivedEvent, ExternalEvent } from './entries.ts';
 import { PostChainError } from './error.ts';
-import { type EvaluatedGuard, type GuardLog, labelOf, recordingGuards, withRecordedGuards } from './guards.ts';
+import { labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
 import { digestOf } from './machine-digest.ts';
-import { type RecordedValue, recordingValues } from './recorded-values.ts';
+import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-log.ts';
 
 export interface ActorSystemOptions {
   readonly machine: AnyStateMachine;
@@ -43,7 +43,7 @@ export interface ActorSystemOptions {
   readonly logger: (...args: unknown[]) => void;
   readonly record: (event: ExternalEvent | DerivedEvent) => void;
   /** The recorded outcome of `recordOnce`, if this is a replay. */
-  readonly recorded: (name: string) => RecordedValue | undefined;
+  readonly recorded: (name: string) => Outcome | undefined;
   /** Says what an activity is about. */
   readonly describeCall: (source: string, input: unknown) => Json;
   /** Summarizes the end. */
@@ -117,7 +117,7 @@ export class DurableActorSystem {
   readonly #actors = new Map<ActorPath, HostedActor>();
   readonly #activityOf = new WeakMap<AnyActorRef, Activity>();
   readonly #configurations = new WeakMap<AnyActorRef, Configuration>();
-  readonly #guards: GuardLog = { evaluated: [], inputs: [] };
+  readonly #log: StepLog;
   readonly #known = new WeakSet<object>();
   /** The actors that the step has changed. */
   readonly #touched = new Set<ActorPath>();
@@ -142,6 +142,12 @@ export class DurableActorSystem {
   constructor(options: ActorSystemOptions) {
     this.#options = options;
     this.#random = createRandom(options.seed);
+    this.#log = {
+      evaluated: [],
+      inputs: [],
+      recorded: options.recorded,
+      record: (name, { value, error }) => options.record({ type: 'value', name, value, error }),
+    };
   }
 
   /** How many timers were ever started. */
@@ -191,13 +197,12 @@ export class DurableActorSystem {
   accepts(event: ExternalEvent): boolean {
     switch (event.type) {
       case 'delivery':
+      case 'failed':
         return this.#actors.get(event.actor)?.isRunning === true;
       case 'activity-event':
         return this.activities.has(event.activity);
       case 'timer':
         return this.timers.has(event.timer);
-      case 'failed':
-        return this.#actors.get(event.actor)?.isRunning === true;
       case 'stopped':
         return this.#actors.get('')?.isRunning === true;
     }
@@ -263,8 +268,8 @@ export class DurableActorSystem {
   /** Reports that custom code of an actor has thrown. Another actor may have taken its place since. */
   #fail(path: ActorPath, actor: HostedActor | undefined, error: unknown, effect = -1): void {
     if (this.#isClosed || actor === undefined || this.#actors.get(path) !== actor) return;
-    const stored = this.#encodeError(error);
-    this.#options.receive({ type: 'failed', actor: path, error: stored, ...(effect >= 0 && { effect }) });
+    const failed = { type: 'failed', actor: path, error: this.#encodeError(error) } as const;
+    this.#options.receive({ ...failed, ...(effect >= 0 && { effect }) });
   }
 
   /** Aborts the activities and ignores everything from now on. Nothing is recorded. */
@@ -290,14 +295,11 @@ export class DurableActorSystem {
   #act(atMs: number, act: () => void): void {
     this.#nowMs = atMs;
     this.effects = [];
-    this.#guards.evaluated = [];
+    this.#log.evaluated = [];
     this.#isInside = true;
     this.#isProcessing = true;
-    const { startedAtMs, record, recorded } = this.#options;
     try {
-      deterministically(startedAtMs + atMs, this.#random, () =>
-        recordingGuards(this.#guards, () => recordingValues({ recorded, record }, act)),
-      );
+      deterministically(this.#options.startedAtMs + atMs, this.#random, () => inStep(this.#log, act));
     } finally {
       this.#isInside = false;
       this.#isProcessing = false;
@@ -583,8 +585,8 @@ export class DurableActorSystem {
     // A machine that this one has started in the microstep has reported its own microsteps first.
     const { machine: own } = step.snapshot as AnyMachineSnapshot;
     const isOwn = ({ transition }: EvaluatedGuard): boolean => transition.source.machine === own;
-    const evaluated = this.#guards.evaluated.filter(isOwn);
-    this.#guards.evaluated = this.#guards.evaluated.filter((guard) => !isOwn(guard));
+    const evaluated = this.#log.evaluated.filter(isOwn);
+    this.#log.evaluated = this.#log.evaluated.filter((guard) => !isOwn(guard));
     for (const transition of taken) {
       if (isForbidden(transition) || (isInternal(transition) && this.#isMessage(step.event.type))) continue;
       this.#options.record({

@@ -30,7 +30,7 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
       throw new Error(`format: expected ${JOURNAL_FORMAT}; received ${JSON.stringify(entry.format)}`);
     return value as DurableEntry;
   },
-  summarize: ({ id, first, last, isDamaged, isWritten }) => summaryOf({ id, first, last, isDamaged, isWritten }),
+  summarize: summaryOf,
   compare: (one, other) => other.startedAt.localeCompare(one.startedAt) || one.id.localeCompare(other.id),
   isCheckpoint: ({ type }) => type === 'start' || type === 'end',
   isEnd: (entry) => endedAs(entry) !== undefined,

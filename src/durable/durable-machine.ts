@@ -287,19 +287,24 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
-    const { journals } = this.#options;
-    let writer: JournalWriter<DurableEntry>;
-    try {
-      if (options.mustExist) throw new PostChainError('invalid_journal', `actor ${id} does not exist.`);
-      writer = journals.create(id);
-    } catch (error) {
-      if (PostChainError.isInstance(error) && error.code !== 'invalid_journal') throw error;
-      const { entries, writer: next } = await journals.open(id, options);
-      return this.#resume(id, entries, next, options);
+    const created = options.mustExist ? null : this.#createJournal(id);
+    if (created === null) {
+      const { entries, writer } = await this.#options.journals.open(id, options);
+      return this.#resume(id, entries, writer, options);
     }
-    const { host, stored } = this.#start(id, writer, options);
+    const { host, stored } = this.#start(id, created, options);
     await stored;
     return host;
+  }
+
+  /** Returns null if there may be one already: opening it tells. */
+  #createJournal(id: string): JournalWriter<DurableEntry> | null {
+    try {
+      return this.#options.journals.create(id);
+    } catch (error) {
+      if (PostChainError.isInstance(error) && error.code !== 'invalid_journal') throw error;
+      return null;
+    }
   }
 
   /** Executes the first step of a new actor, and then starts its effects. */

@@ -9,6 +9,7 @@ import type {
 import { and, or } from 'xstate';
 import { replaceBehavior } from '../internal/xstate-internals.ts';
 import { guardLabel } from './charts/guard-label.ts';
+import { currentStep } from './step-log.ts';
 
 /** A guard's result, and the values that it compared. */
 export interface GuardResult {
@@ -39,35 +40,6 @@ export function defineGuard<Context extends MachineContext, Event extends EventO
   explain: (args: GuardArgs<Context, Event>, params: Params) => GuardResult,
 ): (args: GuardArgs<Context, Event>, params: Params) => boolean {
   return Object.assign((args: GuardArgs<Context, Event>, params: Params) => explain(args, params).holds, { explain });
-}
-
-/** A guard that was evaluated for a transition. */
-export interface EvaluatedGuard {
-  readonly transition: AnyTransitionDefinition;
-  readonly holds: boolean;
-  /** The inputs of the guards that gave some, by name, or of the only one. */
-  readonly inputs: unknown;
-}
-
-/** Receives the guards that machines evaluate in a step. */
-export interface GuardLog {
-  evaluated: EvaluatedGuard[];
-  /** Inputs of the named guards evaluated since the last transition's guard began. */
-  inputs: [string, unknown][];
-}
-
-/** The log of the step in progress. Guards get no actor, and steps are synchronous, so the step sets it. */
-let current: GuardLog | null = null;
-
-/** Executes `act`, and records the guards of instrumented machines that it evaluates. */
-export function recordingGuards<Result>(log: GuardLog, act: () => Result): Result {
-  const outer = current;
-  current = log;
-  try {
-    return act();
-  } finally {
-    current = outer;
-  }
 }
 
 const labels = new WeakMap<AnyTransitionDefinition, string>();
@@ -104,7 +76,7 @@ function explainedGuards(machine: AnyStateMachine): Record<string, unknown> {
 function explained(name: string, explain: ExplainedGuard['explain']) {
   return (args: never, params: never): boolean => {
     const { holds, inputs } = explain(args, params);
-    if (inputs !== undefined) current?.inputs.push([name, inputs]);
+    if (inputs !== undefined) currentStep()?.inputs.push([name, inputs]);
     return holds;
   };
 }
@@ -120,11 +92,13 @@ function recorded(transition: AnyTransitionDefinition): NonNullable<AnyTransitio
   const { explain } = Object(transition.guard) as Partial<ExplainedGuard>;
   const guard = explain === undefined ? transition.guard : explained('inline', explain);
   const begin = (): boolean => {
-    if (current !== null) current.inputs = [];
+    const step = currentStep();
+    if (step !== null) step.inputs = [];
     return true;
   };
   const end = (holds: boolean) => (): boolean => {
-    current?.evaluated.push({ transition, holds, inputs: inputsOf(current.inputs) });
+    const step = currentStep();
+    step?.evaluated.push({ transition, holds, inputs: inputsOf(step.inputs) });
     return holds;
   };
   return and([begin, or([and([guard as never, end(true)]), end(false)])]) as never;

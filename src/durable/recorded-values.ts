@@ -1,26 +1,5 @@
 import type { Json } from './codec.ts';
-import type { DerivedEvent } from './entries.ts';
-
-export type RecordedValue = Extract<DerivedEvent, { type: 'value' }>;
-
-/** Records the values of a step, or supplies the recorded ones. */
-export interface ValueLog {
-  readonly recorded: (name: string) => RecordedValue | undefined;
-  readonly record: (value: RecordedValue) => void;
-}
-
-/** The log of the step in progress. Steps are synchronous, and actions get no host. */
-let current: ValueLog | null = null;
-
-export function recordingValues<Result>(log: ValueLog, act: () => Result): Result {
-  const outer = current;
-  current = log;
-  try {
-    return act();
-  } finally {
-    current = outer;
-  }
-}
+import { currentStep, type Outcome } from './step-log.ts';
 
 /**
  * Returns what `work` returns, or throws an error with its message. In a durable actor the outcome is recorded, and a replay uses it
@@ -28,18 +7,19 @@ export function recordingValues<Result>(log: ValueLog, act: () => Result): Resul
  * value must be JSON. Without `work`, only a recorded outcome counts. The idea is Temporal's side effect.
  */
 export function recordOnce(name: string, work: (() => unknown) | undefined): unknown {
-  if (current === null) return work?.();
-  const value = current.recorded(name) ?? (work && outcomeOf(name, work));
-  if (value === undefined) return undefined;
-  current.record(value);
-  if (value.error !== null) throw new Error(value.error);
-  return value.value ?? undefined;
+  const step = currentStep();
+  if (step === null) return work?.();
+  const outcome = step.recorded(name) ?? (work && outcomeOf(work));
+  if (outcome === undefined) return undefined;
+  step.record(name, outcome);
+  if (outcome.error !== null) throw new Error(outcome.error);
+  return outcome.value ?? undefined;
 }
 
-function outcomeOf(name: string, work: () => unknown): RecordedValue {
+function outcomeOf(work: () => unknown): Outcome {
   try {
-    return { type: 'value', name, value: (work() ?? null) as Json, error: null };
+    return { value: (work() ?? null) as Json, error: null };
   } catch (error) {
-    return { type: 'value', name, value: null, error: error instanceof Error ? error.message : String(error) };
+    return { value: null, error: error instanceof Error ? error.message : String(error) };
   }
 }

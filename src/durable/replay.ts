@@ -11,7 +11,7 @@ import {
 } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { machineDigest } from './machine-digest.ts';
-import type { RecordedValue } from './recorded-values.ts';
+import type { Outcome } from './step-log.ts';
 
 /** The first difference between a journal and what the machine does now. */
 export interface Divergence {
@@ -29,7 +29,7 @@ export interface SystemOwner {
   record(event: DurableEvent): void;
   receive(event: DurableEvent): void;
   /** The recorded outcome of `recordOnce`; undefined to call it. */
-  recorded(name: string): RecordedValue | undefined;
+  recorded(name: string): Outcome | undefined;
   note(note: Json, activity: number): void;
 }
 
@@ -141,7 +141,7 @@ export function* replaySteps(
       recorded(name) {
         takeAnnotations();
         const next = entries[cursor];
-        return next?.type === 'value' && next.name === name ? (withoutPlace(next) as RecordedValue) : undefined;
+        return next?.type === 'value' && next.name === name ? next : undefined;
       },
       receive: () => {},
       note: () => {},

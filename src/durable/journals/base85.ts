@@ -3,7 +3,7 @@ const DIGITS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-
 
 const CODES = Uint8Array.from(DIGITS, (digit) => digit.charCodeAt(0));
 
-/** 85 stands for a character that is no digit. */
+/** The value of each digit by its character code. 85 marks a character that is not a digit. */
 const VALUES = new Uint8Array(256).fill(85);
 for (const [value, code] of CODES.entries()) VALUES[code] = value;
 

@@ -43,6 +43,7 @@ export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: Contex
   const thresholds = state?.thresholds ?? start.thresholds;
   const evaluated = evaluatedAt(log, fold.entries, seq);
   const allowed = evaluated?.statistics.tokensAllowed ?? tokensAllowed({ ...start, thresholds });
+  const removable = removableCount(messages);
   const phases = fold.usage.phasesAt(seq);
   const synthesis = fold.usage.synthesisAt(seq);
   const guessed = (estimated: boolean): string | null => (estimated ? 'partly estimated: characters / 4' : null);
@@ -50,13 +51,7 @@ export function budgetAt(log: RunLog, fold: RunFold, { messages, state }: Contex
     evaluated,
     context: [
       { name: 'Context', ...tokensOf(messages, state?.tokensPerChar), limit: allowed, unit: 'tokens' },
-      {
-        name: 'Removable messages',
-        value: removableCount(messages),
-        limit: limits.maxMessages,
-        unit: 'messages',
-        note: null,
-      },
+      { name: 'Removable messages', value: removable, limit: limits.maxMessages, unit: 'messages', note: null },
     ],
     run: [
       {

@@ -45,6 +45,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   'model-status': 'attempts',
   'call-start': 'calls',
   'call-event': 'calls',
+  failed: 'calls',
   timer: 'calls',
   'timer-start': 'calls',
   retrieval: 'calls',

@@ -1,3 +1,4 @@
+import type { CallError } from '../../machines/contracts/events.ts';
 import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
 import { humanizeEvent, type WhyFact } from './explain.ts';
 import { humanize } from './format.ts';
@@ -51,6 +52,7 @@ interface ExplainedEvent {
 }
 
 const MAX_CHARS = 400;
+const errorFact = ({ message }: CallError): WhyFact => ({ label: 'Error', text: message, verbatim: true });
 
 export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spans): ExplainedEvent {
   switch (entry.type) {
@@ -71,7 +73,7 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
       const activity =
         entry.actor === 'readReply' ? `the model's reply${subject}` : `${humanize(entry.actor)}${subject}`;
       const facts: WhyFact[] = [{ label: 'Call', text: `${entry.call}: ${activity}` }];
-      if (event.type === 'failed') facts.push({ label: 'Error', text: event.error.message, verbatim: true });
+      if (event.type === 'failed') facts.push(errorFact(event.error));
       if (event.type === 'reply.ended' && event.reply.failure !== null)
         facts.push({
           label: 'Failure',
@@ -83,6 +85,8 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
     }
     case 'timer':
       return { name: 'a delay that elapsed', facts: [{ label: 'Timer', text: String(entry.timer) }] };
+    case 'failed':
+      return { name: `the failure of ${entry.actor}`, facts: [errorFact(entry.error)] };
     case 'run-stopped':
       return { name: 'an external stop', facts: [] };
     default:

@@ -3,7 +3,7 @@ import type { SystemEntry } from '../../src/inspection/wire.ts';
 import { countUpTo } from './sorted.ts';
 import { isInternal } from './transition-log.ts';
 
-const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'call-event', 'timer', 'run-stopped'];
+const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'call-event', 'timer', 'failed', 'run-stopped'];
 
 export const isExternalEventType = (type: string): type is ExternalEvent['type'] =>
   (TYPES as readonly string[]).includes(type);
@@ -71,8 +71,7 @@ export function createExternalEvents(): { readonly externalEvents: ExternalEvent
       if (entry.type === 'transition' && !isInternal(entry)) moved = true;
       takeOutcome(entry);
       if (!isExternalEvent(entry)) return;
-      const { actor: receiver } = entry as { readonly actor?: string };
-      actor = entry.type === 'delivery' ? (receiver ?? null) : null;
+      actor = entry.type === 'delivery' ? ((entry as { actor?: string }).actor ?? null) : null;
       const before = seqs.at(-1);
       if (!moved && before !== undefined) quiet.push(before);
       moved = false;

@@ -42,6 +42,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } &
   'text-delta': ({ text }) => start(text),
   'call-start': ({ actor, call, task, capability }) => `${actor} ${call}${about(task ?? capability)}`,
   'call-event': ({ actor, call, event }) => `${actor} ${call}: ${callText(event)}`,
+  failed: ({ actor, error }) => `${actor}: ${start(error.message)}`,
   timer: ({ timer }) => `delay ${timer} elapsed`,
   'timer-start': ({ timer, event, dueMs }) => `delay ${timer} until ${formatNumber(dueMs)} ms: ${event}`,
   retrieval: ({ query, passages, widened, failure }) =>
@@ -81,7 +82,7 @@ export function entryLine(entry: JournalEntry): string {
 }
 
 export function isBad(entry: JournalEntry): boolean {
-  if ('failure' in entry && entry.failure) return true;
+  if (entry.type === 'failed' || ('failure' in entry && entry.failure)) return true;
   if (entry.type === 'call-event') return entry.event?.type === 'failed' || entry.event?.type === 'reply.lost';
   return entry.type === 'capability-end' && entry.result?.success === false;
 }

@@ -106,7 +106,7 @@ const answerRefusalSchema = z.enum([
 export type AnswerRefusal = z.infer<typeof answerRefusalSchema>;
 
 /** An error from an activity, reduced to what the charts use. `message` is one line. */
-const callErrorSchema = z.object({
+export const callErrorSchema = z.object({
   name: z.string(),
   message: z.string(),
   code: z.optional(z.string()),

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { attachmentSchema } from './attachment.ts';
 import { chainInputSchema } from './chain-state.ts';
 import { guardInputsSchema } from './decision.ts';
-import { callEventSchema, chainEventSchema, type EmittedEvent, emittedEventSchema } from './events.ts';
+import { callErrorSchema, callEventSchema, chainEventSchema, type EmittedEvent, emittedEventSchema } from './events.ts';
 import { usageSchema } from './usage.ts';
 
 export const JOURNAL_VERSION = 3;
@@ -75,6 +75,8 @@ const externalEventSchema = z.discriminatedUnion('type', [
   }),
   /** A delay elapsed. Timers are numbered from 0 in the order in which they were set. */
   z.object({ type: z.literal('timer'), timer: z.int().check(z.gte(0)) }),
+  /** An actor failed outside the charts: a call started with an exception, or its result could not be stored. */
+  z.object({ type: z.literal('failed'), actor: z.string(), error: callErrorSchema }),
   /** The actor was stopped from outside. */
   z.object({ type: z.literal('run-stopped') }),
 ]);
@@ -203,6 +205,7 @@ export const EXTERNAL_EVENTS = typesOf<ExternalEvent['type']>({
   delivery: true,
   'call-event': true,
   timer: true,
+  failed: true,
   'run-stopped': true,
 });
 export const ANNOTATIONS = typesOf<Annotation['type']>({

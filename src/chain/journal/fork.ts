@@ -3,13 +3,14 @@ import type { EarlyReply } from '../../../machines/contracts/attempt.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { CallEvent, ChainEvent } from '../../../machines/contracts/events.ts';
-import { EXTERNAL_EVENTS, type JournalEntry, type RunStart } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { answering } from '../../../machines/policies/questions.ts';
 import type { Json } from '../../durable/codec.ts';
+import { startOfStep } from '../../durable/durable-format.ts';
 import type { CallInfo, CallEvent as ReusedEvent, ReuseOptions } from '../../durable/reused-calls.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
@@ -57,7 +58,9 @@ export async function forkRun(
   const { parts } = chain;
   const start = runStartOf(entries);
   requireSameChart(start);
-  const from = branchPoint(entries, at);
+  requirePosition(at, entries.length);
+  const stored = entries.map(storedEntry);
+  const from = startOfStep(stored, at);
   const changes = readChanges(set, entries, from);
   const edited = turns === undefined ? null : editedCall(entries, at);
   const runId = parts.newRunId();
@@ -80,7 +83,7 @@ export async function forkRun(
   for (const entry of entries) reader.take(entry);
   /** The parts of a reused prompt may be in an entry that the fork does not have. */
   const rewritten = (parts: PromptParts): PromptParts => writer.partsOf(reader.textsOf(parts));
-  const actor = await chain.machine.fork(entries.map(storedEntry), {
+  const actor = await chain.machine.fork(stored, {
     at,
     isBefore: true,
     id: runId,
@@ -125,15 +128,12 @@ function keyOf({ source, subject }: CallInfo, events: readonly ReusedEvent[] | n
   return isAnswered ? `${source} ${(subject as unknown as CallSubject).request}` : null;
 }
 
-/** Returns the index of the last external event at or before an entry. The fork differs from there on. */
-function branchPoint(entries: readonly JournalEntry[], at: number): number {
-  if (!Number.isSafeInteger(at) || at < 1 || at >= entries.length)
-    throw new PostChainError(
-      'invalid_option',
-      `"at" must be the number of an entry, from 1 to ${entries.length - 1}; received ${at}`,
-    );
-  const from = entries.findLastIndex(({ seq, type }) => seq <= at && EXTERNAL_EVENTS.has(type));
-  return from < 0 ? entries.findIndex(({ type }) => EXTERNAL_EVENTS.has(type)) : from;
+function requirePosition(at: number, count: number): void {
+  if (Number.isSafeInteger(at) && at >= 1 && at < count) return;
+  throw new PostChainError(
+    'invalid_option',
+    `"at" must be the number of an entry, from 1 to ${count - 1}; received ${at}`,
+  );
 }
 
 /** The actors that make model calls: in a phase, and before it. */

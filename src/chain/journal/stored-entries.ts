@@ -1,5 +1,5 @@
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
-import { type CallEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
+import { type CallError, type CallEvent, LAST_EVENTS } from '../../../machines/contracts/events.ts';
 import {
   ANNOTATIONS,
   JOURNAL_VERSION,
@@ -66,6 +66,8 @@ function readEvent(event: DurableEvent): JournalEvent {
       const { value: result, error } = event;
       return { type: 'retry-rule', attemptId, rule, ...(result !== null && { result }), error };
     }
+    case 'failed':
+      return { type: 'failed', actor: event.actor, error: readError(event.error) };
     case 'stopped':
       return { type: 'run-stopped' };
     case 'end': {
@@ -115,10 +117,12 @@ export function readCallEvent(stored: Json): CallEvent {
     const output = decode(data);
     return { type: 'done', ...(output !== undefined && { output }) };
   }
-  if (type !== REJECTED) return decode(stored) as CallEvent;
-  const { name, message, ...rest } = Object(Object(data).value) as Record<string, unknown>;
-  return { type: 'failed', error: { name, message, ...rest } } as CallEvent;
+  return type === REJECTED ? { type: 'failed', error: readError(data) } : (decode(stored) as CallEvent);
 }
+
+/** Errors stay plain values, as they are in JSON. */
+const readError = (stored: Json): CallError => Object(stored).value as CallError;
+const storedError = (error: CallError): Json => ({ $type: 'Error', value: error as Json });
 
 /** Whether a stored event ends its call with a result. A call that was lost with its process has none. */
 export function isResult(stored: Json): boolean {
@@ -162,6 +166,8 @@ function storedEvent(event: JournalEvent): DurableEvent {
       const { rule, attemptId, result = null, error } = event;
       return { type: 'value', name: `${rule} ${attemptId}`, value: result as Json, error };
     }
+    case 'failed':
+      return { ...event, error: storedError(event.error) };
     case 'run-stopped':
       return { type: 'stopped' };
     case 'run-end': {
@@ -189,14 +195,7 @@ function storedRest(event: {
 }
 
 /** Entries that are read as they are. */
-const STORED: ReadonlySet<string> = new Set<DurableEvent['type']>([
-  'start',
-  'timer',
-  'failed',
-  'effect',
-  'effect-end',
-  'end',
-]);
+const STORED: ReadonlySet<string> = new Set<DurableEvent['type']>(['start', 'timer', 'effect', 'effect-end', 'end']);
 
 function storedStart(start: Read<'run-start'>): StartEntry {
   const { type: _, version: format, chart, startedAt, seed, node, icu, forkedFrom, ...others } = start;
@@ -228,6 +227,6 @@ function storedStart(start: Read<'run-start'>): StartEntry {
 
 export function storedCallEvent(event: CallEvent): Json {
   if (event.type === 'done') return { type: RESOLVED, data: encode(event.output, 'output') };
-  if (event.type === 'failed') return { type: REJECTED, data: { $type: 'Error', value: event.error as Json } };
+  if (event.type === 'failed') return { type: REJECTED, data: storedError(event.error) };
   return encode(event, 'event');
 }

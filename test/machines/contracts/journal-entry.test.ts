@@ -141,6 +141,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
   'timer-start': { type: 'timer-start', timer: 0, event: 'xstate.after.100.chain', dueMs: 100 },
   ignored: { type: 'ignored', machine: 'postChain', event: 'run.finished', candidates: [] },
   timer: { type: 'timer', timer: 0 },
+  failed: { type: 'failed', actor: '/attempt/readReply', error: { name: 'DurableError', message: 'm' } },
   'run-stopped': { type: 'run-stopped' },
   resumed: { type: 'resumed', resumedAt: '2025-01-27T10:00:00Z' },
   delivery: {

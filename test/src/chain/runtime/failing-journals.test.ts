@@ -3,6 +3,7 @@ import { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { JournalStore, JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
 /** A store that writes the first steps and then does as told. */
@@ -40,14 +41,25 @@ describe('a run whose journal cannot be written', () => {
     expect(model.calls).toHaveLength(1);
   });
 
+  const taken = async (): Promise<never> => {
+    throw new PostChainError('journal_fenced', 'process 7 has taken it over');
+  };
+
   it('stops whatever the option says if another process has taken over the journal', async () => {
-    const taken = async (): Promise<never> => {
-      throw new PostChainError('journal_fenced', 'process 7 has taken it over');
-    };
     const { run, model } = startScripted({}, { journals: storeThat(taken, 2) });
     expect((await run.answer).status).toBe('degraded');
     expect(run.journalFailure).toBe('process 7 has taken it over');
     expect(model.calls).toHaveLength(1);
+  });
+
+  it.each([
+    ['leaves its turn to a process that has taken over the journal', taken, 0],
+    ['still stores its turn if it goes on without the journal', diskFull, 1],
+  ])('%s', async (_, fail, turns) => {
+    const sessions = memorySessions();
+    const { run } = startScripted({}, { journals: storeThat(fail, 2), sessions }, { sessionId: 'chat' });
+    await run.answer;
+    expect(await sessions.recall('chat', { turns: 5, signal: new AbortController().signal })).toHaveLength(turns);
   });
 });
 

@@ -233,7 +233,7 @@ export type AttemptOutcome<Value = unknown> =
 
 /**
  * Progress of a model call. Times are in milliseconds since the epoch by the run's clock; `chars` counts the text
- * received, `promptChars` those of the prompt; null in older journals.
+ * received, `promptChars` those of the prompt; null if it is unknown.
  */
 const callProgressSchema = z.object({
   openedAtMs: z.number(),

@@ -47,7 +47,7 @@ export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('context.undone'), operationId: z.string() }),
   z.object({
     type: z.literal('consent.given'),
-    /** Older journals have none. */
+    /** Empty: the answer names no question, so it is refused. */
     questionId: z._default(z.string(), ''),
     choice: z.string(),
     items: z.optional(z.record(z.string(), z.string())),
@@ -132,9 +132,6 @@ export type CallEvent = Readonly<z.infer<typeof callEventSchema>>;
 /** The events that end an activity. */
 export const LAST_EVENTS: ReadonlySet<CallEvent['type']> = new Set(['done', 'failed', 'reply.ended', 'reply.lost']);
 
-/** The id that an answer must name. Older journals have none. */
-const questionId = z._default(z.string(), '');
-
 /** Events that the charts emit. XState users receive them with `actor.on('decision', …)`. */
 export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('phase-start'), phase: phaseSchema, cycle: z.int(), step: z.int() }),
@@ -145,7 +142,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     step: z.int(),
     summary: z.string(),
     failure: z.nullable(failureSchema),
-    /** The attempt that the reply is from; null without a model call. Absent if the phase failed, and in older journals. */
+    /** The attempt that the reply is from; null without a model call. Absent if the phase failed. */
     attemptId: z.exactOptional(z.nullable(z.string())),
   }),
   z.object({
@@ -167,7 +164,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     pruningLog: z.array(pruningSchema),
     problem: z.nullable(z.string()),
   }),
-  z.object({ type: z.literal('consent-asked'), questionId, request: consentRequestSchema }),
+  z.object({ type: z.literal('consent-asked'), questionId: z.string(), request: consentRequestSchema }),
   z.object({
     type: z.literal('consent-resolved'),
     kept: z.int(),
@@ -187,7 +184,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('direction-asked'),
-    questionId,
+    questionId: z.string(),
     cycle: z.int(),
     proposal: z.string(),
     answer: z.string(),
@@ -268,7 +265,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     /** Null if the reply is not a valid continuation. */
     done: z.nullable(z.boolean()),
     /** What a decider that is done gives in place of the last result's output. */
-    finalOutput: z._default(z.nullable(z.string()), null),
+    finalOutput: z.nullable(z.string()),
     /** The capabilities of the next step. */
     next: z.readonly(z.array(z.string())),
     limitReached: z.boolean(),

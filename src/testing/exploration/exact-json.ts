@@ -1,3 +1,5 @@
+import type { AnyActorRef } from 'xstate';
+
 /** The member that marks a value that JSON does not have. */
 const TAG = '\0';
 
@@ -5,7 +7,7 @@ const TAG = '\0';
 export interface ActorIds {
   /** The names of the ids of running actors that differ from run to run. */
   readonly names: ReadonlyMap<string, string>;
-  isRunning(ref: object): boolean;
+  isRunning(ref: AnyActorRef): boolean;
   /** Whether the id of an actor that no longer runs differs from run to run. */
   varies(id: string): boolean;
 }
@@ -66,7 +68,7 @@ export function exactJson(
     return encoded;
   }
 
-  function nameOfStopped(ref: { readonly id: string }): string {
+  function nameOfStopped(ref: AnyActorRef): string {
     if (!varies(ref.id)) return `stopped actor ${ref.id}`;
     if (!stopped.includes(ref)) stopped.push(ref);
     return `stopped actor #${stopped.indexOf(ref)}`;
@@ -157,7 +159,7 @@ export function exactText(json: unknown): string {
 
 export const isTagged = (json: object): boolean => Object.hasOwn(json, TAG);
 
-function isActor(value: object): value is { readonly id: string } {
+function isActor(value: object): value is AnyActorRef {
   // Reading a member would show that a bare event has no payload.
   return 'sessionId' in value && 'getSnapshot' in value && 'send' in value;
 }

@@ -157,7 +157,7 @@ export interface EarlyCall {
   readonly digest: string;
   readonly attemptId: string;
   readonly call: CallInFlight;
-  /** The part of the cost limit that is reserved for it; null without a limit. */
+  /** The part of the cost limit that is reserved for the call; null without a limit. */
   readonly maxCost: number | null;
   readonly result: EarlyReply | null;
 }
@@ -200,7 +200,7 @@ export interface ChainState extends ChainInput {
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
   /** Set while Experience waits for a rate-limited source: the retries so far, and the current wait. */
   readonly sourceRetry: SourceRetry | null;
-  /** The id of the question that waits for the user's answer; null if none does. */
+  /** The id of the question that is waiting for the user's answer; null if there is none. */
   readonly question: string | null;
   /** Whether the user was already asked in this run: eviction does not ask again. */
   readonly consentAsked: boolean;

@@ -19,7 +19,7 @@ export interface ReadReplyInput {
   readonly mayBeProse: boolean;
   /** Why the model is not called: no model is left for the task. Null if it is called. */
   readonly notCalled: Failure | null;
-  /** The most tokens that the prompt may have, so that the call fits into the cost limit; null: no limit. */
+  /** The maximum number of prompt tokens with which the call stays within the cost limit; null: no limit. */
   readonly maxPromptTokens: number | null;
   readonly input: unknown;
   readonly instructions: string | null;

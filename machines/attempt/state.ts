@@ -124,8 +124,8 @@ export function callInput(state: AttemptState): ReadReplyInput {
 }
 
 /**
- * Whether the call that is about to be made could exceed the cost limit. The machine does not know its prompt, only what it is rendered from
- * and how long the prompts before were; whoever renders the prompt counts it.
+ * Whether the next call could exceed the cost limit. The machine does not know its prompt, only what it is rendered from and how long the
+ * earlier prompts were; `readReply` renders the prompt and counts its tokens.
  */
 export function costLimitReached(state: AttemptState): GuardResult {
   const { policy, model, execution, input, instructions, progress, reply, hasModel } = state;
@@ -136,7 +136,7 @@ export function costLimitReached(state: AttemptState): GuardResult {
   return { holds, inputs: { promptTokens, ...inputs } };
 }
 
-/** Returns the changes by a call that is not made, which uses nothing. */
+/** Returns the changes for a call that is not made: it uses no tokens. */
 export function notMade(): Pick<AttemptState, 'failure' | 'reply'> {
   const failure = overBudget();
   const usage = { inputTokens: 0, outputTokens: 0, estimated: false };

@@ -24,14 +24,11 @@ export const attemptPolicySchema = z.extend(
     maxCalls: z._default(z.int().check(z.gte(1)), 100),
     /** Tokens of all calls; there is no further call if the last prompt would not fit in what is left. Null: no limit. */
     maxTokens: z._default(z.nullable(z.int().check(z.gte(1))), null),
-    /**
-     * Cost of all calls, in the currency of the prices; a call starts only if the most that it can cost fits into what is left. Null: no
-     * limit.
-     */
+    /** Cost of all calls, in the currency of the prices; a call starts only if its maximum cost fits into what is left. Null: no limit. */
     maxCost: z._default(z.nullable(z.number().check(z.gte(0))), null),
     /** The most tokens of a reply of each model, in order. */
     maxOutputTokens: z._default(z.readonly(z.array(z.int().check(z.gte(1)))), []),
-    /** The tokens of an average prompt of the run so far: no prompt is expected to have fewer. */
+    /** The average number of prompt tokens in the run so far: a prompt is assumed to have at least as many. */
     promptTokens: z._default(z.int().check(z.gte(0)), 0),
     /** The entire execution, waits and retries included. */
     totalMs: limitsSchema.shape.totalMs,
@@ -233,7 +230,7 @@ export type AttemptOutcome<Value = unknown> =
 
 /**
  * Progress of a model call. Times are in milliseconds since the epoch by the run's clock; `chars` counts the text
- * received, `promptChars` those of the prompt; null in older journals.
+ * received, `promptChars` those of the prompt; null if it is unknown.
  */
 const callProgressSchema = z.object({
   openedAtMs: z.number(),

@@ -19,7 +19,7 @@ import type { ModelStatus } from './model-status.ts';
 import type { Retrieval, RetrievePassagesInput } from './passage.ts';
 import { type Phase, phaseSchema } from './phase.ts';
 import type { PhaseResults, UnderstandingReply } from './phase-io.ts';
-import { ONE_CALL_PER_PHASE, profileSchema } from './profile.ts';
+import { profileSchema } from './profile.ts';
 import type { FinalAnswer, Step, SynthesisOutcome } from './synthesis.ts';
 import { priceSchema, type Usage } from './usage.ts';
 
@@ -58,8 +58,8 @@ export const chainInputSchema = z.object({
   startedAtMs: z.number(),
   limits: limitsSchema,
   thresholds: thresholdsSchema,
-  /** How each phase gets its reply. Older journals have none. */
-  profile: z._default(profileSchema, ONE_CALL_PER_PHASE),
+  /** How each phase gets its reply. */
+  profile: profileSchema,
   /** The smallest context window of the models. */
   contextWindowTokens: z.number().check(z.positive()),
   /** Number of fallback models, which take over when the model before has no retry left. */
@@ -67,31 +67,28 @@ export const chainInputSchema = z.object({
   capabilities: z.readonly(z.array(z.readonly(capabilityDescriptorSchema))),
   /** What decides whether to continue after a capability's result. */
   decider: deciderKindSchema,
-  /** The numbers of the retry policy by task; they replace those of `limits`. Older journals have none. */
-  policies: z._default(z.record(z.string(), somePolicyNumbersSchema), {}),
+  /** The numbers of the retry policy by task; they replace those of `limits`. */
+  policies: z.record(z.string(), somePolicyNumbersSchema),
   /** The session of the request; null without one. */
   sessionId: z.nullable(z.string()),
-  /** Who decides about operations that need consent, and which these are. Runs whose journals lack these fields asked the user. */
-  consent: z._default(consentSchema, 'ask'),
-  approval: z._default(approvalSchema, 'user-content'),
+  /** Who decides about operations that need consent, and which these are. */
+  consent: consentSchema,
+  approval: approvalSchema,
   /** Prices in `currency` of the first model and its fallbacks, in order; null if unknown. */
   prices: z.readonly(z.array(z.nullable(z.readonly(priceSchema)))),
   currency: z.nullable(z.string()),
-  /** The most tokens of a reply of the first model and its fallbacks, in order. Older journals have none. */
-  maxOutputTokens: z._default(z.readonly(z.array(z.int().check(z.gte(1)))), []),
+  /** The most tokens of a reply of the first model and its fallbacks, in order. */
+  maxOutputTokens: z.readonly(z.array(z.int().check(z.gte(1)))),
   /** Whether there are documents to search: an answer is then compared with the passages found. */
   hasDocuments: z.boolean(),
   /** Whether messages and answers can be compared by embeddings. */
   hasEmbeddings: z.boolean(),
-  /** Whether another grader than the default one grades the answers. Older journals have none. */
-  hasGrader: z._default(z.boolean(), false),
-  /**
-   * Persona, language, style and domain rules for the answer; null if none are given. Older journals have
-   * none.
-   */
-  instructions: z._default(z.nullable(z.string()), null),
-  /** Images and files of the request. Older journals have none. */
-  attachments: z._default(z.readonly(z.array(z.readonly(attachmentSchema))), []),
+  /** Whether another grader than the default one grades the answers. */
+  hasGrader: z.boolean(),
+  /** Persona, language, style and domain rules for the answer; null if none are given. */
+  instructions: z.nullable(z.string()),
+  /** Images and files of the request. */
+  attachments: z.readonly(z.array(z.readonly(attachmentSchema))),
   /** Earlier turns of the conversation; their ids must be unique. */
   messages: z.readonly(z.array(z.readonly(messageSchema))),
 });
@@ -160,7 +157,7 @@ export interface EarlyCall {
   readonly digest: string;
   readonly attemptId: string;
   readonly call: CallInFlight;
-  /** The part of the cost limit that is reserved for it; null without a limit. */
+  /** The part of the cost limit that is reserved for the call; null without a limit. */
   readonly maxCost: number | null;
   readonly result: EarlyReply | null;
 }
@@ -203,7 +200,7 @@ export interface ChainState extends ChainInput {
   readonly retrieval: { readonly found: Retrieval; readonly failure: string | null } | null;
   /** Set while Experience waits for a rate-limited source: the retries so far, and the current wait. */
   readonly sourceRetry: SourceRetry | null;
-  /** The id of the question that waits for the user's answer; null if none does. */
+  /** The id of the question that is waiting for the user's answer; null if there is none. */
   readonly question: string | null;
   /** Whether the user was already asked in this run: eviction does not ask again. */
   readonly consentAsked: boolean;

@@ -24,9 +24,10 @@ function partialOf<Shape extends Record<string, z.ZodMiniDefault>>(shape: Shape)
  * Events that a user or host sends to a running chain. `run.cancelled` comes from the user and `run.interrupted` from
  * the host (a signal or a shutdown); both end the run at once with a degraded answer. `run.directed` names the next
  * phase, as a free string so that the chart can reject an unknown one. `run.finished` ends the run now with an answer.
- * `consent.given` answers the question `questionId`; with a `questionId`, `run.directed` and `run.finished` do, too: an
- * answer to another question than the one that waits changes nothing (`answer-refused`). `run.adjusted` changes limits and thresholds for the rest of the run. `context.overruled` is the user's decision about
- * one message, whatever was planned for it or done to it; `context.undone` reverts one operation.
+ * `consent.given` answers the question `questionId`, and so do `run.directed` and `run.finished` with a `questionId`. An
+ * answer to any question but the pending one changes nothing (`answer-refused`). `run.adjusted` changes limits and
+ * thresholds for the rest of the run. `context.overruled` is the user's decision about one message, whatever was planned
+ * for it or done to it; `context.undone` reverts one operation.
  */
 export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run.cancelled'), reason: z.optional(z.string()) }),
@@ -47,7 +48,7 @@ export const chainEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('context.undone'), operationId: z.string() }),
   z.object({
     type: z.literal('consent.given'),
-    /** Older journals have none. */
+    /** Empty: the answer names no question, so it is refused. */
     questionId: z._default(z.string(), ''),
     choice: z.string(),
     items: z.optional(z.record(z.string(), z.string())),
@@ -57,7 +58,7 @@ export const chainEventSchema = z.discriminatedUnion('type', [
 ]);
 export type ChainEvent = z.infer<typeof chainEventSchema>;
 
-/** A run keeps every event that it receives, so those of a client have a maximum size. */
+/** The journal keeps every event of a run, so those of a client have a maximum size. */
 const clientText = z.string().check(z.maxLength(20_000));
 const clientId = z.string().check(z.minLength(1), z.maxLength(1_000));
 const MAX_ITEMS = 1_000;
@@ -92,7 +93,7 @@ export const clientEventSchema = z.discriminatedUnion('type', [
 export type ClientEvent = z.infer<typeof clientEventSchema>;
 
 /**
- * Why an answer decides nothing: no question waits; another one does; the answer names none; the question needs another kind of answer; it
+ * Why an answer has no effect: no question is pending; another one is; the answer names none; the question needs another kind of answer; it
  * is about none of the messages that the answer names. Or a command came after the phases.
  */
 const answerRefusalSchema = z.enum([
@@ -132,9 +133,6 @@ export type CallEvent = Readonly<z.infer<typeof callEventSchema>>;
 /** The events that end an activity. */
 export const LAST_EVENTS: ReadonlySet<CallEvent['type']> = new Set(['done', 'failed', 'reply.ended', 'reply.lost']);
 
-/** The id that an answer must name. Older journals have none. */
-const questionId = z._default(z.string(), '');
-
 /** Events that the charts emit. XState users receive them with `actor.on('decision', …)`. */
 export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('phase-start'), phase: phaseSchema, cycle: z.int(), step: z.int() }),
@@ -145,7 +143,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     step: z.int(),
     summary: z.string(),
     failure: z.nullable(failureSchema),
-    /** The attempt that the reply is from; null without a model call. Absent if the phase failed, and in older journals. */
+    /** The attempt that the reply is from; null without a model call. Absent if the phase failed. */
     attemptId: z.exactOptional(z.nullable(z.string())),
   }),
   z.object({
@@ -167,7 +165,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     pruningLog: z.array(pruningSchema),
     problem: z.nullable(z.string()),
   }),
-  z.object({ type: z.literal('consent-asked'), questionId, request: consentRequestSchema }),
+  z.object({ type: z.literal('consent-asked'), questionId: z.string(), request: consentRequestSchema }),
   z.object({
     type: z.literal('consent-resolved'),
     kept: z.int(),
@@ -187,7 +185,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('direction-asked'),
-    questionId,
+    questionId: z.string(),
     cycle: z.int(),
     proposal: z.string(),
     answer: z.string(),
@@ -195,7 +193,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     /** The decision to complete the run that a rule recommends; null if none does. */
     recommendation: z._default(z.nullable(decisionSchema), null),
   }),
-  /** An answer that decides nothing, the question that it names, and the one that waits; null if there is none. */
+  /** An answer without effect. `questionId` is the question that it names, and `question` the pending one; null if there is none. */
   z.object({
     type: z.literal('answer-refused'),
     event: z.enum(['consent.given', 'run.directed', 'run.finished']),
@@ -267,8 +265,8 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     decidedBy: z.enum(['noop', 'function', 'model']),
     /** Null if the reply is not a valid continuation. */
     done: z.nullable(z.boolean()),
-    /** What a decider that is done gives in place of the last result's output. */
-    finalOutput: z._default(z.nullable(z.string()), null),
+    /** What the decider returns in place of the last result's output; null unless it is done. */
+    finalOutput: z.nullable(z.string()),
     /** The capabilities of the next step. */
     next: z.readonly(z.array(z.string())),
     limitReached: z.boolean(),
@@ -288,19 +286,19 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
 export type EmittedEvent = z.infer<typeof emittedEventSchema>;
 export type RefusedAnswer = Extract<EmittedEvent, { type: 'answer-refused' }>;
 
-/** Says in words why an answer was refused. */
+/** Describes why an answer was refused. */
 export function refusalText({ questionId: named, question, reason }: Omit<RefusedAnswer, 'type' | 'event'>): string {
-  const waiting = question === null ? 'the run waits for no answer' : `the run waits for an answer to ${question}`;
+  const pending = question === null ? 'no question is pending' : `the pending question is ${question}`;
   switch (reason) {
     case 'too_late':
       return 'it came too late: the answer is being written';
     case 'unnamed_question':
-      return `the answer names no question; ${waiting}`;
+      return `the answer names no question; ${pending}`;
     case 'other_kind':
       return `the question ${named} needs another kind of answer`;
     case 'unknown_message':
       return `the question ${named} is about other messages`;
     default:
-      return named === null ? waiting : `the answer is to ${named}; ${waiting}`;
+      return named === null ? pending : `the answer is to ${named}; ${pending}`;
   }
 }

@@ -34,9 +34,9 @@ const runStartSchema = z.extend(chainInputSchema, {
   prompts: z.record(z.string(), promptVersionSchema),
   /**
    * Digest of `instructions`, eight hexadecimal digits, which remains when their text is redacted; null if no
-   * instructions are given. Older journals have no digest.
+   * instructions are given.
    */
-  instructionsDigest: z._default(z.nullable(z.string()), null),
+  instructionsDigest: z.nullable(z.string()),
   startedAt: z.iso.datetime(),
   /** JSON that the host program stores with the run for its own use. */
   host: z.nullable(z.record(z.string(), z.json())),

@@ -36,8 +36,8 @@ export const limitsSchema = z.strictObject({
   /** Input and output tokens of the phases; synthesis has its own reserve. */
   maxTokens: z._default(z.int().check(z.gte(1)), 1_000_000),
   /**
-   * Cost of the run, synthesis included, in the currency of the prices; null: no limit. A model call starts only if the most that it can
-   * cost still fits.
+   * Cost of the run, synthesis included, in the currency of the prices; null: no limit. A model call starts only if its maximum cost fits
+   * into what is left.
    */
   maxCost: z._default(z.nullable(z.number().check(z.positive())), null),
   /** Reserved for the final answer. At 0 it is composed without a model. */

@@ -77,7 +77,7 @@ export interface ChatModel {
   readonly id: string;
   /** Tokens that prompt and reply may have together. */
   readonly contextWindowTokens: number;
-  /** The most tokens of a reply, reasoning included, if the model is called with such a limit. Default: `contextWindowTokens`. */
+  /** The token limit with which the model is called: its replies, reasoning included, are not longer. Default: `contextWindowTokens`. */
   readonly maxOutputTokens?: number | undefined;
   /** Media types of the files that the model accepts, for example `image/*` and `application/pdf`. Default: text only. */
   readonly accepts?: readonly string[];

@@ -98,7 +98,7 @@ export type ActionReply = Readonly<z.infer<typeof actionReplySchema>>;
 
 /**
  * The result of every phase. `prose`: the model answered in prose, which became the main text field of the reply. `attemptId`: the
- * attempt that the reply is from, which may be that of an earlier phase; null without a model call, absent in older journals.
+ * attempt that the reply is from, which may be that of an earlier phase; null without a model call.
  */
 const anyResult = {
   step: z.int().check(z.gte(1)),

@@ -52,5 +52,5 @@ export const PROFILES = {
 
 export type ProfileName = keyof typeof PROFILES;
 
-/** The profile of runs whose journals have none. */
+/** Each phase makes its own call, one after the other. */
 export const ONE_CALL_PER_PHASE: Profile = { ...PROFILES.thorough, earlyCalls: false };

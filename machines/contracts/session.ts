@@ -6,7 +6,7 @@ import { messageSchema } from './message.ts';
  * milliseconds since the epoch. `number` counts the turns of the session from 1. `kept` is what the session keeps of all
  * its turns until then, so only the newest turns need it: messages of this run have their own ids, those of earlier
  * turns ids like `earlier.3.request`. `removed` has the ids of earlier messages that the user removed or that the session could
- * not keep; `droppedMessages` is how many it could not keep in all its turns. Turns stored by earlier versions lack these fields.
+ * not keep; `droppedMessages` is how many it could not keep in all its turns. A store may return turns without these fields.
  */
 export const sessionTurnSchema = z.object({
   runId: z.string(),

@@ -76,8 +76,8 @@ const counted = z.object({ limit: z.nullable(count), used: count, left: z.nullab
 const budgetSchema = z.object({
   tokens: counted,
   modelCalls: counted,
-  /** Of the entire run, in the currency of the prices; null if a price is unknown, and in older journals. */
-  cost: z._default(z.nullable(z.object({ limit: z.nullable(amount), used: amount, left: z.nullable(amount) })), null),
+  /** The cost of the entire run, in the currency of the prices; null if a price is unknown. */
+  cost: z.nullable(z.object({ limit: z.nullable(amount), used: amount, left: z.nullable(amount) })),
   totalMs: z.object({ limit: z.nullable(z.number().check(z.gte(0))), used: z.nullable(z.number().check(z.gte(0))) }),
   ttl: counted,
   synthesisReserveTokens: z.object({ limit: z.nullable(count), used: count }),
@@ -112,19 +112,19 @@ export const finalAnswerSchema = z.object({
     budget: budgetSchema,
     /**
      * Cost of the model calls, in total and by task, and how much more it would be
-     * without the cached input tokens; null if a price is unknown. Older journals have only the total.
+     * without the provider's cache; null if a price is unknown.
      */
     cost: z.nullable(
       z.object({
-        amount: z.number().check(z.gte(0)),
+        amount,
         currency: z.string(),
-        byTask: z._default(z.record(z.string(), z.number().check(z.gte(0))), {}),
-        savedByCache: z._default(z.number(), 0),
+        byTask: z.record(z.string(), amount),
+        savedByCache: z.number(),
       }),
     ),
     /** The phases and the capability runs that failed. */
     failures: z.readonly(z.array(phaseFailureSchema)),
-    /** That of the input of `synthesizeAnswer`. */
+    /** The `correlationId` passed to `synthesizeAnswer`. */
     correlationId: z.exactOptional(z.string()),
   }),
 });

@@ -51,7 +51,7 @@ function noteReferences(referring: Map<string, number[]>, { references }: Messag
   }
 }
 
-/** Drops the references to a pruned message, or moves them to the message that says the same. */
+/** Drops the references to a pruned message, or moves them to the message that replaces it. */
 function moveReferences(
   list: (Message | null)[],
   referring: Map<string, number[]>,
@@ -184,7 +184,7 @@ export const isLoss = (operation: ContextOperation): operation is Loss =>
 /** Whether an operation needs the user's consent before it applies. */
 export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
 
-/** Marks operations for consent: with approval of all, each that shortens or removes a message needs consent. */
+/** Marks operations as needing consent: with the approval `all`, each that shortens or removes a message. */
 export function withApproval(operations: readonly ContextOperation[], approval: Approval): readonly ContextOperation[] {
   if (approval !== 'all') return operations;
   return operations.map((operation) =>

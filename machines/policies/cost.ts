@@ -10,13 +10,13 @@ type Reserved = Pick<AttemptPolicy, 'maxCost' | 'prices' | 'maxOutputTokens'>;
 
 const MILLION = 1_000_000;
 
-/** The highest price of a token of a prompt: all of them may be read from the provider's cache, or written to it. */
+/** The highest price of a prompt token: any of them may be read from the provider's cache or written to it. */
 const promptPrice = (price: Price): number =>
   Math.max(price.inputPerMillion, price.cachedInputPerMillion ?? 0, cacheWritePrice(price));
 
 /**
- * Whether the most that a call can cost does not fit beside what was spent: a prompt of these tokens, and the longest reply of the model.
- * A call whose price or longest reply is unknown could cost anything.
+ * Whether a call could exceed the cost limit, given what was spent: its maximum cost is that of a prompt of these tokens and the model's
+ * longest reply. Without a price or a longest reply, there is no maximum.
  */
 export function costExceeds(
   { maxCost, prices, maxOutputTokens }: Reserved,
@@ -34,10 +34,10 @@ export function costExceeds(
   return { holds: !fits, inputs: { mostCost, spent, maxCost } };
 }
 
-/** Below the limit by more than the rounding errors of sums. */
+/** Keeps a sum below the limit in spite of rounding errors. */
 const EXACT = 1 - 1e-12;
 
-/** Returns the most tokens that the prompt of a call may have, so that its cost fits; null if there is no limit. */
+/** Returns the maximum number of prompt tokens with which a call stays within the cost limit; null without a limit. */
 export function promptTokensLeft(policy: Reserved, model: number, { cost }: Usage): number | null {
   const { maxCost, prices, maxOutputTokens } = policy;
   if (maxCost === null) return null;
@@ -54,7 +54,7 @@ export function afterSpending(policy: AttemptPolicy, { cost }: Usage): AttemptPo
   return maxCost === null ? policy : { ...policy, maxCost: Math.max(0, maxCost - (cost ?? maxCost)) };
 }
 
-/** Returns what the run may still spend on calls that start now: an early call has its share reserved. Null: no limit. */
+/** Returns what the run may still spend on calls that start now, without the share reserved for an early call. Null: no limit. */
 export function remainingCost({ limits, usage, early }: ChainState): number | null {
   const { maxCost } = limits;
   return maxCost === null ? null : Math.max(0, maxCost - (usage.cost ?? maxCost) - (early?.maxCost ?? 0));

@@ -24,7 +24,7 @@ import { addCost, addUsage, phaseDeadlineMs, usageSoFar } from './usage.ts';
 
 type Change = Partial<ChainState>;
 
-/** Settles a phase with the outcome of its attempt. In Yield, the answer is also assessed, and the cycle counts as completed. */
+/** Completes or fails a phase with the outcome of its attempt. In Yield, the answer is also assessed, and the cycle counts as completed. */
 export function finishPhase(state: ChainState, phase: Phase, outcome: AttemptOutcome): Change {
   const charged = chargeExecution(state, outcome.execution);
   const chargedState = { ...state, ...charged };

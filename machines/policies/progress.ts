@@ -251,7 +251,7 @@ export function phaseFailure({ recursion }: ChainState, phase: Phase, failure: F
 
 export function failPhase(state: ChainState, phase: Phase, failure: Failure): Partial<ChainState> {
   const entry = phaseFailure(state, phase, failure);
-  // The run ends with its budget, so the phase has not failed.
+  // The run ends because its budget is spent: the phase has not failed.
   const failures = isOverBudget(failure) ? state.failures : remember(state.failures, entry);
   return { failure: entry, failures, direction: phase };
 }

@@ -21,51 +21,51 @@ export function questionId({ recursion }: Pick<ChainState, 'recursion'>, kind: Q
 }
 
 /**
- * Returns why an answer decides nothing; null if it answers the question that waits. A direction is a command if it names no question, but
- * not while a direction is asked for: it could be a late answer to an earlier question. Finishing a run needs no question.
+ * Returns why an answer has no effect; null if it answers the pending question. A direction that names no question is a command, except
+ * while the user is asked for one: it could be a late answer to an earlier question. Finishing a run needs no question.
  */
 function refusalOf(state: ChainState, answer: UserAnswer): AnswerRefusal | null {
   const { question } = state;
   const named = answer.questionId ?? '';
-  const waits = question === questionId(state, kindOf(answer));
+  const isPending = question === questionId(state, kindOf(answer));
   if (named === '') {
-    if (answer.type === 'run.finished' || (answer.type === 'run.directed' && !waits)) return null;
+    if (answer.type === 'run.finished' || (answer.type === 'run.directed' && !isPending)) return null;
     return question === null ? 'no_question' : 'unnamed_question';
   }
   if (question === null) return 'no_question';
   if (named !== question) return 'other_question';
-  if (!waits) return 'other_kind';
+  if (!isPending) return 'other_kind';
   return answer.type === 'consent.given' && isAboutOthers(state, answer.items) ? 'unknown_message' : null;
 }
 
-/** Whether choices are only for messages that nothing is planned for. */
+/** Whether an answer names messages, but none that an operation would shorten or remove. */
 function isAboutOthers({ evaluation }: ChainState, items: Readonly<Record<string, string>> = {}): boolean {
   const planned = new Set((evaluation?.operations ?? []).filter(isLoss).map(({ target }) => target));
   const named = Object.keys(items);
   return named.length > 0 && !named.some((messageId) => planned.has(messageId));
 }
 
-/** Returns a direction or consent as an answer to the question that waits, if it is of that kind; any other event unchanged. */
+/** Adds the id of the pending question to a direction or consent if it answers that kind of question; returns any other event unchanged. */
 export function answering(state: ChainState, event: ChainEvent): ChainEvent {
   const { question } = state;
   if (question === null || (event.type !== 'consent.given' && event.type !== 'run.directed')) return event;
   return question === questionId(state, kindOf(event)) ? { ...event, questionId: question } : event;
 }
 
-/** Whether the event answers the question that waits, or is a command. */
+/** Whether the event answers the pending question or is a command. */
 export function answerFits(state: ChainState, answer: UserAnswer): GuardResult {
   const refusal = refusalOf(state, answer);
   const { question } = state;
   return { holds: refusal === null, inputs: { questionId: answer.questionId ?? null, question, refusal } };
 }
 
-/** Whether the event directs the run to a phase, and answers the question that waits if one does. */
+/** Whether the event names a phase, and answers the pending question or is a command. */
 export function directionFits(state: ChainState, direction: Direction): GuardResult {
   const { holds, inputs } = answerFits(state, direction);
   return { holds: holds && isPhase(direction.phase), inputs: { phase: direction.phase, ...inputs } };
 }
 
-/** Whether the user may direct a run to a phase now: it fits, and if it begins another cycle, one is left. */
+/** Whether the user may direct a run to a phase now: the direction fits, and if it begins another cycle, one is left. */
 export function directionPossible(state: ChainState, direction: Direction): GuardResult {
   const { holds, inputs } = directionFits(state, direction);
   const { phase } = direction;
@@ -77,14 +77,14 @@ export function directionPossible(state: ChainState, direction: Direction): Guar
   };
 }
 
-/** Returns the event that says why an answer, or a command that came after the phases, changed nothing. */
+/** Returns the event that explains why an answer, or a command that came after the phases, changed nothing. */
 export function refusedAnswer(state: ChainState, answer: UserAnswer): RefusedAnswer {
   const { question } = state;
   const reason = refusalOf(state, answer) ?? 'too_late';
   return { type: 'answer-refused', event: answer.type, questionId: answer.questionId || null, question, reason };
 }
 
-/** Returns the event that says why a direction changed nothing: it answers no question that waits, or its phase is impossible. */
+/** Returns the event that explains why a direction changed nothing: its answer is refused, or its phase is impossible. */
 export function refusedDirection(state: ChainState, direction: Direction): EmittedEvent {
   if (refusalOf(state, direction) !== null) return refusedAnswer(state, direction);
   const { phase: received } = direction;

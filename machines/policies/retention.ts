@@ -110,7 +110,7 @@ export function planRetention(inputs: RetentionInputs): RetentionPlan {
   return { operations: list.all, tokensOver };
 }
 
-/** Keeps a search result that a staying message refers to, unless the model rated it: low relevance alone does not cut an attribution. */
+/** Keeps a search result that a remaining message refers to, even if its relevance is low, unless the model rated it. */
 function keepSources(draft: Draft, all: readonly Rated[]): void {
   const staying = all.filter((rated) => !isRemoved(draft, rated));
   const cited = new Set(staying.flatMap(({ message }) => message.references));

@@ -187,15 +187,14 @@ export function adjust(state: ChainState, { limits, thresholds }: Adjustment): P
   };
 }
 
-/** Journals of older versions have no instructions. */
 interface Instructed {
-  readonly instructions?: string | null;
+  readonly instructions: string | null;
 }
 
 /**
  * Returns the instructions for the prompt of a task; null if there are none. Summaries do not get them: rules for an answer would
  * change what is kept. All phases do, because their prompts begin alike so that providers cache them.
  */
-export function instructionsFor({ instructions = null }: Instructed, task: PromptName): string | null {
+export function instructionsFor({ instructions }: Instructed, task: PromptName): string | null {
   return task === 'summary' ? null : instructions;
 }

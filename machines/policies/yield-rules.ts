@@ -55,7 +55,7 @@ export function cycleLimitReached({ recursion, limits }: ChainState): GuardResul
 
 /**
  * Tokens are counted after each call, so one call may exceed their budget; the reserve for the answer is separate. Cost is reserved before
- * each call, so that it reaches its limit only if the limit is lowered.
+ * each call, so it exceeds its limit only if the limit is lowered.
  */
 export function budgetExhausted({ usage, limits }: ChainState): GuardResult {
   const tokens = usage.inputTokens + usage.outputTokens;
@@ -155,9 +155,9 @@ export function rationaleOf(state: ChainState, rule: YieldRule): string {
 /** The inputs of a decision whose guard was replaced with `provide`: the values that it compared are unknown. */
 export const GUARD_REPLACED: GuardResult['inputs'] = { guardReplaced: true };
 
-/** The rationale if a guard decides otherwise than its policy: it was replaced with `provide`, so its values are unknown. */
+/** The rationale if a guard was replaced with `provide` and disagrees with its policy. */
 export const replacedGuard = (guard: string): string =>
-  `the guard ${guard}, which replaces the built-in one, decided so`;
+  `decided by the guard ${guard}, which replaces the built-in one`;
 
 /**
  * Whether a run ended with a good answer: by a rule that says so, or at a limit at which such a rule held as well. The limits come

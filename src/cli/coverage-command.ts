@@ -25,16 +25,9 @@ export async function coverageCommand(
   { json = false, all = false, html, min = {}, ...flags }: CoverageFlags,
 ): Promise<{ readonly text: string; readonly missed: readonly string[] }> {
   const modules = names.filter(isModule);
-  const machines = [
-    ...(modules.length === names.length
-      ? []
-      : await coverageOfRuns(
-          names.filter((name) => !isModule(name)),
-          flags,
-        )),
-    ...(await coverageOfModules(modules)),
-  ];
-  if (html !== undefined) await writePage(html, await coveragePage({ title: titleOf(names), machines }));
+  const runs = names.filter((name) => !isModule(name));
+  const machines = withUniqueNames([...(await coverageOfRuns(runs, flags)), ...(await coverageOfModules(modules))]);
+  if (html !== undefined) await writePage(html, await coveragePage({ title: titleOf(runs, modules), machines }));
   const text = json
     ? `${JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) })))}\n`
     : `${summaryText(machines, all)}${html === undefined ? '' : `\nWrote ${html}\n`}`;
@@ -42,6 +35,7 @@ export async function coverageCommand(
 }
 
 async function coverageOfRuns(names: readonly string[], flags: JournalFlags): Promise<readonly MachineCoverage[]> {
+  if (names.length === 0) return [];
   const collector = collectCoverage(Object.values(machinesByName));
   for (const name of names) {
     const { store, runId } = await findRun(name, flags);
@@ -63,7 +57,7 @@ async function coverageOfModules(names: readonly string[]): Promise<readonly Mac
       collector.addExploration(exploration);
       covered.push(...collector.coverage());
     }
-    return withUniqueNames(covered);
+    return covered;
   } finally {
     work.end();
   }
@@ -77,9 +71,9 @@ function summaryText(machines: readonly MachineCoverage[], all: boolean): string
   return wrapLines(`${text}${hint}`, process.stdout);
 }
 
-function titleOf(names: readonly string[]): string {
-  const modules = names.filter(isModule).map((name) => `Exploration: ${basename(name)}`);
-  const [run, ...others] = names.filter((name) => !isModule(name));
-  const runs = others.length === 0 ? `Recorded run: ${basename(run ?? '')}` : `${others.length + 1} recorded runs`;
-  return [...(run === undefined ? [] : [runs]), ...modules].join(', ');
+function titleOf([run, ...others]: readonly string[], modules: readonly string[]): string {
+  const explorations = modules.map((name) => `Exploration: ${basename(name)}`);
+  if (run === undefined) return explorations.join(', ');
+  const runs = others.length === 0 ? `Recorded run: ${basename(run)}` : `${others.length + 1} recorded runs`;
+  return [runs, ...explorations].join(', ');
 }

@@ -12,12 +12,12 @@ export interface ChartModule extends ExploredChart<AnyStateMachine> {
   readonly properties: readonly Property[];
 }
 
-/** Whether a name is that of a module, not of a recorded run. */
+/** Whether a name is the path of a module, not a recorded run. */
 export const isModule = (name: string): boolean => /\.[cm]?[jt]sx?(?:#\w+)?$/iu.test(name);
 
 /**
- * Loads a machine from a module: its export `machine`, its default export, its only machine, or the one named after `#`. The other exports may be
- * options of `explore` and `properties`, by name or in the default export. `names` are what else the command takes.
+ * Loads a machine from a module: its export `machine`, its default export, its only machine, or the one named after `#`. Its other exports
+ * may be options of `explore` and `properties`, by name or in the default export. `names` are the other charts that the command takes.
  */
 export async function loadChartModule(name: string, names: readonly string[]): Promise<ChartModule> {
   const [path = name, exported] = existsSync(name) ? [name] : name.split('#');

@@ -157,7 +157,7 @@ function addChartCommands(program: Command, setExitCode: (code: number) => void)
 
   program
     .command('coverage')
-    .description('report which parts of the charts recorded runs, or the exploration of a module, reached')
+    .description('report which parts of the charts were reached by recorded runs, or by exploring a module')
     .argument('<runs...>', `${RUN}; or a module that exports a machine`)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')

@@ -194,7 +194,7 @@ const RESOLUTIONS: ReadonlySet<JournalEntry['type']> = new Set([
 
 /**
  * Passes the run's questions (consent, direction) to an answerer. A question is withdrawn when the run continues without a reply, and asked
- * again after an answer that decided nothing.
+ * again after an answer that was refused.
  */
 export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {
   let waiting = new AbortController();

@@ -151,7 +151,7 @@ describe('sending events to a run over HTTP', () => {
       expect(await errorOf(await post(`/runs/${runId}/events`, late))).toEqual({
         status: 409,
         code: 'answer_refused',
-        message: `Nothing changed: the answer is to s1.consent; the run waits for an answer to ${questionId}.`,
+        message: `Nothing changed: the answer is to s1.consent; the pending question is ${questionId}.`,
       });
       const reply = await post(`/runs/${runId}/events`, { type: 'consent.given', questionId, choice });
       expect(reply.status).toBe(204);

@@ -56,8 +56,9 @@ export interface AnswerBasis {
   /** Why the session could not be recalled or kept. */
   readonly sessionProblem: string | null;
   readonly failures: readonly PhaseFailure[];
-  /** The failed capability runs, and of each capability that did not succeed later, why it failed. */
+  /** The failed capability runs. */
   readonly failedRuns: readonly PhaseFailure[];
+  /** The capabilities that did not succeed later, and why they failed. */
   readonly failedCapabilities: readonly { readonly name: string; readonly error: string }[];
   /** The step that added each message. */
   readonly stepOfMessage: ReadonlyMap<string, string>;

@@ -244,7 +244,7 @@ function ttlExhausted(basis: AnswerBasis): boolean {
   return ruleOf(basis) === 'cycleLimitReached' || basis.cyclesLeft === 0;
 }
 
-/** Returns the rule that completed the run. If its guard was replaced, nothing is known of what the rule is about. */
+/** Returns the rule that completed the run; null if its guard was replaced, because the rule's condition may not hold. */
 const ruleOf = ({ decision }: AnswerBasis): string | null =>
   decision === null || decision.inputs['guardReplaced'] ? null : decision.rule;
 

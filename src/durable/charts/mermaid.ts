@@ -10,9 +10,9 @@ export interface MermaidOptions {
 const WIDE = '%%{init: {"flowchart": {"wrappingWidth": 600}}}%%';
 
 /**
- * Returns a chart as a Mermaid flowchart. A compound state is a box around its children, and a history state a circle; a dashed edge is an external event, a timeout
- * or an error. Edges between the same two states are drawn as one. An edge that would tangle the diagram is a line of text in its
- * source state, for example `else → recovering`.
+ * Returns a chart as a Mermaid flowchart. A compound state is a box around its children, and a history state a circle; a dashed edge is an
+ * external event, a timeout or an error. Edges between the same two states are drawn as one. An edge that would tangle the diagram is a line
+ * of text in its source state, for example `else → recovering`.
  */
 export function mermaid(chart: Chart, { depth = Number.POSITIVE_INFINITY }: MermaidOptions = {}): string {
   const view = createChartView(chart, depth);

@@ -114,7 +114,7 @@ function measured({ messages }: MeasureContextInput): readonly Outcome[] {
 
 const RATE_LIMITED = Object.assign(new Error('too many requests'), { status: 429 });
 
-/** The events that a user or a host may send at any time. The answers name a question that waits no longer. */
+/** The events that a user or a host may send at any time. The answers name a question that is no longer open. */
 const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'run.cancelled' },
   { type: 'run.interrupted' },
@@ -129,7 +129,7 @@ const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'context.undone', operationId: 's1.o1' },
 ];
 
-/** Returns the answers to a question that waits, and those that it refuses: of another kind, or about other messages. */
+/** Returns the answers to an open question, and those that are refused: of another kind, or about other messages. */
 const answersTo = (questionId: string): readonly ChainEvent[] => [
   { type: 'consent.given', questionId, choice: 'remove' },
   { type: 'consent.given', questionId, choice: '', items: { x: '' } },

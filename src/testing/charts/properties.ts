@@ -16,8 +16,8 @@ import {
 } from '../properties/properties.ts';
 
 /**
- * Properties of every sound machine: every transition and state is reachable, no state is a dead end, no error ends the machine, and everything
- * that it names is provided.
+ * Properties of every sound machine: every transition and state is reachable, no state is a dead end, no error ends the machine, and every
+ * implementation that it names is provided.
  */
 export const soundness: readonly Property[] = [
   noDeadTransition(),
@@ -50,7 +50,7 @@ export const chainProperties: readonly Property[] = [
     (snapshot) =>
       snapshot.context.consent !== 'ask' && snapshot.matches({ cycling: { understanding: 'awaitingConsent' } }),
   ),
-  never('a question that no state waits for, or none in a state that waits', (snapshot) => {
+  never('an open question that no state waits for, or a waiting state without one', (snapshot) => {
     const waits = [{ understanding: 'awaitingConsent' }, { yield: 'awaitingDirection' }];
     return (snapshot.context.question !== null) !== waits.some((cycling) => snapshot.matches({ cycling }));
   }),
@@ -76,11 +76,11 @@ export const attemptProperties: readonly Property[] = [
     'over the retry limit',
     ({ context: { execution, policy } }) => execution.transportRetries > policy.maxTransportRetries,
   ),
-  // A model may take over twice: for its JSON, and for its prose.
   never(
     'over the cost limit',
     ({ context: { execution, policy } }) => policy.maxCost !== null && execution.usage.cost > policy.maxCost,
   ),
+  // A model may take over twice: for its JSON, and for its prose.
   never(
     'over the fallback limit',
     ({ context: { execution, policy } }) =>

@@ -36,10 +36,9 @@ export interface CoverageCollector {
 const ATTEMPT = 'attempt';
 
 /**
- * Returns a collector for machines. A machine is known by its configuration, which `provide` keeps, or else by its id, or without
- * one by its chart. XState
- * does not report false guards: for an inspected actor, they are derived from XState's evaluation order; for a journal, from the candidates
- * before the one taken (see `CoverageItem.isRecorded`).
+ * Returns a collector for machines. A machine is identified by its configuration, which `provide` keeps, otherwise by its id, or by its chart
+ * if it has none. XState does not report false guards: for an inspected actor, they are derived from XState's evaluation order; for a
+ * journal, from the candidates before the one taken (see `CoverageItem.isRecorded`).
  */
 export function collectCoverage(given: readonly AnyStateMachine[]): CoverageCollector {
   const machines = given.filter(({ config }, at) => given.findIndex((one) => one.config === config) === at);
@@ -126,7 +125,7 @@ const INIT = 'xstate.init';
 interface TakenStep {
   /** The type that occurred, which a wildcard may have matched. */
   readonly event: string;
-  /** Keys of the states entered; without them, histories are taken to lead to their defaults. */
+  /** Keys of the states entered; without them, history states are assumed to lead to their defaults. */
   readonly entered?: readonly string[];
   readonly countFalseBefore: boolean;
 }

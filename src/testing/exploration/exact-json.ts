@@ -1,11 +1,13 @@
+import type { AnyActorRef } from 'xstate';
+
 /** The member that marks a value that JSON does not have. */
 const TAG = '\0';
 
-/** How actors and their ids appear: actors with ids that differ from run to run by number, so that equal snapshots have equal text. */
+/** How actors and their ids are written: an id that differs from run to run is replaced, so that equal snapshots have equal text. */
 export interface ActorIds {
-  /** The names of the ids of running actors that differ from run to run. */
+  /** What replaces such an id of a running actor. */
   readonly names: ReadonlyMap<string, string>;
-  isRunning(ref: object): boolean;
+  isRunning(ref: AnyActorRef): boolean;
   /** Whether the id of an actor that no longer runs differs from run to run. */
   varies(id: string): boolean;
 }
@@ -13,9 +15,9 @@ export interface ActorIds {
 const NO_ACTORS: ActorIds = { names: new Map(), isRunning: () => true, varies: () => false };
 
 /**
- * Returns a value as JSON that is equal to that of another value only if nothing distinguishes the two: missing, undefined and null, NaN and
- * -0, dates and errors (except their stacks) stay apart, and with `known` an object that occurs twice and two equal objects. Throws a
- * TypeError with the path of the first value that cannot be shown.
+ * Returns a value as JSON that equals that of another value only if nothing distinguishes the two. It distinguishes missing, undefined and
+ * null, NaN and -0, dates and errors (except their stacks), and with `known` an object that occurs twice from two equal objects. Throws a
+ * TypeError with the path of the first value that it cannot represent.
  */
 export function exactJson(
   value: unknown,
@@ -66,7 +68,7 @@ export function exactJson(
     return encoded;
   }
 
-  function nameOfStopped(ref: { readonly id: string }): string {
+  function nameOfStopped(ref: AnyActorRef): string {
     if (!varies(ref.id)) return `stopped actor ${ref.id}`;
     if (!stopped.includes(ref)) stopped.push(ref);
     return `stopped actor #${stopped.indexOf(ref)}`;
@@ -157,8 +159,8 @@ export function exactText(json: unknown): string {
 
 export const isTagged = (json: object): boolean => Object.hasOwn(json, TAG);
 
-function isActor(value: object): value is { readonly id: string } {
-  // Reading a member would show that a bare event has no payload.
+function isActor(value: object): value is AnyActorRef {
+  // `in`, because reading a member of an event without a payload is an error.
   return 'sessionId' in value && 'getSnapshot' in value && 'send' in value;
 }
 
@@ -169,7 +171,7 @@ function isPlain(value: object): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf');
 }
 
-/** Whether the class of a value is part of JavaScript. A class of a library may have private fields. */
+/** Whether a value's class is built into JavaScript. Any other class may have private fields. */
 function isNative(value: object): boolean {
   const prototype: object = Object.getPrototypeOf(value);
   if (prototype === Array.prototype) return true;

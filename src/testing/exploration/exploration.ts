@@ -4,7 +4,7 @@ import type { InstrumentedMachine, InstrumentedStep } from '../structure/instrum
 import type { StandIns } from '../structure/running-actors.ts';
 import type { Occurrence, Place } from './occurrences.ts';
 
-/** A place in an exploration. `booked` numbers the actors without an id, as XState does. */
+/** A place in an exploration. `booked` is the number of ids that XState has generated. */
 export interface ExploredPlace<Snapshot = AnyMachineSnapshot> extends Place<Snapshot> {
   readonly booked: number;
 }

@@ -50,8 +50,8 @@ const DEFAULT_LIMIT = 10_000;
  * throws ends it in a state with the status `error`.
  *
  * Throws `invalid_option` if `outcomes` names an unknown actor or misses one, or `events` is missing and an event needs a payload. Throws
- * `exploration_failed` if the context cannot be created, a guard is nondeterministic, a snapshot is not JSON, the machine reads the snapshot
- * of an actor without a stand-in, or there are more states than `limit`.
+ * `exploration_failed` if the context cannot be created or is changed in place, a guard is nondeterministic, a snapshot is not JSON, the
+ * machine reads the snapshot of an actor without a stand-in, or there are more states than `limit`.
  */
 export function explore<Machine extends AnyStateMachine>(
   machine: Machine,
@@ -102,14 +102,14 @@ export function explore<Machine extends AnyStateMachine>(
     return id;
   }
 
-  /** Other edges start from the same snapshot. */
+  /** All edges of a state start from the same snapshot. */
   function requireUnchanged(state: ExploredState): void {
     const [expected = '', received] = [keys[state.id], key.of(state.snapshot)];
     const difference = describeDifference(received, expected);
     if (difference !== null)
       throw new PostChainError(
         'exploration_failed',
-        `${machine.id} changes its context in place in ${JSON.stringify(state.value)}, where ${difference}; an assignment must return new values`,
+        `${machine.id} changes its context in place in ${JSON.stringify(state.value)} (${difference}); an assignment must return new values`,
       );
   }
 
@@ -173,7 +173,7 @@ function stepCheck(
   };
 }
 
-/** Without a context, nothing that a machine does can be relied on. The usual reason is a missing input. */
+/** Without a context, a machine cannot be explored. The usual reason is a missing input. */
 function requireContext({ status, error, context, machine }: AnyMachineSnapshot, input: string): void {
   const isMissing = typeof machine.config.context === 'function' && Object.keys(context ?? {}).length === 0;
   if (status !== 'error' || !isMissing) return;

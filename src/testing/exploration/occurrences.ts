@@ -37,7 +37,7 @@ export const sends = <Event extends EventObject>(event: Event, name: string = ev
   event,
 });
 
-/** Returns the outcome of an actor that is invoked with `onSnapshot` and has a new snapshot, of which these fields matter. */
+/** Returns the outcome of an actor, invoked with `onSnapshot`, that has a new snapshot with these fields. */
 export const updates = (snapshot: object, name = 'snapshot'): Outcome => ({
   kind: 'snapshot',
   name,
@@ -60,11 +60,11 @@ export interface Occurrence {
   readonly state: string | null;
   /** The actor; null for a delay and for a sent event. */
   readonly actor: RunningActor | null;
-  /** What a delay is canceled by. */
+  /** The id by which a delay is canceled. */
   readonly timerId?: string | undefined;
 }
 
-/** A snapshot, and what it does not contain but decides what can occur. */
+/** A snapshot, and what else decides which events can occur. */
 export interface Place<Snapshot = AnyMachineSnapshot> {
   readonly snapshot: Snapshot;
   /** Ids of actors that have ended or were stopped although their state is still active. */
@@ -177,7 +177,7 @@ function eventOf(outcome: Outcome, id: string): EventObject {
   }
 }
 
-/** Equal timers can elapse in any order, with the same result. */
+/** Equal timers are one occurrence: the result is the same whichever elapses. */
 function ofTimers(timers: readonly Timer[], snapshot: AnyMachineSnapshot): readonly Occurrence[] {
   const seen = new Set<string>();
   return timers.flatMap((timer) => {
@@ -228,12 +228,12 @@ function payloadText(payload: object): string {
   }
 }
 
-/** The names of XState's own events, also those of its earlier versions, which nobody sends. */
+/** The names of XState's own events, including those of version 4: they are not sent from outside. */
 const OF_XSTATE = /^(?:xstate|done\.(?:invoke|state)|error\.(?:platform|execution))\./u;
 
 /**
- * Returns one event without a payload for each type that the machine handles and that no actor is said to send, and one that only its
- * wildcards match.
+ * Returns one event without a payload for each type that the machine handles and that `outcomes` does not send, and for each wildcard one
+ * that nothing else matches.
  */
 function bareEvents(
   machine: AnyStateMachine,

@@ -10,6 +10,7 @@ import {
 } from 'xstate';
 import {
   limitInspection,
+  parentOf,
   registerSystemIds,
   takeOverSystem,
   unregisterActor,
@@ -54,22 +55,23 @@ export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, s
   let current: AnyMachineSnapshot | undefined;
   let booked = 0;
   let read: string | null = null;
-  let effects: ((ended: (ref: AnyActorRef) => void) => void)[] = [];
+  let effects: (() => void)[] = [];
   let started = new Set<AnyActorRef>();
   let stopped = new Set<AnyActorRef>();
   let timers: readonly Timer[] = [];
   let mailbox: EventObject[] = [];
   const unknownActions = new Set<string>();
 
+  const nothing = (): void => {};
   const self = createActor(idle, {
     id: machine.id,
     clock: new SimulatedClock(),
-    logger: () => {},
+    logger: nothing,
     inspect({ type, actorRef }) {
       const ref = actorRef as AnyActorRef;
       if (type !== '@xstate.actor') return;
-      if ((ref as { readonly _parent?: unknown })._parent === undefined)
-        takeOverSystem(ref, () => `x:${booked++}`, { schedule: () => {}, cancel: () => {}, cancelAll: () => {} });
+      if (parentOf(ref) === undefined)
+        takeOverSystem(ref, () => `x:${booked++}`, { schedule: nothing, cancel: nothing, cancelAll: nothing });
       else if (replaceChild(ref, original, standIns)) followReads(ref);
     },
   });
@@ -77,11 +79,11 @@ export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, s
   Object.assign(self, { getSnapshot: () => current });
 
   function followReads(ref: AnyActorRef): void {
-    const snapshot = (): unknown => (ref as unknown as { readonly _snapshot: unknown })._snapshot;
+    const { getSnapshot } = ref;
     Object.assign(ref, {
       getSnapshot() {
         read ??= ref.id;
-        return snapshot();
+        return getSnapshot.call(ref);
       },
     });
   }
@@ -90,7 +92,6 @@ export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, s
     timers = next;
   }
 
-  const nothing = (): void => {};
   const scope: AnyActorScope = {
     self,
     id: self.id,
@@ -123,7 +124,7 @@ export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, s
         break;
       case 'xstate.spawnChild': {
         const { actorRef } = params as { readonly actorRef: AnyActorRef | undefined };
-        if (actorRef !== undefined) effects.push((start) => start(actorRef));
+        if (actorRef !== undefined) effects.push(() => startChild(actorRef));
         break;
       }
       case 'xstate.stopChild':
@@ -161,7 +162,7 @@ export function pureSteps(machine: AnyStateMachine, original: AnyStateMachine, s
         next = { ...at, status: 'error', error } as AnyMachineSnapshot;
         effects = [];
       }
-      for (const effect of effects) effect(startChild);
+      for (const effect of effects) effect();
       // Actors that `assign` has spawned.
       for (const ref of refsIn(next.children)) startChild(ref);
       at = next;

@@ -1,6 +1,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
+import { parentOf } from '../../internal/xstate-internals.ts';
 import {
   activeActors,
   childOf,
@@ -30,7 +31,8 @@ export function createStateKey(
 ): StateKey {
   const idsOf = (snapshot: AnyMachineSnapshot): ActorIds => ({
     names: namesOfIds(snapshot, abstraction !== undefined),
-    isRunning: (ref) => isSelf(ref) || ref === childOf(snapshot, (ref as { readonly id: string }).id),
+    // The machine itself may be in its own context.
+    isRunning: (ref) => parentOf(ref) === undefined || ref === childOf(snapshot, ref.id),
     varies: (id) => abstraction !== undefined || hasGeneratedId({ id }),
   });
 
@@ -73,8 +75,6 @@ export function createStateKey(
     },
   };
 }
-
-const isSelf = (ref: object): boolean => (ref as { readonly _parent?: unknown })._parent === undefined;
 
 /**
  * Names spawned actors by their logic and number. With an abstraction, it decides whether their ids matter; without one, only the ids that

@@ -54,10 +54,10 @@ const stubActor: ActorLogic<StubSnapshot, StubEvent, unknown> = {
   },
 };
 
-/** The event that tells the parent the first snapshot of an actor with `onSnapshot`. */
+/** The event with the first snapshot of an actor with `onSnapshot`, which its parent receives. */
 const snapshotEvents = new WeakMap<AnyActorRef, EventObject | null>();
 
-/** Returns the event that XState sends the parent of an actor when the actor starts; null if there is none. */
+/** Returns the event that the parent of an actor receives when the actor starts; null if there is none. */
 export const snapshotEventOf = (ref: AnyActorRef): EventObject | null => snapshotEvents.get(ref) ?? null;
 
 /**
@@ -74,7 +74,7 @@ export function replaceChild(ref: AnyActorRef, machine: AnyStateMachine, standIn
   return standIn === undefined;
 }
 
-/** The logic computes its first snapshot as it would, but nothing that it starts or sends takes effect. */
+/** The real logic computes its first snapshot, but nothing that it starts or sends takes effect. */
 function firstSnapshotEvent(ref: AnyActorRef, logic: AnyActorLogic): EventObject | null {
   const nothing = (): void => {};
   const { id, sessionId, system } = ref;

@@ -3,7 +3,7 @@ import { exactJson } from './exact-json.ts';
 
 /** A delayed event that the machine has sent itself: an `after`, or a `raise` or `sendTo` with a delay. */
 export interface Timer {
-  /** The id to cancel it by: that of `after` is its event's type. */
+  /** The id by which it is canceled; for `after`, the type of its event. */
   readonly id: string | undefined;
   readonly event: EventObject;
 }
@@ -26,5 +26,5 @@ export function withoutElapsed(timers: readonly Timer[], { id, event }: Timer): 
 
 /** Timers with the same key have the same effect. */
 export const timerKey = ({ id = '', event }: Timer): string =>
-  // The id of `after` is its event's type, and the event has nothing else.
+  // An `after`, whose event has no payload.
   id === event.type ? id : JSON.stringify([id, exactJson(event, `the delayed ${event.type}`)]);

@@ -31,8 +31,8 @@ export interface InstrumentedMachine<Machine extends AnyStateMachine> {
 }
 
 /**
- * Returns a copy of a machine that behaves the same and records its transitions, guard results and entered states. XState reports neither false guards nor,
- * for pure steps, the transitions taken. Each guard is evaluated twice to detect nondeterminism.
+ * Returns a copy of a machine that behaves the same and records its transitions, guard results and entered states. XState reports neither
+ * false guards nor, for pure steps, the transitions taken. Each guard is evaluated twice to detect nondeterminism.
  */
 export function instrumentMachine<Machine extends AnyStateMachine>(machine: Machine): InstrumentedMachine<Machine> {
   const copy = machine.provide({}) as Machine;

@@ -116,7 +116,7 @@ describe('the Why view', () => {
     const { heading, outcome, facts } = asked(directed)(consent?.seq);
     expect(heading).toBe('Why did nothing happen on consent.given?');
     expect(outcome).toEqual({
-      words: 'Rejected: the run waits for no answer.',
+      words: 'Rejected: no question is pending.',
       isIgnored: true,
     });
     expect(facts).toContainEqual({ label: 'Current states', text: 'cycling › action' });

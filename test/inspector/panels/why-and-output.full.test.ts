@@ -105,9 +105,9 @@ describe.skipIf(areSkipped)('the Why card', () => {
     const at = seqOf(directed, (entry) => entry.type === 'delivery' && entry.event.type === 'consent.given');
     const page = await open(directed, { panel: 'why', at: at + 1 });
     const ignored = page.getByRole('region', { name: 'Ignored events' });
-    expect(await ignored.textContent()).toContain('consent.given the run waits for no answer');
+    expect(await ignored.textContent()).toContain('consent.given no question is pending');
     await ignored.getByRole('button', { name: String(at) }).click();
-    await page.getByText('Rejected: the run waits for no answer.').waitFor();
+    await page.getByText('Rejected: no question is pending.').waitFor();
   });
 });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emittedEventSchema } from '../../../machines/contracts/events.ts';
 import { JOURNAL_VERSION, type JournalEvent, journalEntrySchema } from '../../../machines/contracts/journal.ts';
-
 import {
   aCapabilityResult,
   aChainInput,

@@ -90,7 +90,7 @@ describe('postchain explore, paths and lint', () => {
   });
 });
 
-describe('postchain diagram, coverage, explore, paths and lint take any module alike', () => {
+describe('postchain diagram, coverage, explore, paths and lint load modules in the same way', () => {
   const commands = [['diagram'], ['coverage'], ['explore'], ['paths'], ['lint']] as const;
   const light = `
     import { createMachine } from 'xstate';
@@ -115,20 +115,23 @@ describe('postchain diagram, coverage, explore, paths and lint take any module a
     expect(lint).toContain('light: 5 properties checked in 2 states');
   });
 
-  it.each(commands)('%s: one line if there is no machine, or more than one', async (command) => {
-    expect(await cli(command, two)).toMatchObject({
-      code: 2,
-      stderr: `postchain: ${two} exports 2 machines; expected ${two}#light, ${two}#other\n`,
-    });
-    expect((await cli(command, `${two}#third`)).stderr).toContain('exports 2 machines; expected');
-    expect((await cli(command, module('none.mjs', 'export const one = 1;'))).stderr).toMatch(
-      /^postchain: \S+none\.mjs must export an XState machine; its exports are one\n$/u,
-    );
-  });
+  it.each(commands)(
+    '%s prints one line if a module exports no machine, or several without a choice',
+    async (command) => {
+      expect(await cli(command, two)).toMatchObject({
+        code: 2,
+        stderr: `postchain: ${two} exports 2 machines; expected ${two}#light, ${two}#other\n`,
+      });
+      expect((await cli(command, `${two}#third`)).stderr).toContain('exports 2 machines; expected');
+      expect((await cli(command, module('none.mjs', 'export const one = 1;'))).stderr).toMatch(
+        /^postchain: \S+none\.mjs must export an XState machine; its exports are one\n$/u,
+      );
+    },
+  );
 
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const runsTypeScript = major > 22 || (major === 22 && minor >= 18);
-  it.each(commands)('%s: TypeScript, if Node can load it', async (command) => {
+  it.each(commands)('%s loads TypeScript if Node can', async (command) => {
     const typed = light.replace('export const light =', 'export const light: unknown =');
     for (const path of [module('light.ts', typed), module('reexport.mjs', `export * from './light.ts';`)]) {
       const { stdout, stderr } = await cli(command, path);
@@ -141,7 +144,7 @@ describe('postchain diagram, coverage, explore, paths and lint take any module a
     }
   });
 
-  it('coverage puts modules beside recorded runs, and takes thresholds and a page', async () => {
+  it('coverage reports several modules, checks thresholds and writes a page', async () => {
     const page = join(folder, 'modules.html');
     const partial = module('partial.mjs', `${light} export const depth = 0;`);
     const { code, stdout, stderr } = await cli(
@@ -177,6 +180,8 @@ describe('postchain coverage', () => {
     );
     expect(deciding).toMatchObject({ kind: 'state', name: 'postChain.cycling.yield.deciding' });
     expect(deciding.times % 2).toBe(0);
+    const same = module('same.mjs', door('').replace("id: 'door'", "id: 'attempt'"));
+    expect((await cli('coverage', journal, same)).stdout).toMatch(/\nattempt .*\nactionLoop .*\nattempt \(2\) /u);
     const page = join(folder, 'deep', 'coverage.html');
     expect((await cli('coverage', journal, '--html', page)).stdout).toBe(`${stdout}\nWrote ${page}\n`);
     expect(readFileSync(page, 'utf8')).toContain('"title":"Recorded run: run.jsonl"');

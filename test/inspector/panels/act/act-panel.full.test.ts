@@ -100,7 +100,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     for (const [event, problem] of [
       [
         { type: 'run.directed', phase: 'action' },
-        'rejected: the answer names no question; the run waits for an answer to s6.direction',
+        'rejected: the answer names no question; the pending question is s6.direction',
       ],
       [{ type: 'run.directed', phase: 'nowhere', questionId: 's6.direction' }, 'rejected: not a phase'],
     ] as const) {

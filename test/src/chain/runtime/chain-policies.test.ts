@@ -9,6 +9,17 @@ import { entriesOf, scriptedChain, settle, startScripted } from '../../../suppor
 const INVALID = { reply: { answer: 7 } };
 const invalidUntil = (last: number, reply: object) => (call: number) => (call <= last ? INVALID : { reply });
 
+/** Runs a chain whose Intention replies validly to the third call, and returns the waits before its corrections. */
+async function delaysOf(policy: RetryPolicy | { readonly intention: RetryPolicy }): Promise<readonly number[]> {
+  const { run, clock } = startScripted({ intention: invalidUntil(2, replies.intention) }, { policy });
+  await settle();
+  clock.increment(400);
+  await settle();
+  clock.increment(800);
+  expect((await run.answer).status).toBe('completed');
+  return entriesOf(run, 'attempt-retry').map(({ delayMs }) => delayMs);
+}
+
 /** The number of calls of a task. */
 const callsOf = ({ calls }: { readonly calls: readonly { readonly task: string }[] }, task: string): number =>
   calls.filter((call) => call.task === task).length;
@@ -33,14 +44,7 @@ describe('the retry policy of a chain', () => {
   });
 
   it('[A3] delays corrections', async () => {
-    const policy = { intention: exponentialBackoff({ baseMs: 400 }) };
-    const { run, clock } = startScripted({ intention: invalidUntil(2, replies.intention) }, { policy });
-    await settle();
-    clock.increment(400);
-    await settle();
-    clock.increment(800);
-    expect((await run.answer).status).toBe('completed');
-    expect(entriesOf(run, 'attempt-retry').map(({ delayMs }) => delayMs)).toEqual([400, 800]);
+    expect(await delaysOf({ intention: exponentialBackoff({ baseMs: 400 }) })).toEqual([400, 800]);
   });
 
   it.each(['all tasks', 'one task'])('[A3] is an instance of a class with state, for %s', async (tasks) => {
@@ -52,14 +56,7 @@ describe('the retry policy of a chain', () => {
         return { ...next, waitMs: this.#ms };
       }
     }
-    const policy = tasks === 'one task' ? { intention: new Backoff() } : new Backoff();
-    const { run, clock } = startScripted({ intention: invalidUntil(2, replies.intention) }, { policy });
-    await settle();
-    clock.increment(400);
-    await settle();
-    clock.increment(800);
-    expect((await run.answer).status).toBe('completed');
-    expect(entriesOf(run, 'attempt-retry').map(({ delayMs }) => delayMs)).toEqual([400, 800]);
+    expect(await delaysOf(tasks === 'one task' ? { intention: new Backoff() } : new Backoff())).toEqual([400, 800]);
   });
 
   it('[A3] gives a value in place of the reply, which the phase then uses', async () => {

@@ -35,7 +35,7 @@ describe('the decision of a replaced guard', () => {
       {
         rule,
         complete: true,
-        rationale: `the guard ${rule}, which replaces the built-in one, decided so`,
+        rationale: `decided by the guard ${rule}, which replaces the built-in one`,
         inputs: { guardReplaced: true },
       },
     ]);
@@ -55,12 +55,12 @@ describe('the decision of a replaced guard', () => {
     [
       'nextPhaseIs',
       { nextPhaseIs: (_, { phase }) => phase === 'experience' },
-      'continuing with experience: the guard nextPhaseIs, which replaces the built-in one, decided so',
+      'continuing with experience: decided by the guard nextPhaseIs, which replaces the built-in one',
     ],
     [
       'nextPhaseInvalid',
       { nextPhaseIs: () => false, nextPhaseInvalid: () => true },
-      'continuing with action: the guard nextPhaseInvalid, which replaces the built-in one, decided so',
+      'continuing with action: decided by the guard nextPhaseInvalid, which replaces the built-in one',
     ],
   ])('[Y5] [Y8] names a phase that no policy proposed: %s', async (_, guards, rationale) => {
     const { decisions } = await runWith(guards, { maxCycles: 2 });

@@ -14,7 +14,7 @@ import { noUnreachableState } from '../../../../src/testing/properties/propertie
 const timesOf = (all: readonly MachineCoverage[]): Readonly<Record<string, number>> =>
   Object.fromEntries(all.flatMap(({ items }) => items.map(({ kind, name, times }) => [`${kind} ${name}`, times])));
 
-/** A machine that is on, or off with a history of how it was on. */
+/** A machine whose history remembers in which state it was on. */
 const radio = (history: object, resume = 'on.last') =>
   createMachine({
     id: 'radio',
@@ -100,11 +100,10 @@ describe('machines without an id', () => {
     const first = light();
     const collector = collectCoverage([first, door]);
     start(first.provide({}), collector);
-    expect(coverageText(collector.coverage(), { missing: false }).match(/^\(machine\).*? {2}/gmu)).toEqual(
-      ['(machine) red, green             ', '(machine) open, shut, locked, …  '].map((name) =>
-        name.slice(0, name.indexOf('  ') + 2),
-      ),
-    );
+    expect(coverageText(collector.coverage(), { missing: false }).match(/^\(machine\).*? {2}/gmu)).toEqual([
+      '(machine) red, green  ',
+      '(machine) open, shut, locked, …  ',
+    ]);
     expect(
       collector
         .coverage()
@@ -115,7 +114,7 @@ describe('machines without an id', () => {
     ]);
   });
 
-  it('are merged with equal ones, also of other test files, and with no others', () => {
+  it('are merged with equal ones of other test files, and with no others', () => {
     const collectors = [light(), light(), door].map((machine) => {
       const collector = collectCoverage([machine]);
       start(light(), collector);

@@ -22,7 +22,7 @@ const cycle = (value: number): object => {
   return knot;
 };
 
-/** A machine that two events lead to contexts that differ in one value. Only the second one opens `b`. */
+/** A machine in which one event changes one value of the context. Only with the second value does another event lead to `b`. */
 const switching = (first: unknown, second: unknown, isSecond: (value: unknown) => boolean) =>
   createMachine({
     id: 'm',
@@ -42,7 +42,7 @@ const switching = (first: unknown, second: unknown, isSecond: (value: unknown) =
 const valuesIn = (options: ExploreOptions<ReturnType<typeof switching>>, ...given: Parameters<typeof switching>) =>
   new Set(explore(switching(...given), options).states.map(({ value }) => value));
 
-describe('explore tells apart all contexts that a machine can tell apart', () => {
+describe('explore distinguishes all contexts that a machine can distinguish:', () => {
   it.each<[string, unknown, unknown]>([
     ['NaN and null', null, Number.NaN],
     ['Infinity and null', null, Number.POSITIVE_INFINITY],
@@ -51,7 +51,7 @@ describe('explore tells apart all contexts that a machine can tell apart', () =>
     ['undefined and null', null, undefined],
     ['a missing member and undefined', {}, { member: undefined }],
     ['a missing item and undefined', Array(1), [undefined]],
-    ['BigInt and a text', '1', 1n],
+    ['a BigInt and a text', '1', 1n],
     ['two dates', new Date(0), new Date(1)],
     ['an invalid date and null', null, new Date(Number.NaN)],
     ['the messages of errors', new Error('soft'), new Error('fatal')],
@@ -62,13 +62,31 @@ describe('explore tells apart all contexts that a machine can tell apart', () =>
     ['bytes and a list', [1], new Uint8Array([1])],
     ['a member named __proto__', JSON.parse('{"__proto__":1}'), JSON.parse('{"__proto__":2}')],
     ['a prototype', {}, Object.create(null)],
-    ['a text and a value that is shown like it', 'undefined', undefined],
+    ['a text that reads like a value', 'undefined', undefined],
   ])('%s', (_, first, second) => {
     expect(valuesIn({}, first, second, (value) => Object.is(value, second))).toEqual(new Set(['a', 'b']));
   });
+
+  it('an object that occurs twice from an equal one', () => {
+    const machine = createMachine({
+      context: { items: [{ n: 1 }], selected: null as { n: number } | null },
+      initial: 'a',
+      states: {
+        a: {
+          on: {
+            COPY: { actions: assign({ selected: { n: 1 } }) },
+            SELECT: { actions: assign({ selected: ({ context }) => context.items[0] ?? null }) },
+            OPEN: { guard: ({ context }) => context.items.some((item) => item === context.selected), target: 'b' },
+          },
+        },
+        b: {},
+      },
+    });
+    expect(explore(machine).states.map(({ value }) => value)).toContain('b');
+  });
 });
 
-describe('explore refuses what it cannot tell apart, with its path', () => {
+describe('explore rejects a value that it cannot distinguish, with its path:', () => {
   it.each<[unknown, unknown, string]>([
     [new Set(), new Set([1]), 'a Set'],
     [new Map(), new Map([[1, 1]]), 'a Map'],
@@ -101,24 +119,6 @@ describe('explore refuses what it cannot tell apart, with its path', () => {
     expect(() => valuesIn({}, value, null, () => true)).toThrow(`(context.cart.items[0].${what})`);
   });
 
-  it('and an object that occurs twice from an equal one', () => {
-    const machine = createMachine({
-      context: { items: [{ n: 1 }], selected: null as { n: number } | null },
-      initial: 'a',
-      states: {
-        a: {
-          on: {
-            COPY: { actions: assign({ selected: { n: 1 } }) },
-            SELECT: { actions: assign({ selected: ({ context }) => context.items[0] ?? null }) },
-            OPEN: { guard: ({ context }) => context.items.some((item) => item === context.selected), target: 'b' },
-          },
-        },
-        b: {},
-      },
-    });
-    expect(explore(machine).states.map(({ value }) => value)).toContain('b');
-  });
-
   it('also in an abstraction, an output, and an input that outcomes depend on', () => {
     const abstraction = () => ({ cart: { seen: new Set() } });
     expect(() => valuesIn({ abstraction }, 1, 2, () => true)).toThrow('(abstraction.cart.seen is a Set)');
@@ -129,7 +129,7 @@ describe('explore refuses what it cannot tell apart, with its path', () => {
     expect(explore(calling, { outcomes: { call: [] } }).states).toHaveLength(1);
   });
 
-  it('but not if an abstraction shows what matters', () => {
+  it('nothing if an abstraction returns what matters', () => {
     const machine = createMachine({
       context: { seen: new Set<number>() },
       initial: 'a',

@@ -81,7 +81,7 @@ describe('explore throws an error', () => {
     expect(caughtError(() => explore(machine))).toEqual({
       code: 'exploration_failed',
       message:
-        'list changes its context in place in {}, where expected context.items.0 to be nothing, received 1; an assignment must return new values',
+        'list changes its context in place in {} (expected context.items.0 to be nothing, received 1); an assignment must return new values',
     });
   });
 

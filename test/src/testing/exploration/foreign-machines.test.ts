@@ -59,39 +59,42 @@ function explored(machine: AnyStateMachine, options: ExploreOptions<AnyStateMach
 const values = (machine: AnyStateMachine, options: ExploreOptions<AnyStateMachine> = {}): readonly unknown[] =>
   explored(machine, options).states.map(({ value }) => value);
 
-describe('no real actor runs', () => {
-  it.each(Object.entries(logics))('invoked inline, spawned by an action or an assignment: %s', (_, src) => {
-    realActors = 0;
-    const machine = createMachine({
-      id: 'm',
-      initial: 'invoking',
-      context: {},
-      states: {
-        invoking: { invoke: { src, onDone: 'spawning', onError: 'invoking' } },
-        spawning: {
-          entry: [
-            spawnChild(src, { id: 'one' }),
-            enqueueActions(({ enqueue }) => enqueue.spawnChild(src, { id: 'two' })),
-            assign(({ spawn }) => {
-              spawn(src, { id: 'three' });
-              return {};
-            }),
-          ],
-          on: {
-            'xstate.done.actor.one': 'over',
-            'xstate.done.actor.two': 'over',
-            'xstate.done.actor.three': 'over',
+describe('inline and spawned actors', () => {
+  it.each(Object.entries(logics))(
+    'do not run, whether invoked or spawned by an action or an assignment: %s',
+    (_, src) => {
+      realActors = 0;
+      const machine = createMachine({
+        id: 'm',
+        initial: 'invoking',
+        context: {},
+        states: {
+          invoking: { invoke: { src, onDone: 'spawning', onError: 'invoking' } },
+          spawning: {
+            entry: [
+              spawnChild(src, { id: 'one' }),
+              enqueueActions(({ enqueue }) => enqueue.spawnChild(src, { id: 'two' })),
+              assign(({ spawn }) => {
+                spawn(src, { id: 'three' });
+                return {};
+              }),
+            ],
+            on: {
+              'xstate.done.actor.one': 'over',
+              'xstate.done.actor.two': 'over',
+              'xstate.done.actor.three': 'over',
+            },
           },
+          over: { type: 'final' },
         },
-        over: { type: 'final' },
-      },
-    });
-    const outcomes = { invoking: [done(), fails()], one: [done()], two: [done()], three: [done()] };
-    expect(values(machine, { outcomes })).toContain('over');
-    expect(realActors).toBe(0);
-  });
+      });
+      const outcomes = { invoking: [done(), fails()], one: [done()], two: [done()], three: [done()] };
+      expect(values(machine, { outcomes })).toContain('over');
+      expect(realActors).toBe(0);
+    },
+  );
 
-  it('spawned when the context is created', () => {
+  it('do not run if they are spawned when the context is created', () => {
     realActors = 0;
     const machine = createMachine({
       context: ({ spawn }) => ({ ref: spawn(logics['promise'] as AnyActorLogic), input: spawn('named' as never) }),
@@ -102,7 +105,7 @@ describe('no real actor runs', () => {
     expect(realActors).toBe(0);
   });
 
-  it('is named after its id, its machine, or the state that invokes it', () => {
+  it('are named after their id, their machine, or the state that invokes them', () => {
     const named = createMachine({ id: 'worker', initial: 'a', states: { a: {} } });
     const { promise } = logics as { promise: AnyActorLogic };
     const machine = createMachine({
@@ -251,7 +254,7 @@ describe('spawned actors', () => {
     expect(values(machine, { outcomes: { one: [], two: [done()] } })).toContain('c');
   });
 
-  it('are unknown only after the exploration', () => {
+  it('that were never started are rejected in "outcomes"', () => {
     expect(caughtError(() => explore(friends(), { outcomes: { kid: [], other: [] } }))?.message).toBe(
       '"outcomes.other" does not match an actor of friends, which starts no actors',
     );
@@ -350,7 +353,7 @@ describe('without events', () => {
     expect(names).toEqual(new Set(['NEXT', 'FORBIDDEN', 'key.any', 'any other event']));
   });
 
-  it('a payload that is read must be given, also in a walk', () => {
+  it('an event whose payload is read is an error, also in a walk', () => {
     const needed = {
       code: 'invalid_option',
       message: `"events" is missing, and "TYPE" needs a payload: its "text" is read in "editing" on "TYPE"; pass for example events: [{ type: 'TYPE', text: … }, { type: 'NEXT' }, { type: 'FORBIDDEN' }, { type: 'key.any' }, { type: 'any other event' }]`,
@@ -360,7 +363,7 @@ describe('without events', () => {
     expect(explore(typed, { events: [{ type: 'TYPE', text: 'a' }] }).states.length).toBe(2);
   });
 
-  it("events of XState's own, also by their names in version 4, are not sent from outside", () => {
+  it("XState's own events, also by their names in version 4, are not sent from outside", () => {
     const machine = createMachine({
       initial: 'a',
       states: {
@@ -371,7 +374,7 @@ describe('without events', () => {
     expect(values(machine, { outcomes: { load: [done()] } })).toEqual(['a', 'a']);
   });
 
-  it('an event may be kept whole', () => {
+  it('an event may be stored in the context', () => {
     const machine = createMachine({
       context: { last: null as unknown },
       on: {

@@ -11,7 +11,7 @@ const fail = (): never => {
   throw new Error('no idea');
 };
 
-describe('an error that a machine throws is a finding with its path, and the exploration goes on: of', () => {
+describe('the exploration continues, and an error is a finding with its path, if it is thrown by', () => {
   it.each<[string, object]>([
     ['an assignment', { on: { GO: { actions: assign(fail) } } }],
     ['a guard', { on: { GO: { guard: fail, target: 'b' } } }],
@@ -50,16 +50,16 @@ describe('an error that a machine throws is a finding with its path, and the exp
   });
 });
 
-describe('also', () => {
+describe('an error is also a finding', () => {
   const errors = (machine: AnyStateMachine): readonly string[] =>
     findingsOf(explore(machine), [noUnhandledError]).map(describeFinding);
 
-  it('at the start', () => {
+  it('if it is thrown at the start', () => {
     const machine = createMachine({ id: 'm', initial: 'a', states: { a: { entry: assign(fail) } } });
     expect(errors(machine)).toEqual(['FAILS: no unhandled error: "no idea" ends it in "a", after start']);
   });
 
-  it('several different ones, each with its path', () => {
+  it('beside different ones, each with its path', () => {
     const machine = createMachine({
       id: 'm',
       on: { ONE: { actions: assign(fail) }, TWO: { actions: raise((): never => [].reduce(fail)) } },
@@ -69,7 +69,7 @@ describe('also', () => {
     );
   });
 
-  it('an infinite loop', () => {
+  it('if it stops an infinite loop', () => {
     const dizzy = createMachine({
       id: 'dizzy',
       initial: 'still',
@@ -89,17 +89,17 @@ describe('also', () => {
       'FAILS: no unhandled error: "infinite loop at echo, PING → (no target)" ends it in {}, after start → PING',
     ]);
   });
+});
 
-  it('of a custom action, when a path runs', () => {
-    const machine = createMachine({
-      id: 'm',
-      initial: 'a',
-      states: { a: { on: { GO: { target: 'b', actions: fail } } }, b: {} },
-    });
-    const exploration = explore(machine);
-    expect(caughtError(() => runPath(exploration, cover(exploration)[0] as Path))).toEqual({
-      code: 'path_failed',
-      message: 'The actor failed in "a": no idea, after start → GO',
-    });
+it('runPath throws the error of a custom action, with the path', () => {
+  const machine = createMachine({
+    id: 'm',
+    initial: 'a',
+    states: { a: { on: { GO: { target: 'b', actions: fail } } }, b: {} },
+  });
+  const exploration = explore(machine);
+  expect(caughtError(() => runPath(exploration, cover(exploration)[0] as Path))).toEqual({
+    code: 'path_failed',
+    message: 'The actor failed in "a": no idea, after start → GO',
   });
 });

@@ -201,7 +201,7 @@ describe('properties', () => {
     );
   });
 
-  it('noDeadEnd is not fooled by an event that a state only forbids', () => {
+  it('noDeadEnd does not count an event that a state only forbids', () => {
     const machine = createMachine({
       id: 'm',
       initial: 'a',

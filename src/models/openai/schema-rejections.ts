@@ -27,7 +27,7 @@ export type ToolLevel = 'strict' | 'plain' | 'bare' | 'prompt';
 
 const LOWER = { strict: 'plain', plain: 'bare', bare: 'prompt', prompt: null } as const;
 
-/** The tools whose schemas a server did not accept as they are: how they are sent, by the text of the schema. */
+/** How the tools are sent whose schemas a server rejected, by the text of the schema. */
 export type ToolLevels = ReadonlyMap<string, ToolLevel>;
 
 const keys = new WeakMap<object, string>();

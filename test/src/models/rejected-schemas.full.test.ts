@@ -153,7 +153,7 @@ describe.each(MODELS)('%s', (library, create) => {
     expect(formatIn(bodies()[2] ?? {}).name).not.toBe('json_object');
   });
 
-  it('does not take the name of a property for that of a tool', async () => {
+  it('does not mistake the name of a property for that of a tool', async () => {
     const message =
       "Invalid schema for response_format 'x': In context=('properties', 'find'), schema must have a type.";
     const { baseURL, bodies } = await serverThat((body) => (formatIn(body).schema ? message : null));
@@ -196,7 +196,7 @@ describe.each(MODELS)('%s', (library, create) => {
   );
 });
 
-it('a provider’s warning about the schema of a tool is not about that of the reply', async () => {
+it('a provider’s warning about the schema of a tool does not change how that of the reply is sent', async () => {
   const { baseURL, bodies } = await serverThat(() => null, '{"response":"x"}');
   const parameters = { type: 'object', properties: { q: { type: 'string', pattern: '^(?!x)' } }, required: ['q'] };
   const warnings: string[] = [];

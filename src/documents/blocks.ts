@@ -32,13 +32,6 @@ export function fenced(code: string, language = ''): string {
   return `${fence}${language}\n${code}\n${fence}`;
 }
 
-const MAX_INDENTS = 20;
-
-/** Returns the spaces before an item of a list inside `depth` others: two per level, up to 20 levels. */
-export function indentOf(depth: number): string {
-  return '  '.repeat(Math.min(depth, MAX_INDENTS));
-}
-
 const DELIMITER_ROW = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 
 export function isDelimiterRow(line: string | undefined): boolean {

@@ -1,5 +1,5 @@
 import { withNumbers } from './docx-numbers.ts';
-import { child, elements, propertiesOf, value } from './docx-xml.ts';
+import { child, elements, mapElements, propertiesOf, value } from './docx-xml.ts';
 import { contentOf, type ZipEntry, zipOf } from './zip.ts';
 
 const DOCUMENT = 'word/document.xml';
@@ -29,30 +29,23 @@ function withoutHiddenText(document: string, styles: string): string {
       .map((style) => value(style, 'styleId')),
   );
   if (hidden.size === 0 && !document.includes('<w:vanish')) return document;
-  return document
-    .split(/(?=<w:p[ >])/)
-    .map((paragraph) => {
-      const isAllHidden = hidden.has(child(propertiesOf(paragraph, 'pPr'), 'pStyle'));
-      const runs = paragraph.split(/(?=<w:r[ >])/).map((run) => {
-        const properties = propertiesOf(run, 'rPr');
-        const isGone = isAllHidden || isHidden(properties) || hidden.has(child(properties, 'rStyle'));
-        return isGone ? run.replace(/<w:t(?: [^<>]*)?>[^<]*<\/w:t>/g, '') : run;
-      });
-      return runs.join('');
-    })
-    .join('');
+  return mapElements(document, 'p', (paragraph) => {
+    const isAllHidden = hidden.has(child(propertiesOf(paragraph, 'pPr'), 'pStyle'));
+    return mapElements(paragraph, 'r', (run) => {
+      const properties = propertiesOf(run, 'rPr');
+      const isGone = isAllHidden || isHidden(properties) || hidden.has(child(properties, 'rStyle'));
+      return isGone ? run.replace(/<w:t(?: [^<>]*)?>[^<]*<\/w:t>/g, '') : run;
+    });
+  });
 }
 
 /** A row may begin in a later column. */
 const withFirstCells = (document: string): string =>
-  document
-    .split(/(?=<w:tr[ >])/)
-    .map((row) => {
-      const properties = propertiesOf(row, 'trPr');
-      const columns = child(properties, 'gridBefore');
-      if (columns === null) return row;
-      const at = properties.length + '</w:trPr>'.length;
-      const cell = `<w:tc><w:tcPr><w:gridSpan w:val="${Number(columns)}"/></w:tcPr><w:p/></w:tc>`;
-      return row.slice(0, at) + cell + row.slice(at);
-    })
-    .join('');
+  mapElements(document, 'tr', (row) => {
+    const properties = propertiesOf(row, 'trPr');
+    const columns = child(properties, 'gridBefore');
+    if (columns === null) return row;
+    const at = properties.length + '</w:trPr>'.length;
+    const cell = `<w:tc><w:tcPr><w:gridSpan w:val="${Number(columns)}"/></w:tcPr><w:p/></w:tc>`;
+    return row.slice(0, at) + cell + row.slice(at);
+  });

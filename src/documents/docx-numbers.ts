@@ -1,29 +1,26 @@
-import { child, elements, propertiesOf, value } from './docx-xml.ts';
+import { child, elements, mapElements, propertiesOf, value } from './docx-xml.ts';
 import { MARKER, numeral } from './numerals.ts';
 
 /** Encloses the number of a paragraph in its text: the package `mammoth` reads which paragraphs have numbers, but not the numbers. */
 const MARK = '\uE000';
 
-/** Styles are based on each other at most this deeply. */
+/** The most styles that a style is based on, directly and indirectly. */
 const MAX_STYLES = 10;
 
 /** Returns the XML of a document with the number of each numbered paragraph at the start of its text. */
 export function withNumbers(document: string, numbering: string, styles: string): string {
   if (numbering === '') return document;
   const counter = new Counter(numbering, styles);
-  return document
-    .split(/(?=<w:p[ >])/)
-    .map((paragraph) => {
-      const properties = propertiesOf(paragraph, 'pPr').split('<w:pPrChange')[0] ?? '';
-      // A deleted paragraph becomes a part of the next.
-      if (properties === '' || /<w:del[ /]/.test(properties)) return paragraph;
-      const text = counter.next(properties);
-      if (text === '') return paragraph;
-      const at = paragraph.indexOf('</w:pPr>') + '</w:pPr>'.length;
-      const run = `<w:r><w:t xml:space="preserve">${MARK}${text}${MARK}</w:t></w:r>`;
-      return paragraph.slice(0, at) + run + paragraph.slice(at);
-    })
-    .join('');
+  return mapElements(document, 'p', (paragraph) => {
+    const properties = propertiesOf(paragraph, 'pPr').split('<w:pPrChange')[0] ?? '';
+    // A deleted paragraph becomes a part of the next.
+    if (properties === '' || /<w:del[ /]/.test(properties)) return paragraph;
+    const text = counter.next(properties);
+    if (text === '') return paragraph;
+    const at = paragraph.indexOf('</w:pPr>') + '</w:pPr>'.length;
+    const run = `<w:r><w:t xml:space="preserve">${MARK}${text}${MARK}</w:t></w:r>`;
+    return paragraph.slice(0, at) + run + paragraph.slice(at);
+  });
 }
 
 /** Returns HTML in which the marked numbers are those of list items, or else part of the text. */

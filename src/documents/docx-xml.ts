@@ -2,6 +2,13 @@
 export const elements = (xml: string, name: string): readonly string[] =>
   xml.split(new RegExp(`<w:${name}(?=[ >])`)).slice(1);
 
+/** Changes each element of a name, up to the next one, and what precedes the first one. */
+export const mapElements = (xml: string, name: string, change: (element: string) => string): string =>
+  xml
+    .split(new RegExp(`(?=<w:${name}[ >])`))
+    .map(change)
+    .join('');
+
 /** Returns the value of an attribute of an element without its `<w:name`. */
 export const value = (element: string, name: string): string | null =>
   new RegExp(`^[^<>]*\\bw:${name}="([^"]*)"`).exec(element)?.[1] ?? null;

@@ -1,8 +1,8 @@
 import type { Line } from './lines.ts';
 
 /**
- * Collects the text of a paragraph, title or cell: white space becomes one space, or a new line where the file has one. Linear, so it never
- * reads the text that it has collected.
+ * Collects the text of a paragraph, title or cell: white space becomes one space, or a new line where the file has one. It never reads
+ * what it has collected, so it takes linear time.
  */
 export class InlineText {
   readonly lines: { text: string; line: number }[] = [];

@@ -1,4 +1,4 @@
-import { fenced, indentOf, joinLeadIns, LIST_ITEM } from './blocks.ts';
+import { fenced, joinLeadIns, LIST_ITEM } from './blocks.ts';
 import type { Block } from './document.ts';
 import { blockOf, type Line } from './lines.ts';
 import { type Row, tableLines } from './table-lines.ts';
@@ -78,6 +78,11 @@ export class BlockBuilder {
 type Leaf =
   | Extract<Part, { kind: 'prose' | 'code' | 'table' }>
   | { readonly kind: 'list'; readonly lines: readonly Line[] };
+
+const MAX_INDENTS = 20;
+
+/** Returns the spaces before an item of a list inside `depth` others: two per level, up to 20 levels. */
+const indentOf = (depth: number): string => '  '.repeat(Math.min(depth, MAX_INDENTS));
 
 /** A bullet without text is not shown: DOCX lists that begin at a deeper level have such items. */
 const BULLET = '-';

@@ -47,7 +47,7 @@ function lineText(items: readonly PdfItem[]): string {
   );
 }
 
-/** A hyphen may be a piece of its own, after a space that is not there. */
+/** A hyphen may be a piece of its own that begins with a space, which the page does not show. */
 function withHyphens(items: readonly PdfItem[]): string[] {
   return items.map(({ str, x, fontSize }, at) => {
     const before = items[at - 1];
@@ -63,7 +63,7 @@ function isLeftToRight(items: readonly PdfItem[]): boolean {
   return steps.reduce((sum, step) => sum + step, 0) >= 0;
 }
 
-/** Whether a line on which the pieces are from left to right begins on the left: it has Latin letters at both ends, or more of them. */
+/** Whether a line is read from left to right: it has Latin letters at both ends, or at one end and in the majority. */
 function isSentenceLeftToRight(text: string): boolean {
   const letters = text.match(/\p{L}/gu) ?? [];
   const latin = letters.filter((letter) => !RTL.test(letter)).length;
@@ -104,7 +104,7 @@ const MIRRORED = new Map(
 );
 const mirrored = (text: string): string => text.replace(/[()[\]{}<>«»‹›]/g, (sign) => MIRRORED.get(sign) ?? sign);
 
-/** Returns a piece without letters in a text from right to left: brackets are mirrored, and so is the order of several numbers. */
+/** Returns a piece of right-to-left text. If it has no letters, brackets are mirrored and the order of several numbers is reversed. */
 function fromRight(piece: string, line: string): string {
   if (/\p{L}/u.test(piece)) return piece;
   const numbers = /\p{scx=Arabic}/u.test(line)
@@ -115,12 +115,12 @@ function fromRight(piece: string, line: string): string {
   return mirrored(isSeveral ? parts.reverse().join('') : piece);
 }
 
-/** Letters in the form of the start of a word: the next letter is joined to them. */
+/** Letters in the form for the start of a word, which joins them to the next letter. */
 const INITIAL = 'ﺋﺑﺗﺛﺟﺣﺧﺳﺷﺻﺿﻃﻇﻋﻏﻓﻗﻛﻟﻣﻧﻫﻳ';
 const JOINED = '[\\uFE80-\\uFEFC]';
 const count = (text: string, pattern: string): number => (text.match(new RegExp(pattern, 'gu')) ?? []).length;
 
-/** A run of words and numbers from left to right within reversed text, which it is reversed in, too. */
+/** A left-to-right run of words and numbers, which is reversed together with the text around it. */
 const REVERSED_RUN =
   /[\p{Script=Latin}\p{N}](?:[^\p{scx=Arabic}\p{scx=Hebrew}\uFB50-\uFEFC]{0,200}\p{Script=Latin}|(?:[.,:/]?\p{N})*)/gu;
 

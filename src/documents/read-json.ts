@@ -6,7 +6,7 @@ import { blockOf, type Line } from './lines.ts';
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+|\n/g;
 const TOKENS_PER_STEP = 2_000;
 
-/** A value with its key, as far as there is one, and the line where it starts. */
+/** A value with its key, if any, and the line where it starts. */
 interface Value {
   readonly key: string | null;
   readonly line: number;
@@ -22,8 +22,8 @@ interface Value {
 /**
  * Returns the blocks of JSON text with `\n` line endings, in steps of 2,000 tokens: one block per record, with a line "key: value" per
  * value and the keys above as the heading path. Small objects and arrays are indented within their record; the heading path of larger
- * ones has the name of their record. The text may also have a JSON value per line, or several one after another; up to 20 lines that are
- * none are strings if most others are. Throws a SyntaxError for any other text.
+ * ones has the name of their record. The text may also have a JSON value per line, or several one after another; up to 20 invalid
+ * lines are read as strings if more lines are valid. Throws a SyntaxError for any other text.
  */
 export function* readJson(given: string): Steps<Block[]> {
   const text = validJson(given);
@@ -55,13 +55,13 @@ export function* readJson(given: string): Steps<Block[]> {
 
 const MAX_INVALID_LINES = 20;
 
-/** Returns text that consists of JSON values: it is one, has one per line, or several one after another. Invalid lines become strings. */
+/** Returns a text that is one JSON value, has one per line, or several one after another, with its invalid lines as strings. */
 function validJson(given: string): string {
   try {
     JSON.parse(given);
     return given;
   } catch (error) {
-    // Some tools separate values by this character, or not at all.
+    // Some tools put this character between values, others nothing.
     const text = given.replaceAll('\u001E', '');
     if (isJson(`[${text.replace(/\}\s*(?=\{)/g, '},')}]`)) return text;
     const lines: string[] = [];
@@ -146,7 +146,7 @@ const LONG_RECORD_CHARS = 1_000;
 
 const NAME = /name|title|label/i;
 
-/** Returns the name of a record with these values, of its parts, or, if `always`, its first value; with its key. */
+/** Returns what names a record with these values: names in it, names in its parts, or, if `always`, its first value; each with its key. */
 function nameOf(values: readonly Value[], always: boolean): string[] {
   const named = (some: readonly Value[]) => some.filter(({ key, text }) => text !== null && NAME.test(key ?? ''));
   const lists = [values, ...values.map(({ children }) => children)];

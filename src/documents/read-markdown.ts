@@ -40,7 +40,7 @@ parser.enable('table');
 const withoutTables = markdownParser();
 
 /**
- * Returns a parser whose inline tokens have a `map`, too: their line in the paragraph, counted from 0. A footnote of one word, which is
+ * Returns a parser whose inline tokens have a `map`, too: their line in the paragraph, counted from 0. A footnote of one word, which looks
  * like the definition of a link, stays text.
  */
 function markdownParser(): InstanceType<typeof MarkdownIt> {
@@ -110,7 +110,7 @@ function* topLevelBlocks(text: string, references: References): Generator<TopLev
     Object.assign(state, { tokens, line: from, lineMax: limit, md: spare > 0 ? parser : withoutTables });
     for (const rule of state.md.block.ruler.getRules('')) if (rule(state, from, limit, false)) break;
     spare -= Math.max(0, tokens.length - TOKENS_PER_CHAR * ((eMarks[state.line - 1] ?? 0) - (bMarks[from] ?? 0)));
-    // The parser takes everything below for a part of the block.
+    // The parser treats everything below as a part of the block.
     if (isTooDeep(tokens))
       for (state.line = from + 1; state.line < limit && !startsParagraph(state.line); ) state.line += 1;
     state.lineMax = lineMax;

@@ -63,7 +63,8 @@ type NullRemover = (value: unknown) => unknown;
 /**
  * Returns a function that removes null members that the schema allows to be omitted but not to be null. Many models write null for
  * what they omit, and OpenAI's strict mode requires it. Members of an alternative are removed if it is clear which one the value is.
- * References of `schema` lead into `root`. Returns null if the schema has no such member, so that most values are not traversed at all.
+ * `root` is the document that the references of `schema` lead into. Returns null if the schema has no such member, so that most values are
+ * not traversed at all.
  */
 export function nullRemover(schema: unknown, root: unknown = schema): NullRemover | null {
   if (!hasOptional(schema, root, new Set())) return null;

@@ -73,7 +73,7 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * A number in JSON text of which a JavaScript number would lose digits. `path` leads to it: member names and array indexes; `at` is its
+ * A number in JSON text that would lose digits as a JavaScript number. `path` leads to it: member names and array indexes; `at` is its
  * position in the text.
  */
 interface LongNumber {
@@ -139,7 +139,7 @@ function stringEnd(json: string, from: number): number {
 
 const SHOWN_DIGITS = 60;
 
-/** Says what is wrong with a long number, and what to write. */
+/** Returns what is wrong with a long number, and what to write instead. */
 export function longNumberProblem({ text }: Pick<LongNumber, 'text'>): string {
   const shown = text.length <= SHOWN_DIGITS ? text : `${text.slice(0, SHOWN_DIGITS)}…`;
   return `${shown} does not fit into a number without losing digits; write it as a string: "${shown}"`;

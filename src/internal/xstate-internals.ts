@@ -159,7 +159,7 @@ export function limitInspection(actor: AnyActorRef, types: ReadonlySet<Inspectio
   };
 }
 
-/** The timers of an actor system. `id` is what a delayed event can be canceled by. */
+/** The timers of an actor system. A delayed event is canceled by its `id`. */
 export interface SystemTimers {
   readonly schedule: (
     source: AnyActorRef,
@@ -201,12 +201,9 @@ export function relay(source: AnyActorRef, target: AnyActorRef, event: AnyEventO
   (source as unknown as PrivateActor).system._relay(source, target, event);
 }
 
-/** Makes the system know exactly these actors by their system ids. */
+/** Registers exactly these actors under their system ids. */
 export function registerSystemIds(system: AnyActorRef['system'], actors: readonly AnyActorRef[]): void {
-  const { _set: set, _unregister: unregister } = system as unknown as {
-    readonly _set: (id: string, actor: AnyActorRef) => void;
-    readonly _unregister: (actor: AnyActorRef) => void;
-  };
+  const { _set: set, _unregister: unregister } = system as unknown as PrivateActor['system'];
   for (const actor of Object.values(system.getAll() as Record<string, AnyActorRef>)) unregister(actor);
   for (const actor of actors) {
     const { systemId } = actor as { readonly systemId?: string };
@@ -216,7 +213,7 @@ export function registerSystemIds(system: AnyActorRef['system'], actors: readonl
 
 /** Frees the system id of an actor. */
 export function unregisterActor(system: AnyActorRef['system'], actor: AnyActorRef): void {
-  (system as unknown as { readonly _unregister: (actor: AnyActorRef) => void })._unregister(actor);
+  (system as unknown as PrivateActor['system'])._unregister(actor);
 }
 
 /** Returns an action that only reports that it runs, also in a pure step: XState resolves such actions and executes none. */
@@ -307,10 +304,9 @@ interface PrivateActor {
   readonly system: {
     _bookId: () => string;
     _relay: Relay;
+    readonly _set: (id: string, ref: AnyActorRef) => void;
     _unregister: (ref: AnyActorRef) => void;
-    readonly scheduler: {
-      schedule: (source: AnyActorRef, target: AnyActorRef, event: AnyEventObject, delay: number, id?: string) => void;
-    };
+    readonly scheduler: { schedule: SystemTimers['schedule'] };
   };
   subscribe: (...observers: unknown[]) => unknown;
   on: (type: string, handler: (event: unknown) => void) => unknown;

@@ -172,6 +172,25 @@ export function respondWithJson(
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
+/**
+ * A server that rejects the requests for which `complaint` returns a status and a body. To others, it replies with a call of the last tool
+ * it was sent, or with `text` if it was sent none.
+ */
+export async function pickyServer(
+  complaint: (body: ChatBody, index: number) => readonly [status: number, body: unknown] | null,
+  text = '{}',
+) {
+  const server = await chatServer(({ body, index, response }) => {
+    const refusal = complaint(body, index);
+    const name = body.tools?.at(-1)?.function.name;
+    const call = { index: 0, id: 'a', function: { name, arguments: '{"q":"x"}' } };
+    if (refusal !== null) respondWithJson(response, ...refusal);
+    else if (name === undefined) streaming(response).end(completion(text));
+    else streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'stop')));
+  });
+  return { baseURL: server.baseURL, bodies: () => server.exchanges.map(({ body }) => body) };
+}
+
 /** A fetch, and how far the one who reads its bodies has come. */
 export interface TrackedFetch {
   readonly fetch: typeof globalThis.fetch;

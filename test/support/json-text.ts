@@ -64,14 +64,3 @@ export function splitAt(text: string, places: readonly number[]): readonly strin
   const cuts = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
   return [0, ...cuts].map((from, index) => text.slice(from, cuts[index] ?? text.length));
 }
-
-/** Whether a value may be what has arrived so far of another: strings and lists grow at their end, objects by members. */
-export function isPrefix(part: unknown, whole: unknown): boolean {
-  if (typeof part === 'string') return typeof whole === 'string' && whole.startsWith(part);
-  if (Array.isArray(part))
-    return Array.isArray(whole) && part.length <= whole.length && part.every((one, i) => isPrefix(one, whole[i]));
-  if (typeof part !== 'object' || part === null) return Object.is(part, whole);
-  if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) return false;
-  const members = new Map<string, unknown>(Object.entries(whole));
-  return Object.entries(part).every(([key, one]) => members.has(key) && isPrefix(one, members.get(key)));
-}

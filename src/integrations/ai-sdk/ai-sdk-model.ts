@@ -7,22 +7,16 @@ import { headerSecrets } from '../../internal/secrets.ts';
 import { toolCallFailure } from '../../models/openai/failures.ts';
 import { toolNames } from '../../models/openai/request-body.ts';
 import {
+  fallbackSchemas,
   isAboutSchema,
   keep,
-  LOWER,
-  namesReplyFormat,
-  rejectedTool,
+  offersTools,
   schemaKey,
   type ToolLevel,
 } from '../../models/openai/schema-rejections.ts';
-import {
-  isAboutToolChoice,
-  isPromptTooLong,
-  REJECTION_STATUSES,
-  type ServerError,
-} from '../../models/openai/server-errors.ts';
+import { isAboutToolChoice, isPromptTooLong, REJECTION_STATUSES } from '../../models/openai/server-errors.ts';
 import { strictSchema } from '../../models/openai/strict-schema.ts';
-import { ALL_FEATURES, callOptions, type Features, offersTools } from './call-options.ts';
+import { ALL_FEATURES, callOptions, type Features } from './call-options.ts';
 import { failureOf, reportedError } from './failures.ts';
 import type { AiSdkCallOptions, AiSdkLanguageModel, AiSdkProviderOptions, AiSdkStreamPart } from './language-model.ts';
 import { type ReplyContext, ReplyParts } from './reply-parts.ts';
@@ -222,7 +216,7 @@ const ABOUT_FORMAT =
   /response_?\s?(format|schema|mime)|json[_ ](schema|object|mode)|invalid schema|structured ?outputs?|output_(format|config)|grammar/iu;
 const ABOUT_TOOLS = /\btools?\b|function[- _]?call/iu;
 
-/** A warning that the schema of the reply is not sent. One about a tool, or about a keyword that was removed, is not. */
+/** A warning that the reply's schema is not sent matches this, and not `ABOUT_PART`: a tool, or a keyword that was removed. */
 const NO_SCHEMAS =
   /response_?\s?(format|schema|mime)|json[_ ](object|mode)|structured ?outputs?|output_(format|config)/iu;
 const ABOUT_PART = /\btools?\b|function|removed/iu;
@@ -246,43 +240,19 @@ function fallbackFeatures(features: Features, request: ModelRequest, thrown: unk
   }
   const isOffering = offersTools(request, features);
   if (isAboutSchema(error)) {
-    const next = fallbackSchemas(features, request, error);
+    const next = fallbackSchemas(features, error, request, {
+      names: toolNames(request),
+      tools: isOffering ? request.tools : [],
+      levelOf: ({ parameters }) => features.tools.get(schemaKey(parameters)) ?? 'plain',
+      isReplyStrict: strictSchema(request.outputSchema) !== null,
+      poorerReply: withPoorerReply(features, request),
+      blamesReply: false,
+    });
     if (next !== null) return next;
   }
   if (isOffering && ABOUT_TOOLS.test(error.text)) return { ...features, offers: 'prompt' };
   if (request.replyForm === 'tool-call' || !ABOUT_FORMAT.test(error.text)) return null;
   return withPoorerReply(features, request);
-}
-
-/** Sends one schema in a poorer form: that of the tool that the rejection names, or of the reply; otherwise tools come first. */
-function fallbackSchemas(features: Features, request: ModelRequest, error: ServerError): Features | null {
-  const names = toolNames(request);
-  const tools = offersTools(request, features) ? (request.tools ?? []) : [];
-  const poorer = withPoorerReply(features, request);
-  if (namesReplyFormat(error)) return poorer;
-  const named = tools[rejectedTool(error, names, request.replyForm === 'tool-call' ? 1 : 0)];
-  if (named !== undefined) return withLowerTools(features, [named]);
-  if (error.text.includes(`'${names.reply}'`)) return poorer;
-  const ofLevel = (level: ToolLevel) =>
-    tools.filter(({ parameters }) => (features.tools.get(schemaKey(parameters)) ?? 'plain') === level);
-  const isReplyStrict = strictSchema(request.outputSchema) !== null;
-  return (
-    withLowerTools(features, ofLevel('plain')) ??
-    (isReplyStrict ? null : poorer) ??
-    withLowerTools(features, ofLevel('bare')) ??
-    poorer
-  );
-}
-
-function withLowerTools(features: Features, tools: NonNullable<ModelRequest['tools']>): Features | null {
-  const lowered = tools.flatMap(({ parameters }) => {
-    const key = schemaKey(parameters);
-    const lower = LOWER[features.tools.get(key) ?? 'plain'];
-    return lower === null ? [] : [[key, lower] as const];
-  });
-  return lowered.length === 0
-    ? null
-    : { ...features, tools: new Map<string, ToolLevel>([...features.tools, ...lowered]) };
 }
 
 function withPoorerReply(features: Features, { replyForm }: ModelRequest): Features | null {

@@ -6,6 +6,7 @@ import { toolNames } from '../../models/openai/request-body.ts';
 import {
   BARE,
   bareToolText,
+  offersTools,
   schemaKey,
   sendableSchema,
   type ToolLevels,
@@ -41,12 +42,6 @@ export const ALL_FEATURES: Features = {
   offers: 'native',
   tools: new Map(),
 };
-
-/** Whether the request offers native tools, which are not described in the prompt. */
-export function offersTools({ tools = [] }: ModelRequest, features: Features): boolean {
-  const areNative = tools.every(({ parameters }) => features.tools.get(schemaKey(parameters)) !== 'prompt');
-  return tools.length > 0 && features.offers === 'native' && areNative;
-}
 
 /** If the schema is not sent, the prompt includes it unless it already does. */
 export function callOptions(

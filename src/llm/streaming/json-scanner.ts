@@ -274,7 +274,7 @@ export class JsonGrammar {
  * - The parser gets only valid beginnings of JSON.
  * - It gets a number only when it is complete, and a run of whitespace outside strings as one character, because jsonriver would scan
  *   both again with every chunk.
- * - It gets nothing from the first number on that would lose digits: the value is rejected, and no part of it may be shown rounded.
+ * - It gets nothing from the first number that would lose digits, because the value is rejected and must not be shown rounded.
  * - Each character is read once; those of a number at the end of a chunk twice.
  */
 export class JsonCandidate {

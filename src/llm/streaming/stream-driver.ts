@@ -74,7 +74,7 @@ export interface StreamDriver {
   claim(part: DeltaPart): boolean;
   /** The tool calls that replace the reply, once one has started; they then receive the reply's characters. */
   readonly calls: OfferedCalls | null;
-  /** The JSON text of a reply that the server sent as reasoning; null if the reasoning is anything else than one object. */
+  /** The JSON text of a reply that the server sent as reasoning; null if the reasoning is anything but one object. */
   readonly misplaced: string | null;
   /** Returns the prose of a reply without JSON, given its own text; empty if JSON started in it. */
   proseIn(text: string): string;
@@ -105,7 +105,7 @@ export function createTextDriver({ acceptsList }: { readonly acceptsList: boolea
   };
 }
 
-/** Keeps reasoning as long as it may be one JSON object: some servers take a reply without a mark of reasoning for reasoning. */
+/** Keeps reasoning as long as it may be one JSON object: if a model skips its reasoning, some servers report its reply as reasoning. */
 class ReasonedReply {
   readonly #json = new JsonCandidate({ endsAtBracket: false });
   readonly #text = new GrowingText();
@@ -173,8 +173,8 @@ const LIST_BEGINNINGS = new Set([...'{["]-0123456789tfn'].map((character) => cha
  *   `{}`. If no object follows, not even an unfinished one, the value is the last `{}`, or else the last array.
  * - With `acceptsList`, an array is shown while it arrives, and the value is the last non-empty array if no object follows it: models
  *   think aloud before they answer, and write `[ ]` and `[1]` in prose.
- * - A leading block of reasoning, such as `<think>…</think>`, is skipped, and a value before a `</think>` that has no beginning is none.
- *   If the block has a beginning elsewhere, a value before it counts only if none follows.
+ * - A leading block of reasoning, such as `<think>…</think>`, is skipped. A value before a `</think>` without a `<think>` does not count.
+ *   If the block begins elsewhere, a value before it counts only if none follows.
  * - Each character is read once or twice.
  */
 export class ProseFinder implements JsonFinder {

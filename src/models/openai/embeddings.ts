@@ -3,6 +3,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
+import { startOf } from '../../../machines/text/clip.ts';
 import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { parseOption } from '../../internal/options.ts';
 import { lazyClient, linkedSignal } from './client.ts';
@@ -113,7 +114,7 @@ function embeddingBatches(texts: readonly string[], longest: number): readonly E
   const batches: EmbeddingBatch[] = [];
   let chars = 0;
   for (const [index, whole] of texts.entries()) {
-    const text = cut(whole, longest);
+    const text = startOf(whole, longest);
     if (text.trim() === '') continue;
     let batch = batches.at(-1);
     if (batch === undefined || batch.texts.length === MAX_TEXTS || chars + text.length > MAX_CHARS) {
@@ -126,13 +127,6 @@ function embeddingBatches(texts: readonly string[], longest: number): readonly E
     chars += text.length;
   }
   return batches;
-}
-
-/** Returns the start of a text, without half of a surrogate pair. */
-function cut(text: string, longest: number): string {
-  if (text.length <= longest) return text;
-  const last = text.charCodeAt(longest - 1);
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? longest - 1 : longest);
 }
 
 /** About 8,000 tokens of English, the limit of OpenAI's models. */
@@ -152,7 +146,7 @@ function embeddingsRequest(settings: OpenAISettings, client: () => Promise<OpenA
   return async (texts, signal) => {
     for (;;) {
       const sent = longest;
-      const input = wellFormed(texts.map((text) => cut(text, sent)));
+      const input = wellFormed(texts.map((text) => startOf(text, sent)));
       try {
         // The client's default is base64, which many servers do not support.
         const body = { model: settings.model, input, encoding_format: 'float' as const };

@@ -1,18 +1,10 @@
 import type OpenAI from 'openai';
-import type { ModelRequest, ReplyForm, ToolOffer } from '../../../machines/contracts/model.ts';
+import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
 import { ReplyBody } from './reply-body.ts';
-import { chatBody, type Dialect, offersTools, responsesBody, toolLevel, toolNames } from './request-body.ts';
-import {
-  isAboutSchema,
-  keep,
-  LOWER,
-  namesReplyFormat,
-  rejectedTool,
-  schemaKey,
-  type ToolLevel,
-} from './schema-rejections.ts';
+import { chatBody, type Dialect, responsesBody, toolLevel, toolNames } from './request-body.ts';
+import { fallbackSchemas, isAboutSchema, keep, offersTools, schemaKey, type ToolLevel } from './schema-rejections.ts';
 import {
   isAboutToolChoice,
   isFailedGeneration,
@@ -162,7 +154,14 @@ function fallbackDialect(
     return { ...dialect, tokenLimit: 'max_completion_tokens' };
   }
   if (isAboutSchema(rejection) && !COMBINED.test(text)) {
-    const next = fallbackSchemas(dialect, rejection, request, isOffering && mayLowerTools);
+    const next = fallbackSchemas(dialect, rejection, request, {
+      names: toolNames(request),
+      tools: isOffering && mayLowerTools ? request.tools : [],
+      levelOf: (tool) => toolLevel(tool, dialect),
+      isReplyStrict: isReplyStrict(dialect, request),
+      poorerReply: withPoorerReply(dialect, request),
+      blamesReply: ABOUT_FORMAT.test(text),
+    });
     if (next !== null) return next;
   }
   const namesParam = rejection.param !== null;
@@ -171,53 +170,14 @@ function fallbackDialect(
   return fallbackText(dialect, text, namesParam);
 }
 
-/**
- * Sends one schema in a poorer form: that of the tool that the rejection names, or of the reply. If it names neither, the schemas that are
- * not strict are the first to blame, and those of tools before that of the reply.
- */
-function fallbackSchemas(
-  dialect: Dialect,
-  rejection: Rejection,
-  request: ModelRequest,
-  mayLowerTools: boolean,
-): Dialect | null {
-  const text = `${rejection.param ?? ''} ${rejection.text}`;
-  const names = toolNames(request);
-  const tools = mayLowerTools ? (request.tools ?? []) : [];
-  const poorer = withPoorerReply(dialect, request);
-  if (namesReplyFormat(rejection)) return poorer;
-  const named = tools[rejectedTool(rejection, names, request.replyForm === 'tool-call' ? 1 : 0)];
-  if (named !== undefined) return withLowerTools(dialect, [named]);
-  if (ABOUT_FORMAT.test(text) || text.includes(`'${names.reply}'`)) return poorer;
-  const ofLevel = (level: ToolLevel) => tools.filter((tool) => toolLevel(tool, dialect) === level);
-  const isReplyStrict = strictSchema(request.outputSchema) !== null && isStrictlyAsked(dialect, request);
-  return (
-    withLowerTools(dialect, ofLevel('plain')) ??
-    (isReplyStrict ? null : poorer) ??
-    withLowerTools(dialect, ofLevel('bare')) ??
-    withLowerTools(dialect, ofLevel('strict')) ??
-    poorer
-  );
+/** A schema that cannot be strict is sent in the next form. */
+function isReplyStrict({ format, replyTool }: Dialect, { replyForm, outputSchema }: ModelRequest): boolean {
+  const isAsked = replyForm === 'tool-call' ? replyTool === 'strict' : format === 'strict_schema';
+  return isAsked && strictSchema(outputSchema) !== null;
 }
 
-function withLowerTools(dialect: Dialect, tools: readonly ToolOffer[]): Dialect | null {
-  const lowered = tools.flatMap((tool) => {
-    const level = toolLevel(tool, dialect);
-    const lower = LOWER[level];
-    return lower === null ? [] : [[schemaKey(tool.parameters), lower] as const];
-  });
-  return lowered.length === 0
-    ? null
-    : { ...dialect, tools: new Map<string, ToolLevel>([...dialect.tools, ...lowered]) };
-}
-
-function isStrictlyAsked({ format, replyTool }: Dialect, { replyForm }: ModelRequest): boolean {
-  return replyForm === 'tool-call' ? replyTool === 'strict' : format === 'strict_schema';
-}
-
-/** A schema that cannot be strict is not sent in the same form again. */
 function withPoorerReply(dialect: Dialect, request: ModelRequest): Dialect | null {
-  const isStrict = isStrictlyAsked(dialect, request) && strictSchema(request.outputSchema) !== null;
+  const isStrict = isReplyStrict(dialect, request);
   if (request.replyForm === 'tool-call')
     return dialect.replyTool === 'bare' ? null : { ...dialect, replyTool: isStrict ? 'plain' : 'bare' };
   if (dialect.format === 'text') return null;

@@ -15,7 +15,15 @@ import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contra
 import { type JsonNode, jsonInstruction, nullRemover, schemaText } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
 import { isOpenAI, type OpenAIApi, type OpenAISettings } from './options.ts';
-import { BARE, bareToolText, schemaKey, sendableSchema, type ToolLevel, type ToolLevels } from './schema-rejections.ts';
+import {
+  BARE,
+  bareToolText,
+  offersTools,
+  schemaKey,
+  sendableSchema,
+  type ToolLevel,
+  type ToolLevels,
+} from './schema-rejections.ts';
 import { losesKeywords, strictSchema } from './strict-schema.ts';
 
 /** The features of OpenAI's API that a request uses. Many servers implement the API, few in full. Values are ordered from rich to poor. */
@@ -251,11 +259,8 @@ function toolCallPrompt(request: ModelRequest, dialect: Dialect): Prompt {
 function replyTool({ outputSchema }: ModelRequest, name: string, level: ToolLevel): ToolSchema {
   const { description: own } = outputSchema;
   const description = typeof own === 'string' && own !== '' ? own : 'Returns the complete reply.';
-  return {
-    name,
-    description,
-    ...sentParameters(outputSchema, level === 'strict' ? strictSchema(outputSchema) : null, level),
-  };
+  const strict = level === 'strict' ? strictSchema(outputSchema) : null;
+  return { name, description, ...sentParameters(outputSchema, strict, level) };
 }
 
 function sentParameters(schema: JsonNode, strict: JsonNode | null, level: ToolLevel) {
@@ -268,12 +273,6 @@ function withInstruction(turns: readonly ChatTurn[], instruction: string): ChatT
   const [first, ...rest] = turns;
   if (first?.role !== 'system') return [{ role: 'system', content: instruction }, ...turns];
   return [{ role: 'system', content: `${first.content}\n\n${instruction}` }, ...rest];
-}
-
-/** Whether the request offers native tools, which the dialect does not describe in the prompt. */
-export function offersTools({ tools = [] }: Pick<ModelRequest, 'tools'>, dialect: Dialect): boolean {
-  const areNative = tools.every(({ parameters }) => dialect.tools.get(schemaKey(parameters)) !== 'prompt');
-  return tools.length > 0 && dialect.offers !== 'prompt' && areNative;
 }
 
 /** Returns the request without tools if the dialect describes them in the prompt. */

@@ -1,4 +1,4 @@
-import type { ModelRequest } from '../../../machines/contracts/model.ts';
+import type { ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
 import type { JsonNode } from '../../internal/json-schema.ts';
 import type { Rejection } from './server-errors.ts';
 
@@ -22,24 +22,12 @@ export function isAboutSchema({ text }: Pick<Rejection, 'text'>): boolean {
   return ABOUT_SCHEMA.test(text);
 }
 
-/** The names of the offered tools on the wire. */
-interface WireNames {
-  readonly offered: readonly string[];
-}
-
-const ABOUT_REPLY = /response_?\s?(?:format|schema|mime)|text\.format|output_(?:format|config)/iu;
-
-/** Whether a rejection names the format of the reply. It may also quote words of the schema, such as the name of a tool. */
-export function namesReplyFormat({ param, text }: Pick<Rejection, 'param' | 'text'>): boolean {
-  return ABOUT_REPLY.test(`${param ?? ''} ${text}`);
-}
-
 /** How one tool is sent. `bare`: its schema is only in the prompt. `prompt`: all tools of the request are. */
 export type ToolLevel = 'strict' | 'plain' | 'bare' | 'prompt';
 
-export const LOWER = { strict: 'plain', plain: 'bare', bare: 'prompt', prompt: null } as const;
+const LOWER = { strict: 'plain', plain: 'bare', bare: 'prompt', prompt: null } as const;
 
-/** The tools whose schemas a server did not accept as they are: how they are sent, by the text of the schema. */
+/** How the tools are sent whose schemas a server rejected, by the text of the schema. */
 export type ToolLevels = ReadonlyMap<string, ToolLevel>;
 
 const keys = new WeakMap<object, string>();
@@ -51,16 +39,74 @@ export function schemaKey(schema: JsonNode): string {
   return key;
 }
 
-/** Returns the position of the tool that a rejection names by its name or its place; -1 if it names none. The reply's tool has the place `own`. */
-export function rejectedTool(
-  { param, text }: Pick<Rejection, 'param' | 'text'>,
-  names: WireNames,
-  own: number,
-): number {
-  const [, place] = /\btools(?:\[|\.)(\d+)/u.exec(`${param ?? ''} ${text}`) ?? [];
-  if (place !== undefined && names.offered[Number(place) - own] !== undefined) return Number(place) - own;
+/** Whether the request offers native tools, none of which must be described in the prompt. */
+export function offersTools(
+  { tools = [] }: Pick<ModelRequest, 'tools'>,
+  sent: { readonly offers: string; readonly tools: ToolLevels },
+): boolean {
+  const areNative = tools.every(({ parameters }) => sent.tools.get(schemaKey(parameters)) !== 'prompt');
+  return tools.length > 0 && sent.offers !== 'prompt' && areNative;
+}
+
+/** The names of tools on the wire. */
+interface WireNames {
+  readonly reply: string;
+  readonly offered: readonly string[];
+}
+
+interface Schemas<Sent> {
+  readonly names: WireNames;
+  /** The offered tools, unless none of them may be sent in a poorer form. */
+  readonly tools: readonly ToolOffer[] | undefined;
+  readonly levelOf: (tool: ToolOffer) => ToolLevel;
+  readonly isReplyStrict: boolean;
+  /** What is sent if the reply's schema is sent in a poorer form; null if there is none. */
+  readonly poorerReply: Sent | null;
+  /** Whether the rejection blames the reply's schema, unless it names a tool. */
+  readonly blamesReply: boolean;
+}
+
+const ABOUT_REPLY = /response_?\s?(?:format|schema|mime)|text\.format|output_(?:format|config)/iu;
+
+/**
+ * Sends one schema in a poorer form: that of the reply or of the tool that the rejection names. If it names neither, schemas that are not
+ * strict come first, and those of tools before that of the reply. Returns null if no schema has a poorer form.
+ */
+export function fallbackSchemas<Sent extends { readonly tools: ToolLevels }>(
+  sent: Sent,
+  rejection: Pick<Rejection, 'param' | 'text'>,
+  { replyForm }: Pick<ModelRequest, 'replyForm'>,
+  { names, tools = [], levelOf, isReplyStrict, poorerReply, blamesReply }: Schemas<Sent>,
+): Sent | null {
+  const text = `${rejection.param ?? ''} ${rejection.text}`;
+  const withLower = (some: readonly ToolOffer[]): Sent | null => {
+    const lowered = some.flatMap((tool): [string, ToolLevel][] => {
+      const level = LOWER[levelOf(tool)];
+      return level === null ? [] : [[schemaKey(tool.parameters), level]];
+    });
+    return lowered.length === 0 ? null : { ...sent, tools: new Map([...sent.tools, ...lowered]) };
+  };
+  const ofLevel = (level: ToolLevel) => tools.filter((tool) => levelOf(tool) === level);
+  // Such a text may also quote words of the schema, such as the name of a tool.
+  if (ABOUT_REPLY.test(text)) return poorerReply;
+  const named = tools[rejectedTool(text, names.offered, replyForm === 'tool-call' ? 1 : 0)];
+  if (named !== undefined) return withLower([named]);
+  if (blamesReply || text.includes(`'${names.reply}'`)) return poorerReply;
+  return (
+    withLower(ofLevel('plain')) ??
+    (isReplyStrict ? null : poorerReply) ??
+    withLower(ofLevel('bare')) ??
+    withLower(ofLevel('strict')) ??
+    poorerReply
+  );
+}
+
+/** Returns the index of the offered tool that a rejection names, or whose place it names; -1 if none. The first tool has the place `first`. */
+function rejectedTool(text: string, offered: readonly string[], first: number): number {
+  const at = Number(/\btools(?:\[|\.)(\d+)/u.exec(text)?.[1]) - first;
+  if (offered[at] !== undefined) return at;
   const named = [...text.matchAll(/(?:['"`]|\b(?:function|tool) )([\w-]{1,64})\b/giu)].map(([, name]) => name);
-  return names.offered.findIndex((name) => named.includes(name));
+  return offered.findIndex((name) => named.includes(name));
 }
 
 /** Returns the instruction with the schemas of the tools that are sent without them; null if there are none. */

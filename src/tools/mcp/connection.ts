@@ -76,10 +76,10 @@ export async function callTool(
   }
 }
 
-/** How long a server may take to list its tools once more. */
+/** How long a server may take to list its tools again. */
 const PROBE_MS = 2_000;
 
-/** Statuses that say nothing about the session unless the text does. */
+/** Statuses that usually have other reasons than an unknown session. */
 const OTHER_REASONS: ReadonlySet<number> = new Set([401, 403, 429]);
 
 /** JSON-RPC codes of servers that do not know a session. A tool that throws has other codes. */

@@ -54,7 +54,7 @@ function whyUnusable({ name, inputSchema, execution }: Tool, others: ReadonlyMap
   return `its input schema has more than ${MAX_SCHEMA_CHARS} characters`;
 }
 
-/** Some servers never end their list: it ends at a cursor that was followed before, and after some pages without a new tool. */
+/** The lists of some servers never end, so reading stops at a cursor that was followed before, or after some pages without a new tool. */
 async function listPages(client: Client, signal: AbortSignal): Promise<readonly unknown[]> {
   const tools: unknown[] = [];
   const names = new Set<string>();

@@ -129,7 +129,7 @@ const boundedFetch: typeof globalThis.fetch = async (input, init) => {
     : response;
 };
 
-/** An error without an id, as servers send that reject a request before they read it, gets the id of the request: the SDK would wait. */
+/** Adds the request's id to an error without one, which servers send before they read a request: the SDK would wait for the id. */
 function withOwnId(text: string, request: unknown): string {
   try {
     const { id, error, ...message } = JSON.parse(text) as { id?: unknown; error?: unknown };

@@ -22,7 +22,7 @@ describe('the text of a DOCX file', () => {
       '',
       'The fee is 120.',
     ],
-    ['runs that are no longer hidden', paragraph(run('a ') + run('b', '<w:vanish w:val="0"/>')), '', 'a b'],
+    ['runs whose hiding is turned off', paragraph(run('a ') + run('b', '<w:vanish w:val="0"/>')), '', 'a b'],
     ['runs of a hidden style', paragraph(run('a') + run('b', '<w:rStyle w:val="Hidden"/>')), hidden('character'), 'a'],
     ['paragraphs of a hidden style', paragraph(run('a'), 'Hidden') + paragraph(run('b')), hidden('paragraph'), 'b'],
     [
@@ -31,7 +31,7 @@ describe('the text of a DOCX file', () => {
       '',
       '~~a~~ b ~~c~~',
     ],
-    ['raised runs', paragraph(run('10') + run('2', '<w:vertAlign w:val="superscript"/>')), '', '10^2'],
+    ['superscripts', paragraph(run('10') + run('2', '<w:vertAlign w:val="superscript"/>')), '', '10^2'],
   ])('is what Word shows: %s', async (_, body, styles, text) => {
     expect(await textOf(body, styles)).toEqual([text]);
   });

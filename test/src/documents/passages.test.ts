@@ -93,7 +93,7 @@ describe('passages', () => {
     expect(passages(`The rules are:\n\n${items.join('\n')}`).at(-1)?.heading).toEqual(['The rules are:']);
   });
 
-  it('put the item that a later part of a list is nested in above it', () => {
+  it('repeat the parent item above a later part of its nested list', () => {
     const items = Array.from({ length: 60 }, (_, at) => `  - fruit ${at} with some words to fill its line`);
     const made = passages(
       `# Shop\n\nWe have:\n\n- bread\n- fruits:\n${items.join('\n')}\n- cheese ${'x '.repeat(800)}`,

@@ -131,14 +131,14 @@ describe('reading Markdown', () => {
     ['Before <video src="x"> after.', 'Before after.'],
     ['Before <script>no</script> after.', 'Before after.'],
     ['A `<style>` and <b>b</b> c.', 'A `<style>` and b c.'],
-  ])('shows what follows a tag without an end: %j', (text, expected) => {
+  ])('shows what follows an unclosed tag: %j', (text, expected) => {
     expect(atOnce(readMarkdown(text)).map((block) => block.text)).toEqual([expected]);
   });
 
   it.each([
     ['`a\nb` c\nd', '`a\nb` c\nd'],
     ['x `` `a\nb` `` c\n<b>d</b>', 'x ``a\nb`` c\nd'],
-  ])('knows the lines of code that is wrapped: %j', (text, expected) => {
+  ])('knows the lines of wrapped code: %j', (text, expected) => {
     expect(atOnce(readMarkdown(text))).toMatchObject([
       { text: expected, lines: expected.split('\n').map((_, at) => at + 1) },
     ]);

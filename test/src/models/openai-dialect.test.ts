@@ -1,26 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { jsonInstruction } from '../../../src/internal/json-schema.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { type ChatBody, chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
+import { type ChatBody, chatServer, completion, pickyServer, streaming } from '../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../support/model-streams.ts';
 
 const FAST_API = { detail: [{ loc: ['body', 'stream_options'], msg: 'Extra inputs are not permitted' }] };
 
-/** A server that rejects requests for which `complaint` returns a status and a body, and records the requests. */
-async function pickyServer(complaint: (body: ChatBody, index: number) => readonly [number, unknown] | null) {
-  const server = await chatServer(({ body, index, response }) => {
-    const refusal = complaint(body, index);
-    if (refusal === null) streaming(response).end(completion('{}'));
-    else respondWithJson(response, ...refusal);
-  });
-  const model = openaiModel({
-    model: 'm',
-    apiKey: 'k',
-    baseURL: server.baseURL,
-    maxOutputTokens: 50,
-    temperature: 0.5,
-  });
-  const bodies = () => server.exchanges.map(({ body }) => body);
+async function modelOf(complaint: Parameters<typeof pickyServer>[0]) {
+  const { baseURL, bodies } = await pickyServer(complaint);
+  const model = openaiModel({ model: 'm', apiKey: 'k', baseURL, maxOutputTokens: 50, temperature: 0.5 });
   return { model, bodies, formats: () => bodies().map(formatOf) };
 }
 
@@ -32,7 +20,7 @@ const said = (message: string, more: object = {}) => ({ error: { message, ...mor
 
 describe('the openai model, requesting JSON', () => {
   test('falls back from JSON schema to JSON object to text, and remembers it', async () => {
-    const { model, formats } = await pickyServer(({ response_format: format }) => {
+    const { model, formats } = await modelOf(({ response_format: format }) => {
       if (format?.type === 'json_schema') return [400, said("'json_schema' response format is not supported")];
       return format ? [422, said('Unknown field', { param: 'response_format' })] : null;
     });
@@ -49,7 +37,7 @@ describe('the openai model, requesting JSON', () => {
     [422, { detail: [{ loc: ['body', 'response_format', 'type'], msg: "Input should be 'json_object'" }] }],
     [501, { object: 'error', message: 'guided decoding is off', code: 501 }],
   ])('recognizes a rejected JSON schema: %i %j', async (status, body) => {
-    const { model, formats } = await pickyServer(({ response_format: format }) =>
+    const { model, formats } = await modelOf(({ response_format: format }) =>
       format?.type === 'json_schema' ? [status, body] : null,
     );
     expect(textOf(await partsOf(model))).toBe('{}');
@@ -57,7 +45,7 @@ describe('the openai model, requesting JSON', () => {
   });
 
   test('a schema that is not sent as a parameter is added to the first system turn', async () => {
-    const { model, bodies } = await pickyServer(({ response_format: format }) =>
+    const { model, bodies } = await modelOf(({ response_format: format }) =>
       format?.type === 'json_schema' ? [400, said('json_schema?')] : null,
     );
     const { turns, outputSchema } = modelRequest();
@@ -94,7 +82,7 @@ describe('the openai model, requesting JSON', () => {
   });
 
   test('the rejection of one schema is remembered for that schema only', async () => {
-    const { model, formats } = await pickyServer(({ response_format: format }) =>
+    const { model, formats } = await modelOf(({ response_format: format }) =>
       format?.json_schema?.strict && format.json_schema.name === 'odd_reply'
         ? [400, said('Invalid schema for response_format: reference can only point to definitions')]
         : null,
@@ -109,7 +97,7 @@ describe('the openai model, requesting JSON', () => {
   });
 
   test('a schema that is already in the turns is not repeated', async () => {
-    const { model, bodies } = await pickyServer(({ response_format: format }) =>
+    const { model, bodies } = await modelOf(({ response_format: format }) =>
       format?.type === 'json_schema' ? [400, said('json_schema?')] : null,
     );
     const { outputSchema } = modelRequest();
@@ -119,7 +107,7 @@ describe('the openai model, requesting JSON', () => {
   });
 
   test('a schema that strict mode rejects is sent again without strict', async () => {
-    const { model, formats } = await pickyServer(({ response_format: format }) =>
+    const { model, formats } = await modelOf(({ response_format: format }) =>
       format?.json_schema?.strict
         ? [
             400,
@@ -132,7 +120,7 @@ describe('the openai model, requesting JSON', () => {
   });
 
   test('rejected usage is given up and the JSON schema kept', async () => {
-    const { model, bodies, formats } = await pickyServer((body) => (body.stream_options ? [422, FAST_API] : null));
+    const { model, bodies, formats } = await modelOf((body) => (body.stream_options ? [422, FAST_API] : null));
     await partsOf(model);
     await partsOf(model);
     expect(formats()).toEqual(['strict', 'strict', 'strict']);
@@ -144,7 +132,7 @@ describe('the openai model, requesting JSON', () => {
   });
 
   test('max_tokens becomes max_completion_tokens if the server requires it', async () => {
-    const { model, bodies } = await pickyServer((body) =>
+    const { model, bodies } = await modelOf((body) =>
       body.max_tokens === undefined
         ? null
         : [400, said("Use 'max_completion_tokens' instead.", { param: 'max_tokens' })],
@@ -165,13 +153,13 @@ describe('the openai model, requesting JSON', () => {
     ['the key', 401, said('json_schema is not for you')],
     ['the load', 503, said('json_schema not supported right now')],
   ])('a rejection about something else is not repeated: %s', async (_, status, body) => {
-    const { model, formats } = await pickyServer(() => [status, body]);
+    const { model, formats } = await modelOf(() => [status, body]);
     await failureFrom(model);
     expect(formats()).toEqual(['strict']);
   });
 
   test('if nothing is accepted, reports the first rejection after a bounded number of calls, and remembers nothing', async () => {
-    const { model, formats } = await pickyServer((_, index) => [400, said(`not supported, ${index}`)]);
+    const { model, formats } = await modelOf((_, index) => [400, said(`not supported, ${index}`)]);
     const failure = await failureFrom(model);
     expect(failure).toMatchObject({ code: 'bad_request', retryable: false });
     expect(failure.message).toContain('not supported, 0');
@@ -181,7 +169,7 @@ describe('the openai model, requesting JSON', () => {
   });
 
   test('a busy server during a fallback is a retryable failure', async () => {
-    const { model, formats } = await pickyServer((_, index) =>
+    const { model, formats } = await modelOf((_, index) =>
       index === 0 ? [400, said('json_schema?')] : index === 1 ? [503, said('Busy.')] : null,
     );
     expect(await failureFrom(model)).toMatchObject({ code: 'server_error', retryable: true });

@@ -5,9 +5,8 @@ import {
   type ChatBody,
   chatServer,
   chunk,
-  completion,
   event,
-  respondWithJson,
+  pickyServer,
   streaming,
   toolChunk,
 } from '../../support/chat-server.ts';
@@ -22,19 +21,9 @@ const offering = (changes: Partial<ModelRequest> = {}) =>
   modelRequest({ tools: [search, clock], turnsWithoutTools, ...changes });
 const said = (message: string, more: object = {}) => ({ error: { message, ...more } });
 
-/** A server that rejects requests for which `complaint` returns a response, and otherwise calls the last tool it was sent. */
-async function pickyServer(complaint: (body: ChatBody) => readonly [number, unknown] | null) {
-  const server = await chatServer(({ body, response }) => {
-    const refusal = complaint(body);
-    const name = body.tools?.at(-1)?.function.name;
-    const call = { index: 0, id: 'a', function: { name, arguments: '{"q":"x"}' } };
-    if (refusal !== null) respondWithJson(response, ...refusal);
-    else if (name === undefined) streaming(response).end(completion('{}'));
-    else streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'tool_calls')));
-  });
-  const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
-  const bodies = () => server.exchanges.map(({ body }) => body);
-  return { model, bodies, ways: () => bodies().map(wayOf) };
+async function modelOf(complaint: Parameters<typeof pickyServer>[0]) {
+  const { baseURL, bodies } = await pickyServer(complaint);
+  return { model: openaiModel({ model: 'm', apiKey: 'k', baseURL }), bodies, ways: () => bodies().map(wayOf) };
 }
 
 /** Returns how tools were requested: the tool choice, the strictness of each tool, and the response format. */
@@ -50,7 +39,7 @@ const repliesOf = async (model: ReturnType<typeof openaiModel>, request: ModelRe
 
 describe('the openai model, offering tools in addition to a reply', () => {
   test('[C4] with a text reply: tools are sent with the response format, and the model may choose one', async () => {
-    const { model, bodies } = await pickyServer(() => null);
+    const { model, bodies } = await modelOf(() => null);
     expect(model.nativeTools).toBe(true);
     expect((await repliesOf(model, offering())).calls).toEqual([{ name: 'clock', arguments: '{"q":"x"}' }]);
     const [body] = bodies();
@@ -72,7 +61,7 @@ describe('the openai model, offering tools in addition to a reply', () => {
   });
 
   test('[C4] with a tool-call reply: tools follow the reply’s tool, and one call is required', async () => {
-    const { model, bodies } = await pickyServer(() => null);
+    const { model, bodies } = await modelOf(() => null);
     await partsOf(model, offering({ replyForm: 'tool-call' }));
     const [body] = bodies();
     expect(body?.tools?.map((tool) => tool.function.name)).toEqual(['action_reply', 'search', 'clock']);
@@ -81,7 +70,7 @@ describe('the openai model, offering tools in addition to a reply', () => {
   });
 
   test('sends no tools without offered tools, and with nativeTools: false', async () => {
-    const { model, ways } = await pickyServer(() => null);
+    const { model, ways } = await modelOf(() => null);
     await partsOf(model);
     expect(ways()).toEqual(['no tools strict_schema']);
     expect(openaiModel({ model: 'm', apiKey: 'k', nativeTools: false }).nativeTools).toBe(false);
@@ -91,7 +80,7 @@ describe('the openai model, offering tools in addition to a reply', () => {
   });
 
   test('a tool with an optional property is not strict, because it does not accept null', async () => {
-    const { model, bodies } = await pickyServer(() => null);
+    const { model, bodies } = await modelOf(() => null);
     const nested = { type: 'object', properties: { of: loose }, required: ['of'] };
     const tools = [closed, loose, nested, { type: 'object' }].map((parameters, at) => ({
       ...search,
@@ -186,7 +175,7 @@ describe('a server that does not support tools in addition to a reply', () => {
     ],
     ['something', 400, said('That is unsupported')],
   ])('[C4] is sent tools in the prompt within the same call, and that is remembered: %s', async (_, status, body) => {
-    const { model, bodies, ways } = await pickyServer(({ tools }) => (tools ? [status, body] : null));
+    const { model, bodies, ways } = await modelOf(({ tools }) => (tools ? [status, body] : null));
     const request = offering();
     for (let call = 0; call < 2; call += 1)
       expect(await repliesOf(model, request)).toMatchObject({ text: '{}', calls: [], end: 'stop' });
@@ -202,7 +191,7 @@ describe('a server that does not support tools in addition to a reply', () => {
   });
 
   test('[C4] is sent tools without strict schemas if it rejects strict ones', async () => {
-    const { model, ways } = await pickyServer(({ tools }) =>
+    const { model, ways } = await modelOf(({ tools }) =>
       tools?.some((tool) => tool.function.strict)
         ? [400, said("Invalid schema for function 'search'", { param: 'tools[0].function.parameters' })]
         : null,
@@ -214,7 +203,7 @@ describe('a server that does not support tools in addition to a reply', () => {
   });
 
   test('[C4] a rejected schema does not affect other schemas', async () => {
-    const { model, ways } = await pickyServer(({ tools }) =>
+    const { model, ways } = await modelOf(({ tools }) =>
       tools?.[0]?.function.name === 'bad'
         ? [400, said("Invalid schema for function 'bad': got type 'string'", { param: 'tools[0].function.parameters' })]
         : null,
@@ -235,7 +224,7 @@ describe('a server that does not support tools in addition to a reply', () => {
   });
 
   test('a rejected format is given up before the tools', async () => {
-    const { model, ways } = await pickyServer(({ response_format: format }) =>
+    const { model, ways } = await modelOf(({ response_format: format }) =>
       format?.type === 'json_schema' ? [400, said('response_format json_schema?')] : null,
     );
     expect((await repliesOf(model, offering())).calls).toHaveLength(1);
@@ -246,7 +235,7 @@ describe('a server that does not support tools in addition to a reply', () => {
     ['tool_choice', ['required ssp', 'auto ssp', 'unsaid ssp']],
     ['required', ['required ssp', 'auto ssp']],
   ])('[A12] a call of any tool falls back from the tool choice %s', async (refused, all) => {
-    const { model, ways } = await pickyServer(({ tool_choice: choice }) =>
+    const { model, ways } = await modelOf(({ tool_choice: choice }) =>
       choice === 'required' || (refused === 'tool_choice' && choice !== undefined)
         ? [400, said(`tool_choice ${refused} is not supported`)]
         : null,
@@ -258,11 +247,11 @@ describe('a server that does not support tools in addition to a reply', () => {
   });
 
   test('[A12] is sent all but one tool in the prompt if it accepts one, and is reported if it accepts none', async () => {
-    const one = await pickyServer(({ tools = [] }) => (tools.length > 1 ? [400, said('That is unsupported')] : null));
+    const one = await modelOf(({ tools = [] }) => (tools.length > 1 ? [400, said('That is unsupported')] : null));
     const request = offering({ replyForm: 'tool-call' });
     expect((await repliesOf(one.model, request)).calls).toMatchObject([{ name: 'action_reply' }]);
     expect(one.ways()).toEqual(['required ssp', 'named s']);
-    const none = await pickyServer(({ tools }) => (tools ? [400, said('tools are not supported')] : null));
+    const none = await modelOf(({ tools }) => (tools ? [400, said('tools are not supported')] : null));
     expect(await failureFrom(none.model, request)).toMatchObject({ code: 'tools_unsupported', retryable: false });
     expect(none.ways()).toEqual(['required ssp']);
   });
@@ -276,7 +265,7 @@ describe('a server that does not support tools in addition to a reply', () => {
   ] as const)(
     'is sent a bounded number of requests if it rejects everything, and nothing is remembered (%s)',
     async (replyForm, all) => {
-      const { model, ways } = await pickyServer(({ tools = [] }) => {
+      const { model, ways } = await modelOf(({ tools = [] }) => {
         const isStrict = tools.some((tool) => tool.function.strict);
         return [400, said(`${isStrict ? 'strict' : 'that'}: unsupported`)];
       });
@@ -295,7 +284,7 @@ describe('a server that does not support tools in addition to a reply', () => {
     ['a crash', 500, said('the tool box fell over')],
     ['another parameter', 400, said('temperature?', { param: 'temperature' })],
   ])('a rejection about something else does not move tools to the prompt: %s', async (_, status, body) => {
-    const { model, ways } = await pickyServer(() => [status, body]);
+    const { model, ways } = await modelOf(() => [status, body]);
     await failureFrom(model, offering());
     expect(ways()).toEqual([`auto sp ${S}`]);
   });

@@ -1,15 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import {
-  type ChatBody,
-  chatServer,
-  chunk,
-  completion,
-  event,
-  respondWithJson,
-  streaming,
-  toolChunk,
-} from '../../support/chat-server.ts';
+import { type ChatBody, pickyServer } from '../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, replyOf, textOf } from '../../support/model-streams.ts';
 
 const request = modelRequest({ replyForm: 'tool-call' });
@@ -19,18 +10,9 @@ const QWEN = said('The tool_choice parameter does not support being set to requi
   param: 'invalid_parameter_error',
 });
 
-/** A server that rejects requests for which `complaint` returns a status and a body, and records the requests. */
-async function pickyServer(complaint: (body: ChatBody, index: number) => readonly [number, unknown] | null) {
-  const server = await chatServer(({ body, index, response }) => {
-    const refusal = complaint(body, index);
-    const call = { index: 0, id: 'a', function: { name: body.tools?.[0]?.function.name, arguments: '{}' } };
-    if (refusal !== null) respondWithJson(response, ...refusal);
-    else if (!body.tools) streaming(response).end(completion('{}'));
-    else streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'stop')));
-  });
-  const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
-  const bodies = () => server.exchanges.map(({ body }) => body);
-  return { model, bodies, ways: () => bodies().map(wayOf) };
+async function modelOf(complaint: Parameters<typeof pickyServer>[0]) {
+  const { baseURL, bodies } = await pickyServer(complaint);
+  return { model: openaiModel({ model: 'm', apiKey: 'k', baseURL }), bodies, ways: () => bodies().map(wayOf) };
 }
 
 function wayOf({ tools, tool_choice: choice, stream_options: usage }: ChatBody): string {
@@ -39,11 +21,11 @@ function wayOf({ tools, tool_choice: choice, stream_options: usage }: ChatBody):
 }
 
 const callOf = async (model: ReturnType<typeof openaiModel>) => replyOf(await partsOf(model, request)).calls;
-const CALL = [{ name: 'action_reply', arguments: '{}' }];
+const CALL = [{ name: 'action_reply', arguments: '{"q":"x"}' }];
 
 describe('the openai model, requesting a tool call', () => {
   test('[A12] sends the schema as one strict tool with its name as the choice, and no response format', async () => {
-    const { model, bodies } = await pickyServer(() => null);
+    const { model, bodies } = await modelOf(() => null);
     expect(await callOf(model)).toEqual(CALL);
     const [body] = bodies();
     expect(body?.tools).toEqual([
@@ -63,7 +45,7 @@ describe('the openai model, requesting a tool call', () => {
   });
 
   test('[A12] a schema that strict mode cannot express is sent unchanged, with its description as the tool’s', async () => {
-    const { model, bodies } = await pickyServer(() => null);
+    const { model, bodies } = await modelOf(() => null);
     const outputSchema = { type: 'object', description: 'What to do next.', additionalProperties: true };
     await partsOf(model, modelRequest({ replyForm: 'tool-call', outputSchema }));
     const tool = bodies()[0]?.tools?.[0]?.function;
@@ -79,7 +61,7 @@ describe('the openai model, requesting a tool call', () => {
       ['named strict', 'required strict', 'auto strict', 'unsaid strict', 'unsaid strict'],
     ],
   ])('[A12] a rejected tool choice is weakened, and that is remembered: %j', async (body, takes, ways) => {
-    const subject = await pickyServer(({ tool_choice: choice }) => {
+    const subject = await modelOf(({ tool_choice: choice }) => {
       const isTaken = choice === undefined || choice === takes || (takes === 'string' && typeof choice === 'string');
       return isTaken ? null : [400, body];
     });
@@ -89,7 +71,7 @@ describe('the openai model, requesting a tool call', () => {
   });
 
   test('[A12] if the call is not forced, the prompt asks for it', async () => {
-    const { model, bodies } = await pickyServer((body) => (body.tool_choice === 'auto' ? null : [400, QWEN]));
+    const { model, bodies } = await modelOf((body) => (body.tool_choice === 'auto' ? null : [400, QWEN]));
     await partsOf(model, request);
     expect(bodies().at(-1)?.messages?.[0]?.content).toBe(
       'You answer.\n\nReply with one call of the tool action_reply and nothing else.',
@@ -101,14 +83,14 @@ describe('the openai model, requesting a tool call', () => {
     [422, { detail: [{ loc: ['body', 'tools', 0, 'function', 'strict'], msg: 'Extra inputs are not permitted' }] }],
     [400, said('That is unsupported')],
   ])('[A12] rejected strict mode is given up, and the forced choice kept: %i %j', async (status, body) => {
-    const { model, ways } = await pickyServer(({ tools }) => (tools?.[0]?.function.strict ? [status, body] : null));
+    const { model, ways } = await modelOf(({ tools }) => (tools?.[0]?.function.strict ? [status, body] : null));
     expect(await callOf(model)).toEqual(CALL);
     expect(await callOf(model)).toEqual(CALL);
     expect(ways()).toEqual(['named strict', 'named', 'named']);
   });
 
   test('[A12] the fallback of one reply form does not affect the other', async () => {
-    const { model, bodies, ways } = await pickyServer(({ tools, tool_choice: choice, response_format: format }) => {
+    const { model, bodies, ways } = await modelOf(({ tools, tool_choice: choice, response_format: format }) => {
       if (tools) return typeof choice === 'object' ? [400, LM_STUDIO] : null;
       return format?.type === 'json_schema' ? [400, said('json_schema?')] : null;
     });
@@ -137,7 +119,7 @@ describe('the openai model, requesting a tool call', () => {
   ])(
     '[A12] a server without tools gets no other form; the failure names the alternative: %i %j',
     async (status, body) => {
-      const { model, ways } = await pickyServer(({ tools }) => (tools ? [status, body] : null));
+      const { model, ways } = await modelOf(({ tools }) => (tools ? [status, body] : null));
       const failure = await failureFrom(model, request);
       expect(failure).toMatchObject({ code: 'tools_unsupported', retryable: false, status, stage: 'transport' });
       expect(failure.message).toMatch(
@@ -148,7 +130,7 @@ describe('the openai model, requesting a tool call', () => {
   );
 
   test('[A12] if nothing is accepted, gives up one feature at a time in a bounded number of calls, and remembers nothing', async () => {
-    const { model, ways } = await pickyServer((_, index) => [400, said(`unsupported, ${index}`)]);
+    const { model, ways } = await modelOf((_, index) => [400, said(`unsupported, ${index}`)]);
     const failure = await failureFrom(model, request);
     expect(failure).toMatchObject({ code: 'bad_request', retryable: false });
     expect(failure.message).toContain('unsupported, 0');
@@ -165,7 +147,7 @@ describe('the openai model, requesting a tool call', () => {
     ['the key', 401, said('tool_choice is not for you')],
     ['the load', 503, said('tools are not supported right now')],
   ])('a rejection about something else is not repeated: %s', async (_, status, body) => {
-    const { model, ways } = await pickyServer(() => [status, body]);
+    const { model, ways } = await modelOf(() => [status, body]);
     expect((await failureFrom(model, request)).code).not.toBe('tools_unsupported');
     expect(ways()).toEqual(['named strict']);
   });

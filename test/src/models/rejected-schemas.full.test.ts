@@ -8,16 +8,7 @@ import { aiSdkModel } from '../../../src/entries/ai-sdk.ts';
 import { createStructuredOutput } from '../../../src/entries/index.ts';
 import { isJsonNode } from '../../../src/internal/json-schema.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import {
-  type ChatBody,
-  chatServer,
-  chunk,
-  completion,
-  event,
-  respondWithJson,
-  streaming,
-  toolChunk,
-} from '../../support/chat-server.ts';
+import { type ChatBody, pickyServer } from '../../support/chat-server.ts';
 import { modelRequest, partsOf, replyOf } from '../../support/model-streams.ts';
 
 interface SentTool {
@@ -80,18 +71,12 @@ const bare: Complaint = (body) =>
 const noNames: Complaint = (body) =>
   JSON.stringify(body).match(/"propertyNames":/u) && "'propertyNames' is not permitted";
 
-async function serverThat(complain: Complaint, answer = '{}') {
-  const server = await chatServer(({ body, response }) => {
+const serverThat = (complain: Complaint, answer?: string) =>
+  pickyServer((body) => {
     const message = complain(body);
-    const name = body.tools?.at(-1)?.function.name;
-    const call = { index: 0, id: 'a', function: { name, arguments: '{"q":"x"}' } };
-    if (message !== null)
-      respondWithJson(response, 400, { error: { message, code: null, param: null, type: 'invalid_request_error' } });
-    else if (name === undefined) streaming(response).end(completion(answer));
-    else streaming(response).end(event(toolChunk(call)) + event(chunk({}, 'tool_calls')));
-  });
-  return { baseURL: server.baseURL, bodies: () => server.exchanges.map(({ body }) => body) };
-}
+    const error = { message, code: null, param: null, type: 'invalid_request_error' };
+    return message === null ? null : [400, { error }];
+  }, answer);
 
 const MODELS: readonly (readonly [string, (baseURL: string) => ChatModel])[] = [
   ['openaiModel', (baseURL) => openaiModel({ model: 'm', apiKey: 'k', baseURL })],
@@ -168,7 +153,7 @@ describe.each(MODELS)('%s', (library, create) => {
     expect(formatIn(bodies()[2] ?? {}).name).not.toBe('json_object');
   });
 
-  it('does not take the name of a property for that of a tool', async () => {
+  it('does not mistake the name of a property for that of a tool', async () => {
     const message =
       "Invalid schema for response_format 'x': In context=('properties', 'find'), schema must have a type.";
     const { baseURL, bodies } = await serverThat((body) => (formatIn(body).schema ? message : null));
@@ -211,7 +196,7 @@ describe.each(MODELS)('%s', (library, create) => {
   );
 });
 
-it('a provider’s warning about the schema of a tool is not about that of the reply', async () => {
+it('a provider’s warning about the schema of a tool does not change how that of the reply is sent', async () => {
   const { baseURL, bodies } = await serverThat(() => null, '{"response":"x"}');
   const parameters = { type: 'object', properties: { q: { type: 'string', pattern: '^(?!x)' } }, required: ['q'] };
   const warnings: string[] = [];

@@ -183,7 +183,7 @@ describe('a chain as a language model', () => {
     });
   });
 
-  test('streams long white space once, and replaces half of a surrogate pair', async () => {
+  test('streams long white space once, and replaces unpaired surrogates', async () => {
     const answerText = `It is${' \n'.repeat(2_000)}so \ud83d and \ude00, \ud83d\ude00.`;
     const model = scriptedModel(
       {},

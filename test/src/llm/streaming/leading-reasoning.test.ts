@@ -47,7 +47,7 @@ describe('reasoning in the reply text', () => {
       });
   });
 
-  test('[A12] begins only with a complete mark, and elsewhere than at the start only if it ends', async () => {
+  test('[A12] begins only with a complete mark, and after other text only if it also ends', async () => {
     for (const text of [
       '{"a":2} <think>{"a":1}</think>',
       'x <think>{"a":2}',
@@ -61,31 +61,34 @@ describe('reasoning in the reply text', () => {
       for (const pieces of [[text], [...text]]) expect((await readText(...pieces)).value, text).toEqual({ a: 2 });
   });
 
-  test.each(MARKS)('[A12] is what precedes the end of %s… %s, with or without its beginning', async (begin, end) => {
-    const drafts = [
-      'Could be {"a":1}? No.\n',
-      '{"a":1}',
-      '{"a":1, oops',
-      '[1] {"a": [1',
-      '{"a":"1\n',
-      'Say {"a":"x',
-      '',
-      'no JSON',
-    ];
-    for (const draft of drafts)
-      for (const start of ['', begin, `x ${begin}`]) {
-        const text = `${start}${draft}${end}\n{"a":2}`;
-        for (const pieces of [[text], [...text], [text.slice(0, -12), text.slice(-12)]])
-          expect((await readText(...pieces)).value, text).toEqual({ a: 2 });
-      }
-    const twice = `${begin}{"a":1}${end} Wait: {"a":3}${end}{"a":2}`;
-    await readAnywhere(twice, ({ value, partials }, how) => {
-      expect(value, how).toEqual({ a: 2 });
-      expect(partials.at(-1), how).toEqual({ a: 2 });
-    });
-  });
+  test.each(MARKS)(
+    '[A12] is everything before the end mark of %s… %s, with or without the first mark',
+    async (begin, end) => {
+      const drafts = [
+        'Could be {"a":1}? No.\n',
+        '{"a":1}',
+        '{"a":1, oops',
+        '[1] {"a": [1',
+        '{"a":"1\n',
+        'Say {"a":"x',
+        '',
+        'no JSON',
+      ];
+      for (const draft of drafts)
+        for (const start of ['', begin, `x ${begin}`]) {
+          const text = `${start}${draft}${end}\n{"a":2}`;
+          for (const pieces of [[text], [...text], [text.slice(0, -12), text.slice(-12)]])
+            expect((await readText(...pieces)).value, text).toEqual({ a: 2 });
+        }
+      const twice = `${begin}{"a":1}${end} Wait: {"a":3}${end}{"a":2}`;
+      await readAnywhere(twice, ({ value, partials }, how) => {
+        expect(value, how).toEqual({ a: 2 });
+        expect(partials.at(-1), how).toEqual({ a: 2 });
+      });
+    },
+  );
 
-  test('[A12] is no mark in a text of the value, whole or cut off', async () => {
+  test('[A12] neither begins nor ends at a mark in a string of the value, whole or cut off', async () => {
     for (const value of [
       { a: 'write </think>' },
       { a: '</think> <think>', b: { a: 1 } },
@@ -111,7 +114,7 @@ describe('reasoning in the reply text', () => {
     });
   });
 
-  test('precedes a list, prose and calls of tools, too', async () => {
+  test('is also skipped before a list, prose and calls of tools', async () => {
     const list = await readAll(streamOf(['[{"a":1}] or', ' so</thi', 'nk>[{"a":2},', '{"a":3}]']), {
       acceptsList: true,
     });
@@ -127,7 +130,7 @@ describe('reasoning in the reply text', () => {
   });
 });
 
-describe('a reply that a server takes for reasoning', () => {
+describe('a reply that a server reports as reasoning', () => {
   const json = '{"a":2}';
 
   test.each([
@@ -152,7 +155,7 @@ describe('a reply that a server takes for reasoning', () => {
   });
 });
 
-test('a draft in reasoning without a beginning, and a reply as reasoning, over HTTP', async () => {
+test('reasoning without its first mark, and a reply reported as reasoning, are read over HTTP', async () => {
   const replies = [
     completion('Could be {"capital":"Lyon"}? No.\n</think>\n{"capital":"Paris"}'),
     event(chunk({ reasoning_content: '{"capital":"Paris"}', content: null })) + event(chunk({}, 'stop')) + DONE,

@@ -114,7 +114,7 @@ describe('a number that would lose digits', () => {
     ['numbers to choose from', { enum: [1, 2] }, false],
     ['texts to choose from', { enum: [1, ID] }, true],
     ['nothing that the schema says', {}, true],
-  ])('is text where the JSON Schema allows it: %s (%#)', async (_, id, isText) => {
+  ])('becomes text only if the JSON Schema allows it: %s (%#)', async (_, id, isText) => {
     const jsonSchema = {
       type: 'object',
       properties: { id },
@@ -163,7 +163,7 @@ function languageModelThatCalls(input: unknown) {
 }
 
 describe('a native call with a long number', () => {
-  it.each(CALLERS)('of %s never runs with another one', async (caller, create) => {
+  it.each(CALLERS)('of %s never runs with another number', async (caller, create) => {
     const tools = [{ name: 'look', description: 'Looks.', parameters: { type: 'object' } }];
     const { calls } = replyOf(await partsOf(await create(`{"id":${ID}}`), modelRequest({ tools })));
     expect(calls).toHaveLength(1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isPrefix, splitAt, wrappedJson } from '../../../support/json-text.ts';
+import { splitAt, wrappedJson } from '../../../support/json-text.ts';
 import { readAll, readText, streamOf } from '../../../support/model-streams.ts';
 
 const places = fc.array(fc.nat(2_000), { maxLength: 12 });
@@ -97,3 +97,14 @@ describe('edge-case values', () => {
     }
   });
 });
+
+/** Whether a value may be what has arrived so far of another: strings and lists grow at their end, objects by members. */
+function isPrefix(part: unknown, whole: unknown): boolean {
+  if (typeof part === 'string') return typeof whole === 'string' && whole.startsWith(part);
+  if (Array.isArray(part))
+    return Array.isArray(whole) && part.length <= whole.length && part.every((one, i) => isPrefix(one, whole[i]));
+  if (typeof part !== 'object' || part === null) return Object.is(part, whole);
+  if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) return false;
+  const members = new Map<string, unknown>(Object.entries(whole));
+  return Object.entries(part).every(([key, one]) => members.has(key) && isPrefix(one, members.get(key)));
+}

@@ -76,7 +76,7 @@ const ANSWERS: readonly Refusal[] = [
 
 describe('a server that was restarted', () => {
   it.each(ANSWERS.map((refusal) => [`${refusal.status ?? 200} ${JSON.stringify(bodyOf(refusal))}`, refusal] as const))(
-    'and answers %s gets a new session and the call once more, also from parallel calls',
+    'and answers %s gets a new session and the call again, also from parallel calls',
     async (_, refusal) => {
       const { connection, ran, restart, count } = await restartable(refusal);
       expect(await callTool(connection, 'work')).toBe('worked');
@@ -93,7 +93,7 @@ describe('a server that was restarted', () => {
   it.each([
     { status: 400, body: 'Bad Request: Server not initialized' },
     { body: error(-32_002, 'Server not initialized') },
-  ] as readonly Refusal[])('gets a new connection, too, if it has no sessions (%j)', async (refusal) => {
+  ] as readonly Refusal[])('gets a new connection, even if it has no sessions (%j)', async (refusal) => {
     const { connection, ran, restart } = await restartable(refusal, false);
     restart();
     expect(await callTool(connection, 'work')).toBe('worked');

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
  * The stages at which an attempt or a phase can fail. `aborted`: the run stopped it, for example at a cancellation or a deadline
  * of the run. `unexpected` is a bug or an actor that threw: reported, never hidden.
  */
-export const failureStageSchema = z.enum([
+const failureStageSchema = z.enum([
   'transport',
   'extraction',
   'schema',

@@ -1,10 +1,7 @@
 import { nextTurn } from '../internal/async.ts';
 import { createTurns, type TakeTurn } from './turns.ts';
 
-/**
- * XState's clock interface plus the current time. `now` returns milliseconds since the epoch and never goes back; a simulated clock
- * may count from 0.
- */
+/** XState's clock interface plus the current time: milliseconds since the epoch, or from 0 if simulated, which never go back. */
 export interface Clock {
   now(): number;
   setTimeout(fn: (...args: unknown[]) => void, timeoutMs: number): unknown;

@@ -34,10 +34,7 @@ export interface StartEntry {
 export type ExternalEvent =
   /** An event that was sent to an actor. With `id`, a repeated send counts once. */
   | { readonly type: 'delivery'; readonly actor: ActorPath; readonly event: Json; readonly id?: string }
-  /**
-   * What an activity or source reports: to itself (its result), or to another actor. `received` is how many events it had received; left out
-   * for none.
-   */
+  /** What an activity or source reports: to itself (its result), or to another actor. `received`: how many events it had received, if any. */
   | {
       readonly type: 'activity-event';
       readonly activity: number;

@@ -25,8 +25,8 @@ interface ExplainedGuard {
 }
 
 /**
- * Returns a guard for `setup` or `provide` whose compared values are recorded in the journal of a durable actor. In any other actor, it is an
- * ordinary guard.
+ * Returns a guard for `setup` or `provide` whose compared values are recorded in the journal of a durable actor.
+ * In any other actor, it is an ordinary guard.
  *
  * @example
  * guards: {

@@ -110,10 +110,7 @@ export interface StubOptions {
   readonly inspect?: ((event: InspectionEvent) => void) | undefined;
 }
 
-/**
- * Creates an actor of a machine with stubs for all actors that it starts, except the stand-ins. No time passes. An error of the actor is only
- * in its snapshot.
- */
+/** Creates an actor with stubs for all actors that its machine starts, except the stand-ins. No time passes; its snapshot has its error. */
 export function createStubbedActor(
   machine: AnyStateMachine,
   { original, input, standIns = {}, inspect }: StubOptions,

@@ -10,17 +10,20 @@ import {
   candidatesFor,
   type HostedActor,
   type HostedLogic,
+  historyOf,
   hostActor,
   initialNodes,
   isInside,
   isMachine,
+  type Scheduled,
   type SystemHooks,
+  scheduleOwn,
   transitionsTaken,
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
 import type { Codec, Json } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
-import type { ActorPath, Candidate, DerivedEvent, ExternalEvent } from './entries.ts';
+import type { ActorPath, Candidate, DerivedEvent, ExternalEvent, Keyframe } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
@@ -82,6 +85,7 @@ export interface Timer {
   readonly path: ActorPath;
   readonly event: string;
   readonly dueMs: number;
+  readonly scheduled: Scheduled | null;
   readonly fire: () => void;
 }
 
@@ -137,7 +141,7 @@ export class DurableActorSystem {
   #root: HostedActor | null = null;
   /** The effect that is being executed, and how many events it has sent. */
   #sending: { readonly key: string; count: number } | null = null;
-  #scheduling: { readonly path: ActorPath; readonly event: string } = { path: '', event: '' };
+  #scheduling: Scheduled | null = null;
 
   constructor(options: ActorSystemOptions) {
     this.#options = options;
@@ -160,14 +164,14 @@ export class DurableActorSystem {
     return this.#root.ref;
   }
 
-  /** Creates the root actor: the first part of the first step. */
-  create(): void {
+  /** Creates the root actor: the first part of the first step. With `snapshot`, it continues there. */
+  create(snapshot?: object): void {
     this.#act(0, () => {
       const { rootId, input, logger, machine } = this.#options;
       const clock = { setTimeout: this.#startTimer, clearTimeout: (timer: number) => void this.timers.delete(timer) };
       const root = createActor(withRecordedGuards(machine), {
         id: rootId,
-        input,
+        ...(snapshot ? { snapshot: snapshot as never } : { input }),
         clock,
         inspect: {
           next: (event) => {
@@ -191,6 +195,59 @@ export class DurableActorSystem {
     this.#hasBegun = true;
     if (this.#root === null) this.create();
     this.#step(0, true, () => void this.root.start());
+  }
+
+  /** Whether nothing is in progress but the root actor and its timers. */
+  get isAtRest(): boolean {
+    if (this.#root === null || this.#actors.size > 1 || this.openEffects.size > 0) return false;
+    const { status, children } = this.root.getSnapshot() as AnyMachineSnapshot;
+    return status === 'active' && Object.keys(children).length === 0;
+  }
+
+  /** Returns what `restore` takes; null if the actor is not at rest or its context cannot be restored exactly. */
+  keyframe(): Omit<Keyframe, 'sentIds'> | null {
+    if (!this.isAtRest) return null;
+    const { codec } = this.#options;
+    const snapshot = this.root.getSnapshot() as AnyMachineSnapshot;
+    const { value, context } = snapshot;
+    const timers = [...this.timers.values()];
+    const isOwn = ({ scheduled }: Timer): boolean =>
+      scheduled !== null && scheduled.source === this.root && scheduled.target === this.root;
+    if (!timers.every(isOwn)) return null;
+    try {
+      return {
+        snapshot: { value, context: codec.encodeExactly(context, 'context'), historyValue: historyOf(snapshot) },
+        timers: timers.map(({ number, dueMs, scheduled }) => ({
+          timer: number,
+          event: codec.encodeExactly(scheduled?.event, 'event'),
+          id: scheduled?.id ?? null,
+          dueMs,
+        })),
+        next: [this.#nextActivity, this.#nextTimer, this.#nextEffect, this.#nextSession],
+        random: this.#random.state,
+      };
+    } catch {
+      // For example, a context with actors.
+      return null;
+    }
+  }
+
+  /** Continues at a keyframe, instead of `begin`. Nothing is recorded. */
+  restore({ snapshot, timers, next, random }: Omit<Keyframe, 'sentIds'>): void {
+    const { codec } = this.#options;
+    this.#hasBegun = true;
+    this.create({ ...snapshot, status: 'active', context: codec.decode(snapshot.context), children: {} });
+    this.#act(0, () => {
+      this.root.start();
+      for (const { timer, event, id, dueMs } of timers) {
+        this.#nextTimer = timer;
+        scheduleOwn(this.root, codec.decode(event) as AnyEventObject, dueMs, id ?? undefined);
+      }
+    });
+    [this.#nextActivity, this.#nextTimer, this.#nextEffect, this.#nextSession] = next;
+    this.#random.state = random;
+    const { _nodes: nodes, historyValue: history } = this.root.getSnapshot() as AnyMachineSnapshot;
+    this.#configurations.set(this.root, { nodes, history });
   }
 
   /** Whether an event still has a receiver. */
@@ -380,8 +437,8 @@ export class DurableActorSystem {
       sessionId: `${this.#options.actorId}/x:${session}`,
       nextSessionId: () => `x:${this.#nextSession}`,
       relay: this.#relay,
-      schedule: (source, event) => {
-        this.#scheduling = { path: this.#pathOf(source), event: event.type };
+      schedule: (scheduled) => {
+        this.#scheduling = scheduled;
       },
       unregister: (ended) => this.#forget(ended),
       stop: () => this.#options.receive({ type: 'stopped' }),
@@ -539,10 +596,11 @@ export class DurableActorSystem {
   readonly #startTimer = (fire: () => void, delayMs: number): number => {
     const number = this.#nextTimer;
     this.#nextTimer += 1;
-    const { path, event } = this.#scheduling;
+    const scheduled = this.#scheduling;
+    const [path, event] = [this.#pathOf(scheduled?.source), scheduled?.event.type ?? ''];
     const dueMs = dueAfter(this.#nowMs, delayMs);
     this.#options.record({ type: 'timer-start', timer: number, actor: path, event, dueMs });
-    this.timers.set(number, { number, path, event, dueMs, fire });
+    this.timers.set(number, { number, path, event, dueMs, scheduled, fire });
     return number;
   };
 

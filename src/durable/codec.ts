@@ -18,6 +18,8 @@ export interface ValueCodec<Value = any, Stored = any> {
 export interface Codec {
   /** Throws `not_durable`, which names the path of the first value that no codec stores. */
   encode(value: unknown, subject: string): Json;
+  /** Keeps members that are `undefined`, and rejects an object that occurs twice, because it would become two objects. */
+  encodeExactly(value: unknown, subject: string): Json;
   decode(stored: Json): unknown;
   /** Throws as `encode` does, without encoding. Skips the objects in `known`, and adds those that it has checked: values are immutable. */
   check(value: unknown, subject: string, known: WeakSet<object>): void;
@@ -97,12 +99,19 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
   const all = [...codecs, ...BUILT_IN, errors];
   const byName = new Map(all.toReversed().map((one) => [one.name, one]));
 
+  /** The objects seen so far, if the value must be restored exactly. */
+  let seen: Set<object> | null = null;
+
   function encode(value: unknown, path: Path): Json {
     if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
     if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return value;
     const own = all.find(({ is }) => is(value));
     if (typeof value === 'object') requireTree(value, path);
     else if (own === undefined) throw notDurable(value, path);
+    if (typeof value === 'object') {
+      if (seen?.has(value)) throw notDurable('an object that occurs twice', path);
+      seen?.add(value);
+    }
     if (own !== undefined) {
       const inside: Path = { key: null, owner: Object(value), above: path };
       const inner = own === errors ? encodeError(value as Error, inside) : encode(own.encode(value), inside);
@@ -114,7 +123,8 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     if (!isRecord(value)) throw notDurable(value, path);
     const members: Record<string, Json> = {};
     for (const [key, member] of Object.entries(value))
-      if (member !== undefined) define(members, key, encode(member, { key, owner: value, above: path }));
+      if (member !== undefined || seen !== null)
+        define(members, key, encode(member, { key, owner: value, above: path }));
     return Object.hasOwn(value, TAG) ? { [TAG]: 'Object', value: members } : members;
   }
 
@@ -165,6 +175,14 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
   const pathOf = (subject: string): Path => ({ key: subject, owner: null, above: null });
   return {
     encode: (value, subject) => encode(value, pathOf(subject)),
+    encodeExactly(value, subject) {
+      seen = new Set();
+      try {
+        return encode(value, pathOf(subject));
+      } finally {
+        seen = null;
+      }
+    },
     decode,
     check: (value, subject, known) => check(value, pathOf(subject), known),
   };

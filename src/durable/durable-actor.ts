@@ -7,7 +7,7 @@ import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent } from './ent
 import { PostChainError } from './error.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
-import type { ReplayedSystem } from './replay.ts';
+import { keyframeOf, type ReplayedSystem } from './replay.ts';
 import type { ReusedCalls } from './reused-calls.ts';
 
 /** What an actor is waiting for. Times are in milliseconds since the epoch. */
@@ -38,7 +38,7 @@ export interface DurableActor<Machine extends AnyStateMachine> {
    */
   send(event: EventFromLogic<Machine>, options?: SendOptions): Promise<boolean>;
   readonly pending: Pending;
-  /** The journal so far. */
+  /** The journal so far. If the actor continued from a keyframe: its first entry, and those since the keyframe. */
   readonly entries: readonly DurableEntry[];
   /** Starts an actor that was opened with `isPaused`; does nothing if it has started. Events that it received before are processed first. */
   begin(): void;
@@ -64,6 +64,9 @@ export interface HostOptions {
   readonly onEntry?: ((entry: DurableEntry) => void) | undefined;
   readonly reuse?: ReusedCalls | undefined;
 }
+
+/** About the length of an entry: keyframes take at most as much room as the other entries. */
+const ENTRY_CHARS = 100;
 
 /** The longest delay that `setTimeout` supports. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
@@ -100,6 +103,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly #reportClosed: () => void;
   /** Entries that are not stored yet. */
   #unstored: DurableEntry[] = [];
+  /** How many entries follow before the next keyframe. */
+  #untilKeyframe: number;
   #writing: Promise<void> | null = null;
   #atMs: number;
   #isBusy = true;
@@ -128,6 +133,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#sentIds = replayed.sentIds;
     this.#writer = guardedWriter(writer);
     this.entries = [...entries];
+    const sinceKeyframe = entries.length - 1 - entries.findLastIndex(({ type }) => type === 'keyframe');
+    this.#untilKeyframe = (writer.keyframeEvery ?? Number.POSITIVE_INFINITY) - sinceKeyframe;
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
     this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.clockStartMs : this.#atMs;
@@ -278,8 +285,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   #append(event: DurableEvent): void {
-    const entry = { seq: this.entries.length, atMs: this.#atMs, ...event } as DurableEntry;
+    const entry = { seq: (this.entries.at(-1)?.seq ?? -1) + 1, atMs: this.#atMs, ...event } as DurableEntry;
     this.entries.push(entry);
+    this.#untilKeyframe -= 1;
     this.#unstored.push(entry);
     this.#options.onEntry?.(entry);
   }
@@ -320,11 +328,20 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       this.#end();
       return;
     }
+    if (this.#untilKeyframe <= 0 && this.#system.isAtRest) this.#addKeyframe();
     this.#setTimer();
     const isDue = this.#nextDueMs <= this.#nowMs;
     const isIdle = !isDue && this.#system.activities.size === 0 && this.#runningEffects === 0;
     if (this.#closesWhenIdle && isIdle) void this.close();
     for (const resolve of this.#whenDrained.splice(0)) resolve();
+  }
+
+  /** Stores from where another process may continue. The larger it is, the later follows the next one. */
+  #addKeyframe(): void {
+    const state = keyframeOf(this.#system, this.#sentIds);
+    if (state !== null) this.#append({ type: 'keyframe', state });
+    this.#untilKeyframe = (this.#writer.keyframeEvery ?? 0) + JSON.stringify(state).length / ENTRY_CHARS;
+    void this.#write();
   }
 
   /** Delivers the recorded events of a call instead of making it. */

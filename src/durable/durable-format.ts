@@ -34,6 +34,7 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
   compare: (one, other) => other.startedAt.localeCompare(one.startedAt) || one.id.localeCompare(other.id),
   isCheckpoint: ({ type }) => type === 'start' || type === 'end',
   isEnd: (entry) => endedAs(entry) !== undefined,
+  isKeyframe: ({ type }) => type === 'keyframe',
 };
 
 /** An actor has ended when its last effects have. */

@@ -12,6 +12,9 @@ import {
   createSystem,
   type Divergence,
   deriveSystem,
+  isPartial,
+  isSameBuild,
+  isSameButKeyframes,
   type ReplayedSystem,
   type ReplayStep,
   replaySteps,
@@ -142,6 +145,11 @@ export function createDurableMachine<Machine extends AnyStateMachine>(
   options: DurableMachineOptions,
 ): DurableMachine<Machine> {
   return new MachineHost(machine, options);
+}
+
+interface ReplayedActor {
+  readonly replayed: ReplayedSystem;
+  readonly start: StartEntry;
 }
 
 class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Machine> {
@@ -289,7 +297,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
     const created = options.mustExist ? null : this.#createJournal(id);
     if (created === null) {
-      const { entries, writer } = await this.#options.journals.open(id, options);
+      const { entries, writer } = await this.#options.journals.open(id, { ...options, fromKeyframe: true });
       return this.#resume(id, entries, writer, options);
     }
     const { host, stored } = this.#start(id, created, options);
@@ -356,7 +364,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     reuse?: ReusedCalls,
   ): Promise<ActorHost<Machine>> {
     try {
-      const { replayed, start } = this.#replayed(id, entries);
+      const { replayed, start } = await this.#latest(id, entries);
       if (replayed.divergence !== null) throw diverged(id, replayed.divergence);
       return await this.#continue(replayed, writer, { ...this.#hostOptions(id, start), ...options, reuse });
     } catch (error) {
@@ -379,15 +387,31 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return host;
   }
 
+  /** Replays a journal from a keyframe on, if it is that of this build and leads to the next one; otherwise from the start. */
+  async #latest(id: string, entries: readonly DurableEntry[]): Promise<ReplayedActor> {
+    if (!isPartial(entries)) return this.#replayed(id, entries, isSameButKeyframes);
+    const start = startOf(entries);
+    try {
+      if (isSameBuild(start, this.#machineOf(start))) {
+        const continued = this.#replayed(id, entries);
+        if (continued.replayed.divergence === null) return continued;
+        continued.replayed.system.close();
+      }
+    } catch {
+      // The whole journal tells why.
+    }
+    return this.#replayed(id, await entriesOf(this.#options.journals.read(id)), isSameButKeyframes);
+  }
+
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
-  #replayed(id: string, entries: readonly DurableEntry[]): { replayed: ReplayedSystem; start: StartEntry } {
+  #replayed(id: string, entries: readonly DurableEntry[], isSame?: SameEntry): ReplayedActor {
     const start = startOf(entries);
     if (start.machine.id !== this.#machine.id)
       throw new PostChainError(
         'invalid_journal',
         `actor ${id}: expected an actor of the machine "${this.#machine.id}"; received one of "${start.machine.id}". Open it with its own machine.`,
       );
-    return { replayed: replaySystem(entries, this.#parts(id, this.#machineOf(start))), start };
+    return { replayed: replaySystem(entries, this.#parts(id, this.#machineOf(start)), isSame), start };
   }
 
   #machineOf({ machine: { version } }: StartEntry): AnyStateMachine {
@@ -422,15 +446,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async #read(id: string): Promise<readonly DurableEntry[]> {
     const actor = await this.#open.get(id);
-    return actor?.entries ?? entriesOf(this.#options.journals.read(id));
+    return actor === undefined || isPartial(actor.entries) ? entriesOf(this.#options.journals.read(id)) : actor.entries;
   }
 
   /** Returns when a waiting actor is due: 0 for at once, infinity if it only waits for events. */
   async #dueAtMs(id: string, lastSeq: number): Promise<number> {
     const known = this.#dueTimes.get(id);
     if (known?.lastSeq === lastSeq) return known.dueAtMs;
-    const entries = await this.#read(id);
-    const { replayed, start } = this.#replayed(id, entries);
+    const entries = await entriesOf(this.#options.journals.read(id, { fromKeyframe: true }));
+    const { replayed, start } = await this.#latest(id, entries);
     const { system, divergence } = replayed;
     const isUnfinished = system.activities.size > 0 || system.openEffects.size > 0;
     const sinceStartMs = Math.min(...[...system.timers.values()].map(({ dueMs }) => dueMs));

@@ -126,7 +126,27 @@ export type Annotation =
   /** What a product or an activity adds. */
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
   /** Another process opened the actor here. */
-  | { readonly type: 'resumed'; readonly resumedAt: string };
+  | { readonly type: 'resumed'; readonly resumedAt: string }
+  /** The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. */
+  | { readonly type: 'keyframe'; readonly state: Keyframe };
+
+/** What determines an actor that consists of its machine alone, without calls, child actors and effects in progress. */
+export interface Keyframe {
+  readonly snapshot: { readonly value: Json; readonly context: Json; readonly historyValue: Json };
+  readonly timers: readonly {
+    readonly timer: number;
+    readonly event: Json;
+    /** What cancels it; null for none. */
+    readonly id: string | null;
+    readonly dueMs: number;
+  }[];
+  /** The numbers of the next activity, timer, effect and actor. */
+  readonly next: readonly [activity: number, timer: number, effect: number, actor: number];
+  /** The state of the random generator. */
+  readonly random: number;
+  /** The ids of the events that were sent. */
+  readonly sentIds: readonly string[];
+}
 
 export type DurableEvent = StartEntry | ExternalEvent | DerivedEvent | Annotation;
 
@@ -140,7 +160,7 @@ const EXTERNAL: ReadonlySet<string> = new Set<ExternalEvent['type']>([
   'failed',
   'stopped',
 ]);
-const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>(['effect-end', 'note', 'resumed']);
+const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>(['effect-end', 'note', 'resumed', 'keyframe']);
 
 export const isExternal = <Entry extends { readonly type: string }>(
   entry: Entry,

@@ -7,6 +7,7 @@ import {
   isAnnotation,
   isExternal,
   JOURNAL_FORMAT,
+  type Keyframe,
   type StartEntry,
 } from './entries.ts';
 import { PostChainError } from './error.ts';
@@ -61,6 +62,22 @@ export interface ReplayStep {
   readonly calls: readonly ReplayedCall[];
 }
 
+/** Returns the keyframe of a system at this moment; null if it has none. */
+export function keyframeOf(system: DurableActorSystem, sentIds: ReadonlySet<string>): Keyframe | null {
+  const state = system.keyframe();
+  return state && { ...state, sentIds: [...sentIds] };
+}
+
+/** Whether a list of entries lacks those between the first one and a keyframe. */
+export const isPartial = (entries: readonly DurableEntry[]): boolean =>
+  entries[1]?.type === 'keyframe' && entries[1].seq > 1;
+
+/** Whether this machine and runtime are those of the journal: only then, keyframes of it are used. */
+export function isSameBuild({ machine: { digest }, node, icu }: StartEntry, machine: AnyStateMachine): boolean {
+  const versions = runtimeVersions();
+  return digest === machineDigest(machine) && node === versions.node && icu === versions.icu;
+}
+
 /** Creates the actor system of a journal's first entry, without starting it. */
 export function createSystem(
   start: StartEntry,
@@ -95,8 +112,12 @@ export interface SystemParts {
 export type SameEntry = (recorded: DurableEntry, event: DurableEvent) => boolean;
 
 /** Replays a journal to its end. See `replaySteps`. */
-export function replaySystem(entries: readonly DurableEntry[], parts: SystemParts): ReplayedSystem {
-  const steps = replaySteps(entries, parts);
+export function replaySystem(
+  entries: readonly DurableEntry[],
+  parts: SystemParts,
+  isSameEntry?: SameEntry,
+): ReplayedSystem {
+  const steps = replaySteps(entries, parts, isSameEntry);
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -105,7 +126,7 @@ export function replaySystem(entries: readonly DurableEntry[], parts: SystemPart
 
 /**
  * Feeds the external events of a journal to the machine, one per step, without a call or effect, and compares what it does with the
- * journal. Entries may be appended to the list until the last step.
+ * journal. Entries may be appended to the list until the last step. In place of the first steps, the list may have a keyframe.
  */
 export function* replaySteps(
   entries: readonly DurableEntry[],
@@ -122,39 +143,52 @@ export function* replaySteps(
   function takeAnnotations(): void {
     for (let entry = entries[cursor]; entry !== undefined && isAnnotation(entry); entry = entries[cursor]) {
       if (entry.type === 'effect-end') for (const effect of entry.effects) system.openEffects.delete(effect);
+      if (entry.type === 'keyframe') {
+        const state = keyframeOf(system, sentIds);
+        const event = { type: 'keyframe' as const, state: state as Keyframe };
+        if (!isSameEntry(entry, event)) {
+          difference = { seq: entry.seq, expected: withoutPlace(entry), received: state && event };
+          return;
+        }
+      }
       cursor += 1;
     }
   }
 
-  const owner: { current: SystemOwner } = {
-    current: {
-      record(event) {
-        if (difference !== null) return;
-        takeAnnotations();
-        const recorded = entries[cursor];
-        if (recorded === undefined) unstored.push(event);
-        else if (isSameEntry(recorded, event)) {
-          if (event.type === 'activity-start') started.add(event.activity);
-          cursor += 1;
-        } else difference = { seq: cursor, expected: withoutPlace(recorded), received: event };
-      },
-      recorded(name) {
-        takeAnnotations();
-        const next = entries[cursor];
-        return next?.type === 'value' && next.name === name ? next : undefined;
-      },
-      receive: () => {},
-      note: () => {},
+  const recorder: SystemOwner = {
+    record(event) {
+      if (difference !== null) return;
+      takeAnnotations();
+      const recorded = entries[cursor];
+      if (recorded === undefined) unstored.push(event);
+      else if (isSameEntry(recorded, event)) {
+        if (event.type === 'activity-start') started.add(event.activity);
+        cursor += 1;
+      } else difference = { seq: recorded.seq, expected: withoutPlace(recorded), received: event };
     },
+    recorded(name) {
+      takeAnnotations();
+      const next = entries[cursor];
+      return next?.type === 'value' && next.name === name ? next : undefined;
+    },
+    receive: () => {},
+    note: () => {},
   };
+  const owner = { current: recorder };
   const system = createSystem(start, parts, owner);
   const step = (): ReplayStep => ({
-    seq: cursor - 1,
+    seq: entries[cursor - 1]?.seq ?? 0,
     snapshot: system.root.getSnapshot(),
     calls: [...system.activities.values()].map(({ number, source, input }) => ({ activity: number, source, input })),
   });
   const isSameSoFar = (): boolean => difference === null;
-  system.begin();
+  const [, keyframe] = entries;
+  if (keyframe?.type === 'keyframe' && isPartial(entries)) {
+    owner.current = { ...recorder, record: () => {} };
+    system.restore(keyframe.state);
+    owner.current = recorder;
+    for (const id of keyframe.state.sentIds) sentIds.add(id);
+  } else system.begin();
   if (isSameSoFar()) yield step();
   while (isSameSoFar()) {
     takeAnnotations();
@@ -165,7 +199,7 @@ export function* replaySteps(
       if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
       system.apply(event, atMs);
       if (isSameSoFar()) yield step();
-    } else difference = { seq: cursor, expected: withoutPlace(entry), received: null };
+    } else difference = { seq: entry.seq, expected: withoutPlace(entry), received: null };
   }
   for (const activity of system.activities.values()) activity.wasInterrupted = started.has(activity.number);
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
@@ -201,7 +235,7 @@ export function deriveSystem(past: readonly DurableEntry[], start: StartEntry, p
       system.begin();
       hasBegun = true;
     }
-    if (!isExternal(entry) && !isAnnotation(entry)) continue;
+    if ((!isExternal(entry) && !isAnnotation(entry)) || entry.type === 'keyframe') continue;
     const { seq: _, atMs: recordedMs, ...event } = entry;
     atMs = recordedMs;
     if (isAnnotation(event)) {
@@ -271,6 +305,10 @@ function runtimeVersions(): { readonly node: string; readonly icu: string } {
 function withoutPlace({ seq: _, atMs: __, ...event }: DurableEntry): DurableEvent {
   return event as DurableEvent;
 }
+
+/** Compares entries, but not keyframes: they are a cache. */
+export const isSameButKeyframes: SameEntry = (recorded, event) =>
+  recorded.type === 'keyframe' || isSame(recorded, event);
 
 /** Whether two entries are equal as JSON, apart from their place in the journal. */
 function isSame(recorded: DurableEntry, event: DurableEvent): boolean {

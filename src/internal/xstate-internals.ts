@@ -201,6 +201,15 @@ export function relay(source: AnyActorRef, target: AnyActorRef, event: AnyEventO
   (source as unknown as PrivateActor).system._relay(source, target, event);
 }
 
+/** Sends an actor an event of its own after a delay. */
+export function scheduleOwn(actor: AnyActorRef, event: AnyEventObject, delayMs: number, id: string | undefined): void {
+  (actor as unknown as PrivateActor).system.scheduler.schedule(actor, actor, event, delayMs, id);
+}
+
+/** The states that were active when their parents were left, as a snapshot is restored from them. */
+export const historyOf = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly { id: string }[]>> =>
+  Object.fromEntries(Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node.id }))]));
+
 /** Registers exactly these actors under their system ids. */
 export function registerSystemIds(system: AnyActorRef['system'], actors: readonly AnyActorRef[]): void {
   const { _set: set, _unregister: unregister } = system as unknown as PrivateActor['system'];
@@ -315,6 +324,14 @@ interface PrivateActor {
   readonly _error: (error: unknown) => void;
 }
 
+/** A delayed event. `id` cancels it. */
+export interface Scheduled {
+  readonly source: AnyActorRef;
+  readonly target: AnyActorRef;
+  readonly event: AnyEventObject;
+  readonly id: string | undefined;
+}
+
 /** The hooks of the owner of an actor system. */
 export interface SystemHooks {
   readonly isRoot: boolean;
@@ -328,7 +345,7 @@ export interface SystemHooks {
     pass: () => void,
   ) => void;
   /** Called before a delayed event is scheduled. */
-  readonly schedule: (source: AnyActorRef, event: AnyEventObject) => void;
+  readonly schedule: (scheduled: Scheduled) => void;
   /** Called when an actor of the system has ended, or is about to be stopped. */
   readonly unregister: (ref: AnyActorRef) => void;
   /** Replaces `stop` of the root actor. */
@@ -366,7 +383,7 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
     system._bookId = hooks.nextSessionId;
     system._relay = (source, target, event) => hooks.relay(source, target, event, () => relay(source, target, event));
     system.scheduler.schedule = (source, target, event, delay, id) => {
-      hooks.schedule(source, event);
+      hooks.schedule({ source, target, event, id });
       schedule(source, target, event, delay, id);
     };
     system._unregister = (ended) => {

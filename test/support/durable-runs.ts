@@ -5,19 +5,29 @@ import type { ActorSummary } from '../../src/durable/durable-format.ts';
 import { createDurableMachine, type DurableMachine } from '../../src/durable/durable-machine.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
 import { idempotencyKey } from '../../src/durable/hosted-call.ts';
-import type { JournalStore, JournalWriter } from '../../src/durable/journals/journal-store.ts';
+import {
+  fromKeyframe,
+  type JournalStore,
+  type JournalWriter,
+  type OpenedJournal,
+} from '../../src/durable/journals/journal-store.ts';
 import type { Scenario, Step, World } from './durable-machines.ts';
 import { TestClock } from './simulated-clock.ts';
 
-/** A store whose process dies when it has stored a number of entries: it stores no more and never answers. */
+/**
+ * A store whose process dies when it has stored a number of entries: it stores no more and never answers. With keyframes, it keeps them as often
+ * as possible.
+ */
 class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
   readonly entries: DurableEntry[];
   isDead = false;
   readonly #life: number;
+  readonly #keyframes: boolean;
 
-  constructor(entries: readonly DurableEntry[] = [], life = Number.POSITIVE_INFINITY) {
+  constructor(entries: readonly DurableEntry[], keyframes: boolean, life = Number.POSITIVE_INFINITY) {
     this.entries = [...entries];
     this.#life = life;
+    this.#keyframes = keyframes;
   }
 
   create(): JournalWriter<DurableEntry> {
@@ -29,8 +39,9 @@ class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
     yield* this.entries;
   }
 
-  async open(): Promise<{ entries: readonly DurableEntry[]; writer: JournalWriter<DurableEntry> }> {
-    return { entries: [...this.entries], writer: this.#writer() };
+  async open(): Promise<OpenedJournal<DurableEntry>> {
+    const isKeyframe = ({ type }: DurableEntry): boolean => this.#keyframes && type === 'keyframe';
+    return { entries: fromKeyframe(this.entries, isKeyframe), writer: this.#writer() };
   }
 
   async list(): Promise<readonly ActorSummary[]> {
@@ -40,6 +51,7 @@ class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
   #writer(): JournalWriter<DurableEntry> {
     return {
       failure: null,
+      keyframeEvery: this.#keyframes ? 1 : undefined,
       write: (entries) => {
         for (const entry of entries) {
           if (this.entries.length >= this.#life) this.isDead = true;
@@ -67,13 +79,20 @@ export interface Finished {
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
-/** Runs a scenario in simulated time. With `life`, its process dies after so many stored entries, and another one continues. */
-export async function runScenario(scenario: Scenario, life = Number.POSITIVE_INFINITY): Promise<Finished> {
+interface RunOptions {
+  /** The process dies after so many stored entries, and another one continues. */
+  readonly life?: number;
+  /** Whether processes continue from keyframes. */
+  readonly keyframes?: boolean;
+}
+
+/** Runs a scenario in simulated time. */
+export async function runScenario(scenario: Scenario, { life, keyframes = true }: RunOptions = {}): Promise<Finished> {
   const world = createWorld();
   const machine = scenario.machine(world);
   const clock = new TestClock();
   clock.set(START_MS);
-  let journals = new MortalJournals([], life);
+  let journals = new MortalJournals([], keyframes, life);
   let durable = durableOn(machine, journals, clock);
   const openActor = () => durable.open('a', { input: scenario.input as never });
 
@@ -84,7 +103,7 @@ export async function runScenario(scenario: Scenario, life = Number.POSITIVE_INF
     // It waits for its last write for ever.
     void actor?.close();
     void opening.catch(() => {});
-    journals = new MortalJournals(journals.entries);
+    journals = new MortalJournals(journals.entries, keyframes);
     durable = durableOn(machine, journals, clock);
     opening = openActor();
     actor = await settledActor(opening, journals);
@@ -142,6 +161,22 @@ async function quiet(count: () => number): Promise<void> {
     still = count() === before ? still + 1 : 0;
     before = count();
   }
+}
+
+/** Continues from each keyframe of a journal to its end, and returns where each leads: the divergence, and the context as text. */
+export function fromEachKeyframe({ machine, entries }: Finished): readonly (readonly [unknown, string])[] {
+  return entries.flatMap((entry, at) => {
+    if (entry.type !== 'keyframe' || at < 2) return [];
+    const steps = machine.replaySteps([entries[0] as DurableEntry, ...entries.slice(at)]);
+    let last = steps.next();
+    while (!last.done) last = steps.next();
+    return [[last.value.divergence, asText(last.value.snapshot.context)]];
+  });
+}
+
+/** A context as text: references to actors of two systems are different objects. */
+export function asText(context: unknown): string {
+  return JSON.stringify(context, (_, value) => (value instanceof Map || value instanceof Set ? [...value] : value));
 }
 
 /** The calls that were made more than once although their end was stored before the kill. */

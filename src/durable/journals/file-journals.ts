@@ -11,7 +11,7 @@ import type {
   StoredEntry,
 } from './journal-store.ts';
 import { seemsHeld } from './lease.ts';
-import { dropTornLine, firstAndLastLine, linesOfFile } from './line-file.ts';
+import { dropTornLine, firstAndLastLine, linesOfFile, linesOfFileBackward } from './line-file.ts';
 import {
   type BoundsQuery,
   createLineStore,
@@ -151,6 +151,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
       return linesOfFile(pathOf(id), from);
     },
+    linesBackward: (id: string) => linesOfFileBackward(pathOf(id)),
     async reopen(id: string, { force = false }: OpenJournalOptions = {}) {
       if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
       const path = orInvalidPath(givenPath, () => lockOf(id));

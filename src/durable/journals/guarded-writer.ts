@@ -29,6 +29,7 @@ export function guardedWriter<Entry>(
     get isFenced() {
       return isFenced || writer.isFenced === true;
     },
+    keyframeEvery: writer.keyframeEvery,
     write(entries) {
       if (failure === null && !closed) return attempt(() => writer.write(entries));
     },

@@ -14,8 +14,8 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  *
  * `sum` is the CRC-32 of all lines so far as they are stored, each without its `sum`, so every changed, missing or moved line is detected.
  * `deflate` is the text of the entries, compressed (raw DEFLATE, with the preceding text as the dictionary) and written in base 85. A block with
- * `"alone":true` has no dictionary, so that lists can read it without the lines before. Each block is one line, so a torn write loses only
- * that block.
+ * `"alone":true` has no dictionary, so that it can be read without the lines before, and neither have the blocks after it any of the text before
+ * it. Each block is one line, so a torn write loses only that block.
  */
 export interface LineWriter<Entry> {
   /** Returns the lines of the next entries, without line feeds. Throws if a value cannot be serialized. */
@@ -74,8 +74,8 @@ function blockIn(line: string): Block | null {
 }
 
 /** Returns the state after a line with the checksum `sum` and the given text. */
-function advanced({ window }: TextState, sum: number, text: Buffer): TextState {
-  const joined = text.length >= WINDOW_BYTES ? text : Buffer.concat([window, text]);
+function advanced({ window }: TextState, sum: number, text: Buffer, isAlone: boolean): TextState {
+  const joined = isAlone || text.length >= WINDOW_BYTES ? text : Buffer.concat([window, text]);
   return { sum, window: joined.subarray(-WINDOW_BYTES) };
 }
 
@@ -93,8 +93,8 @@ export function lineWriter<Entry extends StoredEntry>(
   };
 
   /** Returns a line with its checksum. `start` is the line up to it. */
-  function line(start: string, text: Buffer): string {
-    ({ sum, window } = advanced({ sum, window }, zlib().crc32(start, sum), text));
+  function line(start: string, text: Buffer, isAlone = false): string {
+    ({ sum, window } = advanced({ sum, window }, zlib().crc32(start, sum), text, isAlone));
     return `${start},"sum":"${hex(sum)}"}`;
   }
 
@@ -105,10 +105,11 @@ export function lineWriter<Entry extends StoredEntry>(
 
   function block(entries: readonly Entry[]): string {
     const text = Buffer.from(`${entries.map(jsonOfEntry).join('\n')}\n`);
-    const isAlone = window.length === 0 || entries.some((entry) => format.isEnd(entry));
+    const isReadAlone = (entry: Entry): boolean => format.isEnd(entry) || format.isKeyframe?.(entry) === true;
+    const isAlone = window.length === 0 || entries.some(isReadAlone);
     const deflated = zlib().deflateRawSync(text, { level: 9, ...(!isAlone && { dictionary: window }) });
     const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}${isAlone ? ',"alone":true' : ''}`;
-    return line(`${start},"deflate":"${encodeBase85(deflated)}"`, text);
+    return line(`${start},"deflate":"${encodeBase85(deflated)}"`, text, isAlone);
   }
 
   return {
@@ -130,12 +131,14 @@ export function linesOf<Entry extends StoredEntry>(
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** Returns a reader. `place` names the journal in errors. */
+/** Returns a reader. `place` names the journal in errors. With `startsLate`, the first line need not be that of the journal. */
 export function lineReader<Entry extends StoredEntry>(
   format: JournalFormat<Entry, unknown>,
   place: string,
+  { startsLate = false } = {},
 ): LineReader<Entry> {
   let count = 0;
+  let isLate = startsLate;
   let state = NO_TEXT;
   const damaged = (why: string): PostChainError => unreadable(place, `cannot read entry ${count}: ${why}`);
 
@@ -159,13 +162,16 @@ export function lineReader<Entry extends StoredEntry>(
       const tail = TAIL.exec(line);
       if (tail === null) throw damaged(parseJson(line) === undefined ? 'not valid JSON' : 'no checksum');
       const start = line.slice(0, tail.index);
-      const sum = zlib().crc32(start, state.sum);
+      if (isLate) count = Number(/^\{"seq":(\d+)/u.exec(line)?.[1]);
+      // What comes before this line, and its checksum with it, is unknown.
+      const sum = isLate ? Number.parseInt(tail[1] as string, 16) : zlib().crc32(start, state.sum);
+      isLate = false;
       if (hex(sum) !== tail[1])
         throw damaged('checksum mismatch, because this line or an earlier one was changed, moved or removed');
       const block = blockIn(line);
       const text = block === null ? Buffer.from(start) : inflated(block, state.window);
       if (text === null) throw damaged('the compressed block is damaged');
-      state = advanced(state, sum, text);
+      state = advanced(state, sum, text, block?.alone === true);
       return (block === null ? [`${start}}`] : entryTexts(text)).map(readEntry);
     },
     end() {
@@ -205,6 +211,17 @@ export function entriesInLine(line: string, from = 0, to?: number): readonly unk
   if (block.alone !== true) return [];
   const text = inflated(block, NO_TEXT.window);
   return text === null ? null : entryTexts(text).slice(from, to).map(parseJson);
+}
+
+const ALONE = /^\{"seq":\d+,"count":\d+,"alone":true,/u;
+
+/** Whether a line holds a keyframe, so that the journal can be read from there. */
+export function hasKeyframe<Entry extends StoredEntry>(
+  { isKeyframe }: JournalFormat<Entry, unknown>,
+  line: string,
+): boolean {
+  if (isKeyframe === undefined || !ALONE.test(line)) return false;
+  return (entriesInLine(line) ?? []).some((entry) => isKeyframe(entry as Entry));
 }
 
 const hex = (sum: number): string => sum.toString(16).padStart(8, '0');

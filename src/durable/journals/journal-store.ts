@@ -14,6 +14,11 @@ export interface JournalWriter<Entry> {
   /** Whether the failure is that another process has taken over the journal. */
   readonly isFenced?: boolean;
   /**
+   * For a store that can read from a keyframe on: how many entries follow a keyframe before the next one is written. Without it, there are no
+   * keyframes.
+   */
+  readonly keyframeEvery?: number | undefined;
+  /**
    * Writes the entries of one step. The host starts the step's calls, and continues, when they are written: at once, or when the returned
    * promise resolves.
    */
@@ -28,7 +33,12 @@ export interface OpenedJournal<Entry> {
   readonly writer: JournalWriter<Entry>;
 }
 
-export interface OpenJournalOptions {
+export interface ReadJournalOptions {
+  /** Whether the entries between the first one and the last keyframe but one may be left out. */
+  readonly fromKeyframe?: boolean;
+}
+
+export interface OpenJournalOptions extends ReadJournalOptions {
   /** Takes over the journal even if its writer may still be running, for example on another host. */
   readonly force?: boolean;
 }
@@ -41,7 +51,7 @@ export interface JournalStore<Entry, Summary> {
   /** Starts a journal. */
   create(id: string): JournalWriter<Entry>;
   /** The entries of a journal, in order. A torn last line, as a kill leaves it, is skipped. */
-  read(id: string): AsyncIterable<Entry>;
+  read(id: string, options?: ReadJournalOptions): AsyncIterable<Entry>;
   /** Opens a journal to continue it; a torn last line is dropped. */
   open(id: string, options?: OpenJournalOptions): Promise<OpenedJournal<Entry>>;
   /** All journals, in the format's order. */
@@ -96,6 +106,8 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   isCheckpoint(entry: Entry): boolean;
   /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
   isEnd(entry: Entry): boolean;
+  /** Whether an entry is a keyframe, from which the journal can be read. By default, none is. */
+  isKeyframe?(entry: Entry): boolean;
   /** Returns an entry as a store with `redact` writes it. By default, every string is replaced. */
   redact?(entry: Entry, redact: Redact): Entry;
   /** Whether a journal that starts with this entry is redacted. A store with `redact` continues no other journals. */
@@ -114,6 +126,19 @@ export function redactedEntry<Entry extends StoredEntry>(
 /** Returns a JSON value with every string replaced. */
 export function redactStrings<Value>(value: Value, redact: Redact): Value {
   return JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? redact(inner) : inner)));
+}
+
+/** How many entries follow a keyframe before the next one. Continuing an actor takes twice as many at most. */
+export const KEYFRAME_EVERY = 1_000;
+
+/** Leaves out the entries between the first one and the last keyframe but one: what follows that one shows whether it is right. */
+export function fromKeyframe<Entry extends StoredEntry>(
+  entries: readonly Entry[],
+  isKeyframe: (entry: Entry) => boolean,
+): readonly Entry[] {
+  const last = entries.findLastIndex(isKeyframe);
+  const from = last < 1 ? -1 : entries.findLastIndex((entry, at) => at < last && isKeyframe(entry));
+  return from < 1 ? entries : [...entries.slice(0, 1), ...entries.slice(from)];
 }
 
 /** Collects a journal into a list. */

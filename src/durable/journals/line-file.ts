@@ -25,6 +25,22 @@ export async function* linesOfFile(path: string, from = 0): AsyncGenerator<strin
   }
 }
 
+/** Yields the complete lines of a file, the last one first. */
+export function* linesOfFileBackward(path: string): Generator<string> {
+  const file = fs().openSync(path, 'r');
+  try {
+    for (let end = lastLineEnd(file, fs().fstatSync(file).size), start = end; end > 0; end = start) {
+      start = lastLineEnd(file, end - 1);
+      const line = readBytes(file, start, end - 1)
+        .toString('utf8')
+        .trimEnd();
+      if (line !== '') yield line;
+    }
+  } finally {
+    fs().closeSync(file);
+  }
+}
+
 /** Truncates a file after its last line feed. */
 export function dropTornLine(path: string): void {
   const { end, size } = withFile(path, (file, bytes) => ({ end: lastLineEnd(file, bytes), size: bytes }));

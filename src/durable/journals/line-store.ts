@@ -2,21 +2,24 @@ import { PostChainError } from '../error.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import {
   entriesInLine,
+  hasKeyframe,
   type LineOptions,
+  type LineReader,
   type LineWriter,
   lineReader,
   lineWriter,
   type ReadEntry,
   unreadable,
 } from './journal-lines.ts';
-import type {
-  JournalFormat,
-  JournalStore,
-  JournalStoreOptions,
-  JournalWriter,
-  ListedJournal,
-  OpenJournalOptions,
-  StoredEntry,
+import {
+  type JournalFormat,
+  type JournalStore,
+  type JournalStoreOptions,
+  type JournalWriter,
+  KEYFRAME_EVERY,
+  type ListedJournal,
+  type OpenJournalOptions,
+  type StoredEntry,
 } from './journal-store.ts';
 
 /** Stores lines by journal, for one writer at a time. Methods throw or reject with `invalid_journal`. */
@@ -24,6 +27,8 @@ export interface JournalBackend {
   create(id: string): LineSink;
   /** The whole lines of a journal after the first `from`; a torn last line is left out. */
   lines(id: string, from?: number): AsyncIterable<string> | Iterable<string>;
+  /** The whole lines of a journal, the last one first. */
+  linesBackward(id: string): AsyncIterable<string> | Iterable<string>;
   /** Opens a journal for appending; a torn last line is dropped. */
   reopen(id: string, options: OpenJournalOptions): LineSink | Promise<LineSink>;
   /** The given journals, by default all; the most recently written first, if the store knows the order in advance. Those that do not exist are left out. */
@@ -99,25 +104,58 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       yield { id, version, ends: lines && endsOf(lines), isWritten };
   }
 
+  async function readAll(id: string): Promise<ReadJournal<Entry>> {
+    const reader = lineReader(format, placeOf(format, id));
+    const entries: Entry[] = [];
+    for await (const line of linesIn(backend, format, id))
+      for (const { entry } of reader.read(line)) entries.push(entry);
+    reader.end();
+    return { entries, reader };
+  }
+
+  /** Returns null if there are no two keyframes, or if the lines are damaged: reading the whole journal tells why. */
+  async function readFromKeyframe(id: string): Promise<ReadJournal<Entry> | null> {
+    const { isKeyframe } = format;
+    if (isKeyframe === undefined) return null;
+    const place = placeOf(format, id);
+    const lines: string[] = [];
+    let count = 0;
+    try {
+      for await (const line of backend.linesBackward(id)) {
+        lines.push(line);
+        if (hasKeyframe(format, line)) count += 1;
+        if (count === 2 || lines.length > MOST_LINES) break;
+      }
+      if (count < 2) return null;
+      const reader = lineReader(format, place, { startsLate: true });
+      const last = lines.toReversed().flatMap((line) => reader.read(line).map(({ entry }) => entry));
+      for await (const line of backend.lines(id)) {
+        const [first] = lineReader(format, place).read(line);
+        return first ? { entries: [first.entry, ...last.slice(last.findIndex(isKeyframe))], reader } : null;
+      }
+    } catch {}
+    return null;
+  }
+
   const writerTo = (sink: LineSink, lines: LineWriter<Entry>): JournalWriter<Entry> =>
     guardedWriter({
+      keyframeEvery: format.isKeyframe && options.isPlain !== true ? KEYFRAME_EVERY : undefined,
       write: (entries) => sink.append(lines.lines(entries), { sync: mustSync(entries) }),
       close: () => sink.close(),
     });
 
   const store: JournalStore<Entry, Summary> = {
     create: (id) => writerTo(createSink(backend, id), lineWriter(format, options)),
-    async *read(id) {
-      for await (const { entry } of openTail(id).read()) yield entry;
+    async *read(id, { fromKeyframe = false } = {}) {
+      const late = fromKeyframe ? await readFromKeyframe(id) : null;
+      if (late !== null) yield* late.entries;
+      else for await (const { entry } of openTail(id).read()) yield entry;
     },
     async open(id, openOptions = {}) {
       const sink = await backend.reopen(id, openOptions);
       try {
-        const reader = lineReader(format, placeOf(format, id));
-        const entries: Entry[] = [];
-        for await (const line of linesIn(backend, format, id))
-          for (const { entry } of reader.read(line)) entries.push(entry);
-        reader.end();
+        const { entries, reader } =
+          (openOptions.fromKeyframe ? await readFromKeyframe(id) : null) ?? (await readAll(id));
         if (options.redact !== undefined) requireRedacted(format, id, entries);
         return { entries, writer: writerTo(sink, reader.writer(options)) };
       } catch (error) {
@@ -130,6 +168,14 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
   };
   registerStoredJournals(store, { hasChecksums: true, openTail, scan, watch: backend.watch });
   return store;
+}
+
+/** A journal without keyframes among so many lines is read from the start. */
+const MOST_LINES = 10 * KEYFRAME_EVERY;
+
+interface ReadJournal<Entry> {
+  readonly entries: readonly Entry[];
+  readonly reader: LineReader<Entry>;
 }
 
 /** Lists may show what is among the last entries, for example an answer. */

@@ -1,9 +1,12 @@
 import { guardedWriter } from './guarded-writer.ts';
 import { unreadable } from './journal-lines.ts';
 import {
+  fromKeyframe,
   type JournalFormat,
   type JournalStore,
   type JournalWriter,
+  KEYFRAME_EVERY,
+  type ReadJournalOptions,
   type Redact,
   redactedEntry,
   type StoredEntry,
@@ -40,13 +43,13 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     if (journal === undefined) throw noSuchJournal(format, id);
     return journal;
   };
-  const readable = (id: string): readonly Entry[] => {
+  const readable = (id: string, options: ReadJournalOptions = {}): readonly Entry[] => {
     const { entries } = find(id);
     const place = placeOf(format, id);
     if (entries.length === 0) throw unreadable(place, 'the journal is empty');
     const at = entries.findIndex(({ seq }, index) => seq !== index);
     if (at >= 0) throw unreadable(place, `cannot read entry ${at}: expected seq ${at}; received ${entries[at]?.seq}`);
-    return [...entries];
+    return format.isKeyframe && options.fromKeyframe ? fromKeyframe(entries, format.isKeyframe) : [...entries];
   };
   const stored = (entry: Entry): Entry => (redact ? redactedEntry(format, entry, redact) : entry);
   const writerOf = (id: string, journal: MemoryJournal<Entry>): JournalWriter<Entry> => {
@@ -56,6 +59,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     };
     setWritten(true);
     return guardedWriter({
+      keyframeEvery: format.isKeyframe && KEYFRAME_EVERY,
       write(entries) {
         journal.entries.push(...entries.map(stored));
         changed(id);
@@ -81,13 +85,13 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
       journals.set(id, journal);
       return writerOf(id, journal);
     },
-    async *read(id) {
-      yield* readable(id);
+    async *read(id, options) {
+      yield* readable(id, options);
     },
-    async open(id, { force = false } = {}) {
+    async open(id, { force = false, ...options } = {}) {
       const journal = find(id);
       if (journal.isWritten && !force) throw journalInUse(subjectOf(format, id), 'this process');
-      return { entries: readable(id), writer: writerOf(id, journal) };
+      return { entries: readable(id, options), writer: writerOf(id, journal) };
     },
     list: () => listOf(format, scan()),
     async delete(id) {

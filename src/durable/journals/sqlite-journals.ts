@@ -89,6 +89,14 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
           if (page.length < PAGE_LINES) return;
         }
       },
+      async *linesBackward(id) {
+        const row = await file.read((connection) => requireRow(connection, file, id));
+        let count = await file.read((connection) => countOf(connection, row.id));
+        for (; count > 0; count -= PAGE_LINES)
+          yield* (
+            await file.read((connection) => linesOf(connection, row.id, Math.max(0, count - PAGE_LINES), count))
+          ).toReversed();
+      },
       async reopen(id, { force = false }) {
         const place = await takeOverRow(file, id, force, (connection, row) => claim(connection, row));
         return openSink(file, id, place);
@@ -284,8 +292,7 @@ function claim(connection: SqliteConnection, row: Row): Place {
     Date.now(),
     row.id,
   ]);
-  const [lines] = connection.all<{ count: number }>('SELECT count(*) AS count FROM line WHERE journal = ?', [row.id]);
-  return { token, count: lines?.count ?? 0 };
+  return { token, count: countOf(connection, row.id) };
 }
 
 function openSink(file: JournalFile, id: string, { token, count }: Place): LineSink {
@@ -335,12 +342,17 @@ function openSink(file: JournalFile, id: string, { token, count }: Place): LineS
   };
 }
 
+function countOf(connection: SqliteConnection, id: number): number {
+  const [lines] = connection.all<{ count: number }>('SELECT count(*) AS count FROM line WHERE journal = ?', [id]);
+  return lines?.count ?? 0;
+}
+
 const PAGE_LINES = 1_000;
 
-function linesOf(connection: SqliteConnection, id: number, from: number): readonly string[] {
+function linesOf(connection: SqliteConnection, id: number, from: number, to = from + PAGE_LINES): readonly string[] {
   const rows = connection.all<{ line: Bytes }>(
-    'SELECT CAST(line AS BLOB) AS line FROM line WHERE journal = ? AND seq >= ? ORDER BY seq LIMIT ?',
-    [id, from, PAGE_LINES],
+    'SELECT CAST(line AS BLOB) AS line FROM line WHERE journal = ? AND seq >= ? AND seq < ? ORDER BY seq',
+    [id, from, to],
   );
   return rows.map(({ line }) => textOf(line));
 }

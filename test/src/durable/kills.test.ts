@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { scenarios } from '../../support/durable-machines.ts';
-import { repeatedAfterEnd, runScenario } from '../../support/durable-runs.ts';
+import { asText, fromEachKeyframe, repeatedAfterEnd, runScenario } from '../../support/durable-runs.ts';
 
 describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
   it('replays to identical entries, without a call or effect [D2]', async () => {
-    const { snapshot, entries, calls, machine } = await runScenario(scenario);
+    const finished = await runScenario(scenario);
+    const { snapshot, entries, calls, machine } = finished;
+    for (const end of fromEachKeyframe(finished)) expect(end).toEqual([null, asText(snapshot.context)]);
     expect(snapshot.value).toEqual(scenario.ends);
     const before = calls.length;
     const replayed = await machine.replay('a');
@@ -15,10 +17,13 @@ describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index));
   });
 
-  it('continues after a kill at each entry, and repeats nothing that ended [D3]', async () => {
-    const whole = await runScenario(scenario);
+  it.each([
+    ['from the start', false],
+    ['from keyframes', true],
+  ])('continues %s after a kill at each entry, and repeats nothing that ended [D3]', async (_from, keyframes) => {
+    const whole = await runScenario(scenario, { keyframes });
     for (let life = 0; life < whole.entries.length; life += 1) {
-      const killed = await runScenario(scenario, life);
+      const killed = await runScenario(scenario, { life, keyframes });
       expect(killed.snapshot.value, `killed at entry ${life}`).toEqual(scenario.ends);
       expect((await killed.machine.replay('a')).divergence, `killed at entry ${life}`).toBeNull();
       const stored = killed.entries.slice(0, life);
@@ -27,8 +32,3 @@ describe.each(Object.entries(scenarios))('%s', (_, scenario) => {
     }
   });
 });
-
-/** A context as text: references to actors of two systems are different objects. */
-function asText(context: unknown): string {
-  return JSON.stringify(context, (_, value) => (value instanceof Map || value instanceof Set ? [...value] : value));
-}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DurableEntry } from '../../../src/durable/entries.ts';
-import { repeatedAfterEnd, runScenario } from '../../support/durable-runs.ts';
+import { asText, fromEachKeyframe, repeatedAfterEnd, runScenario } from '../../support/durable-runs.ts';
 import { createRandom, SEED } from '../../support/random.ts';
 import { randomScenario } from '../../support/random-machines.ts';
 
@@ -14,11 +14,13 @@ describe('500 random machines, with calls, sources, children, delays and effects
       for (let number = from; number < from + BATCH; number += 1) {
         const random = createRandom(SEED + number);
         const scenario = { ...randomScenario(random), ends: null };
-        const whole = await runScenario(scenario);
+        const keyframes = random.chance(0.5);
+        const whole = await runScenario(scenario, { keyframes });
         const label = `machine ${number}, POSTCHAIN_SEED=${SEED}`;
         expect((await whole.machine.replay('a')).divergence, label).toBeNull();
+        for (const end of fromEachKeyframe(whole)) expect(end, label).toEqual([null, asText(whole.snapshot.context)]);
         const life = random.int(0, whole.entries.length - 1);
-        const killed = await runScenario(scenario, life);
+        const killed = await runScenario(scenario, { life, keyframes });
         const place = `${label}, killed at entry ${life}`;
         expect((await killed.machine.replay('a')).divergence, place).toBeNull();
         expect(repeatedAfterEnd(killed.calls, killed.entries.slice(0, life)), place).toEqual([]);

@@ -14,7 +14,7 @@ import { mermaid } from '../src/durable/charts/mermaid.ts';
 const pictures = [
   { page: 'README.md', mark: 'chart', picture: mermaid(chartOf(chainMachine), { depth: 2 }) },
   { page: 'docs/structured-output.md', mark: 'chart: attempt', picture: mermaid(chartOf(attemptMachine)) },
-  { page: 'docs/capability-loop.md', mark: 'chart: action', picture: mermaid(chartOf(actionMachine)) },
+  { page: 'docs/capability-loop.md', mark: 'chart: action', picture: mermaid(chartOf(actionMachine), { depth: 1 }) },
 ];
 const pages = [
   'README.md',

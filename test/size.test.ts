@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 13626, exported: 512, floors: 20 },
   'machines/policies': { lines: 6896, exported: 315, floors: 8 },
-  'src/chain': { lines: 5313, exported: 119, floors: 9 },
+  'src/chain': { lines: 5314, exported: 119, floors: 9 },
   'src/cli': { lines: 3775, exported: 83, floors: 12 },
   'src/documents': { lines: 3228, exported: 58, floors: 8 },
   'src/durable': { lines: 6481, exported: 107, floors: 8 },
@@ -18,11 +18,11 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/integrations': { lines: 2922, exported: 38, floors: 6 },
   'src/internal': { lines: 1879, exported: 105, floors: 4 },
   'src/llm': { lines: 4144, exported: 63, floors: 10 },
-  'src/models': { lines: 3761, exported: 66, floors: 5 },
+  'src/models': { lines: 3770, exported: 65, floors: 5 },
   'src/testing': { lines: 4042, exported: 102, floors: 9 },
   'src/tools': { lines: 1711, exported: 31, floors: 6 },
   inspector: { lines: 18191, exported: 348, floors: 13 },
-  test: { lines: 66314, exported: 368, floors: 7 },
+  test: { lines: 66315, exported: 368, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

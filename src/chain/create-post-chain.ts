@@ -2,7 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
-import { type ForkOptions, forkRun } from './journal/fork.ts';
+import type { ForkOptions } from './journal/fork.ts';
 import type { JournalStore } from './journal/journal-format.ts';
 import { requireResumable, resumeRun } from './journal/resume.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
@@ -55,9 +55,10 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
         return resumeRun(chain, runId, { ...open, signal });
       }),
     fork: async (run, how) =>
-      startInSlot(slots, how.signal, async () =>
-        forkRun(chain, typeof run === 'string' ? await entriesOf(kept().read(run)) : run, how),
-      ),
+      startInSlot(slots, how.signal, async () => {
+        const { forkRun } = await import('./journal/fork.ts');
+        return forkRun(chain, typeof run === 'string' ? await entriesOf(kept().read(run)) : run, how);
+      }),
   };
 }
 

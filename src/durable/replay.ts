@@ -140,6 +140,8 @@ export function* replaySteps(
   let cursor = 1;
   let difference: Pick<Divergence, 'seq' | 'expected' | 'received'> | null = null;
 
+  const isSameSoFar = (): boolean => difference === null;
+
   function takeAnnotations(): void {
     for (let entry = entries[cursor]; entry !== undefined && isAnnotation(entry); entry = entries[cursor]) {
       if (entry.type === 'effect-end') for (const effect of entry.effects) system.openEffects.delete(effect);
@@ -157,8 +159,8 @@ export function* replaySteps(
 
   const recorder: SystemOwner = {
     record(event) {
-      if (difference !== null) return;
-      takeAnnotations();
+      if (isSameSoFar()) takeAnnotations();
+      if (!isSameSoFar()) return;
       const recorded = entries[cursor];
       if (recorded === undefined) unstored.push(event);
       else if (isSameEntry(recorded, event)) {
@@ -181,7 +183,6 @@ export function* replaySteps(
     snapshot: system.root.getSnapshot(),
     calls: [...system.activities.values()].map(({ number, source, input }) => ({ activity: number, source, input })),
   });
-  const isSameSoFar = (): boolean => difference === null;
   const [, keyframe] = entries;
   if (keyframe?.type === 'keyframe' && isPartial(entries)) {
     owner.current = { ...recorder, record: () => {} };
@@ -193,7 +194,7 @@ export function* replaySteps(
   while (isSameSoFar()) {
     takeAnnotations();
     const entry = entries[cursor];
-    if (entry === undefined) break;
+    if (entry === undefined || !isSameSoFar()) break;
     if (isExternal(entry) && system.accepts(entry)) {
       const { seq: _, atMs, ...event } = entry;
       if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);

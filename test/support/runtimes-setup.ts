@@ -13,9 +13,6 @@ const TOOLS = [
   'esbuild@0.28.2',
   'webpack@5.112.2',
   'rollup@4.68.7',
-  'size-limit@14.1.0',
-  '@size-limit/esbuild@14.1.0',
-  '@size-limit/file@14.1.0',
   '@rollup/plugin-commonjs@29.0.3',
   '@rollup/plugin-node-resolve@16.0.3',
   'typescript@5.4.5',
@@ -51,9 +48,6 @@ function installTools(): void {
     install(TOOLS_FOLDER, TOOLS);
     writeFileSync(listed, JSON.stringify(TOOLS));
   }
-  // Size Limit looks for its plugins here.
-  const devDependencies = { '@size-limit/esbuild': '*', '@size-limit/file': '*' };
-  writeFileSync(join(TOOLS_FOLDER, 'package.json'), JSON.stringify({ private: true, devDependencies }));
 }
 
 function install(folder: string, packages: readonly string[]): void {

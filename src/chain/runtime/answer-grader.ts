@@ -13,7 +13,6 @@ import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { RetryPolicy } from '../../llm/attempts/retry-policy.ts';
-import { startAttempts } from '../../llm/attempts/unwatched-attempts.ts';
 import { TO_JUDGE, withInstructions } from '../../llm/request.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { promptSpec } from '../prompts/prompt-spec.ts';
@@ -69,6 +68,7 @@ export function modelGrader({ model, prompt, replyForm, prices, policy }: Judge)
     try {
       const asked = withInstructions(turns(input), input.instructions, TO_JUDGE);
       const prompted = { prompt: asked, schema: prompt.output, jsonSchema: shape.jsonSchema, name: prompt.name };
+      const { startAttempts } = await import('../../llm/attempts/unwatched-attempts.ts');
       const attempts = startAttempts({ model, ...prompted, replyForm, policy, signal, clock });
       usage = () => {
         const { modelCalls, ...tokens } = attempts.execution().usage;

@@ -171,7 +171,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
 }
 
 /** A journal without keyframes among so many lines is read from the start. */
-const MOST_LINES = 10 * KEYFRAME_EVERY;
+const MOST_LINES = 50 * KEYFRAME_EVERY;
 
 interface ReadJournal<Entry> {
   readonly entries: readonly Entry[];

@@ -1,12 +1,9 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
-import { type Phase, TASKS, type Task, taskSchema } from '../../../machines/contracts/phase.ts';
-import { phaseInputSchema, type Replies, summaryInputSchema } from '../../../machines/contracts/phase-io.ts';
-import { answerMaterialSchema } from '../../../machines/contracts/synthesis.ts';
+import { TASKS, taskSchema } from '../../../machines/contracts/phase.ts';
 import { estimatedUsage } from '../../../machines/policies/usage.ts';
-import { inTurns, type Steps } from '../../internal/async.ts';
-import { repliesTo, replySummary, replySynthesis, replyTo } from './replies.ts';
+import { inTurns } from '../../internal/async.ts';
 
 /**
  * Returns the built-in extractive model (no LLM). It fills the reply to each of the chain's tasks by quoting paragraphs, lists and table
@@ -56,22 +53,12 @@ async function replyText({ task, phases, input }: ModelRequest, signal: AbortSig
     return failure('task_unknown', `unknown task ${JSON.stringify(task)}; ${expected}`);
   }
   try {
-    const reply = await inTurns(replyOf(known.data, input, phases), signal);
+    // Loaded on use: programs with a language model need none of it.
+    const { replyToTask } = await import('./replies.ts');
+    const reply = await inTurns(replyToTask(known.data, input, phases), signal);
     return JSON.stringify(reply, (_, value) => (typeof value === 'number' ? Number(value.toFixed(4)) : value));
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     return failure('offline_model_failed', `The extractive model failed: ${message}`);
   }
-}
-
-/** Returns the reply to a task, in steps. Throws if the input is not that of the task. */
-function* replyOf(task: Task, input: unknown, phases: readonly Phase[] = []): Steps<Replies[Task] | Partial<Replies>> {
-  // The wait before the first step lets the program do something else between two replies.
-  yield;
-  if (task === 'synthesis') return yield* replySynthesis(answerMaterialSchema.parse(input));
-  if (task === 'continuation') return { done: true, finalOutput: null, next: [] };
-  if (task === 'summary') return yield* replySummary(summaryInputSchema.parse(input));
-  const given = phaseInputSchema.parse(input);
-  if (given.phase !== task) throw new TypeError(`the task ${task} received the input of ${given.phase}`);
-  return phases.length > 1 ? yield* repliesTo(given, phases) : yield* replyTo(given);
 }

@@ -1,8 +1,14 @@
 import type { Message } from '../../../machines/contracts/message.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
-import type { Phase } from '../../../machines/contracts/phase.ts';
-import type { PhaseInput, Replies, SummaryInput } from '../../../machines/contracts/phase-io.ts';
-import type { AnswerMaterial } from '../../../machines/contracts/synthesis.ts';
+import type { Phase, Task } from '../../../machines/contracts/phase.ts';
+import {
+  type PhaseInput,
+  phaseInputSchema,
+  type Replies,
+  type SummaryInput,
+  summaryInputSchema,
+} from '../../../machines/contracts/phase-io.ts';
+import { type AnswerMaterial, answerMaterialSchema } from '../../../machines/contracts/synthesis.ts';
 import { bestDraft } from '../../../machines/policies/synthesis/basis.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
@@ -16,6 +22,22 @@ import { questionOf, type Text } from './question.ts';
 const [SHARE_OF_BEST, UNDIGESTED] = [0.5, 0.5];
 /** An answer of at least this confidence completes the task; insights and goals have at most this many characters. */
 const [COMPLETE, MAX_CHARS] = [0.7, 300];
+
+/** Returns the reply to a task, in steps. Throws if the input is not that of the task. */
+export function* replyToTask(
+  task: Task,
+  input: unknown,
+  phases: readonly Phase[] = [],
+): Steps<Replies[Task] | Partial<Replies>> {
+  // The wait before the first step lets the program do something else between two replies.
+  yield;
+  if (task === 'synthesis') return yield* replySynthesis(answerMaterialSchema.parse(input));
+  if (task === 'continuation') return { done: true, finalOutput: null, next: [] };
+  if (task === 'summary') return yield* replySummary(summaryInputSchema.parse(input));
+  const given = phaseInputSchema.parse(input);
+  if (given.phase !== task) throw new TypeError(`the task ${task} received the input of ${given.phase}`);
+  return phases.length > 1 ? yield* repliesTo(given, phases) : yield* replyTo(given);
+}
 
 /** Replies to a phase in steps: with the best quotation, and with the relevance of the messages or passages. Calls no capability. */
 export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]> {
@@ -71,7 +93,7 @@ export function* replyTo(input: PhaseInput): Steps<Replies[PhaseInput['phase']]>
 }
 
 /** Replies to several phases in one call. If the first is Experience, the others also read its passages and its summary. */
-export function* repliesTo(input: PhaseInput, phases: readonly Phase[]): Steps<Partial<Replies>> {
+function* repliesTo(input: PhaseInput, phases: readonly Phase[]): Steps<Partial<Replies>> {
   const first = yield* replyTo(input);
   const replies: Record<string, unknown> = { [input.phase]: first };
   const messages = [
@@ -135,7 +157,7 @@ export function* replySynthesis(input: AnswerMaterial): Steps<Replies['synthesis
 }
 
 /** Summarizes each text by its most representative sentences. */
-export function* replySummary({ request, texts }: SummaryInput): Steps<Replies['summary']> {
+function* replySummary({ request, texts }: SummaryInput): Steps<Replies['summary']> {
   const summaries: Replies['summary']['summaries'] = [];
   for (const { messageId, content, maxChars } of texts) {
     summaries.push({ messageId, summary: extractSummary(content, maxChars, request) });

@@ -88,13 +88,14 @@ const provided = new WeakMap<ChainParts, typeof chainMachine>();
 
 /** One machine for all runs with these parts. */
 export function provideChain(parts: ChainParts): typeof chainMachine {
-  const machine = provided.get(parts) ?? createProvidedChain(parts);
+  const machine = provided.get(parts) ?? createProvidedChain({ ...parts, scopeOf });
   provided.set(parts, machine);
   return machine;
 }
 
-function createProvidedChain(parts: ChainParts): typeof chainMachine {
-  return createChainMachine(createChainActors({ ...parts, scopeOf })).provide({ guards: explained(chainGuards) });
+/** Returns the machine with its actors, and guards whose compared values are recorded. */
+export function createProvidedChain(parts: ActorParts): typeof chainMachine {
+  return createChainMachine(createChainActors(parts)).provide({ guards: explained(chainGuards) });
 }
 
 /** Returns guards whose compared values are recorded. */

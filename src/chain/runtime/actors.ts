@@ -18,7 +18,6 @@ import type {
   ContextMeasures,
   MeasureContextInput,
 } from '../../../machines/contracts/context.ts';
-import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Grading, GradingInput } from '../../../machines/contracts/grading.ts';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import type { ChatModel, EmbeddingModel, ReplyForm } from '../../../machines/contracts/model.ts';
@@ -143,7 +142,7 @@ export function createChainActors(parts: ActorParts): ChainActors {
     gradeAnswer: promiseActivity<Grading, GradingInput>(({ input, signal, self }) =>
       (parts.grader ?? noGrader)(input, { signal, clock: scopeOf(self).clock }),
     ),
-    ...createSessionActors(parts),
+    ...createSessionActors(parts.sessions),
   };
 }
 
@@ -270,8 +269,8 @@ function copyOfResult(result: CapabilityResult): CapabilityResult {
   return copy;
 }
 
-/** Session stores are user code: what they return is validated. A process that lost its run stores no turn of it. */
-function createSessionActors({ sessions, scopeOf }: Pick<ActorParts, 'sessions' | 'scopeOf'>) {
+/** Session stores are user code: what they return is validated. */
+function createSessionActors(sessions: SessionStore) {
   return {
     recallSession: promiseActivity<RecalledSession, RecallSessionInput>(
       async ({ input: { sessionId, turns }, signal }) => {
@@ -282,9 +281,7 @@ function createSessionActors({ sessions, scopeOf }: Pick<ActorParts, 'sessions' 
         return readTurns(await sessions.recall(sessionId, { turns, signal, onProblem }), turns, firstProblem);
       },
     ),
-    appendTurn: promiseActivity<void, AppendTurnInput>(async ({ input: { sessionId, turn }, signal, self }) => {
-      const fenced = scopeOf(self).fenced?.() ?? null;
-      if (fenced !== null) throw new PostChainError('journal_fenced', `The turn was not stored: ${fenced}`);
+    appendTurn: promiseActivity<void, AppendTurnInput>(async ({ input: { sessionId, turn }, signal }) => {
       await sessions.append(sessionId, turn, { signal });
     }),
   };

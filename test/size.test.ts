@@ -21,8 +21,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3761, exported: 66, floors: 5 },
   'src/testing': { lines: 4042, exported: 102, floors: 9 },
   'src/tools': { lines: 1711, exported: 31, floors: 6 },
-  inspector: { lines: 18191, exported: 348, floors: 13 },
-  test: { lines: 66372, exported: 366, floors: 7 },
+  inspector: { lines: 18220, exported: 348, floors: 13 },
+  test: { lines: 66425, exported: 366, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

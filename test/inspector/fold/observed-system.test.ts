@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, assign, createActor, createMachine, emit } from 'xstate';
+import { type AnyStateMachine, assign, createActor, createMachine, emit, sendTo } from 'xstate';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { eventOutcome } from '../../../inspector/fold/event-outcome.ts';
@@ -44,9 +44,13 @@ async function observedRun(machine: AnyStateMachine, events: readonly string[]) 
   return { entries, view, deliveries, active };
 }
 
+const friend = createMachine({ id: 'friend', on: { HELLO: {} } });
+
+const isNever = (): boolean => false;
+
 const counter = createMachine({
   id: 'counter',
-  context: { count: 0 },
+  context: { count: 0, friend: null as unknown },
   initial: 'on',
   states: {
     on: {
@@ -59,6 +63,15 @@ const counter = createMachine({
         },
         PING: { guard: () => true, actions: emit({ type: 'pong' }) },
         SELF: { guard: () => true, target: 'on', reenter: true },
+        SPAWN: { guard: () => true, actions: assign({ friend: ({ spawn }) => spawn(friend) }) },
+        TELL: { actions: sendTo(({ context }) => context.friend as never, { type: 'HELLO' } as never) },
+        ANSWER: [{ guard: () => false, target: 'on' }, { target: 'off' }],
+        NEVER: [
+          { guard: () => false, target: 'off' },
+          { guard: isNever, actions: emit({ type: 'pong' }) },
+        ],
+        FORBIDDEN: undefined,
+        ROOT: undefined,
         BREAK: {
           actions: () => {
             throw new Error('no wire');
@@ -66,7 +79,9 @@ const counter = createMachine({
         },
       },
     },
+    off: { on: { '*': { actions: emit({ type: 'pong' }) }, FORBIDDEN: undefined } },
   },
+  on: { ROOT: '.off', OUTER: '.off' },
 });
 
 describe('an observed system', () => {
@@ -84,6 +99,42 @@ describe('an observed system', () => {
     expect(self?.transition?.target.map(({ name }) => name)).toEqual(['on']);
     expect(again?.outcome?.words).toContain('every guard was false');
     expect(again?.facts).toContainEqual({ label: 'Current states', text: 'on' });
+  });
+
+  const TAKEN = 'It caused a transition:';
+  const NOTHING = 'It did nothing: the transition for it has no target and no actions.';
+  const ACCEPTED = 'COUNT, PING, SELF, SPAWN, TELL, ANSWER, NEVER, BREAK, OUTER';
+
+  it.each<[string, string[], string, string, string, string?]>([
+    ['a guard that held, and a changed context', ['COUNT'], 'COUNT', TAKEN, 'on'],
+    ['a guard that held, and an emitted event', ['PING'], 'PING', TAKEN, 'on'],
+    ['a state that was entered again', ['SELF'], 'SELF', TAKEN, 'on → on'],
+    ['a spawned actor', ['SPAWN'], 'SPAWN', TAKEN, 'on'],
+    ['the second candidate', ['ANSWER'], 'ANSWER', TAKEN, 'on → off'],
+    ['an outer transition', ['OUTER'], 'OUTER', TAKEN, 'counter → off'],
+    ['a wildcard', ['OUTER', 'PING'], 'PING', TAKEN, 'off'],
+    ['a forbidden event', ['FORBIDDEN'], 'FORBIDDEN', NOTHING, 'on', ACCEPTED],
+    ['a forbidden event beside a wildcard', ['OUTER', 'FORBIDDEN'], 'FORBIDDEN', NOTHING, 'off', '*, ROOT, OUTER'],
+    ['an event forbidden to an outer state', ['ROOT'], 'ROOT', NOTHING, 'on', ACCEPTED],
+    ['a forbidden event of another machine', ['SPAWN', 'TELL'], 'HELLO', NOTHING, 'friend', 'nothing'],
+    ['guards that were false', ['NEVER'], 'NEVER', 'Ignored: every guard was false (inline, is never).', '', ACCEPTED],
+    [
+      'no transition',
+      ['OTHER'],
+      'OTHER',
+      'Ignored: the current states have no transition for this event.',
+      '',
+      ACCEPTED,
+    ],
+  ])('explains %s', async (_, events, name, words, moved, accepted) => {
+    const { view, deliveries, entries } = await observedRun(counter, events);
+    const at = deliveries.findLast((seq) => (entries[seq] as { event?: { type: string } }).event?.type === name) ?? 0;
+    const { heading, outcome, facts, transition } = why({ ...view, at });
+    expect(outcome).toEqual({ words, isIgnored: accepted !== undefined });
+    expect(heading).toBe(accepted === undefined ? `What did ${name} cause?` : `Why did nothing happen on ${name}?`);
+    const [source, ...target] = transition === null ? [] : [transition.source, ...transition.target];
+    expect([source, ...target].flatMap((state) => state?.name ?? []).join(' → ')).toBe(moved);
+    expect(facts.find(({ label }) => label === 'Accepted events')?.text).toBe(accepted);
   });
 
   it('reports that an actor failed while processing an event', async () => {

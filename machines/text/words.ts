@@ -44,7 +44,7 @@ export function wordsOfRun(run: string): readonly string[] {
 const MARKS = /[\u0300-\u036f\u0640]|(?=\p{M})[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]/gu;
 /** Characters and their normal form: letters that vary by position, language or keyboard, and separators of numbers. */
 const FORMS = new Map(
-  'ىي یي ېي ةه ۀه ہه ۂه ەه ۃه ھه کك ڪك ٱا ךכ םמ ןנ ףפ ץצ װוו ױוי ײיי ςσ ßss œoe æae øo łl đd ıi ٫. ٬,'
+  'ىي یي ېي ےي ںن ةه ۀه ہه ۂه ەه ۃه ھه کك ڪك ٱا ךכ םמ ןנ ףפ ץצ װוו ױוי ײיי ςσ ßss œoe æae øo łl đd ıi ٫. ٬,'
     .split(' ')
     .map((pair) => [pair.charAt(0), pair.slice(1)]),
 );

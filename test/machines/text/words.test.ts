@@ -40,6 +40,8 @@ describe('words that differ only in how they are written', () => {
     ['the forms of alef', 'أحمد إلى آخر ٱسم', 'احمد الى اخر اسم'],
     ['alef maqsura and teh marbuta', 'مصطفى مدرسة', 'مصطفي مدرسه'],
     ['Persian letters', 'کتابی', 'كتابي'],
+    ['Urdu letters that other keyboards lack', 'لائبریری میں ہے کھلتی', 'لائبريري مين هي كهلتي'],
+    ['Uyghur letters that other keyboards lack', 'كىتابى مەكتەپ', 'كيتابي مهكتهپ'],
     ['presentation forms', 'ﻛﺘﺎﺏ', 'كتاب'],
     ['a joiner in Persian', 'می\u200Cخواهم', 'میخواهم'],
     ['Hebrew points', 'שָׁלוֹם', 'שלום'],

@@ -16,13 +16,13 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/entries': { lines: 366, exported: 0, floors: 1 },
   'src/inspection': { lines: 3355, exported: 47, floors: 8 },
   'src/integrations': { lines: 2922, exported: 38, floors: 6 },
-  'src/internal': { lines: 1862, exported: 103, floors: 4 },
+  'src/internal': { lines: 1886, exported: 103, floors: 4 },
   'src/llm': { lines: 4144, exported: 63, floors: 10 },
   'src/models': { lines: 3761, exported: 66, floors: 5 },
   'src/testing': { lines: 4042, exported: 102, floors: 9 },
   'src/tools': { lines: 1711, exported: 31, floors: 6 },
   inspector: { lines: 18220, exported: 348, floors: 13 },
-  test: { lines: 66480, exported: 366, floors: 7 },
+  test: { lines: 66500, exported: 366, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

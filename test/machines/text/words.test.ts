@@ -49,6 +49,7 @@ describe('words that differ only in how they are written', () => {
     ['Arabic digits', '٢٠٢٥', '2025'],
     ['Persian digits', '۱۲۳', '123'],
     ['Devanagari digits', '४५', '45'],
+    ['Thai and Khmer digits, alone and within words', '๑๒ หน้า๓ ៤៥', '12 หน้า3 45'],
     ['digits in full width', '１２', '12'],
     ['Arabic separators of numbers', '٣٫١٤ ١٬٠٠٠', '3.14 1000'],
     ['a final sigma', 'ΛΌΓΟΣ', 'λόγος'],

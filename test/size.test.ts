@@ -14,7 +14,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/documents': { lines: 3262, exported: 58, floors: 8 },
   'src/durable': { lines: 6192, exported: 99, floors: 8 },
   'src/entries': { lines: 366, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3355, exported: 47, floors: 8 },
+  'src/inspection': { lines: 3357, exported: 47, floors: 8 },
   'src/integrations': { lines: 2922, exported: 38, floors: 6 },
   'src/internal': { lines: 1886, exported: 103, floors: 4 },
   'src/llm': { lines: 4144, exported: 63, floors: 10 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4042, exported: 102, floors: 9 },
   'src/tools': { lines: 1711, exported: 31, floors: 6 },
   inspector: { lines: 18220, exported: 348, floors: 13 },
-  test: { lines: 66510, exported: 366, floors: 7 },
+  test: { lines: 66540, exported: 366, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

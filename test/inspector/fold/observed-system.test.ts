@@ -16,8 +16,11 @@ import { folded } from '../../support/inspector/inspected-runs.ts';
 
 /** Runs a machine with these events. `active`: the innermost active states after each. */
 async function observedRun(machine: AnyStateMachine, events: readonly string[]) {
-  const system = observedSystem('p/x', 'x', () => {});
-  const inspect = observeForInspector((message) => system.take(message));
+  let system: ReturnType<typeof observedSystem> | undefined;
+  const inspect = observeForInspector((message) => {
+    system ??= observedSystem('p/x', message.system, () => {});
+    system.take(message);
+  });
   const actor = createActor(machine, { inspect });
   actor.subscribe({ error: () => {} });
   actor.start();
@@ -30,16 +33,18 @@ async function observedRun(machine: AnyStateMachine, events: readonly string[]) 
     return leaves();
   });
   await Promise.resolve();
-  system.close();
+  if (system === undefined) throw new Error('nothing was observed');
+  const { follow, charts, close } = system;
+  close();
   const entries: JournalEntry[] = [];
   await new Promise((end) => {
     const lines = async (read: readonly string[]): Promise<void> => {
       entries.push(...read.map((line): JournalEntry => JSON.parse(line)));
     };
-    system.follow(0, { lines, states: async () => {}, charts: () => {}, end });
+    follow(0, { lines, states: async () => {}, charts: () => {}, end });
   });
   const { log, fold } = folded(entries);
-  const view = { run: { kind: 'system', live: false }, log, fold, charts: system.charts(), end: {} } as const;
+  const view = { run: { kind: 'system', live: false }, log, fold, charts: charts(), end: {} } as const;
   const deliveries = entries.filter(({ type }) => type === 'delivery').map(({ seq }) => seq);
   return { entries, view, deliveries, active };
 }
@@ -135,6 +140,20 @@ describe('an observed system', () => {
     const [source, ...target] = transition === null ? [] : [transition.source, ...transition.target];
     expect([source, ...target].flatMap((state) => state?.name ?? []).join(' → ')).toBe(moved);
     expect(facts.find(({ label }) => label === 'Accepted events')?.text).toBe(accepted);
+  });
+
+  it.each([
+    ['ended', ['END'], 'Why did it go to over?', undefined],
+    ['ended with its connection', [], 'Why did the run stop here?', 'The program or its connection ended.'],
+  ])('explains why it %s', async (_, events, heading, words) => {
+    const machine = createMachine({
+      id: 'm',
+      initial: 'on',
+      states: { on: { on: { END: 'over' } }, over: { type: 'final' } },
+    });
+    const { view, entries } = await observedRun(machine, events);
+    const last = why({ ...view, at: entries.length - 1 });
+    expect([last.heading, last.outcome?.words]).toEqual([heading, words]);
   });
 
   it('reports that an actor failed while processing an event', async () => {

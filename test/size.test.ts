@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 13628, exported: 512, floors: 20 },
+  machines: { lines: 13634, exported: 512, floors: 20 },
   'machines/policies': { lines: 6896, exported: 315, floors: 8 },
-  'src/chain': { lines: 5370, exported: 119, floors: 9 },
+  'src/chain': { lines: 5383, exported: 119, floors: 9 },
   'src/cli': { lines: 3775, exported: 83, floors: 12 },
   'src/documents': { lines: 3266, exported: 58, floors: 8 },
   'src/durable': { lines: 6192, exported: 99, floors: 8 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4042, exported: 102, floors: 9 },
   'src/tools': { lines: 1711, exported: 31, floors: 6 },
   inspector: { lines: 18220, exported: 348, floors: 13 },
-  test: { lines: 66560, exported: 366, floors: 7 },
+  test: { lines: 66570, exported: 366, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -28,6 +28,8 @@ import { type JournalStore, runStartOf } from '../journal/journal-format.ts';
 import { createPromptWriter, type PromptWriter } from '../journal/recorded-prompts.ts';
 import { createRunWriters, type RunWriters } from '../journal/run-writers.ts';
 import { type RunEndSummary, type RunProduct, readEntry } from '../journal/stored-entries.ts';
+import type { Prompt } from '../prompts/prompt.ts';
+import { prompts as builtInPrompts } from '../prompts/registry.ts';
 import { type ChainParts, provideChain } from './actors.ts';
 import { describeCall } from './describe-call.ts';
 import { createRunClock } from './run-clock.ts';
@@ -330,13 +332,19 @@ function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
   return { ...answer, notes: answer.notes === '' ? note : `${answer.notes} ${note}` };
 }
 
+/** A user may have given the version of a built-in prompt to another text. */
+const versionOf = (prompt: Prompt): RunStart['prompts'][string] => {
+  const { name, version } = prompt;
+  return { name, version, ...(prompt !== builtInPrompts[name] && { isOwn: true }) };
+};
+
 /** Returns what the first entry of a run contains besides its input. */
 export function productOf(input: ChainInput, { models, prompts }: ChainParts, host: RunStart['host']): RunProduct {
   const [modelId = '', ...fallbackModelIds] = models.map(({ id }) => id);
   return {
     modelId,
     fallbackModelIds,
-    prompts: Object.fromEntries(Object.values(prompts).map(({ name, version }) => [name, { name, version }])),
+    prompts: Object.fromEntries(Object.values(prompts).map((prompt) => [prompt.name, versionOf(prompt)])),
     instructionsDigest: input.instructions && hexDigest(input.instructions),
     host,
     redacted: false,

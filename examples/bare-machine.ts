@@ -1,14 +1,13 @@
-import { chainInput, createActors, createPassageIndex } from 'postchain';
-import { createChainMachine } from 'postchain/machines';
+import { createBareChain, createPassageIndex } from 'postchain';
 import { loadDocuments } from 'postchain/node';
 import { createActor, toPromise } from 'xstate';
 
 const { documents } = await loadDocuments(['docs']);
-const actors = createActors({ documents: createPassageIndex(documents) });
-const actor = createActor(createChainMachine(actors), {
-  input: chainInput({ request: 'What does the Understanding phase decide?' }),
+const chain = createBareChain({ documents: createPassageIndex(documents) });
+const actor = createActor(chain.createMachine(), {
+  input: chain.createInput({ request: 'What does the Understanding phase decide?' }),
 });
 actor.on('decision', ({ decision }) => console.log(decision.rationale));
 actor.start();
-const { answerText } = await toPromise(actor);
-console.log(answerText);
+const { answerText, sources } = await toPromise(actor);
+console.log(answerText, sources);

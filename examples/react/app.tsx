@@ -1,13 +1,14 @@
-import { chainInput, type FinalAnswer, PostChainError, type Turn } from 'postchain';
+import { type FinalAnswer, PostChainError, type Turn } from 'postchain';
+import type { ChainInput } from 'postchain/machines';
 import { type FormEvent, useRef, useState } from 'react';
-import { options } from './chain.ts';
+import { chain } from './chain.ts';
 import { RunView } from './run-view.tsx';
 
 /** A request box and the run of the latest request. Earlier requests and answers are passed as its history. */
 export function App() {
   const box = useRef<HTMLTextAreaElement>(null);
   const [history, setHistory] = useState<readonly Turn[]>([]);
-  const [input, setInput] = useState<ReturnType<typeof chainInput> | null>(null);
+  const [input, setInput] = useState<ChainInput | null>(null);
   const [running, setRunning] = useState(false);
   const [problem, setProblem] = useState('');
 
@@ -15,7 +16,7 @@ export function App() {
     event.preventDefault();
     if (running) return;
     try {
-      setInput(chainInput({ request: box.current?.value ?? '', history }, options));
+      setInput(chain.createInput({ request: box.current?.value ?? '', history }));
       setRunning(true);
       setProblem('');
     } catch (error) {

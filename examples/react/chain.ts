@@ -1,14 +1,14 @@
-import { createPassageIndex, type PartialUpdate, type PostChainOptions } from 'postchain';
+import { createBareChain, createPassageIndex, type PartialUpdate } from 'postchain';
 import { model } from './model.ts';
 import { notes } from './notes.ts';
 
-/** The options of this page's chain. All of it runs in the browser. Every phase makes its own call, so that you can watch each of them. */
-export const options: PostChainOptions = {
+/** This page's chain. All of it runs in the browser. Every phase makes its own call, so that you can watch each of them. */
+export const chain = createBareChain({
   model,
   documents: createPassageIndex(notes),
   consent: 'ask',
   profile: 'thorough',
-};
+});
 
 /** Returns the text of the reply being streamed, for any task. */
 export function writingOf({ task, value }: PartialUpdate): string {

@@ -1,4 +1,5 @@
-import type { chainInput, FinalAnswer } from 'postchain';
+import type { FinalAnswer } from 'postchain';
+import type { ChainInput } from 'postchain/machines';
 import { useEffect, useEffectEvent } from 'react';
 import { AnswerView } from './answer-view.tsx';
 import { ConsentDialog } from './consent-dialog.tsx';
@@ -7,7 +8,7 @@ import { PhaseList } from './phase-list.tsx';
 import { useChain } from './use-chain.ts';
 
 interface Props {
-  readonly input: ReturnType<typeof chainInput>;
+  readonly input: ChainInput;
   readonly onAnswer: (answer: FinalAnswer) => void;
 }
 

@@ -1,9 +1,8 @@
 import { useActor } from '@xstate/react';
-import { type ConsentChoice, type ConsentRequest, createActors, PHASES, type Phase } from 'postchain';
-import { type chainMachine, createChainMachine } from 'postchain/machines';
+import { type ConsentChoice, type ConsentRequest, PHASES, type Phase } from 'postchain';
+import type { ChainInput } from 'postchain/machines';
 import { useLayoutEffect, useRef, useState } from 'react';
-import type { InputFrom } from 'xstate';
-import { options, writingOf } from './chain.ts';
+import { chain, writingOf } from './chain.ts';
 
 interface Question {
   readonly questionId: string;
@@ -11,20 +10,19 @@ interface Question {
 }
 
 /** Runs the chain machine as React state. The actor starts and stops with the component. */
-export function useChain(input: InputFrom<typeof chainMachine>) {
+export function useChain(input: ChainInput) {
   const [writing, setWriting] = useState('');
   const [question, setQuestion] = useState<Question | null>(null);
   const current = useRef<Phase | null>(null);
-  const [machine] = useState(() => {
-    const actors = createActors(options, {
+  const [machine] = useState(() =>
+    chain.createMachine({
       partial: (update) => {
         // A call may start before its phase.
         const isEarly = update.task !== current.current && PHASES.some((phase) => phase === update.task);
         if (!isEarly) setWriting(writingOf(update));
       },
-    });
-    return createChainMachine(actors);
-  });
+    }),
+  );
   const [snapshot, send, actor] = useActor(machine, { input });
   const phase = PHASES.find((one) => snapshot.matches({ cycling: one })) ?? null;
 

@@ -1,8 +1,9 @@
 import { refusalText } from '../../machines/contracts/events.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { type ChartIndex, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
+import { ancestorsOf, type ChartIndex, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import { describeOutcome, type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
 import {
@@ -20,6 +21,7 @@ import type { Selection } from './selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
 import { answerUpTo, runStart } from './story.ts';
 import { transitionAt } from './transition-log.ts';
+import { transitionLookup } from './transition-lookup.ts';
 import { rejectionAfter } from './user-events.ts';
 
 export interface Why {
@@ -94,16 +96,24 @@ export function why(view: WhyView): Why {
     const outcome = eventOutcome(entry, { fold, ended: view.end !== null || !view.run.live });
     const { name, facts } = explainEvent(entry, fold.spans);
     const rejection = rejectionAfter(log, at);
-    const isIgnored = rejection !== null || outcome.kind === 'guards-false' || outcome.kind === 'no-transition';
     const seqs = outcome.kind === 'transitions' ? outcome.transitions : [];
+    const isForbidden = seqs.length > 0 && seqs.every((seq) => doesNothing(view, seq));
+    const isIgnored =
+      rejection !== null || isForbidden || outcome.kind === 'guards-false' || outcome.kind === 'no-transition';
     const caused = seqs.slice(0, MAX_CAUSED).flatMap((seq) => explainAt(log, seq, index) ?? []);
+    // In an observed system, the chart of any actor.
+    const machine = caused[0]?.machine ?? fold.externalEvents.outcomeOf(entry.seq).machine;
+    const chart = machine === null ? index.first : index.chart(machine);
     return {
       heading: isIgnored ? `Why did nothing happen on ${name}?` : `What did ${name} cause?`,
-      facts: isIgnored ? [...facts, ...currentStateFacts(view, chartOfEvent(entry.seq, fold, index))] : facts,
+      facts: isIgnored ? [...facts, ...currentStateFacts(view, chart)] : facts,
       compared: [],
       caused: caused.length > 1 ? caused : [],
       transition: caused.length === 1 ? (caused[0] ?? null) : null,
-      outcome: { words: rejection === null ? describeOutcome(outcome) : `Rejected: ${rejection}.`, isIgnored },
+      outcome: {
+        words: rejection !== null ? `Rejected: ${rejection}.` : isForbidden ? FORBIDDEN : describeOutcome(outcome),
+        isIgnored,
+      },
     };
   }
   if (entry.type === 'direction-refused') {
@@ -135,23 +145,42 @@ export function why(view: WhyView): Why {
   };
 }
 
-/** The chart that received an ignored event: in an observed system, that of any actor. */
-function chartOfEvent(seq: number, { externalEvents }: RunFold, index: ChartIndex): IndexedChart | undefined {
-  const { machine } = externalEvents.outcomeOf(seq);
-  return machine === null ? index.first : index.chart(machine);
+const FORBIDDEN = 'It did nothing: the transition for it has no target and no actions.';
+
+/** Whether a transition has neither a target nor actions: its state forbids the event to those around it. */
+function doesNothing({ log, charts }: WhyView, seq: number): boolean {
+  const entry = log.entry(seq);
+  if (entry.type !== 'transition' || entry.target.length > 0 || charts === null) return false;
+  const guard = entry.candidates.find(({ result }) => result === 'taken')?.guard ?? null;
+  const index = transitionLookup(charts.charts).indexOf({ ...entry, guard });
+  const { transitions = [] } = charts.charts.find(({ id }) => id === entry.machine) ?? {};
+  const taken = index === null ? undefined : transitions[index];
+  return taken !== undefined && !hasEffect(taken);
 }
 
 function currentStateFacts({ fold, at }: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {
   const position = chart === undefined ? undefined : fold.transitions.positionAt(chart.id, at);
   if (chart === undefined || position === undefined) return [];
   const { possible } = chart.entered(position.targets);
-  const events = possible.flatMap(({ id }) => chart.transitionsFrom(id).map(({ event }) => event));
-  const accepted = [...new Set(events)].filter((event) => event !== '' && !INNER.test(event));
+  const own = possible.flatMap(({ id }) => chart.transitionsFrom(id));
+  const effective = own.filter(hasEffect);
+  const forbidding = own.filter((one) => !hasEffect(one) && one.guard === null);
+  const isAccepted = ({ event, source }: ChartTransition): boolean =>
+    !forbidding.some((one) => one.event === event && isAbove(chart, source, one.source));
+  const events = new Set(effective.filter(isAccepted).map(({ event }) => event));
+  const accepted = [...events].filter((event) => event !== '' && !INNER.test(event));
   return [
     { label: 'Current states', text: position.targets.map((id) => statePath(chart, id)).join(', ') },
     { label: 'Accepted events', text: accepted.join(', ') || 'nothing' },
   ];
 }
+
+type ChartTransition = Chart['transitions'][number];
+
+const hasEffect = ({ target, actions }: ChartTransition): boolean => target.length > 0 || actions.length > 0;
+
+const isAbove = (chart: IndexedChart, outer: string, inner: string): boolean =>
+  outer !== inner && ancestorsOf(chart, inner).some(({ id }) => id === outer);
 
 /** Events that only the machine itself raises. */
 const INNER = /^(?:done|error|after .*)$/u;

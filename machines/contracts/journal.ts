@@ -16,7 +16,12 @@ const candidateSchema = z.object({
 });
 
 /** A prompt of a run. */
-const promptVersionSchema = z.object({ name: z.string(), version: z.number() });
+/** `isOwn`: the prompt is not the built-in one, whatever its version. */
+const promptVersionSchema = z.object({
+  name: z.string(),
+  version: z.number(),
+  isOwn: z.optional(z.literal(true)),
+});
 
 /**
  * The first entry: everything that determines the run. A journal stores its entries as those of a durable actor; these are the same entries

@@ -7,7 +7,7 @@ import { stemmer } from 'stemmer';
 const RUN = /\p{N}+(?:[.,٫٬]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Cf}]*(?:['’׳＇]\p{L}[\p{L}\p{M}\p{Cf}]*)*/gu;
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const APOSTROPHES = /['’ʼ׳＇]/gu;
-const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const UNSPACED = /(?!\p{Nd})[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const ASCII = /^[a-zA-Z0-9]+$/;
 
 /** Created on first use: the first segmenter of a process takes about 10 ms. */
@@ -44,11 +44,13 @@ export function wordsOfRun(run: string): readonly string[] {
 const MARKS = /[\u0300-\u036f\u0640]|(?=\p{M})[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]/gu;
 /** Characters and their normal form: letters that vary by position, language or keyboard, and separators of numbers. */
 const FORMS = new Map(
-  'ىي یي ېي ةه ۀه ہه ۂه ەه ۃه ھه کك ڪك ٱا ךכ םמ ןנ ףפ ץצ װוו ױוי ײיי ςσ ßss œoe æae øo łl đd ıi ٫. ٬,'
+  'ىي یي ېي ےي ںن ةه ۀه ہه ۂه ەه ۃه ھه کك ڪك ٱا ךכ םמ ןנ ףפ ץצ װוו ױוי ײיי ςσ ßss œoe æae øo łl đd ıi ٫. ٬,'
     .split(' ')
     .map((pair) => [pair.charAt(0), pair.slice(1)]),
 );
 const FORM = new RegExp(`[${[...FORMS.keys()].join('')}]`, 'gu');
+
+const DIGIT = /[^\P{Nd}\d]/gu;
 
 /** Each script's ten digits are consecutive, so a digit's value is its distance from the script's zero. */
 function digitOf(digit: string): string {
@@ -68,7 +70,7 @@ export function foldWord(word: string): string {
     .normalize('NFKD')
     .replace(INVISIBLE, '')
     .replace(MARKS, '')
-    .replace(/[^\P{Nd}\d]/gu, digitOf)
+    .replace(DIGIT, digitOf)
     .toLowerCase()
     .replace(FORM, (form) => FORMS.get(form) ?? form)
     .replace(/['’ʼ＇]s$/, '')
@@ -81,7 +83,7 @@ export const stemOfFolded = (word: string): string => (/^[a-z]+$/.test(word) ? s
 
 /** Returns the overlapping pairs of characters of a run, each once: they match whatever surrounds a word. */
 export function characterPairs(run: string): readonly string[] {
-  const characters = [...run.normalize('NFKC').replace(INVISIBLE, '').toLowerCase()];
+  const characters = [...run.normalize('NFKC').replace(INVISIBLE, '').replace(DIGIT, digitOf).toLowerCase()];
   if (characters.length < 2) return characters;
   const pairs = new Set<string>();
   for (let at = 0; at + 1 < characters.length; at += 1) pairs.add(`${characters[at]}${characters[at + 1]}`);

@@ -9,12 +9,13 @@ export interface PdfItem {
 
 /** Returns the text of a page in reading order, with hyphenated words joined. */
 export function pageText(items: readonly PdfItem[]): string {
+  const isRightToLeft = latinMajority(items.map(({ str }) => str).join('')) < 0;
   const lines: string[] = [];
   let line: PdfItem[] = [];
   for (const [at, item] of items.entries()) {
     line.push(item);
     if (!item.hasEOL && at < items.length - 1) continue;
-    lines.push(lineText(line));
+    lines.push(lineText(line, isRightToLeft));
     line = [];
   }
   return withoutHyphenation(lines.join('\n'));
@@ -30,7 +31,7 @@ const SHAPED = /[\uFB50-\uFDFF\uFE70-\uFEFC]/u;
 const NO_SPACE = 0.15;
 
 /** Text from right to left consists of pieces that are in the order of the page. */
-function lineText(items: readonly PdfItem[]): string {
+function lineText(items: readonly PdfItem[], isPageRightToLeft: boolean): string {
   const text = withHyphens(items).join('');
   if (!RTL.test(text) || !isLeftToRight(items)) return text;
   // A mark may come before or after its letter, and with a space that has no width.
@@ -38,7 +39,7 @@ function lineText(items: readonly PdfItem[]): string {
     .filter(({ str, width, fontSize }) => str.trim() !== '' || width >= NO_SPACE * fontSize)
     .sort((one, other) => one.x - other.x)
     .map(({ str }) => logical(str));
-  if (isSentenceLeftToRight(text))
+  if (!isPageRightToLeft && isSentenceLeftToRight(text))
     return ordered(pieces, { first: RTL, last: RTL, outer: LTR }, (piece, isInRun) =>
       isInRun ? fromRight(piece, text) : piece,
     );
@@ -66,10 +67,14 @@ function isLeftToRight(items: readonly PdfItem[]): boolean {
 /** Whether a line is read from left to right: it has Latin letters at both ends, or at one end and in the majority. */
 function isSentenceLeftToRight(text: string): boolean {
   const letters = text.match(/\p{L}/gu) ?? [];
-  const latin = letters.filter((letter) => !RTL.test(letter)).length;
   const [first = '', last = ''] = [letters[0], letters.at(-1)];
   const ends = Number(RTL.test(first)) + Number(RTL.test(last));
-  return ends === 0 || (ends === 1 && latin > letters.length - latin);
+  return ends === 0 || (ends === 1 && latinMajority(text) > 0);
+}
+
+/** By how many letters text from left to right exceeds text from right to left. */
+function latinMajority(text: string): number {
+  return [...text.matchAll(/\p{L}/gu)].reduce((sum, [letter]) => sum + (RTL.test(letter) ? -1 : 1), 0);
 }
 
 interface Run {

@@ -127,7 +127,7 @@ async function blocksOf({ path, type = typeOfPath(path) ?? 'text', text: given, 
   }
   const text = given ?? textOf(bytes ?? new Uint8Array());
   if (text === null) return 'binary or not UTF-8';
-  const lines = text.replace(/^\uFEFF/u, '').replace(/\r\n?/gu, '\n');
+  const lines = text.replaceAll('\uFEFF', '').replace(/\r\n?/gu, '\n');
   const read = await readerFor(type);
   try {
     return await inTurns(read(lines));

@@ -110,7 +110,7 @@ function boundedParser(chars: number): Parser<Tree.DefaultTreeAdapterMap> {
 }
 
 const UNSEEN = new Set(
-  `head title script style template noscript svg nav iframe object select datalist audio video canvas annotation annotation-xml`.split(
+  `head title script style template noscript svg nav iframe object select datalist audio video canvas meter progress annotation annotation-xml`.split(
     ' ',
   ),
 );

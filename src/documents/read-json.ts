@@ -122,7 +122,7 @@ function* blocksOf(root: Value): Steps<Block[]> {
       'list',
     );
   const blocks: Block[] = [];
-  const open: { value: Value; path: readonly string[] }[] = [{ value: root, path: [] }];
+  const open: { value: Value; path: readonly string[] }[] = [{ value: asRecords(root, []), path: [] }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, path } = next;
     const isWhole = (child: Value): boolean => isInline(child) && (child.text !== null || !value.isArray);
@@ -132,11 +132,44 @@ function* blocksOf(root: Value): Steps<Block[]> {
     const isLong = lines.reduce((sum, line) => sum + line.text.length, 0) > LONG_RECORD_CHARS;
     blocks.push(...blockOf(lines, isLong ? below : path, 'list'));
     for (const [at, child] of [...value.children.entries()].reverse())
-      if (!isWhole(child)) open.push({ value: child, path: [...below, child.key ?? `${at + 1}`].slice(-MAX_PATH) });
+      if (!isWhole(child))
+        open.push({
+          value: asRecords(child, value.children),
+          path: [...below, child.key ?? `${at + 1}`].slice(-MAX_PATH),
+        });
     yield;
   }
   return blocks;
 }
+
+const HEADER_KEY = /col|header|field|key|name|label|axes/i;
+const isRow = ({ isArray, children }: Value): boolean =>
+  isArray && children.length > 1 && children.every(({ text }) => text !== null);
+
+/** Returns a list of lists as a list of records, if a list beside it, or its first one, has the names of their values. */
+function asRecords(table: Value, beside: readonly Value[]): Value {
+  const [first, ...others] = table.children;
+  if (!table.isArray || first === undefined || !table.children.every(isRow)) return table;
+  const isHeader = ({ children }: Value): boolean =>
+    table.children.every((row) => row.children.length === children.length) &&
+    new Set(children.map(({ text }) => text)).size === children.length &&
+    children.every(({ text }) => /^[^\p{N}]*\p{L}[^\p{N}]*$/u.test(text ?? ''));
+  // Words may be names or values, unless what is below them is of another kind.
+  const isData = (at: number): boolean => others.every(({ children }) => DATA.test(children[at]?.text ?? ''));
+  const isNamed = others.length > 0 && first.children.some((_, at) => isData(at));
+  const lists = beside.filter((list) => isRow(list) && HEADER_KEY.test(list.key ?? ''));
+  const header = [...lists, ...(isNamed ? [first] : [])].find(isHeader);
+  if (header === undefined) return table;
+  const rows = table.children.filter((row) => row !== header);
+  const record = (row: Value): Value => ({
+    ...row,
+    isArray: false,
+    children: row.children.map((cell, at) => ({ ...cell, key: header.children[at]?.text ?? null })),
+  });
+  return { ...table, children: rows.map(record) };
+}
+
+const DATA = /\p{N}|^(?:true|false|null)$/u;
 
 const MAX_NAME_CHARS = 80;
 /** "firstName: Ada, lastName: Lovelace" */

@@ -247,7 +247,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       if (this.#failure === null) resolve(false);
       else reject(this.#failure);
     }
-    if (!this.#hasEnded) this.#settleOutput.reject(this.#failure ?? closed(this.id));
+    // A last step that is not stored did not happen. An output that is settled stays as it is.
+    if (!this.#hasEnded || this.#failure !== null) this.#settleOutput.reject(this.#failure ?? closed(this.id));
     for (const resolve of this.#whenDrained.splice(0)) resolve();
     // An effect cannot be aborted. Its end is stored, so that it is not executed again.
     if (this.#runningEffects > 0 && this.#failure === null) {

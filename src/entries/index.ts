@@ -47,7 +47,7 @@ export { type PhasesEnd, type PhaseUse, type WhatIf, type WhatIfChanges, whatIf 
 export { definePrompt, type Prompt, type PromptInputs } from '../chain/prompts/prompt.ts';
 export { prompts } from '../chain/prompts/registry.ts';
 export type { AnswerGrader } from '../chain/runtime/answer-grader.ts';
-export { chainInput, createActors } from '../chain/runtime/bare-chain.ts';
+export { type BareChain, type BareChainOptions, createBareChain } from '../chain/runtime/bare-chain.ts';
 export {
   createCapabilityLoop,
   type LoopOptions,

@@ -61,7 +61,7 @@ export function onlyAlternative(schema: JsonNode): unknown {
 type NullRemover = (value: unknown) => unknown;
 
 /**
- * Returns a function that removes null members that the schema allows to be omitted but not to be null. Many models write null for
+ * Returns a function that removes null members, and nulls at the end of tuples, that the schema allows to be omitted but not to be null. Many models write null for
  * what they omit, and OpenAI's strict mode requires it. Members of an alternative are removed if it is clear which one the value is.
  * `root` is the document that the references of `schema` lead into. Returns null if the schema has no such member, so that most values are
  * not traversed at all.
@@ -95,7 +95,29 @@ function hasOptional(schema: unknown, root: unknown, seen: Set<unknown>): boolea
   const { properties, items, additionalProperties } = node;
   const members = Object.entries(isJsonNode(properties) ? properties : {});
   const inside = [...members.map(([, member]) => member), ...partsOf(node), additionalProperties, ...[items].flat()];
-  return members.some(([name]) => isRemovable(node, name, root)) || inside.some((one) => hasOptional(one, root, seen));
+  return (
+    members.some(([name]) => isRemovable(node, name, root)) ||
+    tupleOf(node).some((item, at) => at >= leastItems(node) && !admitsNull(item, root)) ||
+    inside.some((one) => hasOptional(one, root, seen))
+  );
+}
+
+/** The schemas of the items of a tuple. */
+function tupleOf({ items, prefixItems }: JsonNode): readonly unknown[] {
+  const tuple = Array.isArray(items) ? items : prefixItems;
+  return Array.isArray(tuple) ? tuple : [];
+}
+
+const leastItems = ({ minItems }: JsonNode): number => (typeof minItems === 'number' ? minItems : 0);
+
+/** Returns a tuple without the nulls at its end that may be omitted, but not be null. */
+function withoutLastNulls(value: readonly unknown[], node: JsonNode, root: unknown): readonly unknown[] {
+  const schemas = tupleOf(node);
+  let end = value.length;
+  const isRemovable = (at: number): boolean =>
+    at >= leastItems(node) && at < schemas.length && value[at] === null && !admitsNull(schemas[at], root);
+  while (isRemovable(end - 1)) end -= 1;
+  return value.slice(0, end);
 }
 
 /** Whether a member may be omitted, but not null. */
@@ -113,14 +135,16 @@ function withoutNulls(given: unknown, schema: unknown, walk: Walk): unknown {
   const node = resolved(schema, walk.root);
   walk.stepsLeft -= 1;
   if (walk.stepsLeft < 0 || typeof given !== 'object' || given === null || !isJsonNode(node)) return given;
-  const { allOf, items, prefixItems, properties, additionalProperties } = node;
+  const { allOf, items, properties, additionalProperties } = node;
   let value: unknown = given;
   for (const part of Array.isArray(allOf) ? allOf : []) value = withoutNulls(value, part, walk);
   value = withoutNullsIn(value, alternativesOf(node) ?? [], walk);
   if (Array.isArray(value)) {
-    const [first, rest] = Array.isArray(items) ? [items, undefined] : [prefixItems, items];
-    const schemas = Array.isArray(first) ? first : [];
-    return value.map((item, at) => withoutNulls(item, at < schemas.length ? schemas[at] : rest, walk));
+    const schemas = tupleOf(node);
+    const rest = Array.isArray(items) ? undefined : items;
+    return withoutLastNulls(value, node, walk.root).map((item, at) =>
+      withoutNulls(item, at < schemas.length ? schemas[at] : rest, walk),
+    );
   }
   if (!isJsonNode(value)) return value;
   const known = isJsonNode(properties) ? properties : {};

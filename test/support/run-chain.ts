@@ -1,6 +1,5 @@
 import { createActor, SimulatedClock } from 'xstate';
 import * as z from 'zod';
-import { createChainMachine } from '../../machines/chain/chain.machine.ts';
 import type { ChainInput } from '../../machines/contracts/chain-state.ts';
 import type { ChainEvent, EmittedEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
@@ -9,7 +8,7 @@ import type { Task } from '../../machines/contracts/phase.ts';
 import { ONE_CALL_PER_PHASE } from '../../machines/contracts/profile.ts';
 import { answering } from '../../machines/policies/questions.ts';
 import { createPromptReader, type RecordedPrompt } from '../../src/chain/journal/recorded-prompts.ts';
-import { chainInput, createActors } from '../../src/chain/runtime/bare-chain.ts';
+import { createBareChain } from '../../src/chain/runtime/bare-chain.ts';
 import { modelDecider } from '../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import type { Run } from '../../src/chain/runtime/run.ts';
@@ -148,8 +147,9 @@ export async function startBareChain(changes: Partial<ChainInput>, plan: Plan = 
   });
   const clock = new SimulatedClock();
   const options = { model, clock, consent: 'ask' as const, profile: ONE_CALL_PER_PHASE, limits: { maxCycles: 3 } };
-  const input = { ...chainInput({ request: 'When was the bridge opened?' }, options), ...changes };
-  const actor = createActor(createChainMachine(createActors(options)), { input, clock });
+  const chain = createBareChain(options);
+  const input = { ...chain.createInput({ request: 'When was the bridge opened?' }), ...changes };
+  const actor = createActor(chain.createMachine(), { input, clock });
   const facts: EmittedEvent[] = [];
   const broken: { error: unknown } = { error: null };
   actor.on('*', (fact) => facts.push(fact));

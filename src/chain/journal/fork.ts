@@ -114,12 +114,17 @@ function changedCalls(start: RunStart, parts: ChainParts): (call: CallInfo) => b
   const isOtherModel =
     start.modelId !== now.modelId || start.fallbackModelIds.join('\n') !== now.fallbackModelIds.join('\n');
   const changed = new Set(
-    Object.keys(now.prompts).filter((task) => start.prompts[task]?.version !== now.prompts[task]?.version),
+    Object.keys(now.prompts).filter((task) => !isSamePrompt(start.prompts[task], now.prompts[task])),
   );
   if (PHASES.some((phase) => changed.has(phase))) for (const phase of PHASES) changed.add(phase);
   return ({ source, subject }) =>
     MODEL_CALLS.has(source) && (isOtherModel || changed.has((subject as unknown as CallSubject).task ?? ''));
 }
+
+const isSamePrompt = (
+  one: RunStart['prompts'][string] | undefined,
+  other: RunStart['prompts'][string] | undefined,
+): boolean => one?.version === other?.version && one?.isOwn === other?.isOwn;
 
 /** Identical requests have the same key. A call that was stopped, or lost with its process, has no result. */
 function keyOf({ source, subject }: CallInfo, events: readonly ReusedEvent[] | null): string | null {

@@ -48,6 +48,7 @@ export async function rerecord(recorded: readonly JournalEntry[]): Promise<reado
     if (event !== undefined) run.send(answering(run.actor.getSnapshot().context, event));
     else if (asked === 'direction-asked' || !clock.advance()) throw notRecorded(start.runId, ['the user']);
   }
+  await run.answer;
   return run.journal;
 }
 

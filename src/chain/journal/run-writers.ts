@@ -6,7 +6,10 @@ import type { JournalStore as StoreOf } from '../../durable/journals/journal-sto
 import type { JournalStore, JournalWriter } from './journal-format.ts';
 import { readEntry, storedEntry } from './stored-entries.ts';
 
-/** The state of a run's journal. A run continues if its journal fails, so its actor does not learn of it. */
+/**
+ * The state of a run's journal. A run continues if its journal fails, so its actor does not learn of it, unless another process has taken the
+ * run over: then the actor is closed.
+ */
 interface RunWriter {
   readonly failure: string | null;
   readonly isFenced: boolean;
@@ -47,7 +50,12 @@ export function createRunWriters(
       state.onFailure(writer.failure);
     };
     return {
-      failure: null,
+      get failure() {
+        return state.isFenced ? state.failure : null;
+      },
+      get isFenced() {
+        return state.isFenced;
+      },
       write(entries: readonly DurableEntry[]) {
         const written = writer.write(entries.map(readEntry));
         return written === undefined ? check() : written.then(check);

@@ -17,8 +17,8 @@ export interface StateHistory {
 }
 
 /**
- * Returns every state of a run, computed by a replay. If the run cannot be replayed (another version of the chart, other
- * prompts, another actor system), returns only the recorded states.
+ * Returns every state of a run, computed by a replay. If the run cannot be replayed (another version of the chart,
+ * another actor system), returns only the recorded states.
  *
  * @throws PostChainError `invalid_journal` if recorded states contradict each other.
  */
@@ -62,7 +62,7 @@ const histories = new WeakMap<
 
 /**
  * Returns the chart's state after an entry, without `inFlight`; null if it is unknown, see `stateHistory`. The first call for a list
- * of entries replays the run; pass the run's custom prompts.
+ * of entries replays the run.
  *
  * @throws PostChainError `invalid_journal` if recorded states contradict each other.
  */

@@ -18,7 +18,6 @@ import type {
   ContextMeasures,
   MeasureContextInput,
 } from '../../../machines/contracts/context.ts';
-import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Grading, GradingInput } from '../../../machines/contracts/grading.ts';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import type { ChatModel, EmbeddingModel, ReplyForm } from '../../../machines/contracts/model.ts';
@@ -88,13 +87,14 @@ const provided = new WeakMap<ChainParts, typeof chainMachine>();
 
 /** One machine for all runs with these parts. */
 export function provideChain(parts: ChainParts): typeof chainMachine {
-  const machine = provided.get(parts) ?? createProvidedChain(parts);
+  const machine = provided.get(parts) ?? createProvidedChain({ ...parts, scopeOf });
   provided.set(parts, machine);
   return machine;
 }
 
-function createProvidedChain(parts: ChainParts): typeof chainMachine {
-  return createChainMachine(createChainActors({ ...parts, scopeOf })).provide({ guards: explained(chainGuards) });
+/** Returns the machine with its actors, and guards whose compared values are recorded. */
+export function createProvidedChain(parts: ActorParts): typeof chainMachine {
+  return createChainMachine(createChainActors(parts)).provide({ guards: explained(chainGuards) });
 }
 
 /** Returns guards whose compared values are recorded. */
@@ -142,7 +142,7 @@ export function createChainActors(parts: ActorParts): ChainActors {
     gradeAnswer: promiseActivity<Grading, GradingInput>(({ input, signal, self }) =>
       (parts.grader ?? noGrader)(input, { signal, clock: scopeOf(self).clock }),
     ),
-    ...createSessionActors(parts),
+    ...createSessionActors(parts.sessions),
   };
 }
 
@@ -269,8 +269,8 @@ function copyOfResult(result: CapabilityResult): CapabilityResult {
   return copy;
 }
 
-/** Session stores are user code: what they return is validated. A process that lost its run stores no turn of it. */
-function createSessionActors({ sessions, scopeOf }: Pick<ActorParts, 'sessions' | 'scopeOf'>) {
+/** Session stores are user code: what they return is validated. */
+function createSessionActors(sessions: SessionStore) {
   return {
     recallSession: promiseActivity<RecalledSession, RecallSessionInput>(
       async ({ input: { sessionId, turns }, signal }) => {
@@ -281,9 +281,7 @@ function createSessionActors({ sessions, scopeOf }: Pick<ActorParts, 'sessions' 
         return readTurns(await sessions.recall(sessionId, { turns, signal, onProblem }), turns, firstProblem);
       },
     ),
-    appendTurn: promiseActivity<void, AppendTurnInput>(async ({ input: { sessionId, turn }, signal, self }) => {
-      const fenced = scopeOf(self).fenced?.() ?? null;
-      if (fenced !== null) throw new PostChainError('journal_fenced', `The turn was not stored: ${fenced}`);
+    appendTurn: promiseActivity<void, AppendTurnInput>(async ({ input: { sessionId, turn }, signal }) => {
       await sessions.append(sessionId, turn, { signal });
     }),
   };

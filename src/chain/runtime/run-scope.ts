@@ -18,8 +18,6 @@ export interface RunScope {
   readonly fileOf?: (attachment: Attachment) => AttachedFile;
   readonly prompts: PromptWriter;
   readonly editRequest?: EditRequest | undefined;
-  /** Why the run may store nothing outside its journal any more: another process has taken it over. Null if it may. */
-  readonly fenced?: () => string | null;
 }
 
 const scopes = new WeakMap<object, RunScope>();

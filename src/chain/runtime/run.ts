@@ -28,6 +28,8 @@ import { type JournalStore, runStartOf } from '../journal/journal-format.ts';
 import { createPromptWriter, type PromptWriter } from '../journal/recorded-prompts.ts';
 import { createRunWriters, type RunWriters } from '../journal/run-writers.ts';
 import { type RunEndSummary, type RunProduct, readEntry } from '../journal/stored-entries.ts';
+import type { Prompt } from '../prompts/prompt.ts';
+import { prompts as builtInPrompts } from '../prompts/registry.ts';
 import { type ChainParts, provideChain } from './actors.ts';
 import { describeCall } from './describe-call.ts';
 import { createRunClock } from './run-clock.ts';
@@ -119,22 +121,34 @@ export function startRun(host: ChainHost, input: ChainInput, { files, signal, sl
 /** What readers of a run receive. */
 interface Feed {
   readonly entries: JournalEntry[];
+  /** What readers see: the answer only when it is stored. */
+  readonly shown: JournalEntry[];
   readonly stream: EventStream;
   take(stored: DurableEntry): void;
+  showAll(): void;
 }
 
 export function createFeed(): Feed {
   const entries: JournalEntry[] = [];
-  const stream = createEventStream(entries);
+  const shown: JournalEntry[] = [];
+  const stream = createEventStream(shown);
+  const show = (entry: JournalEntry): void => {
+    shown.push(entry);
+    stream.push(entry);
+  };
   return {
     entries,
+    shown,
     stream,
     take(stored) {
       // The entries before it are taken when the run is attached.
       if (stored.seq !== entries.length) return;
       const entry = readEntry(stored);
       entries.push(entry);
-      stream.push(entry);
+      if (entry.type !== 'answer' && shown.length === entries.length - 1) show(entry);
+    },
+    showAll() {
+      for (const entry of entries.slice(shown.length)) show(entry);
     },
   };
 }
@@ -160,6 +174,7 @@ export function attachRun(
 ): AttachedRun {
   const { entries, stream } = feed;
   for (const stored of actor.entries.slice(entries.length)) feed.take(stored);
+  feed.showAll();
   for (const entry of entries) prompts.take(entry);
   const [first] = entries;
   const { runId, startedAtMs } = runStartOf(first === undefined ? [] : [first]);
@@ -172,14 +187,15 @@ export function attachRun(
     hasReaders: stream.hasReaders,
     editRequest,
     prompts,
-    fenced: () => (writer.isFenced ? writer.failure : null),
   };
   const finalAnswer = connectRun(ref, { entries, scope, note: (note) => actor.note(note) });
   let forgetSignal = (): void => {};
   const settled = (): FinalAnswer => {
     forgetSignal();
+    // The answer of a run that another process has taken over is that process's.
+    if (!writer.isFenced) feed.showAll();
     stream.end();
-    const answer = finalAnswer();
+    const answer = writer.isFenced ? stoppedAnswer(ref, unwritten(writer.failure)) : finalAnswer();
     return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
   };
   const answer = actor.output.then(settled, settled);
@@ -196,8 +212,7 @@ export function attachRun(
     if (read.data.type === 'run.cancelled' || read.data.type === 'run.interrupted') begin();
   };
   writer.onFailure = (failure) => {
-    if (parts.whenJournalFails === 'stop' || writer.isFenced)
-      deliver({ type: 'run.interrupted', reason: `the journal cannot be written: ${failure}` });
+    if (parts.whenJournalFails === 'stop') deliver({ type: 'run.interrupted', reason: unwritten(failure) });
   };
   // Events that are sent directly to the actor are validated too.
   ref.send = send as typeof ref.send;
@@ -213,7 +228,7 @@ export function attachRun(
       runId,
       events: stream,
       answer,
-      journal: entries,
+      journal: feed.shown,
       get journalFailure() {
         return writer.failure;
       },
@@ -265,11 +280,19 @@ function afterCrash(state: ChainState, error: unknown): ChainState {
   return { ...state, ...failByError(state, state.phase, error), interruption: { kind: 'phase_failed' } };
 }
 
+const unwritten = (failure: string | null): string => `the journal cannot be written: ${failure}`;
+
 const STOPPED = 'the actor was stopped';
 
-function afterStop(state: ChainState): ChainState {
-  return { ...state, ...closeAborted(state, STOPPED), interruption: { kind: 'interrupted', reason: STOPPED } };
-}
+const afterStop = (state: ChainState, reason: string): ChainState => ({
+  ...state,
+  ...closeAborted(state, reason),
+  interruption: { kind: 'interrupted', reason },
+});
+
+/** Returns the answer of a run that this process has stopped, whatever its state. */
+const stoppedAnswer = (ref: ChainActorRef, reason: string): FinalAnswer =>
+  endedBy(reason, ref.getSnapshot().context, (running) => afterStop(running, reason)).answer;
 
 type Snapshot = SnapshotFrom<typeof chainMachine>;
 
@@ -280,7 +303,7 @@ function finalAnswerOf(snapshot: Snapshot): Ended {
   if (context.answer !== null) return { answer: context.answer, ends: [] };
   if (status === 'error')
     return endedBy(unexpectedFailure(error).message, context, (running) => afterCrash(running, error));
-  return endedBy(STOPPED, context, afterStop);
+  return endedBy(STOPPED, context, (running) => afterStop(running, STOPPED));
 }
 
 interface Ended {
@@ -309,13 +332,19 @@ function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
   return { ...answer, notes: answer.notes === '' ? note : `${answer.notes} ${note}` };
 }
 
+/** A user may have given the version of a built-in prompt to another text. */
+const versionOf = (prompt: Prompt): RunStart['prompts'][string] => {
+  const { name, version } = prompt;
+  return { name, version, ...(prompt !== builtInPrompts[name] && { isOwn: true }) };
+};
+
 /** Returns what the first entry of a run contains besides its input. */
 export function productOf(input: ChainInput, { models, prompts }: ChainParts, host: RunStart['host']): RunProduct {
   const [modelId = '', ...fallbackModelIds] = models.map(({ id }) => id);
   return {
     modelId,
     fallbackModelIds,
-    prompts: Object.fromEntries(Object.values(prompts).map(({ name, version }) => [name, { name, version }])),
+    prompts: Object.fromEntries(Object.values(prompts).map((prompt) => [prompt.name, versionOf(prompt)])),
     instructionsDigest: input.instructions && hexDigest(input.instructions),
     host,
     redacted: false,

@@ -26,8 +26,9 @@ export function transitionFinder({ transitions }: Chart): (taken: TakenTransitio
       const { target, guard, event } = transitions[index] as Chart['transitions'][number];
       return guard === taken.guard && sameIds(target, taken.target) && eventMatches(event, taken.event, taken.source);
     });
-    // A transition for this event takes precedence over an eventless one.
-    return matching.find((index) => transitions[index]?.event !== '') ?? matching[0] ?? null;
+    // The most specific descriptor takes precedence, and any of them over an eventless transition.
+    const chars = (index: number): number => transitions[index]?.event.length ?? 0;
+    return matching.toSorted((one, other) => chars(other) - chars(one))[0] ?? null;
   };
 }
 

@@ -1,3 +1,4 @@
+import { PostChainError } from '../error.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import { unreadable } from './journal-lines.ts';
 import {
@@ -25,7 +26,8 @@ import {
 
 interface MemoryJournal<Entry> {
   readonly entries: Entry[];
-  isWritten: boolean;
+  /** Identifies the writer that holds the journal. */
+  holder: object | null;
 }
 
 /** Returns a journal store in memory, for tests and for machines inspected in the same process. It shares the entries with their hosts. */
@@ -53,18 +55,23 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
   };
   const stored = (entry: Entry): Entry => (redact ? redactedEntry(format, entry, redact) : entry);
   const writerOf = (id: string, journal: MemoryJournal<Entry>): JournalWriter<Entry> => {
-    const setWritten = (isWritten: boolean): void => {
-      journal.isWritten = isWritten;
+    const holder = {};
+    const hold = (by: object | null): void => {
+      journal.holder = by;
       changed(id);
     };
-    setWritten(true);
+    hold(holder);
     return guardedWriter({
       keyframeEvery: format.isKeyframe && KEYFRAME_EVERY,
       write(entries) {
+        if (journal.holder !== holder)
+          throw new PostChainError('journal_fenced', `another writer has taken over ${subjectOf(format, id)}`);
         journal.entries.push(...entries.map(stored));
         changed(id);
       },
-      close: () => setWritten(false),
+      close() {
+        if (journal.holder === holder) hold(null);
+      },
     });
   };
 
@@ -72,16 +79,16 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     for (const id of ids ?? journals.keys()) {
       const journal = journals.get(id);
       if (journal === undefined) continue;
-      const { entries, isWritten } = journal;
+      const { entries, holder } = journal;
       const ends = { first: entries[0], last: entries.slice(-8), isDamaged: entries.length === 0 };
-      yield { id, version: String(entries.length), ends, isWritten };
+      yield { id, version: String(entries.length), ends, isWritten: holder !== null };
     }
   }
 
   const store: JournalStore<Entry, Summary> = {
     create(id) {
       if (journals.has(id)) throw journalExists(format, id);
-      const journal: MemoryJournal<Entry> = { entries: [], isWritten: false };
+      const journal: MemoryJournal<Entry> = { entries: [], holder: null };
       journals.set(id, journal);
       return writerOf(id, journal);
     },
@@ -90,12 +97,12 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     },
     async open(id, { force = false, ...options } = {}) {
       const journal = find(id);
-      if (journal.isWritten && !force) throw journalInUse(subjectOf(format, id), 'this process');
+      if (journal.holder !== null && !force) throw journalInUse(subjectOf(format, id), 'this process');
       return { entries: readable(id, options), writer: writerOf(id, journal) };
     },
     list: () => listOf(format, scan()),
     async delete(id) {
-      if (find(id).isWritten) throw journalInUse(subjectOf(format, id), 'this process');
+      if (find(id).holder !== null) throw journalInUse(subjectOf(format, id), 'this process');
       journals.delete(id);
       changed(id);
     },

@@ -133,8 +133,10 @@ export function observedSystem(
   function close(): void {
     if (!isLive) return;
     isLive = false;
-    if (status === 'running') status = 'disconnected';
-    append({ type: 'run-stopped' });
+    if (status === 'running') {
+      status = 'disconnected';
+      append({ type: 'run-stopped' });
+    }
     log.end();
     changed();
   }

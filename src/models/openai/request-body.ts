@@ -24,7 +24,7 @@ import {
   type ToolLevel,
   type ToolLevels,
 } from './schema-rejections.ts';
-import { losesKeywords, strictSchema } from './strict-schema.ts';
+import { strictSchema } from './strict-schema.ts';
 
 /** The features of OpenAI's API that a request uses. Many servers implement the API, few in full. Values are ordered from rich to poor. */
 export interface Dialect {
@@ -210,11 +210,10 @@ function withSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] 
 
 /**
  * Returns the turns without the schema: OpenAI's models see the parameter, so the prompt need not repeat it. Other servers may enforce a
- * schema without showing it to the model, or ignore it. The prompt keeps a schema with keywords that strict mode omits.
+ * schema without showing it to the model, or ignore it.
  */
 function withoutSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] {
   const text = ` ${schemaText(outputSchema)}`;
-  if (losesKeywords(text)) return turns;
   return turns.map((turn) =>
     turn.role === 'system' ? { ...turn, content: turn.content.replace(text, () => '') } : turn,
   );

@@ -8,9 +8,9 @@ const PLAIN = new Set([...KEPT, ...ALSO_KEPT]);
 /** Synonyms in JSON Schema of which strict mode supports one. */
 const RENAMED: Readonly<Record<string, string>> = { oneOf: 'anyOf', definitions: '$defs' };
 
-/** Omitted keywords: they only narrow or describe, strict mode rejects some of them, and every reply is validated anyway. */
-const NARROWING = ['minLength', 'maxLength', 'pattern', 'format', 'uniqueItems'];
-const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default', 'examples', 'deprecated', 'readOnly']);
+/** Omitted keywords: they only narrow or describe, strict mode rejects some of them, and every reply is validated anyway. The first help a model. */
+const DESCRIBED = ['minLength', 'maxLength', 'pattern', 'format', 'uniqueItems', 'examples'];
+const LEFT_OUT = new Set([...DESCRIBED, '$schema', '$id', '$comment', 'default', 'deprecated', 'readOnly']);
 
 /**
  * Returns the schema for OpenAI's strict mode, or null if that is not possible. Strict mode requires an object at the root, closed objects
@@ -20,6 +20,7 @@ const LEFT_OUT = new Set([...NARROWING, '$schema', '$id', '$comment', 'default',
  * 1. An object with properties and no `additionalProperties` is closed, which only narrows it. An object without properties stays open.
  * 2. An optional property becomes a required one that may be null; `nullRemover` removes the null when the reply is read.
  * 3. `oneOf` becomes `anyOf`, because every reply is validated anyway.
+ * 4. Descriptions state the omitted keywords that help a model, because the schema may be nowhere else in the request.
  */
 export function strictSchema(schema: JsonNode): JsonNode | null {
   const known = strictSchemas.get(schema);
@@ -32,11 +33,6 @@ export function strictSchema(schema: JsonNode): JsonNode | null {
 /** Cached, because each call of a chain sends the same schemas. */
 const strictSchemas = new WeakMap<JsonNode, JsonNode | null>();
 
-const HELPFUL = new RegExp(`"(?:${[...NARROWING, 'examples'].join('|')})":`, 'u');
-
-/** Whether strict mode omits keywords that help a model. `json` is the schema as text; a property with such a name counts too. */
-export const losesKeywords = (json: string): boolean => HELPFUL.test(json);
-
 function strictNode(given: unknown, root: JsonNode): JsonNode | null {
   const node = withoutWrapper(given);
   if (!isJsonNode(node) || !isTyped(node) || !isClosable(node)) return null;
@@ -47,6 +43,11 @@ function strictNode(given: unknown, root: JsonNode): JsonNode | null {
     const kept = PLAIN.has(keyword) ? value : strictChild(node, keyword, root);
     if (kept === null) return null;
     strict[RENAMED[keyword] ?? keyword] = kept;
+  }
+  const omitted = DESCRIBED.filter((keyword) => node[keyword] !== undefined);
+  if (omitted.length > 0) {
+    const stated = omitted.map((keyword) => `${keyword}: ${JSON.stringify(node[keyword])}`).join(', ');
+    strict['description'] = node['description'] === undefined ? stated : `${node['description']} (${stated})`;
   }
   if (!isObject(node)) return strict;
   return { ...strict, required: namesIn(node), additionalProperties: false };

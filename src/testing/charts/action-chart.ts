@@ -10,7 +10,7 @@ import type {
 } from '../../../machines/contracts/capability.ts';
 import { actionInput } from '../../../machines/policies/phase-calls.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
-import { chainInput } from '../../chain/runtime/bare-chain.ts';
+import { createBareChain } from '../../chain/runtime/bare-chain.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
 import { done, fails, type Outcome } from '../exploration/occurrences.ts';
 import { attemptOutcomes, CLOCK, LOOKUP, reportsModels, reportsUsage } from './stand-ins.ts';
@@ -76,7 +76,7 @@ const AT_LIMIT = { ...EARLIER, runs: 2, results: [SUCCEEDED, SUCCEEDED] };
 
 function inputOf(decider: DeciderKind, changes: Partial<ActionInput> = {}): ActionInput {
   const options = { clock: CLOCK, capabilities: [LOOKUP], newId: () => 'explored', limits: { maxContinuations: 2 } };
-  const state = initialState(chainInput({ request: 'Is it so?' }, options));
+  const state = initialState(createBareChain(options).createInput({ request: 'Is it so?' }));
   return { ...actionInput(state), decider, hasParent: false, ...changes };
 }
 

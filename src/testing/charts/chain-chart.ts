@@ -15,7 +15,7 @@ import { modelMayRate } from '../../../machines/policies/phase-calls.ts';
 import { visibleMessages } from '../../../machines/policies/progress.ts';
 import { measuringPays, summariesWanted } from '../../../machines/policies/understanding.ts';
 import { NO_USAGE } from '../../../machines/policies/usage.ts';
-import { chainInput } from '../../chain/runtime/bare-chain.ts';
+import { createBareChain } from '../../chain/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../chain/runtime/options.ts';
 import type { RunOptions } from '../../chain/runtime/run-options.ts';
 import type { ExploredChart } from '../exploration/explore.ts';
@@ -51,7 +51,7 @@ const LONG_MESSAGE: Message = {
 function inputOf(options: PostChainOptions, run: Partial<RunOptions> = {}, rest: Partial<ChainInput> = {}): ChainInput {
   const limits = { maxCycles: 3, ...options.limits };
   const whole = { clock: CLOCK, newId: () => 'explored', ...options, limits };
-  return { ...chainInput({ request: 'Is it so?', ...run }, whole), ...rest };
+  return { ...createBareChain(whole).createInput({ request: 'Is it so?', ...run }), ...rest };
 }
 
 /** Returns the replies in Yield that end a cycle differently. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, assign, createActor, createMachine, emit } from 'xstate';
+import { type AnyStateMachine, assign, createActor, createMachine, emit, sendTo } from 'xstate';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { eventOutcome } from '../../../inspector/fold/event-outcome.ts';
@@ -16,8 +16,11 @@ import { folded } from '../../support/inspector/inspected-runs.ts';
 
 /** Runs a machine with these events. `active`: the innermost active states after each. */
 async function observedRun(machine: AnyStateMachine, events: readonly string[]) {
-  const system = observedSystem('p/x', 'x', () => {});
-  const inspect = observeForInspector((message) => system.take(message));
+  let system: ReturnType<typeof observedSystem> | undefined;
+  const inspect = observeForInspector((message) => {
+    system ??= observedSystem('p/x', message.system, () => {});
+    system.take(message);
+  });
   const actor = createActor(machine, { inspect });
   actor.subscribe({ error: () => {} });
   actor.start();
@@ -30,23 +33,29 @@ async function observedRun(machine: AnyStateMachine, events: readonly string[]) 
     return leaves();
   });
   await Promise.resolve();
-  system.close();
+  if (system === undefined) throw new Error('nothing was observed');
+  const { follow, charts, close } = system;
+  close();
   const entries: JournalEntry[] = [];
   await new Promise((end) => {
     const lines = async (read: readonly string[]): Promise<void> => {
       entries.push(...read.map((line): JournalEntry => JSON.parse(line)));
     };
-    system.follow(0, { lines, states: async () => {}, charts: () => {}, end });
+    follow(0, { lines, states: async () => {}, charts: () => {}, end });
   });
   const { log, fold } = folded(entries);
-  const view = { run: { kind: 'system', live: false }, log, fold, charts: system.charts(), end: {} } as const;
+  const view = { run: { kind: 'system', live: false }, log, fold, charts: charts(), end: {} } as const;
   const deliveries = entries.filter(({ type }) => type === 'delivery').map(({ seq }) => seq);
   return { entries, view, deliveries, active };
 }
 
+const friend = createMachine({ id: 'friend', on: { HELLO: {} } });
+
+const isNever = (): boolean => false;
+
 const counter = createMachine({
   id: 'counter',
-  context: { count: 0 },
+  context: { count: 0, friend: null as unknown },
   initial: 'on',
   states: {
     on: {
@@ -59,6 +68,15 @@ const counter = createMachine({
         },
         PING: { guard: () => true, actions: emit({ type: 'pong' }) },
         SELF: { guard: () => true, target: 'on', reenter: true },
+        SPAWN: { guard: () => true, actions: assign({ friend: ({ spawn }) => spawn(friend) }) },
+        TELL: { actions: sendTo(({ context }) => context.friend as never, { type: 'HELLO' } as never) },
+        ANSWER: [{ guard: () => false, target: 'on' }, { target: 'off' }],
+        NEVER: [
+          { guard: () => false, target: 'off' },
+          { guard: isNever, actions: emit({ type: 'pong' }) },
+        ],
+        FORBIDDEN: undefined,
+        ROOT: undefined,
         BREAK: {
           actions: () => {
             throw new Error('no wire');
@@ -66,7 +84,9 @@ const counter = createMachine({
         },
       },
     },
+    off: { on: { '*': { actions: emit({ type: 'pong' }) }, FORBIDDEN: undefined } },
   },
+  on: { ROOT: '.off', OUTER: '.off' },
 });
 
 describe('an observed system', () => {
@@ -84,6 +104,56 @@ describe('an observed system', () => {
     expect(self?.transition?.target.map(({ name }) => name)).toEqual(['on']);
     expect(again?.outcome?.words).toContain('every guard was false');
     expect(again?.facts).toContainEqual({ label: 'Current states', text: 'on' });
+  });
+
+  const TAKEN = 'It caused a transition:';
+  const NOTHING = 'It did nothing: the transition for it has no target and no actions.';
+  const ACCEPTED = 'COUNT, PING, SELF, SPAWN, TELL, ANSWER, NEVER, BREAK, OUTER';
+
+  it.each<[string, string[], string, string, string, string?]>([
+    ['a guard that held, and a changed context', ['COUNT'], 'COUNT', TAKEN, 'on'],
+    ['a guard that held, and an emitted event', ['PING'], 'PING', TAKEN, 'on'],
+    ['a state that was entered again', ['SELF'], 'SELF', TAKEN, 'on → on'],
+    ['a spawned actor', ['SPAWN'], 'SPAWN', TAKEN, 'on'],
+    ['the second candidate', ['ANSWER'], 'ANSWER', TAKEN, 'on → off'],
+    ['an outer transition', ['OUTER'], 'OUTER', TAKEN, 'counter → off'],
+    ['a wildcard', ['OUTER', 'PING'], 'PING', TAKEN, 'off'],
+    ['a forbidden event', ['FORBIDDEN'], 'FORBIDDEN', NOTHING, 'on', ACCEPTED],
+    ['a forbidden event beside a wildcard', ['OUTER', 'FORBIDDEN'], 'FORBIDDEN', NOTHING, 'off', '*, ROOT, OUTER'],
+    ['an event forbidden to an outer state', ['ROOT'], 'ROOT', NOTHING, 'on', ACCEPTED],
+    ['a forbidden event of another machine', ['SPAWN', 'TELL'], 'HELLO', NOTHING, 'friend', 'nothing'],
+    ['guards that were false', ['NEVER'], 'NEVER', 'Ignored: every guard was false (inline, is never).', '', ACCEPTED],
+    [
+      'no transition',
+      ['OTHER'],
+      'OTHER',
+      'Ignored: the current states have no transition for this event.',
+      '',
+      ACCEPTED,
+    ],
+  ])('explains %s', async (_, events, name, words, moved, accepted) => {
+    const { view, deliveries, entries } = await observedRun(counter, events);
+    const at = deliveries.findLast((seq) => (entries[seq] as { event?: { type: string } }).event?.type === name) ?? 0;
+    const { heading, outcome, facts, transition } = why({ ...view, at });
+    expect(outcome).toEqual({ words, isIgnored: accepted !== undefined });
+    expect(heading).toBe(accepted === undefined ? `What did ${name} cause?` : `Why did nothing happen on ${name}?`);
+    const [source, ...target] = transition === null ? [] : [transition.source, ...transition.target];
+    expect([source, ...target].flatMap((state) => state?.name ?? []).join(' → ')).toBe(moved);
+    expect(facts.find(({ label }) => label === 'Accepted events')?.text).toBe(accepted);
+  });
+
+  it.each([
+    ['ended', ['END'], 'Why did it go to over?', undefined],
+    ['ended with its connection', [], 'Why did the run stop here?', 'The program or its connection ended.'],
+  ])('explains why it %s', async (_, events, heading, words) => {
+    const machine = createMachine({
+      id: 'm',
+      initial: 'on',
+      states: { on: { on: { END: 'over' } }, over: { type: 'final' } },
+    });
+    const { view, entries } = await observedRun(machine, events);
+    const last = why({ ...view, at: entries.length - 1 });
+    expect([last.heading, last.outcome?.words]).toEqual([heading, words]);
   });
 
   it('reports that an actor failed while processing an event', async () => {

@@ -5,7 +5,7 @@ import type { ReadReplyInput, ValidateReplyInput } from '../../../machines/attem
 import { attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { AttemptOutcome, ReplyEvent, Validation } from '../../../machines/contracts/attempt.ts';
-import { chainInput } from '../../../src/chain/runtime/bare-chain.ts';
+import { createBareChain } from '../../../src/chain/runtime/bare-chain.ts';
 import { flush, POLICY, reply, startAttempt } from '../../support/attempt-machine.ts';
 
 const input = { id: 's1.yield', task: 'yield' as const, input: {}, policy: POLICY };
@@ -40,7 +40,7 @@ describe('a missing actor', () => {
   });
 
   test('ends the run with a degraded answer that names the actor', async () => {
-    const actor = createActor(chainMachine, { input: chainInput({ request: 'Is it?' }) }).start();
+    const actor = createActor(chainMachine, { input: createBareChain().createInput({ request: 'Is it?' }) }).start();
     await flush(200);
     const { status, output, context } = actor.getSnapshot();
     expect([status, output?.status]).toEqual(['done', 'degraded']);

@@ -86,8 +86,8 @@ describe('loading documents', () => {
     ]);
   });
 
-  it('drops a byte order mark and numbers CRLF lines correctly', async () => {
-    const path = put('a.md', '\ufeff# Title\r\n\r\nFirst\r\nsecond\r\n\r\nThird\r\n');
+  it('drops byte order marks and numbers CRLF lines correctly', async () => {
+    const path = put('a.md', '\ufeff# Title\r\n\r\nFi\ufeffrst\r\nsecond\r\n\r\nThird\r\n');
     const { documents } = await loadDocuments([path]);
     expect(documents[0]?.blocks).toMatchObject([
       { heading: ['Title'], text: 'First\nsecond', startLine: 3, endLine: 4 },

@@ -46,6 +46,21 @@ describe('the text of a PDF page', () => {
     expect(pageText(page)).toBe(text);
   });
 
+  it.each([
+    ['with a Latin end', ['Microsoft Office Professional', ' ', 'ﻊﻣ'], 'مع Microsoft Office Professional'],
+    ['with a Latin beginning', ['ﻊﻣ', ' ', 'Microsoft Office Professional'], 'Microsoft Office Professional مع'],
+    ['with Latin at both ends', ['Microsoft', ' ', 'ﺔﺒﺘﻜﻣ', ' ', 'Word'], 'Word مكتبة Microsoft'],
+    ['of Latin around a word', ['means library', ' ', 'ﺔﺒﺘﻜﻣ', ' ', 'The word'], 'The word مكتبة means library'],
+    ['of Latin only', ['The library', ' ', 'is open'], 'The library is open'],
+  ])('is read from right to left in a line of an Arabic page: %s', (_, line, text) => {
+    const arabic = Array(3).fill('ﺔﺒﺘﻜﻤﻟا ﺢﺘﻔﺗ ﻰﺘﻣ\n');
+    expect(
+      pageText(items([...arabic, ...line]))
+        .split('\n')
+        .slice(3),
+    ).toEqual([text]);
+  });
+
   it('keeps pieces from right to left that are already in order', () => {
     const page = items(['שלום', ' ', 'עולם']).map((item) => ({ ...item, x: -item.x }));
     expect(pageText(page)).toBe('שלום עולם');

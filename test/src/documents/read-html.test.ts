@@ -53,6 +53,7 @@ describe('what a browser does not show', () => {
     ['<p style="display:none; display:block">yes', 'yes'],
     ['<p><span style="font-size:0">no</span><span style="opacity:0.0">no</span><span style="opacity:.5">yes', 'yes'],
     ['<dialog>no</dialog><template>no</template><noscript>no</noscript>yes', 'yes'],
+    ['<meter>no</meter><progress>no</progress>yes', 'yes'],
     ['<ul><li hidden>no<li>yes</ul>', '- yes'],
     ['<p style="position:absolute; left:-9999px">no</p><p style="text-indent:-9999px">no</p>yes', 'yes'],
     ['<span style="height:0;overflow:hidden">no</span><span style="color:transparent">no</span>yes', 'yes'],

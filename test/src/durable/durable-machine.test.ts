@@ -601,6 +601,32 @@ describe('opening and closing', () => {
     });
   });
 
+  it.each([
+    ['throws', () => failWith('disk full')],
+    ['rejects', async () => failWith('disk full')],
+  ])('rejects the output if the store %s at the last step [D6]', async (_, fail) => {
+    const store = journals();
+    let isFull = false;
+    const machine = createMachine({
+      on: { END: '.ended' },
+      initial: 'on',
+      states: { on: {}, ended: { type: 'final' } },
+    });
+    const durable = createDurableMachine(machine, {
+      journals: {
+        ...store,
+        create(id) {
+          const writer = store.create(id);
+          return { ...writer, write: (entries) => (isFull ? fail() : writer.write(entries)) };
+        },
+      },
+    });
+    const actor = await durable.open('x');
+    isFull = true;
+    await expect(actor.send({ type: 'END' })).rejects.toMatchObject({ code: 'journal_failed' });
+    await expect(actor.output).rejects.toMatchObject({ code: 'journal_failed', message: 'actor x: disk full' });
+  });
+
   it('wakes the others if one is damaged [D4]', async () => {
     const clock = clockAt('2026-01-01T00:00:00Z');
     const store = journals();
@@ -804,3 +830,7 @@ describe('an effect that lasts', () => {
     expect(ends).toHaveLength(1);
   });
 });
+
+function failWith(message: string): never {
+  throw new Error(message);
+}

@@ -30,8 +30,28 @@ describe('a schema for strict mode', () => {
       ...schema,
       $defs: { e: { type: 'string' } },
     });
-    expect(strictSchema({ $schema: 'x', ...closed({ a: { type: 'string', minLength: 1, default: 'y' } }) })).toEqual(
+    expect(strictSchema({ $schema: 'x', ...closed({ a: { type: 'string', default: 'y' } }) })).toEqual(
       closed({ a: { type: 'string' } }),
+    );
+  });
+
+  test('has the keywords that help a model in descriptions', () => {
+    const code = { type: 'string', pattern: '^[A-Z]{2}\\d+$', maxLength: 9, default: 'y' };
+    const tags = {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      uniqueItems: true,
+      description: 'Its tags.',
+    };
+    expect(strictSchema(closed({ code, tags }))).toEqual(
+      closed({
+        code: { type: 'string', description: 'maxLength: 9, pattern: "^[A-Z]{2}\\\\d+$"' },
+        tags: {
+          type: 'array',
+          items: { type: 'string', description: 'minLength: 1' },
+          description: 'Its tags. (uniqueItems: true)',
+        },
+      }),
     );
   });
 
@@ -80,7 +100,7 @@ describe('a schema for strict mode', () => {
     const strict = strictSchema({ ...closed({ a: { $ref: '#/$defs/g', description: 'b' } }), $defs });
     expect(strict?.['properties']).toEqual({ a: { $ref: '#/$defs/g' } });
     expect(strict?.['$defs']).toEqual({
-      group: { $defs: { e: closed({ f: { type: 'string' } }) } },
+      group: { $defs: { e: closed({ f: { type: 'string', description: 'minLength: 1' } }) } },
       g: { enum: ['x'] },
     });
     expect(strictSchema({ ...closed({}), $defs: { group: { $defs: { e: {} } } } })).toBeNull();

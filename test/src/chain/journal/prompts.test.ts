@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
+import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { everyTask, plannedModel, promptsIn, scriptedChain, startScripted } from '../../../support/run-chain.ts';
 
@@ -60,5 +61,19 @@ describe('a fork by a chain with another model or prompt', () => {
     await fork.answer;
     expect(model.calls.length).toBe(promptsIn(run.journal).length);
     expect(fork.journal[0]).toMatchObject({ modelId: 'another' });
+  });
+
+  it.each([
+    ['another version', prompts.synthesis.version + 1],
+    ['the version of the built-in one', prompts.synthesis.version],
+  ])('makes the calls of a prompt of its own with %s again', async (_, version) => {
+    const { run } = startScripted();
+    await run.answer;
+    const synthesis = { ...prompts.synthesis, version, system: () => 'In my words.' };
+    const { chain, model } = scriptedChain({}, { prompts: { synthesis }, newId: () => 'forked' });
+    await (await chain.fork(run.journal, { at: 1 })).answer;
+    expect(model.calls.map(({ task, turns }) => [task, turns[0]?.content.startsWith('In my words.')])).toEqual([
+      ['synthesis', true],
+    ]);
   });
 });

@@ -12,10 +12,8 @@ describe('the journal', () => {
     const { run } = startScripted({}, { prompts: { intention: mine } });
     const [start] = entriesOf(run, 'run-start');
     expect(Object.keys(start?.prompts ?? {})).toEqual([...PROMPT_NAMES]);
-    expect(start?.prompts).toMatchObject({
-      action: { name: 'action', version: prompts.action.version },
-      intention: { name: 'intention', version: 7 },
-    });
+    expect(start?.prompts['action']).toEqual({ name: 'action', version: prompts.action.version });
+    expect(start?.prompts['intention']).toEqual({ name: 'intention', version: 7, isOwn: true });
     await run.answer;
   });
 

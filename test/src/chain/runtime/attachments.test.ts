@@ -9,7 +9,7 @@ import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts'
 import { entriesOf as allOf } from '../../../../src/durable/journals/journal-store.ts';
 import {
   type Content,
-  chainInput,
+  createBareChain,
   createPassageIndex,
   createPostChain,
   createStructuredOutput,
@@ -218,7 +218,7 @@ describe('files of a request', () => {
 
 it('a bare machine takes text only', () => {
   const model = scriptedModel({}, { accepts: FILES });
-  expect(errorOf(() => chainInput({ request: REQUEST }, { model })).message).toBe(
+  expect(errorOf(() => createBareChain({ model }).createInput({ request: REQUEST })).message).toBe(
     'request: expected text only for a bare machine, which has no journal; received photo.png (image/png, 11 B). Use createPostChain.',
   );
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { chainInput } from '../../../../src/chain/runtime/bare-chain.ts';
+import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
 import { CONTINUATION_VARIABLE, modelDecider, noopDecider } from '../../../../src/chain/runtime/decider.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
@@ -81,7 +81,7 @@ describe('[R6] an invalid environment variable', () => {
     createPostChain();
     createPostChain();
     createCapabilityLoop();
-    chainInput({ request: 'Is it so?' });
+    createBareChain();
     expect(warned).toHaveBeenCalledTimes(1);
   });
 });

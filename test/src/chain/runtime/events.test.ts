@@ -1,10 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createActor } from 'xstate';
-import { createChainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
-import { chainInput, createActors } from '../../../../src/chain/runtime/bare-chain.ts';
 import type { RunEvent } from '../../../../src/chain/runtime/run-events.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -106,20 +103,5 @@ describe('events of a run', () => {
       ),
       'nextPhaseInvalid',
     ]);
-  });
-});
-
-describe('the bare machine', () => {
-  it('runs with the actors of createActors and emits the same events', async () => {
-    const actor = createActor(createChainMachine(createActors()), {
-      input: chainInput({ request: 'Is it?' }),
-    });
-    const facts: string[] = [];
-    actor.on('*', ({ type }) => facts.push(type));
-    const done = new Promise<void>((resolve) => actor.subscribe({ complete: () => resolve() }));
-    actor.start();
-    await done;
-    expect(actor.getSnapshot().output?.answerText).not.toBe('');
-    expect(facts).toEqual(expect.arrayContaining(['phase-start', 'phase-end', 'operations', 'decision', 'answer']));
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { PHASES, TASKS, type Task } from '../../../../machines/contracts/phase.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
-import { chainInput } from '../../../../src/chain/runtime/bare-chain.ts';
+import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
@@ -109,8 +109,11 @@ describe('a chain with fallback models', () => {
     await run.answer;
     expect(run.journal[0]).toMatchObject({ modelId: 'big', fallbackModelIds: ['small', 'big'] });
     const options = { model: big, fallbackModels: [small] };
-    expect(chainInput({ request: 'x' }, options)).toMatchObject({ contextWindowTokens: 9_000, fallbackModels: 1 });
-    expect(chainInput({ request: 'x' }, { model: big })).toMatchObject({ fallbackModels: 0 });
+    expect(createBareChain(options).createInput({ request: 'x' })).toMatchObject({
+      contextWindowTokens: 9_000,
+      fallbackModels: 1,
+    });
+    expect(createBareChain({ model: big }).createInput({ request: 'x' })).toMatchObject({ fallbackModels: 0 });
     const alone = start({ model: big });
     await alone.answer;
     expect(alone.journal[0]).toMatchObject({ modelId: 'big', fallbackModelIds: [] });
@@ -132,11 +135,12 @@ describe('a chain with fallback models', () => {
     expect(metadata.usage.cost).toBeCloseTo(3 * 0.002 + 7 * 0.2, 10);
     const unpriced = await start({ ...options, model: model('toString', wrong) }).answer;
     expect(unpriced.metadata.usage.cost).toBeNull();
-    expect(chainInput({ request: 'x' }, { ...options, model: model('toString') })).toMatchObject({
+    const other = createBareChain({ ...options, model: model('toString') });
+    expect(other.createInput({ request: 'x' })).toMatchObject({
       prices: [null, prices.models.second],
       currency: 'EUR',
     });
-    expect(chainInput({ request: 'x' })).toMatchObject({ prices: [], currency: null });
+    expect(createBareChain().createInput({ request: 'x' })).toMatchObject({ prices: [], currency: null });
   });
 
   it.each([

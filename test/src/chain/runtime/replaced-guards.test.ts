@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
+import type { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import type { Decision } from '../../../../machines/contracts/decision.ts';
-import { chainInput, createActors } from '../../../../src/chain/runtime/bare-chain.ts';
+import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 
@@ -12,8 +12,9 @@ type Guards = NonNullable<Parameters<typeof chainMachine.provide>[0]['guards']>;
 async function runWith(guards: Guards, limits: { readonly maxCycles?: number } = {}) {
   const reply = { ...replies.yield, confidence: 0.6, proposedPhase: 'observation' };
   const model = scriptedModel({}, { otherwise: { ...replies, yield: reply } });
-  const machine = chainMachine.provide({ actors: createActors({ model }), guards });
-  const actor = createActor(machine, { input: chainInput({ request: 'Is it so?' }, { model, limits }) });
+  const chain = createBareChain({ model, limits });
+  const machine = chain.createMachine().provide({ guards });
+  const actor = createActor(machine, { input: chain.createInput({ request: 'Is it so?' }) });
   const decisions: Decision[] = [];
   actor.on('decision', ({ decision }) => void decisions.push(decision));
   actor.start();

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import * as z from 'zod';
-import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { PhaseInput } from '../../../../machines/contracts/phase-io.ts';
 import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { contextOf } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
-import { chainInput, createActors } from '../../../../src/chain/runtime/bare-chain.ts';
+import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
@@ -172,12 +171,10 @@ describe('a session', () => {
 
   it('[R2] is available to the bare machine', async () => {
     const model = scriptedModel({}, { otherwise: replies });
-    const options = { model, sessions: memorySessions() };
+    const chain = createBareChain({ model });
     const ask = (request: string) =>
       toPromise(
-        createActor(chainMachine.provide({ actors: createActors(options) }), {
-          input: chainInput({ request, sessionId: 'u42' }, options),
-        }).start(),
+        createActor(chain.createMachine(), { input: chain.createInput({ request, sessionId: 'u42' }) }).start(),
       );
     await ask('My name is Ada.');
     await ask('What is my name?');

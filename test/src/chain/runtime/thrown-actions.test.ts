@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { createActor, fromCallback, SimulatedClock } from 'xstate';
 import { initialActionState } from '../../../../machines/action/setup.ts';
-import { createChainMachine } from '../../../../machines/chain/chain.machine.ts';
 import type { ActionInput } from '../../../../machines/contracts/action-state.ts';
 import type { EmittedEvent } from '../../../../machines/contracts/events.ts';
-import { chainInput, createActors } from '../../../../src/chain/runtime/bare-chain.ts';
+import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { settle } from '../../../../src/testing/settle.ts';
@@ -18,8 +17,9 @@ it('[R7] [Y9] an Action whose actor throws keeps the results of its finished cap
     sendBack({ type: 'loop.progressed', loop: { ...loop, begun: 1, runs: 1, results } });
     throw new Error('the loop is broken');
   });
-  const machine = createChainMachine({ ...createActors(options), action: throwing as never });
-  const actor = createActor(machine, { input: chainInput({ request: 'Is it so?' }, options), clock: options.clock });
+  const chain = createBareChain(options);
+  const machine = chain.createMachine().provide({ actors: { action: throwing as never } });
+  const actor = createActor(machine, { input: chain.createInput({ request: 'Is it so?' }), clock: options.clock });
   const emitted: EmittedEvent[] = [];
   actor.on('*', (event) => void emitted.push(event));
   actor.start();

@@ -120,6 +120,24 @@ describe('an optional member sent as null', () => {
       { any: null, a: null },
       { any: null },
     ],
+    [
+      'the end of a tuple',
+      z.object({ of: z.tuple([z.string(), z.number().optional(), z.string().optional()]) }),
+      { of: ['x', null, null] },
+      { of: ['x'] },
+    ],
+    [
+      'a tuple in a union in a record',
+      z.record(z.string(), z.union([z.tuple([z.string(), z.number().optional()]), z.int()])),
+      { k: ['x', null] },
+      { k: ['x'] },
+    ],
+    [
+      'a tuple that ends in a null of its own',
+      z.object({ of: z.tuple([z.string(), z.number().nullable().optional()]) }),
+      { of: ['x', null] },
+      { of: ['x', null] },
+    ],
     ['a tuple', z.object({ of: z.tuple([loose, z.string()]) }), { of: [{ a: null }, 'x'] }, { of: [{}, 'x'] }],
     [
       'an intersection',

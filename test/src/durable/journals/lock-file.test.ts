@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
 import { fileJournals, linesOf } from '../../../../src/chain/journal/stores.ts';
 import { leaseState, seemsHeld, thisHolder } from '../../../../src/durable/journals/lease.ts';
@@ -119,14 +119,40 @@ it('is lost if its file is removed', () => {
   expect(() => lock.check()).toThrow('its lock was removed');
 });
 
-it('is taken from a process that died while it took over', () => {
-  const path = lockIn(temporaryFolder());
-  writeFileSync(path, JSON.stringify(inAnotherContainer));
-  // It had claimed the lock, but not yet moved its claim over the lock file.
-  writeFileSync(`${path}.elsewhere.3`, JSON.stringify({ ...gone, token: 4 }));
-  takeLock(path, 'Run "run"').check();
-  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ id: thisHolder().id, token: 5 });
-  expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
+const claimed = (token: number) => ({ ...gone, id: `gone-${token}`, token });
+
+describe('the lock of a process that died', () => {
+  it.each<[string, Readonly<Record<string, object | string>>]>([
+    ['before it moved its claim', { '': inAnotherContainer, '.elsewhere.3': claimed(4) }],
+    ['before it moved its claim on such a claim', { '': gone, '.gone.3': claimed(4), '.gone-4.4': claimed(5) }],
+    ['after it moved its claim', { '': claimed(4), '.gone.3': claimed(4), '.gone.3.gone-4.new': claimed(4) }],
+    ['while it released it', { '': gone, '.gone.3': gone }],
+    ['while it took over one that was being released', { '': gone, '.gone.3': gone, '.gone.3.next': claimed(4) }],
+    ['while it copied the journal', { '': gone, '.2b1c.copy': '{"seq":0,' }],
+    ['after leases were forged', { '': claimed(1), '.gone-1.1': claimed(2), '.gone-2.2': claimed(1) }],
+  ])('%s is taken over, and what it left is removed', (_, files) => {
+    const path = lockIn(temporaryFolder());
+    for (const [name, content] of Object.entries(files))
+      writeFileSync(`${path}${name}`, typeof content === 'string' ? content : JSON.stringify(content));
+    const lock = takeLock(path, 'Run "run"');
+    lock.check();
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ id: thisHolder().id });
+    expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
+    expect(() => takeLock(path, 'Run "run"')).toThrow(`is still running in process ${process.pid}`);
+    lock.release();
+    expect(readdirSync(join(path, '..'))).toEqual([]);
+  });
+
+  it('before it wrote its claim is taken over by force', async () => {
+    const path = lockIn(temporaryFolder());
+    writeFileSync(path, JSON.stringify(gone));
+    for (const name of ['.gone.3', '.unreadable.0']) writeFileSync(`${path}${name}`, '');
+    expect(() => takeLock(path, 'Run "run"')).toThrow('is still running in an unknown process');
+    const lock = await takeOverLock(path, 'Run "run"', true);
+    lock.check();
+    lock.release();
+    expect(existsSync(path)).toBe(false);
+  });
 });
 
 it('reports a journal file that is removed while its run continues', async () => {

@@ -117,8 +117,6 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     return {
       append(lines, { sync }) {
         lock?.check();
-        if (fs().fstatSync(file).nlink === 0)
-          throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed while it was written`);
         try {
           fs().appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
         } catch (error) {
@@ -127,10 +125,16 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
           throw error;
         }
         isEmpty = false;
-        if (!sync) return;
-        fs().fsyncSync(file);
-        if (!isNameSynced) syncFolder(paths().dirname(pathOf(id)));
-        isNameSynced = true;
+        if (sync) {
+          fs().fsyncSync(file);
+          if (!isNameSynced) syncFolder(paths().dirname(pathOf(id)));
+          isNameSynced = true;
+        }
+        // The process may have been paused since the first check, and its journal taken over and replaced by a copy without these lines.
+        const isRemoved = fs().fstatSync(file).nlink === 0;
+        lock?.check();
+        if (isRemoved)
+          throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed while it was written`);
       },
       close() {
         fs().closeSync(file);

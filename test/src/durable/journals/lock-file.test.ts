@@ -1,7 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
 import { fileJournals, linesOf } from '../../../../src/chain/journal/stores.ts';
 import { leaseState, seemsHeld, thisHolder } from '../../../../src/durable/journals/lease.ts';
@@ -152,6 +161,41 @@ describe('the lock of a process that died', () => {
     lock.check();
     lock.release();
     expect(existsSync(path)).toBe(false);
+  });
+});
+
+describe('a process that is paused while it writes, and whose journal another one takes over', () => {
+  const write = fs.appendFileSync.bind(fs);
+
+  /** Takes over a journal as another process does, and continues, ends or deletes it. */
+  function takeOver(path: string, then: string): void {
+    writeFileSync(`${path}.lock`, JSON.stringify(claimed(2)));
+    copyFileSync(path, `${path}.copy`);
+    renameSync(`${path}.copy`, path);
+    if (then !== 'continued') rmSync(`${path}.lock`);
+    if (then === 'deleted') rmSync(path);
+  }
+
+  const cases = ['continued', 'ended', 'deleted'].flatMap((then) => [
+    [then, 'before'] as const,
+    [then, 'after'] as const,
+  ]);
+  it.each(cases)('(then %s; paused %s the write) is fenced', async (then, when) => {
+    const folder = temporaryFolder();
+    const { run } = startScripted();
+    await run.answer;
+    const writer = fileJournals(folder).create('run');
+    writer.write(run.journal.slice(0, 3));
+    const spy = vi.spyOn(fs, 'appendFileSync').mockImplementation((...args) => {
+      if (when === 'before') takeOver(join(folder, 'run.jsonl'), then);
+      write(...args);
+      if (when === 'after') takeOver(join(folder, 'run.jsonl'), then);
+    });
+    writer.write(run.journal.slice(3, 6));
+    spy.mockRestore();
+    expect(writer.isFenced).toBe(true);
+    writer.close();
+    expect(existsSync(join(folder, 'run.jsonl'))).toBe(then !== 'deleted');
   });
 });
 

@@ -83,7 +83,7 @@ export interface ActAnswer {
   readonly runId: string | null;
   /** A result in one sentence; may be empty. */
   readonly note: string;
-  /** Send the action again with `isTrusted` to confirm. */
+  /** Send the action again with this as `confirmed` to confirm. */
   readonly needsTrust: NeedsTrust | null;
   readonly problem: string | null;
 }
@@ -210,7 +210,8 @@ export type PageMessage =
       readonly id: number;
       readonly runId: string;
       readonly action: RunAction;
-      readonly isTrusted: boolean;
+      /** The question that the user has confirmed. */
+      readonly confirmed: NeedsTrust | null;
     }
   /** Deletes a recorded run. */
   | { readonly type: 'remove'; readonly id: number; readonly runId: string }

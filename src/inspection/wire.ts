@@ -10,9 +10,6 @@ import type { StateChange } from './state-changes.ts';
  */
 export const WIRE_VERSION = 3;
 
-/** Where the page keeps the token in its own storage. */
-export const TOKEN_KEY = 'postchain-token';
-
 export interface InspectedRun {
   readonly runId: string;
   /** A PostChain run, or an observed system of other XState actors. */

@@ -22,7 +22,7 @@ export interface ServiceOptions {
   readonly maxBodyBytes?: number;
   /** Concurrent runs. Default: 100. */
   readonly maxRuns?: number;
-  /** Events that a client may send to one run, because a run keeps each of them. Default: 1,000. */
+  /** Events that a client may send to one run, because a run keeps each of them. Default: 200. */
   readonly maxEvents?: number;
   /** How long a client may read nothing before it is disconnected, in milliseconds. Default: 30,000. */
   readonly stallMs?: number;
@@ -41,7 +41,7 @@ export function createApp(
   options: ServiceOptions = {},
 ): Hono<{ Bindings: HttpBindings }> {
   const { token, sessionOf, hosts = [], maxBodyBytes = 1_000_000, maxRuns = 100 } = options;
-  const { maxEvents = 1_000, stallMs = 30_000 } = options;
+  const { maxEvents = 200, stallMs = 30_000 } = options;
   const runs = new Map<string, Run>();
   const events = new WeakMap<Run, number>();
   const app = new Hono<{ Bindings: HttpBindings }>();

@@ -114,6 +114,18 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     const file = openLocked(pathOf(id), lock, open);
     let isEmpty = isNew;
     let isNameSynced = false;
+    let syncing: Promise<unknown> | null = null;
+    /** Throws if the journal was taken over and replaced by a copy without the last lines: the process may have been paused while it wrote. */
+    function requireOwn(): void {
+      const isRemoved = fs().fstatSync(file).nlink === 0;
+      lock?.check();
+      if (isRemoved)
+        throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed while it was written`);
+    }
+    function release(): void {
+      fs().closeSync(file);
+      lock?.release();
+    }
     return {
       append(lines, { sync }) {
         lock?.check();
@@ -125,21 +137,12 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
           throw error;
         }
         isEmpty = false;
-        if (sync) {
-          fs().fsyncSync(file);
-          if (!isNameSynced) syncFolder(paths().dirname(pathOf(id)));
-          isNameSynced = true;
-        }
-        // The process may have been paused since the first check, and its journal taken over and replaced by a copy without these lines.
-        const isRemoved = fs().fstatSync(file).nlink === 0;
-        lock?.check();
-        if (isRemoved)
-          throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed while it was written`);
+        if (!sync) return requireOwn();
+        syncing = Promise.all([syncing, syncFile(file, isNameSynced ? null : paths().dirname(pathOf(id)))]);
+        isNameSynced = true;
+        return syncing.then(requireOwn);
       },
-      close() {
-        fs().closeSync(file);
-        lock?.release();
-      },
+      close: () => (syncing === null ? release() : syncing.then(release, release)),
     };
   }
 
@@ -184,15 +187,15 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
 }
 
-/** Syncs a directory, and with it the names of new files. Windows cannot open a directory for this, and does not need it. */
-function syncFolder(path: string): void {
-  if (process.platform === 'win32') return;
-  const folder = fs().openSync(path, 'r');
-  try {
-    fs().fsyncSync(folder);
-  } finally {
-    fs().closeSync(folder);
-  }
+/**
+ * Syncs a file, and with its directory the name of a new one, while this process continues. Windows cannot open a directory for this, and
+ * does not need it.
+ */
+async function syncFile(file: number, folder: string | null): Promise<void> {
+  await process.getBuiltinModule('node:util').promisify(fs().fsync)(file);
+  if (folder === null || process.platform === 'win32') return;
+  const opened = await fs().promises.open(folder, 'r');
+  await opened.sync().finally(() => opened.close());
 }
 
 /** Opens a file that this process has locked. Releases the lock if that fails. */

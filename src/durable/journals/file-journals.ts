@@ -110,6 +110,15 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     const lock = lockOf(id);
     return lock === null ? null : takeLock(lock, subjectOf(format, id));
   }
+  async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
+    const exists = (): boolean => fs().existsSync(pathOf(id));
+    const path = exists() ? orInvalidPath(givenPath, () => lockOf(id)) : null;
+    const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force);
+    if (exists()) return lock;
+    // It may have been deleted before this process had the lock.
+    lock?.release();
+    throw noSuchJournal(format, id);
+  }
   function openSink(id: string, lock: HeldLock | null, open: (path: string) => number, isNew = false): LineSink {
     const file = openLocked(pathOf(id), lock, open);
     let isEmpty = isNew;
@@ -159,9 +168,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       return linesOfFile(pathOf(id), from);
     },
     async reopen(id: string, { force = false }: OpenJournalOptions = {}) {
-      if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
-      const path = orInvalidPath(givenPath, () => lockOf(id));
-      const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force);
+      const lock = await lockExisting(id, force);
       return orInvalidPath(givenPath, () =>
         openSink(id, lock, (path) => {
           dropTornLine(path);
@@ -170,11 +177,12 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       );
     },
     async remove(id: string) {
-      if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
-      const path = lockOf(id);
-      const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), false);
-      fs().rmSync(pathOf(id));
-      lock?.release();
+      const lock = await lockExisting(id, false);
+      try {
+        fs().rmSync(pathOf(id));
+      } finally {
+        lock?.release();
+      }
     },
     boundsOf(id: string, { isKnown }: BoundsQuery = {}): readonly JournalBounds[] {
       const path = pathOf(id);

@@ -199,6 +199,23 @@ describe('a process that is paused while it writes, and whose journal another on
   });
 });
 
+it.each(['open', 'delete'] as const)(
+  'a journal that is deleted before the lock is taken does not exist: %s',
+  async (name) => {
+    const { run } = startScripted();
+    await run.answer;
+    const path = fileWith(linesOf(run.journal.slice(0, 9)));
+    const store = fileJournals(join(path, '..'));
+    writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
+    const taking = store[name]?.('run');
+    // Its lease is watched meanwhile.
+    rmSync(path);
+    writeFileSync(`${path}.lock`, JSON.stringify({ ...gone, token: 4 }));
+    await expect(taking).rejects.toMatchObject({ code: 'invalid_journal', message: /^There is no run "run"/u });
+    expect(readdirSync(join(path, '..'))).toEqual([]);
+  },
+);
+
 it('reports a journal file that is removed while its run continues', async () => {
   const folder = temporaryFolder();
   const store = fileJournals(folder);

@@ -1,6 +1,5 @@
 import { render } from 'preact';
 import './page.css';
-import { TOKEN_KEY } from '../src/inspection/wire.ts';
 import { revealHidden } from './fold/text.ts';
 import { Page } from './page.tsx';
 import { followAddress } from './ui-state/address.ts';
@@ -13,18 +12,7 @@ const root = document.getElementById('page') ?? document.body;
 async function sourceOf(page: Document): Promise<PageSource> {
   const embedded = embeddedRun(page);
   if (embedded !== null) return fileSource(embedded);
-  keepToken(page.location);
   return socketSource(socketAddress(page.location));
-}
-
-/** Stores the token for the next visit. Not in a cookie, because every port of this host would receive it. */
-function keepToken({ pathname }: Location): void {
-  const [, token = ''] = pathname.split('/');
-  try {
-    localStorage.setItem(TOKEN_KEY, token);
-  } catch {
-    // The browser keeps no data.
-  }
 }
 
 async function start(element: HTMLElement): Promise<void> {

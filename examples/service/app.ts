@@ -14,13 +14,15 @@ import { streamRun } from './stream-run.ts';
 export interface ServiceOptions {
   /** The token that callers send as `Authorization: Bearer …`. Without it, the service needs no authorization. */
   readonly token?: string | undefined;
+  /** Returns the id of the caller's session, from your own login and never from what the caller chooses. By default, a run has no session. */
+  readonly sessionOf?: (request: Request) => string | undefined;
   /** Host names of the service, in addition to the loopback ones. */
   readonly hosts?: readonly string[];
   /** Default: 1 MB. */
   readonly maxBodyBytes?: number;
   /** Concurrent runs. Default: 100. */
   readonly maxRuns?: number;
-  /** Events that a client may send to one run, because a run keeps each of them. Default: 1,000. */
+  /** Events that a client may send to one run, because a run keeps each of them. Default: 200. */
   readonly maxEvents?: number;
   /** How long a client may read nothing before it is disconnected, in milliseconds. Default: 30,000. */
   readonly stallMs?: number;
@@ -30,7 +32,6 @@ const turnSchema = z.strictObject({ role: z.enum(['user', 'assistant']), content
 
 const requestSchema = z.strictObject({
   request: z.string(),
-  session_id: z.string().min(1).max(200).optional(),
   history: z.array(turnSchema).max(1_000).optional(),
 });
 
@@ -39,7 +40,8 @@ export function createApp(
   chain: Pick<PostChain, 'run'>,
   options: ServiceOptions = {},
 ): Hono<{ Bindings: HttpBindings }> {
-  const { token, hosts = [], maxBodyBytes = 1_000_000, maxRuns = 100, maxEvents = 1_000, stallMs = 30_000 } = options;
+  const { token, sessionOf, hosts = [], maxBodyBytes = 1_000_000, maxRuns = 100 } = options;
+  const { maxEvents = 200, stallMs = 30_000 } = options;
   const runs = new Map<string, Run>();
   const events = new WeakMap<Run, number>();
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -68,11 +70,12 @@ export function createApp(
   );
 
   app.post('/runs', async (c) => {
-    const { request, session_id, history = [] } = await readBody(c, requestSchema);
+    const { request, history = [] } = await readBody(c, requestSchema);
     if (runs.size >= maxRuns)
       throw new HttpError(503, 'too_many_runs', `The limit of ${maxRuns} concurrent runs is reached; try again later.`);
     const { signal } = c.req.raw;
-    const run = chain.run({ request, history, signal, ...(session_id !== undefined && { sessionId: session_id }) });
+    const sessionId = sessionOf?.(c.req.raw);
+    const run = chain.run({ request, history, signal, ...(sessionId !== undefined && { sessionId }) });
     runs.set(run.runId, run);
     run.answer.finally(() => runs.delete(run.runId));
     return streamRun(c, run, stallMs);

@@ -1,5 +1,6 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
+import { revealHidden } from './text.ts';
 
 /** Formats milliseconds: `840 ms`, `12.4 s`, `3 min 5 s`. */
 export function formatDuration(ms: number): string {
@@ -31,7 +32,7 @@ export const formatNumber = (number: number): string => number.toLocaleString('e
 
 /** Formats a cost with two significant digits and its currency: `0.0021 EUR`, `12.40 EUR`. */
 export const formatCost = ({ amount, currency }: { readonly amount: number; readonly currency: string }): string =>
-  `${amount >= 1 ? amount.toFixed(2) : Number(amount.toPrecision(2))} ${currency}`;
+  `${amount >= 1 ? amount.toFixed(2) : Number(amount.toPrecision(2))} ${revealHidden(currency)}`;
 
 /** Returns the tokens of one or more calls, for example "2,300 tokens in (2,000 cached), 40 out (30 reasoning)". */
 export function formatTokens(usage: TokenUsage): string {
@@ -50,7 +51,7 @@ export const pluralize = (number: number, noun: string): string =>
 
 /** `confidenceReached` becomes `confidence reached`. Other texts are unchanged. */
 export function humanize(name: string): string {
-  if (!/^[A-Za-z][A-Za-z0-9]*$/u.test(name)) return name;
+  if (!/^[A-Za-z][A-Za-z0-9]*$/u.test(name)) return revealHidden(name);
   return name.replace(/([a-z0-9])([A-Z])/gu, (_, before: string, next: string) => `${before} ${next.toLowerCase()}`);
 }
 

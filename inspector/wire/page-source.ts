@@ -3,6 +3,7 @@ import {
   type ExportAnswer,
   type ExportedRun,
   type InspectedRun,
+  type NeedsTrust,
   type PageMessage,
   type RunAction,
   type RunCharts,
@@ -37,7 +38,7 @@ export interface PageSource {
   /** A Vitest test of a run. Never rejects. */
   test(runId: string): Promise<{ readonly text: string; readonly problem: string | null }>;
   /** Continues or replays a recorded run. Never rejects. */
-  act(runId: string, action: RunAction, isTrusted: boolean): Promise<ActAnswer>;
+  act(runId: string, action: RunAction, confirmed: NeedsTrust | null): Promise<ActAnswer>;
   /** Deletes a recorded run. Resolves to the problem in one line, or null. Never rejects. */
   remove(runId: string): Promise<string | null>;
   /** A run as one page. Never rejects. */
@@ -157,8 +158,8 @@ export function socketSource(address: string): PageSource {
       const answer = await ask((id) => ({ type: 'test', id, runId }));
       return { text: answer.type === 'test' ? answer.text : '', problem: answer.problem };
     },
-    async act(runId, action, isTrusted) {
-      const answer = await ask((id) => ({ type: 'act', id, runId, action, isTrusted }));
+    async act(runId, action, confirmed) {
+      const answer = await ask((id) => ({ type: 'act', id, runId, action, confirmed }));
       return answer.type === 'acted' ? answer.result : { ...NOT_DONE, problem: answer.problem };
     },
     remove: async (runId) => (await ask((id) => ({ type: 'remove', id, runId }))).problem,

@@ -61,7 +61,9 @@ export type ChainEvent = z.infer<typeof chainEventSchema>;
 /** The journal keeps every event of a run, so those of a client have a maximum size. */
 const clientText = z.string().check(z.maxLength(20_000));
 const clientId = z.string().check(z.minLength(1), z.maxLength(1_000));
+/** How many messages one answer may name, and the length of their ids together. */
 const MAX_ITEMS = 1_000;
+const MAX_ITEMS_CHARS = 50_000;
 
 /**
  * The events that a client (a caller who is not the operator) may send to its own run: to answer a consent question, to
@@ -84,9 +86,12 @@ export const clientEventSchema = z.discriminatedUnion('type', [
     questionId: clientId,
     choice: consentChoiceSchema,
     items: z.optional(
-      z
-        .record(clientId, consentChoiceSchema)
-        .check(z.refine((items) => Object.keys(items).length <= MAX_ITEMS, `expected at most ${MAX_ITEMS} messages`)),
+      z.record(clientId, consentChoiceSchema).check(
+        z.refine((items) => {
+          const ids = Object.keys(items);
+          return ids.length <= MAX_ITEMS && ids.join('').length <= MAX_ITEMS_CHARS;
+        }, `expected at most ${MAX_ITEMS} messages, with ids of at most ${MAX_ITEMS_CHARS} characters together`),
+      ),
     ),
   }),
 ]);

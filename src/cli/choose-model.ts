@@ -42,18 +42,23 @@ const PROVIDERS: readonly Provider[] = [
 ];
 
 /**
- * Returns the named model; by default that of `POSTCHAIN_MODEL`, the default model of a provider that the environment configures, or the
- * extractive model. Empty variables count as unset. Throws `invalid_key` or `invalid_option`.
+ * Returns the model to use if the user names none: that of `POSTCHAIN_MODEL`, the default model of a provider that the environment
+ * configures, or the extractive model. Empty variables count as unset.
  */
+export function defaultModel(env: NodeJS.ProcessEnv, baseUrl: string | undefined): string {
+  const configuration = baseUrl === undefined ? env : { ...env, OPENAI_BASE_URL: baseUrl };
+  const configured = PROVIDERS.map((provider) => provider.defaultModel(configuration)).find((name) => name !== null);
+  return env['POSTCHAIN_MODEL'] || (configured ?? 'offline');
+}
+
+/** Returns the named model, or the default one. Throws `invalid_key` or `invalid_option`. */
 export async function chooseModel(
   named: string | undefined,
   env: NodeJS.ProcessEnv,
   server: ServerFlags = {},
 ): Promise<ChosenModel> {
   const { baseUrl } = server;
-  const configuration = baseUrl === undefined ? env : { ...env, OPENAI_BASE_URL: baseUrl };
-  const configured = PROVIDERS.map(({ defaultModel }) => defaultModel(configuration)).find((name) => name !== null);
-  const name = named ?? (env['POSTCHAIN_MODEL'] || (configured ?? 'offline'));
+  const name = named ?? defaultModel(env, baseUrl);
   const { open } = PROVIDERS.find(({ serves }) => serves(name)) as Provider;
   return { name, ...(await open(name, { ...server, baseUrl: baseUrlOf(baseUrl, env) })) };
 }

@@ -1,11 +1,13 @@
-import type { JournalStore } from '../chain/journal/journal-format.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { RunStart } from '../../machines/contracts/journal.ts';
+import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
-import type { ActionOptions, RunActions } from '../inspection/run-actions.ts';
+import type { RunActions } from '../inspection/run-actions.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import type { FoundRun } from './find-run.ts';
-import { type PreparedRun, prepareRun } from './prepare-run.ts';
-import { flagsToContinue, startOf, trustQuestion } from './recorded-flags.ts';
+import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
+import { flagsToContinue, startOf, storeWith, trustQuestion } from './recorded-flags.ts';
 
 export interface InspectedJournals extends Pick<FoundRun, 'isFile' | 'isForeign'> {
   readonly journals: JournalStore;
@@ -17,25 +19,17 @@ export interface InspectedJournals extends Pick<FoundRun, 'isFile' | 'isForeign'
  */
 export function inspectedActions({ journals, isFile, isForeign }: InspectedJournals): RunActions {
   async function continued(
-    runId: string,
-    { isTrusted }: ActionOptions,
-    isFork: boolean,
-    start: (prepared: PreparedRun) => Promise<Run>,
+    start: RunStart,
+    confirmed: NeedsTrust | null,
+    prepare: (flags: RunFlags) => Promise<PreparedRun>,
+    begin: (prepared: PreparedRun) => Promise<Run>,
   ): Promise<Run | NeedsTrust> {
-    const question = trustQuestion(await startOf(journals.read(runId)), isForeign);
-    if (question !== null && !isTrusted) return question;
-    const found = { store: journals, runId, isFile, isForeign, status: 'interrupted' } as const;
+    const question = trustQuestion(start, isForeign);
+    if (question !== null && !isDeepStrictEqual(question, confirmed)) return question;
     // The page has asked already, and nobody answers at the terminal.
-    const { session, sessionFile, ...flags } = await flagsToContinue(found, { trust: true, quiet: true }, process);
-    // A fork is not added to the session of the original run, nor to its journal file.
-    const prepared = isFork
-      ? await prepareRun(flags, isFile ? undefined : journals)
-      : await prepareRun(
-          { ...flags, ...(session !== undefined && { session }), ...(sessionFile !== undefined && { sessionFile }) },
-          journals,
-        );
+    const prepared = await prepare(await flagsToContinue(start, isForeign, { trust: true, quiet: true }, process));
     try {
-      const run = await start(prepared);
+      const run = await begin(prepared);
       void run.answer.then(prepared.close);
       return run;
     } catch (error) {
@@ -45,10 +39,19 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
   }
 
   return {
-    resume: (runId, options) => continued(runId, options, false, ({ chain }) => chain.resume(runId)),
-    fork: (runId, change, options) =>
-      continued(runId, options, true, async ({ chain, host }) =>
-        chain.fork(await entriesOf(journals.read(runId)), { ...change, host }),
-      ),
+    async resume(runId, { confirmed }) {
+      const start = await startOf(journals.read(runId));
+      const prepare = (flags: RunFlags) => prepareRun(flags, storeWith(start, journals));
+      return continued(start, confirmed, prepare, ({ chain }) => chain.resume(runId));
+    },
+    async fork(runId, change, { confirmed }) {
+      const entries = await entriesOf(journals.read(runId));
+      // A fork is not added to the session of the original run, nor to its journal file.
+      const prepare = ({ session: _, sessionFile: __, ...flags }: RunFlags) =>
+        prepareRun(flags, isFile ? undefined : journals);
+      return continued(runStartOf(entries), confirmed, prepare, ({ chain, host }) =>
+        chain.fork(entries, { ...change, host }),
+      );
+    },
   };
 }

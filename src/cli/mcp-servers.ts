@@ -1,4 +1,5 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { KNOWN_KEY } from '../inspection/redaction.ts';
 
 /** The value of `--mcp`: a URL, or a command with its arguments separated by spaces. */
 type Server = string;
@@ -23,15 +24,18 @@ export function recordableServer(server: Server): string {
 export function hiddenArguments(server: Server): readonly string[] {
   const words = wordsOf(server);
   return words.flatMap((word, at) =>
-    word.endsWith(HIDDEN) ? [word.slice(0, -HIDDEN.length).replace(/[=:]$/u, '') || (words[at - 1] ?? '')] : [],
+    word
+      .split(HIDDEN)
+      .slice(0, -1)
+      .map((before) => before.replace(/[=:]$/u, '') || (words[at - 1] ?? '')),
   );
 }
 
 export function withHiddenValues(server: Server, values: readonly string[]): Server {
   let next = 0;
   return wordsOf(server)
-    .map((word) => (word.endsWith(HIDDEN) ? `${word.slice(0, -HIDDEN.length)}${values[next++] ?? ''}` : word))
-    .join(' ');
+    .join(' ')
+    .replaceAll(HIDDEN, () => values[next++] ?? '');
 }
 
 /** Returns the words of a command with `$NAME` and `${NAME}` replaced by environment variables. Throws `invalid_option` if one is not set. */
@@ -52,10 +56,11 @@ const VARIABLE = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/gu;
 
 /** The name of an argument, header or variable that holds a key. */
 const KEY_NAME =
-  /(?:^|[-_.])(?:key|pat|auth|pwd|pass|bearer|credentials?)$|(?:api-?key|token|secret|passw(?:or)?d|passphrase|authorization)$/u;
+  /(?:^|[-_.])(?:key|pat|auth|pwd?|pass|bearer|credentials?|cookie|jwt)$|(?:(?:api|access|account|private)-?key|token|secret|passw(?:or)?d|passphrase|authorization)$/u;
 const ASSIGNMENT = /^(?<name>[-\w.]+)(?<sign>[=:])(?<value>.+)$/su;
-const KNOWN_KEY = /^(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs])[-_][\w-]{16,}$/u;
-const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/iu;
+/** Such a name within an argument, and its value: in a query, a connection string or a header. */
+const PAIR = /(?<![-\w.])(?=(?<name>[-\w.]+)[=:](?<value>[^\s;&,#]+))/gu;
+const URL_PASSWORD = /(\b[a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)([^\s/@]+)(?=@)/giu;
 
 const isKeyName = (name: string): boolean =>
   KEY_NAME.test(
@@ -70,11 +75,18 @@ const isReference = (value: string): boolean => value.replace(VARIABLE, '') === 
 function recordableWord(word: string, before: string): string {
   const follows = /^--?[A-Za-z]/u.test(before) && !before.includes('=') && isKeyName(before);
   const isCredential = /^(?:.*[:=])?(?:bearer|basic)$/iu.test(before);
-  if ((follows && !/^--?[A-Za-z]/u.test(word)) || isCredential || KNOWN_KEY.test(word))
-    return hiddenUnlessReference(word);
+  if ((follows && !/^--?[A-Za-z]/u.test(word)) || isCredential) return hiddenUnlessReference(word);
   const { name = '', sign = '', value = '' } = ASSIGNMENT.exec(word)?.groups ?? {};
   if (isKeyName(name) && !/^(?:bearer|basic)$/iu.test(value)) return `${name}${sign}${hiddenUnlessReference(value)}`;
-  return word.replace(URL_PASSWORD, `$1${HIDDEN}`);
+  const pair = [...word.matchAll(PAIR)].findLast(({ groups }) => isKeyName(groups?.['name'] ?? ''));
+  if (pair !== undefined) {
+    const { name: key = '', value: secret = '' } = pair.groups ?? {};
+    const at = pair.index + key.length + 1;
+    return `${recordableWord(word.slice(0, at), before)}${hiddenUnlessReference(secret)}${word.slice(at + secret.length)}`;
+  }
+  return word
+    .replace(URL_PASSWORD, (_, start: string, password: string) => `${start}${hiddenUnlessReference(password)}`)
+    .replace(KNOWN_KEY, HIDDEN);
 }
 
 const hiddenUnlessReference = (value: string): string => (isReference(value) ? value : HIDDEN);

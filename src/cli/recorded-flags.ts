@@ -1,12 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
-import { runStartOf } from '../chain/journal/journal-format.ts';
+import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
 import { type Asker, ask, askerFor, type SelectOptions, type Terminal } from './ask-user.ts';
-import { baseUrlOf, DEFAULT_BASE_URL } from './choose-model.ts';
-import type { FoundRun } from './find-run.ts';
+import { baseUrlOf, DEFAULT_BASE_URL, defaultModel } from './choose-model.ts';
 import { hiddenArguments, withHiddenValues } from './mcp-servers.ts';
 import type { RunFlags } from './prepare-run.ts';
 import type { Streams } from './screen.ts';
@@ -37,17 +37,18 @@ type RecordedFlags = Pick<RunFlags, Exclude<keyof z.infer<typeof recordedFlagsSc
 };
 
 /**
- * Returns the flags to continue a run with: the given ones, and for the rest those recorded in its journal. A journal outside of the user's
- * own directory may come from anyone, so it opens nothing without `--trust`, a confirmation at a terminal, or flags given by the user.
+ * Returns the flags to continue a run with: the given ones, and for the rest those recorded in its first entry. A journal outside of the
+ * user's own directory (`isForeign`) may come from anyone, so it opens nothing without `--trust`, a confirmation at a terminal, or flags
+ * given by the user. The caller reads the journal once: anyone who can write it may replace it in between.
  *
  * @throws PostChainError `invalid_journal` for unreadable flags, `invalid_option` if the user must decide something.
  */
 export async function flagsToContinue(
-  { store, runId, isForeign }: FoundRun,
+  start: RunStart,
+  isForeign: boolean,
   given: ContinueFlags,
   streams: Streams,
 ): Promise<ContinueFlags> {
-  const start = await startOf(store.read(runId));
   const { directory: _, ...recorded } = recordedFlags(start);
   const asker = askerFor(given, streams);
   const question = trustQuestion(start, isForeign, given);
@@ -70,6 +71,22 @@ export async function startOf(entries: AsyncIterable<JournalEntry>): Promise<Run
   return runStartOf([]);
 }
 
+/** Returns a store that opens a run only if it still begins with the entry that the user was asked about. */
+export function storeWith(start: RunStart, store: JournalStore): JournalStore {
+  return {
+    ...store,
+    async open(runId, options) {
+      const opened = await store.open(runId, options);
+      if (isDeepStrictEqual(opened.entries[0], start)) return opened;
+      await opened.writer.close();
+      throw new PostChainError(
+        'invalid_journal',
+        `Run ${oneLine(runId)} was replaced while it was opened; look at it again, and who can write its journal`,
+      );
+    },
+  };
+}
+
 /** A fork has the session id of its source, but is not added to the session. */
 function recordedFlags({ runId, host, sessionId, forkedFrom }: RunStart): RecordedFlags {
   const parsed = recordedFlagsSchema.safeParse(host?.['flags'] ?? {});
@@ -86,28 +103,28 @@ function recordedFlags({ runId, host, sessionId, forkedFrom }: RunStart): Record
 
 const quoted = (text: string): string => printableJson(JSON.stringify(text));
 
-/** Whether continuing a run would call a model that costs money, which the user did not name. */
-function usesServer({ model }: RecordedFlags, given: RunFlags): boolean {
-  return model !== undefined && model !== 'offline' && given.model === undefined;
+/** Returns the models that continuing a run would call, without the extractive one and those that the user named. */
+function modelsOf({ model, fallbackModel = [], baseUrl }: RecordedFlags, given: RunFlags): readonly string[] {
+  const first = given.model === undefined ? [model ?? defaultModel(process.env, baseUrl)] : [];
+  const fallbacks = given.fallbackModel === undefined ? fallbackModel : [];
+  return [...first, ...fallbacks].filter((name) => name !== 'offline');
 }
 
 /** Returns what continuing a run would open, except what the user named, as phrases that complete "would …". */
 function actionsOf(recorded: RecordedFlags, given: RunFlags): readonly string[] {
   const listed = <Name extends 'mcp' | 'docs' | 'session' | 'sessionFile'>(name: Name, verb: string) =>
     given[name] === undefined ? [recorded[name] ?? []].flat().map((value) => `${verb} ${quoted(value)}`) : [];
-  const server = recorded.baseUrl;
-  const isNamed = given.baseUrl !== undefined || process.env['OPENAI_BASE_URL'];
+  const server = recorded.baseUrl ?? DEFAULT_BASE_URL;
+  const isOwn = server === DEFAULT_BASE_URL || process.env['OPENAI_BASE_URL'];
   return [
     ...listed('mcp', 'start mcp'),
     ...listed('docs', 'read docs'),
     ...listed('session', 'continue session'),
     ...listed('sessionFile', 'open sessionFile'),
-    ...(server === undefined || server === DEFAULT_BASE_URL || isNamed
+    ...(isOwn || given.baseUrl !== undefined
       ? []
       : [`send the run and OPENAI_API_KEY to the model server ${quoted(server)}`]),
-    ...((server === undefined || server === DEFAULT_BASE_URL) && usesServer(recorded, given)
-      ? [`use the model ${quoted(recorded.model ?? '')} with OPENAI_API_KEY`]
-      : []),
+    ...(isOwn ? modelsOf(recorded, given).map((name) => `use the model ${quoted(name)} with OPENAI_API_KEY`) : []),
   ];
 }
 
@@ -126,7 +143,7 @@ async function requireTrust({ runId }: RunStart, { doubt, actions }: NeedsTrust,
   }
   throw new PostChainError(
     'invalid_option',
-    `Run ${oneLine(runId)} would ${actions.join(', ')}, but ${doubt}; pass --trust if you trust it, or --mcp and --docs yourself`,
+    `Run ${oneLine(runId)} would ${actions.join(', ')}, but ${doubt}; pass --trust if you trust it, or your own --mcp, --docs and --model`,
   );
 }
 

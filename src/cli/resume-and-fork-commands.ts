@@ -1,9 +1,10 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus } from '../../machines/contracts/journal.ts';
+import { runStartOf } from '../chain/journal/journal-format.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { findRun } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
-import { type ContinueFlags, flagsToContinue } from './recorded-flags.ts';
+import { type ContinueFlags, flagsToContinue, startOf, storeWith } from './recorded-flags.ts';
 import { completeRun, printEndedRun } from './run-command.ts';
 import type { Streams } from './screen.ts';
 
@@ -19,8 +20,9 @@ export async function resumeCommand(
 ): Promise<number> {
   const found = await findRun(name, flags);
   if (ENDED.has(found.status)) return printEndedRun(found, flags, streams);
-  const continued = await flagsToContinue(found, flags, streams);
-  const prepared = await prepareRun(continued, found.store);
+  const start = await startOf(found.store.read(found.runId));
+  const continued = await flagsToContinue(start, found.isForeign, flags, streams);
+  const prepared = await prepareRun(continued, storeWith(start, found.store));
   return completeRun(prepared, flags, streams, ({ chain }) => chain.resume(found.runId, { force }));
 }
 
@@ -36,7 +38,8 @@ export async function forkCommand(name: string, flags: ForkFlags, streams: Strea
   const found = await findRun(name, flags);
   const entries = await entriesOf(found.store.read(found.runId));
   // A fork is not added to the session of the original run.
-  const { session: _, sessionFile: __, ...continued } = await flagsToContinue(found, others, streams);
+  const start = runStartOf(entries);
+  const { session: _, sessionFile: __, ...continued } = await flagsToContinue(start, found.isForeign, others, streams);
   const prepared = await prepareRun(continued);
   return completeRun({ ...prepared, notes: [...prepared.notes, ...notes] }, flags, streams, ({ chain, host }) =>
     chain.fork(entries, { at, set: changes, host }),

@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import wrapAnsi from 'wrap-ansi';
-import { cutEnd, cutStart } from '../internal/printable.ts';
+import { cutEnd, cutStart, printable } from '../internal/printable.ts';
 
 export const CLEAR_LINE = '\r\u001b[2K';
 const NAME_CHARS = 14;
@@ -31,7 +31,7 @@ export interface Entry {
 /** Writes lines and, on a terminal, one status line that is overwritten. */
 export interface Screen {
   line(text: string): void;
-  /** Writes a line of progress, wrapped to the width of the terminal. */
+  /** Writes a line of progress, wrapped to the width of the terminal. Its text may come from a stranger's journal. */
   entry(entry: Entry): void;
   /** Overwrites the status line with the end of a text. Does nothing without a terminal. */
   status(name: string, text: string): void;
@@ -103,7 +103,8 @@ export function createScreen(out: NodeJS.WriteStream): Screen {
   return {
     clear,
     line,
-    entry({ name = '', ms, text, tone = 'plain', mark = '', cut = false }) {
+    entry({ name = '', ms, text: given, tone = 'plain', mark = '', cut = false }) {
+      const text = printable(given);
       const time = (ms === undefined ? '' : `${Math.round(ms)} ms`).padStart(TIME_CHARS);
       const head = `${colors.dim(mark)}  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}`;
       const headChars = mark.length + 2 + Math.max(NAME_CHARS, name.length) + TIME_CHARS + 2;

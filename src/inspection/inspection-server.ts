@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -28,7 +27,6 @@ import { runList } from './runs.ts';
 import { openSockets, type SocketEndpoint } from './sockets.ts';
 import type { Inspect } from './systems/observe-for-inspector.ts';
 import { inspectHere, systemsEndpoint } from './systems/systems-endpoint.ts';
-import { TOKEN_KEY } from './wire.ts';
 
 export interface InspectionServer {
   /** The URL of the page. It contains a secret: anyone who knows it can read, continue and delete the runs, and send events to live ones. */
@@ -83,7 +81,7 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
     ['systems', systemsEndpoint(runs)],
   ]);
   const sockets = await openSockets(authorizer, endpoints);
-  server.on('request', requestHandler(authorizer, pageFiles(page), token === undefined ? null : returnPage));
+  server.on('request', requestHandler(authorizer, pageFiles(page)));
   server.on('upgrade', sockets.upgrade);
   // The first page should have the complete list at once.
   await Promise.race([runs.refresh(), sleep(MAX_FIRST_LIST_MS, undefined, { ref: false })]);
@@ -124,38 +122,15 @@ async function closeAll(server: Server, closeSockets: () => Promise<void>): Prom
   await closed;
 }
 
-/** `root` is served without the token. */
-function requestHandler(authorizer: RequestAuthorizer, files: PageFiles, root: StaticPage | null) {
+function requestHandler(authorizer: RequestAuthorizer, files: PageFiles) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const authorized = authorizer.authorize(request);
-    const isRoot = authorized === notFound && request.url === '/' && request.method === 'GET';
-    if (isRoot && root !== null) {
-      response.writeHead(200, { ...plainHeaders, 'content-security-policy': root.policy, 'content-type': HTML });
-      response.end(root.html);
-    } else if (isRejection(authorized)) reject(request, response, authorized);
+    if (isRejection(authorized)) reject(request, response, authorized);
     // Relative paths in the page need the trailing slash.
     else if (authorized.path === null) redirect(response, `/${authorizer.token}/`);
     else serve(await files.read(authorized.path), authorized.host, request, response);
   };
 }
-
-interface StaticPage {
-  readonly html: string;
-  readonly policy: string;
-}
-
-const RETURN_SCRIPT = `let token = null;
-try { token = localStorage.getItem('${TOKEN_KEY}'); } catch {}
-if (/^[\\w-]{32,128}$/.test(token ?? '')) location.replace('/' + token + '/' + location.hash);`;
-
-/** Redirects a browser that has opened the inspector before: the page keeps the token in its own storage, which no other port can read. */
-const returnPage: StaticPage = {
-  html: `<!doctype html><html lang="en"><meta charset="utf-8"><title>PostChain inspector</title>
-<p>This browser has not opened the inspector yet. Open the address that the command line printed.</p>
-<script>${RETURN_SCRIPT}</script></html>
-`,
-  policy: `default-src 'none'; frame-ancestors 'none'; script-src 'sha256-${createHash('sha256').update(RETURN_SCRIPT).digest('base64')}'`,
-};
 
 function serve(file: PageFile | Rejection, host: string, request: IncomingMessage, response: ServerResponse): void {
   if ('status' in file) reject(request, response, file);
@@ -235,7 +210,7 @@ export interface InspectionOptions {
   readonly port?: number | undefined;
   /**
    * The secret in the address, 32 to 128 characters of base64url; by default a random one. With a fixed token and port, the address stays the
-   * same, and a browser that has opened it also finds the page without the token.
+   * same; while no inspector has the port, another program that takes it receives the token from a page that is still open, or a bookmark.
    */
   readonly token?: string | undefined;
   /** Resumes and forks recorded runs for the page; without it, the page can do neither. */

@@ -282,7 +282,13 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('close'), runId }),
   z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
   z.object({ type: z.literal('test'), id, runId }),
-  z.object({ type: z.literal('act'), id, runId, action: actionSchema, isTrusted: z.boolean() }),
+  z.object({
+    type: z.literal('act'),
+    id,
+    runId,
+    action: actionSchema,
+    confirmed: z.nullable(z.object({ doubt: z.string(), actions: z.array(z.string()) })),
+  }),
   z.object({ type: z.literal('remove'), id, runId }),
   z.object({ type: z.literal('export'), id, runId }),
   z.object({

@@ -176,13 +176,16 @@ export function remainingNumbers(entries: Iterable<JournalEntry>, redact: Redact
   return found;
 }
 
+/** Keys that are known by their first letters, and JSON web tokens. */
+export const KNOWN_KEY =
+  /\b(?:(?:sk|pk|rk|gh[opsu]|github_pat|glpat|xox[abeprs])[-_][\w-]{16,}|(?:hf|npm|ntn|gsk|shpat|lin_api|dop_v1)_\w{20,}|A[KS]IA[0-9A-Z]{16}\b|AIza[\w-]{35}|eyJ[\w-]{10,1000}\.[\w-]{10,}\.[\w-]{5,})/gu;
+
 /** Patterns of data that may be private. A hint for the user, not a guarantee. */
 const PATTERNS: Readonly<Record<string, RegExp>> = {
-  'an API key':
-    /\b(?:sk|pk|rk|ghp|gho|ghs|glpat|xox[abprs])[-_][A-Za-z0-9_-]{16,}|\bAKIA[0-9A-Z]{16}\b|\bAIza[\w-]{35}\b/gu,
+  'an API key': KNOWN_KEY,
   'a key on a command line':
-    /(?<![\w-])--?[\w-]*(?:api-?key|token|secret|passw(?:or)?d)[= ](?!\[hidden\]|\[redacted\]|\$|-)[^\s"']{6,}/giu,
-  'a token': /\bBearer\s+[\w.~+/-]{16,}|\beyJ[\w-]{10,1000}\.[\w-]{10,}\.[\w-]{5,}/gu,
+    /(?<![\w-])--?[\w-]*(?:(?:api|access|private)-?key|token|secret|passw(?:or)?d)[= ](?!\[hidden\]|\[redacted\]|\$|-)[^\s"']{6,}/giu,
+  'a token': /\bBearer\s+[\w.~+/-]{16,}/gu,
   'a private key': /-----BEGIN [A-Z ]*PRIVATE KEY-----/gu,
   'a URL with a password': /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,100}:[^\s/@]{1,100}@/giu,
   'an email address': /\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+\b/gu,

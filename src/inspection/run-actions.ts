@@ -12,8 +12,8 @@ export interface RunActions {
 }
 
 export interface ActionOptions {
-  /** Whether the user has confirmed what the run would open. */
-  readonly isTrusted: boolean;
+  /** The question that the user has confirmed; null if none. Ask again if yours differs: the journal may have been replaced. */
+  readonly confirmed: NeedsTrust | null;
 }
 
 type ForkChange = Omit<Extract<RunAction, { type: 'fork' }>, 'type'>;
@@ -22,7 +22,7 @@ type ForkChange = Omit<Extract<RunAction, { type: 'fork' }>, 'type'>;
 export async function act(
   runs: RunList,
   actions: RunActions | null,
-  { runId, action, isTrusted }: { readonly runId: string; readonly action: RunAction; readonly isTrusted: boolean },
+  { runId, action, confirmed }: ActionOptions & { readonly runId: string; readonly action: RunAction },
 ): Promise<ActAnswer> {
   const nothing: ActAnswer = { runId: null, note: '', needsTrust: null, problem: null };
   try {
@@ -32,7 +32,7 @@ export async function act(
         'invalid_option',
         'This inspector cannot continue runs; use "postchain inspect", or pass "actions" to inspectionServer.',
       );
-    const options = { isTrusted };
+    const options = { confirmed };
     const { type, ...change } = action;
     const result =
       type === 'resume'

@@ -10,9 +10,6 @@ import type { StateChange } from './state-changes.ts';
  */
 export const WIRE_VERSION = 3;
 
-/** Where the page keeps the token in its own storage. */
-export const TOKEN_KEY = 'postchain-token';
-
 export interface InspectedRun {
   readonly runId: string;
   /** A PostChain run, or an observed system of other XState actors. */
@@ -83,7 +80,7 @@ export interface ActAnswer {
   readonly runId: string | null;
   /** A result in one sentence; may be empty. */
   readonly note: string;
-  /** Send the action again with `isTrusted` to confirm. */
+  /** Send the action again with this as `confirmed` to confirm. */
   readonly needsTrust: NeedsTrust | null;
   readonly problem: string | null;
 }
@@ -210,7 +207,8 @@ export type PageMessage =
       readonly id: number;
       readonly runId: string;
       readonly action: RunAction;
-      readonly isTrusted: boolean;
+      /** The question that the user has confirmed. */
+      readonly confirmed: NeedsTrust | null;
     }
   /** Deletes a recorded run. */
   | { readonly type: 'remove'; readonly id: number; readonly runId: string }

@@ -23,7 +23,7 @@ describe('invalid requests are rejected before anything starts', () => {
     ['an unknown property', '{"request":"Is it so?","model":"gpt"}', 'invalid_body'],
     ['a __proto__ property', '{"request":"Is it so?","__proto__":{"mode":"manual"}}', 'invalid_body'],
     ['a system turn', '{"request":"Is it so?","history":[{"role":"system","content":"x"}]}', 'invalid_body'],
-    ['an empty session', '{"request":"Is it so?","session_id":""}', 'invalid_body'],
+    ['a session of the caller’s choice', '{"request":"Is it so?","session_id":"alice"}', 'invalid_body'],
   ])('%s', async (_, body, code) => {
     const { post, runs } = await startService({ model: immediateModel() });
     const response = await post('/runs', body);

@@ -66,13 +66,16 @@ describe('the run stream of the example service', () => {
     await runs[0]?.answer;
   });
 
-  it('uses the given session and history', async () => {
-    const { post, asked } = await startService({ model: immediateModel() });
+  it('uses the given history, and the session of the login', async () => {
+    const sessionOf = ({ headers }: Request) => headers.get('x-user') ?? undefined;
+    const { post, asked } = await startService({ model: immediateModel() }, { sessionOf });
     const history = [
       { role: 'user', content: 'Hello.' },
       { role: 'assistant', content: 'Good day.' },
     ];
-    const events = await collectEvents(await post('/runs', { ...request, session_id: 'desk-7', history }));
+    const events = await collectEvents(
+      await post('/runs', { ...request, history }, { headers: { 'x-user': 'desk-7' } }),
+    );
     expect(asked).toMatchObject([{ ...request, history, sessionId: 'desk-7' }]);
     expect(events[0]?.data['messages']).toMatchObject(history);
   });

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
-import type { ActAnswer, InspectedRun, RunAction } from '../../../src/inspection/wire.ts';
+import type { ActAnswer, InspectedRun, NeedsTrust, RunAction } from '../../../src/inspection/wire.ts';
 import { contextAt } from '../../fold/context-at.ts';
 import { formatNumber, PHASE_NAMES } from '../../fold/format.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
@@ -25,10 +25,10 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
   const [isBusy, setBusy] = useState(false);
   const [asked, setAsked] = useState<{ readonly action: RunAction; readonly result: ActAnswer } | null>(null);
 
-  async function act(action: RunAction, isTrusted = false): Promise<void> {
+  async function act(action: RunAction, confirmed: NeedsTrust | null = null): Promise<void> {
     if (isBusy) return;
     setBusy(true);
-    const result = await inspector.act(runId, action, isTrusted);
+    const result = await inspector.act(runId, action, confirmed);
     setBusy(false);
     setAsked({ action, result });
     if (result.runId === null || result.runId === runId) return;
@@ -57,7 +57,7 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
             <button type="button" onClick={() => setAsked(null)}>
               Cancel
             </button>
-            <button type="button" class="danger" disabled={isBusy} onClick={() => void act(asked.action, true)}>
+            <button type="button" class="danger" disabled={isBusy} onClick={() => void act(asked.action, needsTrust)}>
               Trust and continue
             </button>
           </div>

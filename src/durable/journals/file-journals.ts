@@ -110,15 +110,34 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     const lock = lockOf(id);
     return lock === null ? null : takeLock(lock, subjectOf(format, id));
   }
+  async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
+    const exists = (): boolean => fs().existsSync(pathOf(id));
+    const path = exists() ? orInvalidPath(givenPath, () => lockOf(id)) : null;
+    const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force);
+    if (exists()) return lock;
+    // It may have been deleted before this process had the lock.
+    lock?.release();
+    throw noSuchJournal(format, id);
+  }
   function openSink(id: string, lock: HeldLock | null, open: (path: string) => number, isNew = false): LineSink {
     const file = openLocked(pathOf(id), lock, open);
     let isEmpty = isNew;
     let isNameSynced = false;
+    let syncing: Promise<unknown> | null = null;
+    /** Throws if the journal was taken over and replaced by a copy without the last lines: the process may have been paused while it wrote. */
+    function requireOwn(): void {
+      const isRemoved = fs().fstatSync(file).nlink === 0;
+      lock?.check();
+      if (isRemoved)
+        throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed while it was written`);
+    }
+    function release(): void {
+      fs().closeSync(file);
+      lock?.release();
+    }
     return {
       append(lines, { sync }) {
         lock?.check();
-        if (fs().fstatSync(file).nlink === 0)
-          throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed while it was written`);
         try {
           fs().appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
         } catch (error) {
@@ -127,15 +146,12 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
           throw error;
         }
         isEmpty = false;
-        if (!sync) return;
-        fs().fsyncSync(file);
-        if (!isNameSynced) syncFolder(paths().dirname(pathOf(id)));
+        if (!sync) return requireOwn();
+        syncing = Promise.all([syncing, syncFile(file, isNameSynced ? null : paths().dirname(pathOf(id)))]);
         isNameSynced = true;
+        return syncing.then(requireOwn);
       },
-      close() {
-        fs().closeSync(file);
-        lock?.release();
-      },
+      close: () => (syncing === null ? release() : syncing.then(release, release)),
     };
   }
 
@@ -153,9 +169,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     },
     linesBackward: (id: string) => linesOfFileBackward(pathOf(id)),
     async reopen(id: string, { force = false }: OpenJournalOptions = {}) {
-      if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
-      const path = orInvalidPath(givenPath, () => lockOf(id));
-      const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force);
+      const lock = await lockExisting(id, force);
       return orInvalidPath(givenPath, () =>
         openSink(id, lock, (path) => {
           dropTornLine(path);
@@ -164,11 +178,12 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       );
     },
     async remove(id: string) {
-      if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
-      const path = lockOf(id);
-      const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), false);
-      fs().rmSync(pathOf(id));
-      lock?.release();
+      const lock = await lockExisting(id, false);
+      try {
+        fs().rmSync(pathOf(id));
+      } finally {
+        lock?.release();
+      }
     },
     boundsOf(id: string, { isKnown }: BoundsQuery = {}): readonly JournalBounds[] {
       const path = pathOf(id);
@@ -181,15 +196,15 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
 }
 
-/** Syncs a directory, and with it the names of new files. Windows cannot open a directory for this, and does not need it. */
-function syncFolder(path: string): void {
-  if (process.platform === 'win32') return;
-  const folder = fs().openSync(path, 'r');
-  try {
-    fs().fsyncSync(folder);
-  } finally {
-    fs().closeSync(folder);
-  }
+/**
+ * Syncs a file, and with its directory the name of a new one, while this process continues. Windows cannot open a directory for this, and
+ * does not need it.
+ */
+async function syncFile(file: number, folder: string | null): Promise<void> {
+  await process.getBuiltinModule('node:util').promisify(fs().fsync)(file);
+  if (folder === null || process.platform === 'win32') return;
+  const opened = await fs().promises.open(folder, 'r');
+  await opened.sync().finally(() => opened.close());
 }
 
 /** Opens a file that this process has locked. Releases the lock if that fails. */
@@ -206,7 +221,7 @@ function openLocked(path: string, lock: HeldLock | null, open: (path: string) =>
 /** Replaces a file by a copy, so that a process that still writes to the old one writes to an unlinked file. */
 function replaceByCopy(path: string): void {
   const real = fs().realpathSync(path);
-  const copy = `${real}.${globalThis.crypto.randomUUID()}.new`;
+  const copy = `${real}${LOCK}.${globalThis.crypto.randomUUID()}.copy`;
   try {
     fs().copyFileSync(real, copy);
     fs().renameSync(copy, real);

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../internal/async.ts';
 import { PostChainError } from '../error.ts';
 import { journalInUse, repeat } from './line-store.ts';
 
@@ -108,6 +109,7 @@ export async function takeOver<Held>(subject: string, force: boolean, place: Lea
   for (;;) {
     const held = await place.replace(await replaceable(subject, force, place));
     if (held !== null) return held;
+    await nextTurn();
   }
 }
 

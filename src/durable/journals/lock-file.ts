@@ -55,16 +55,22 @@ interface LockLink {
  */
 function chainOf(path: string): readonly LockLink[] {
   const chain: LockLink[] = [];
-  for (let at = path; ; at = successorPath(path, chain.at(-1)?.lease ?? null)) {
+  for (;;) {
+    const at = nextPath(path, chain);
     const lease = readLease(at);
-    // An unreadable lease names no successor.
-    if (lease === null || at === chain.at(-1)?.path) return chain;
+    if (lease === null) return chain;
     chain.push({ path: at, lease });
   }
 }
 
-const successorPath = (path: string, lease: Lease | null): string =>
-  `${path}.${lease?.holder?.id ?? 'unreadable'}.${lease?.token ?? 0}`;
+/** Returns the path of the lease that would follow a chain. */
+function nextPath(path: string, chain: readonly LockLink[]): string {
+  const last = chain.at(-1);
+  if (last === undefined) return path;
+  // Its own name is taken by a process that died while it released the lease, or by a file that cannot be read.
+  if (chain.slice(0, -1).some(({ lease }) => isSameLease(lease, last.lease))) return `${last.path}.next`;
+  return `${path}.${last.lease.holder?.id ?? 'unreadable'}.${last.lease.token}`;
+}
 
 /** Replaces a lease by one of this process. Returns null if another process was faster. */
 function replaceLock(path: string, subject: string, previous: Lease | null): HeldLock | null {
@@ -76,9 +82,11 @@ function replaceLock(path: string, subject: string, previous: Lease | null): Hel
 /** Makes this process the holder, with the given token. */
 function claim(path: string, previous: Lease | null, token: number): boolean {
   const text = JSON.stringify({ ...thisHolder(), token });
-  if (previous === null) return createFile(path, text);
-  const successor = successorPath(path, previous);
+  const before = chainOf(path);
+  if (!isSameLease(before.at(-1)?.lease ?? null, previous)) return false;
+  const successor = nextPath(path, before);
   if (!createFile(successor, text)) return false;
+  if (successor === path) return true;
   const chain = chainOf(path);
   // Since it was read, the lease was replaced and its successor renamed.
   if (chain.at(-1)?.path !== successor) {
@@ -86,8 +94,21 @@ function claim(path: string, previous: Lease | null, token: number): boolean {
     return false;
   }
   fs().renameSync(successor, path);
-  for (const link of chain.slice(1, -1)) fs().rmSync(link.path, { force: true });
+  removeRemains(path);
   return true;
+}
+
+const REMAINS = /^(?:\.[\w-]+)+\.(?:copy|new|next|\d+)$/u;
+
+/** Removes what killed processes have left beside the lock file of this process. */
+function removeRemains(path: string): void {
+  const { basename, dirname, join } = process.getBuiltinModule('node:path');
+  for (const name of fs().readdirSync(dirname(path))) {
+    if (!name.startsWith(basename(path)) || !REMAINS.test(name.slice(basename(path).length))) continue;
+    const remains = join(dirname(path), name);
+    // Only the holder copies the journal. A contender that is still running removes its own files.
+    if (name.endsWith('.copy') || leaseState(readLease(remains)) === 'free') fs().rmSync(remains, { force: true });
+  }
 }
 
 function heldLock(path: string, subject: string, token: number, mustFence: boolean): HeldLock {
@@ -123,7 +144,7 @@ function heldLock(path: string, subject: string, token: number, mustFence: boole
  * over. The claim is a hard link to the lock itself, so it also works on a full disk.
  */
 function removeLock(path: string, own: Lease): void {
-  const successor = successorPath(path, own);
+  const successor = nextPath(path, [{ path, lease: own }]);
   const isClaimed = linkFile(path, successor);
   if (isClaimed === false) return;
   if (isClaimed === null || isSameLease(readLease(successor), own)) fs().rmSync(path, { force: true });

@@ -126,18 +126,24 @@ export function promiseName(number: number): string {
   return `event-${number}`;
 }
 
-/** Appends an event to those already sent. Throws a terminal error with code 400 for an invalid event. */
+/** The most events of a run, because each one reads all earlier ones, and the run keeps them. */
+const MAX_SENT = 200;
+
+/** Appends an event to those already sent. Throws a terminal error with code 400 for an invalid event, and with 429 for one too many. */
 export async function sendEvent(ctx: WorkflowSharedContext, request: SentEvent): Promise<Sent> {
   const read = sentEventSchema.safeParse(request);
   if (!read.success) throw terminalError(invalidOption('The event', request, read.error, sentEventSchema));
   const { event, id = ctx.request().id } = read.data;
   const sent: SentOutcome = { type: 'sent', id, event, atMs: await ctx.date.now() };
-  for (let number = 0; ; number += 1) {
+  const tooMany = new TerminalError(`too_many_events: a run accepts at most ${MAX_SENT} events`, { errorCode: 429 });
+  if ((await ctx.promise(promiseName(MAX_SENT - 1)).peek()) !== undefined) throw tooMany;
+  for (let number = 0; number < MAX_SENT; number += 1) {
     const promise = ctx.promise<SentOutcome>(promiseName(number));
     const earlier = (await promise.peek()) ?? (await tryResolve(promise, sent));
     if (earlier === null) return { number, repeated: false };
     if (earlier.id === id) return { number, repeated: true };
   }
+  throw tooMany;
 }
 
 /** Resolves a promise and returns null, or returns the event that another caller resolved it with. */

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revealHidden } from '../../../inspector/fold/text.ts';
 import { type JournalEntry, journalEntrySchema } from '../../../machines/contracts/journal.ts';
+import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { withTexts } from '../../../src/inspection/redaction.ts';
@@ -20,6 +21,7 @@ import {
   showPanel,
 } from '../../support/inspector/inspector-page.ts';
 import { tooWideElements } from '../../support/inspector/page-checks.ts';
+import { startScripted } from '../../support/run-chain.ts';
 
 const browser = await browserFor('the page on naughty texts');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-naughty-'));
@@ -129,6 +131,34 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
       for (const piece of pieces) expect(text, name).toContain(revealHidden(piece.slice(0, 100)).split('\n')[0]);
     }
     await watched.close();
+  });
+
+  it('is shown in the table of runs, also as the rule and the currency, which come from the program of a stranger', async () => {
+    const rule = 'cycleLimit\u202e\u0007';
+    const currency = 'EUR\u202e';
+    const decision = { rule, rationale: 'r', complete: true, nextPhase: null, inputs: {} };
+    const { run } = startScripted();
+    await run.answer;
+    const forged = run.journal.map((entry): JournalEntry => {
+      if (entry.type !== 'answer') return entry;
+      const cost = { ...entry.answer.metadata.cost, amount: 1, currency };
+      return {
+        ...entry,
+        answer: { ...entry.answer, metadata: { ...entry.answer.metadata, decision, cost } },
+      } as JournalEntry;
+    });
+    const store = memoryJournals();
+    const writer = store.create('run-1');
+    writer.write(forged);
+    writer.close();
+    const stranger = await inspectionServer({ journals: store });
+    const watched = await openInspector(browser as NonNullable<typeof browser>, stranger.url, { hash: '/' });
+    await watched.page.locator('.runs-grid tbody tr').waitFor();
+    const text = await readable(watched.page);
+    for (const shown of [rule, currency]) expect(text).toContain(revealHidden(shown));
+    expect(text).not.toMatch(HIDDEN);
+    await watched.close();
+    await stranger.close();
   });
 
   it('is also safe in an exported page', async () => {

@@ -8,7 +8,8 @@ import { readChoice } from '../../../machines/policies/consent.ts';
 import { results } from '../../support/contract-samples.ts';
 
 const consent = (changes: object) => ({ type: 'consent.given', questionId: 'q', choice: 'keep', ...changes });
-const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, 'keep']));
+const many = (count: number, prefix = 'm') =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 'keep']));
 
 describe('run contracts', () => {
   it('[C1] define six phases in order, each with a reply schema', () => {
@@ -50,6 +51,7 @@ describe('run contracts', () => {
     { type: 'run.finished' },
     { type: 'run.finished', questionId: 's6.direction' },
     { type: 'consent.given', questionId: 's5.consent', choice: 'keep', items: { m1: 'remove' } },
+    consent({ items: many(1_000, 'a-uuid-has-thirty-six-characters') }),
   ])('let a client send the event $type, which is also an event of the chain', (event) => {
     expect(clientEventSchema.parse(event)).toEqual(event);
     expect(chainEventSchema.parse(event)).toEqual(event);
@@ -65,6 +67,7 @@ describe('run contracts', () => {
     ['a choice that does not exist', consent({ choice: 'burn' })],
     ['a choice for one message that does not exist', consent({ items: { m1: 'burn' } })],
     ['choices for too many messages', consent({ items: many(1_001) })],
+    ['choices for messages whose ids are too long together', consent({ items: many(1_000, 'x'.repeat(50)) })],
     ['an id that is too long', { type: 'context.undone', operationId: 'x'.repeat(1_001) }],
     ['the id of a message that is too long', consent({ items: { ['x'.repeat(1_001)]: 'keep' } })],
     ['a prompt that is too long', { type: 'run.directed', phase: 'yield', prompt: 'x'.repeat(20_001) }],

@@ -221,26 +221,28 @@ describe('postchain inspect', () => {
     const page = await openPage(await addressIn(user.start('inspect')));
     const { runs } = await page.runs((list) => list.runs[0]?.status === 'interrupted');
     const runId = runs[0]?.runId ?? '';
-    page.say({ type: 'act', id: 1, runId, action: { type: 'resume' }, isTrusted: false });
+    page.say({ type: 'act', id: 1, runId, action: { type: 'resume' }, confirmed: null });
     expect(await page.reply(1)).toMatchObject({ result: { runId, needsTrust: null, problem: null } });
     await page.runs((list) => list.runs[0]?.status === 'completed');
     const fork = { type: 'fork', at: 20, set: { 'limits.maxCycles': 1 } } as const;
-    page.say({ type: 'act', id: 2, runId, action: fork, isTrusted: false });
+    page.say({ type: 'act', id: 2, runId, action: fork, confirmed: null });
     expect(await page.reply(2)).toMatchObject({ result: { needsTrust: null, problem: null } });
     await page.runs((list) => list.runs.length === 2 && list.runs.every(({ status }) => status === 'completed'));
     const strange = await openPage(await addressIn(user.start('inspect', '--journals', user.place)));
     await strange.runs((list) => list.runs.length === 2);
-    strange.say({ type: 'act', id: 1, runId, action: fork, isTrusted: false });
-    expect(await strange.reply(1)).toMatchObject({
+    strange.say({ type: 'act', id: 1, runId, action: fork, confirmed: null });
+    const asked = await strange.reply(1);
+    expect(asked).toMatchObject({
       result: {
         runId: null,
         needsTrust: {
           doubt: expect.stringMatching(/may come from someone else/u),
-          actions: [expect.stringMatching(/^read docs/u)],
+          actions: [expect.stringMatching(/^read docs/u), 'use the model "good" with OPENAI_API_KEY'],
         },
       },
     });
-    strange.say({ type: 'act', id: 2, runId, action: fork, isTrusted: true });
+    const confirmed = asked.type === 'acted' ? asked.result.needsTrust : null;
+    strange.say({ type: 'act', id: 2, runId, action: fork, confirmed });
     expect(await strange.reply(2)).toMatchObject({ result: { needsTrust: null, problem: null } });
     await strange.runs((list) => list.runs.length === 3 && list.runs.every(({ status }) => status === 'completed'));
   });

@@ -150,7 +150,8 @@ describe('postchain resume and fork', () => {
     await user.call('run', 'Is it so?', '--model', 'good', '--journal', file, '--max-cycles', '2');
     const before = readFileSync(file, 'utf8');
     const at = JSON.parse(before.split('\n').find((line) => line.includes('"type":"decision"')) ?? '').seq;
-    const fork = await user.call('fork', file, '--at', String(at), '--set', 'thresholds.confidence=0.99');
+    const change = ['--at', String(at), '--set', 'thresholds.confidence=0.99'];
+    const fork = await user.call('fork', file, '--model', 'good', ...change);
     expect(fork.stderr).not.toContain('confidenceReached');
     expect(fork.stderr).toMatch(/decision .*(?:answerConverged|cycleLimitReached)/u);
     expect(readFileSync(file, 'utf8')).toBe(before);

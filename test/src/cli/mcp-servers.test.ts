@@ -15,6 +15,20 @@ describe('what a journal records of an MCP server', () => {
     ['server --header X-Api-Key:abc', 'server --header X-Api-Key:[hidden]'],
     ['server --db postgres://ann:abc@host/db', 'server --db postgres://ann:[hidden]@host/db'],
     [`server ghp_${'a'.repeat(30)}`, 'server [hidden]'],
+    ['server --db-url=postgres://ann:abc@host/db', 'server --db-url=postgres://ann:[hidden]@host/db'],
+    [
+      'server --privatekey abc --accessKey=abc --cookie abc',
+      'server --privatekey [hidden] --accessKey=[hidden] --cookie [hidden]',
+    ],
+    ['npx remote https://host/mcp?a=1&api_key=abc&b=2', 'npx remote https://host/mcp?a=1&api_key=[hidden]&b=2'],
+    [
+      'npx remote --url=https://host/mcp?token=abc&secret=abc',
+      'npx remote --url=https://host/mcp?token=[hidden]&secret=[hidden]',
+    ],
+    ['server --conn=Server=host;AccountKey=abc==;Port=1', 'server --conn=Server=host;AccountKey=[hidden];Port=1'],
+    ['server --header=X-Api-Key:abc', 'server --header=X-Api-Key:[hidden]'],
+    [`server AKIA${'ABC1'.repeat(4)} -x hf_${'abc1'.repeat(6)}`, 'server [hidden] -x [hidden]'],
+    [`server --x=eyJhbGciOiJIUzI1NiJ9.${'abc1'.repeat(4)}.${'abc1'.repeat(4)}`, 'server --x=[hidden]'],
     ['https://ann:abc@host/mcp?key=abc#abc', 'https://host/mcp'],
   ])('%s', (server, recorded) => {
     expect(recordableServer(server)).toBe(recorded);
@@ -25,7 +39,8 @@ describe('what a journal records of an MCP server', () => {
     'server --token-limit 5 --max-tokens 5 --tokenizer x --key-file a.pem --keyboard us /data/token.txt',
     'server --token --verbose',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the CLI that replaces it
-    'server --api-key $MY_KEY --token=${MY_TOKEN}',
+    'server --api-key $MY_KEY --token=${MY_TOKEN} --db=postgres://ann:$PW@host/db?key=$KEY',
+    'npx -y -p @scope/package server --port=80 --keys=a,b --url=https://host:80/a?q=key',
     'https://host/mcp',
   ])('%s is recorded as it is', (server) => {
     expect(recordableServer(server)).toBe(server);
@@ -37,6 +52,9 @@ describe('the values that a journal does not record', () => {
     const recorded = 'server --api-key [hidden] --x 1 --token=[hidden]';
     expect(hiddenArguments(recorded)).toEqual(['--api-key', '--token']);
     expect(withHiddenValues(recorded, ['a', 'b'])).toBe('server --api-key a --x 1 --token=b');
+    const inside = 'server --db=postgres://ann:[hidden]@host/db?key=[hidden]&a=1';
+    expect(hiddenArguments(inside)).toEqual(['--db=postgres://ann', '@host/db?key']);
+    expect(withHiddenValues(inside, ['a', 'b'])).toBe('server --db=postgres://ann:a@host/db?key=b&a=1');
   });
 
   it('come from environment variables if the command refers to them', () => {

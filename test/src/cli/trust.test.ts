@@ -4,7 +4,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { fileJournals, journalFile, sqliteJournals } from '../../../src/chain/journal/stores.ts';
+import { inspectedActions } from '../../../src/cli/inspected-actions.ts';
 import { forkCommand, resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
+import type { NeedsTrust } from '../../../src/inspection/wire.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';
@@ -92,6 +94,25 @@ describe('a run that someone else may have recorded', () => {
     expect(await resumeCommand('last', { journals: folder, quiet: true }, streams())).toBeTypeOf('number');
   });
 
+  it.each<[string, Record<string, string | string[]>, Record<string, string>, string]>([
+    ['none', {}, { OPENAI_API_KEY: 'x' }, 'gpt-4.1-mini'],
+    ['none, with the default of the user', {}, { POSTCHAIN_MODEL: 'mine' }, 'mine'],
+    ['a fallback model', { model: 'offline', fallbackModel: ['dear'] }, {}, 'dear'],
+    [
+      'a model on the server of the user',
+      { model: 'dear', baseUrl: 'http://a/' },
+      { OPENAI_BASE_URL: 'http://a/' },
+      'dear',
+    ],
+  ])('does not spend the key of the user: its model is %s', async (_, flags, env, model) => {
+    anInstallation(env);
+    const folder = temporaryFolder();
+    write(fileJournals(folder), await aKilledRun({ flags }));
+    const refused = { code: 'invalid_option', message: expect.stringContaining(`would use the model "${model}" with`) };
+    await expect(resumeCommand('last', { journals: folder }, streams())).rejects.toMatchObject(refused);
+    await expect(forkCommand('last', { journals: folder, at: 5 }, streams())).rejects.toMatchObject(refused);
+  });
+
   it.each<[string, Key[], boolean]>([
     ['Escape', ['escape'], false],
     ['no', ['enter'], false],
@@ -109,6 +130,45 @@ describe('a run that someone else may have recorded', () => {
     await fake.press(...keys);
     await refused;
     expect(trap.isOwned()).toBe(isStarted);
+  });
+});
+
+describe('a run that is replaced while the user looks at it', () => {
+  const fork = { at: 5, set: {} };
+  /** A store with a run that names one command, and one that gives another run when it is read again. */
+  async function aReplacedRun(first: string[], readsOfFirst: number) {
+    const trap = aTrap();
+    anInstallation();
+    const [folder, replaced] = [temporaryFolder(), temporaryFolder()];
+    const run = (mcp: string[]) => aKilledRun({ flags: { model: 'offline', ...(mcp.length > 0 && { mcp }) } });
+    write(fileJournals(folder), await run(first));
+    write(fileJournals(replaced), await run(trap.flags.mcp));
+    let reads = 0;
+    const now = (): JournalStore => fileJournals(reads++ < readsOfFirst ? folder : replaced);
+    const store = {
+      ...fileJournals(folder),
+      read: (id: string) => now().read(id),
+      open: (id: string) => now().open(id),
+    };
+    return { trap, actions: inspectedActions({ journals: store, isFile: false, isForeign: true }) };
+  }
+
+  it.each(['resume', 'fork'] as const)('after the question is asked about again (%s)', async (name) => {
+    const { trap, actions } = await aReplacedRun(['harmless'], 1);
+    const act = async (confirmed: NeedsTrust | null) =>
+      name === 'resume' ? actions.resume('friendly', { confirmed }) : actions.fork('friendly', fork, { confirmed });
+    const asked = (await act(null)) as NeedsTrust;
+    expect(asked.actions).toEqual(['start mcp "harmless"']);
+    expect(await act(asked)).toMatchObject({ actions: [`start mcp "touch ${trap.file}"`] });
+    expect(trap.isOwned()).toBe(false);
+  });
+
+  it('after it was read opens nothing', async () => {
+    const { trap, actions } = await aReplacedRun([], 1);
+    await expect(actions.resume('friendly', { confirmed: null })).rejects.toThrow(/was replaced while it was opened/u);
+    const forked = await aReplacedRun([], 1);
+    expect(await forked.actions.fork('friendly', fork, { confirmed: null })).toHaveProperty('runId');
+    expect([trap.isOwned(), forked.trap.isOwned()]).toEqual([false, false]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { RunActions } from '../../../src/inspection/run-actions.ts';
-import type { ActAnswer, RunAction } from '../../../src/inspection/wire.ts';
+import type { ActAnswer, NeedsTrust, RunAction } from '../../../src/inspection/wire.ts';
 import { openPage, startInspector, type TestPage } from '../../support/inspection-server.ts';
 import { scriptedChain } from '../../support/run-chain.ts';
 
@@ -21,13 +21,18 @@ async function recordings() {
     resume: (runId) => chain.resume(runId),
     fork: (runId, change) => chain.fork(runId, change),
   };
-  return { journals, actions, model, journal: run.journal };
+  return { journals, actions, chain, model, journal: run.journal };
 }
 
 let nextId = 1;
-async function act(page: TestPage, runId: string, action: RunAction, isTrusted = false): Promise<ActAnswer> {
+async function act(
+  page: TestPage,
+  runId: string,
+  action: RunAction,
+  confirmed: NeedsTrust | null = null,
+): Promise<ActAnswer> {
   const id = nextId++;
-  page.say({ type: 'act', id, runId, action, isTrusted });
+  page.say({ type: 'act', id, runId, action, confirmed });
   const reply = await page.reply(id);
   return (reply as Extract<typeof reply, { type: 'acted' }>).result;
 }
@@ -87,16 +92,16 @@ describe('a page acts on a recorded run', () => {
   });
 
   it('is asked for trust first, and continues after it was given', async () => {
-    const { journals, actions } = await recordings();
+    const { journals, actions, chain } = await recordings();
     const doubt = { doubt: 'it was started by someone else', actions: ['start mcp "rm -rf /"'] };
     const careful: RunActions = {
       ...actions,
-      resume: async (runId, { isTrusted }) => (isTrusted ? actions.resume(runId, { isTrusted }) : doubt),
+      resume: async (runId, { confirmed }) => (confirmed?.doubt === doubt.doubt ? chain.resume(runId) : doubt),
     };
     const page = await openPage((await startInspector({ journals, actions: careful })).url);
     expect(await act(page, 'half', { type: 'resume' })).toEqual({ ...NOTHING, needsTrust: doubt });
     expect((await page.runs()).runs.every(({ live }) => !live)).toBe(true);
-    expect(await act(page, 'half', { type: 'resume' }, true)).toEqual({ ...NOTHING, runId: 'half' });
+    expect(await act(page, 'half', { type: 'resume' }, doubt)).toEqual({ ...NOTHING, runId: 'half' });
   });
 
   it('cannot continue runs on a server without actions', async () => {

@@ -54,19 +54,10 @@ describe('the inspector page', () => {
 describe('a server with a token of its own', () => {
   const token = 't'.repeat(43);
 
-  it('has a fixed path, and leads a browser that kept the token there from the root, without revealing it', async () => {
+  it('has a fixed path, and nothing without it', async () => {
     const { url } = await startInspector({ token });
     expect(new URL(url).pathname).toBe(`/${token}/`);
-    const { status, headers, body } = await rawRequest(url, { path: '/' });
-    expect(status).toBe(200);
-    expect(headers['content-security-policy']).toMatch(
-      /^default-src 'none'; frame-ancestors 'none'; script-src 'sha256-/u,
-    );
-    expect(body).toContain("localStorage.getItem('postchain-token')");
-    expect(body).not.toContain(token);
-    expect((await rawRequest(url, { path: '/', headers: { host: 'evil.example' } })).status).toBe(403);
-    expect((await rawRequest(url, { path: '/', method: 'POST' })).status).toBe(404);
-    expect((await rawRequest(url, { path: '/assets/page-1a2b.js' })).status).toBe(404);
+    for (const path of ['/', '/assets/page-1a2b.js']) expect((await rawRequest(url, { path })).status).toBe(404);
   });
 
   it('rejects a token that is easy to guess', async () => {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   server = await inspectionServer({
     journals,
     actions: {
-      resume: async (runId, { isTrusted }) => (isTrusted ? chain.resume(runId) : doubt),
+      resume: async (runId, { confirmed }) => (confirmed === null ? doubt : chain.resume(runId)),
       fork: (runId, change) => chain.fork(runId, change),
     },
   });

@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { fileJournals, journalFile } from '../../../../src/chain/journal/stores.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
-import { startScripted } from '../../../support/run-chain.ts';
+import { settle, startScripted } from '../../../support/run-chain.ts';
 
 const START = '{"type":"run-start","request":"r","startedAt":"2026-01-01T10:00:00.000Z","forkedFrom":null}\n';
 
@@ -45,6 +45,42 @@ describe('fileJournals', () => {
       code: 'invalid_journal',
       message: /EISDIR/u,
     });
+  });
+});
+
+describe('fsync', () => {
+  it('keeps this process running while a slow disk syncs, and releases the journal afterward', async () => {
+    const syncs: ((error: null) => void)[] = [];
+    const spy = vi.spyOn(fs, 'fsync').mockImplementation((_, done) => void syncs.push(done));
+    onTestFinished(() => spy.mockRestore());
+    const folder = temporaryFolder();
+    const { run } = startScripted();
+    await run.answer;
+    const writer = fileJournals(folder, { fsync: 'always' }).create('a');
+    const done: string[] = [];
+    const wait = (name: string, work: void | Promise<void>) => Promise.resolve(work).then(() => void done.push(name));
+    const all = [
+      wait('first', writer.write(run.journal.slice(0, 3))),
+      wait('second', writer.write(run.journal.slice(3))),
+    ];
+    all.push(wait('closed', writer.close()));
+    await settle();
+    expect([done, syncs.length]).toEqual([[], 2]);
+    expect(await read(fileJournals(folder), 'a')).toHaveLength(run.journal.length);
+    expect(existsSync(join(folder, 'a.jsonl.lock'))).toBe(true);
+    for (const sync of syncs) sync(null);
+    await Promise.all(all);
+    expect(done).toEqual(['first', 'second', 'closed']);
+    expect([writer.failure, existsSync(join(folder, 'a.jsonl.lock'))]).toEqual([null, false]);
+  });
+
+  it.each(['checkpoint', 'always'] as const)('records runs as without it: %s', async (fsync) => {
+    const store = fileJournals(temporaryFolder(), { fsync });
+    const { run } = startScripted({}, { journals: store });
+    await run.answer;
+    for await (const _ of run.events);
+    expect(run.journalFailure).toBeNull();
+    expect(await read(store, 'run-1')).toEqual(JSON.parse(JSON.stringify(run.journal)));
   });
 });
 

@@ -1,7 +1,16 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
 import { fileJournals, linesOf } from '../../../../src/chain/journal/stores.ts';
 import { leaseState, seemsHeld, thisHolder } from '../../../../src/durable/journals/lease.ts';
@@ -119,15 +128,93 @@ it('is lost if its file is removed', () => {
   expect(() => lock.check()).toThrow('its lock was removed');
 });
 
-it('is taken from a process that died while it took over', () => {
-  const path = lockIn(temporaryFolder());
-  writeFileSync(path, JSON.stringify(inAnotherContainer));
-  // It had claimed the lock, but not yet moved its claim over the lock file.
-  writeFileSync(`${path}.elsewhere.3`, JSON.stringify({ ...gone, token: 4 }));
-  takeLock(path, 'Run "run"').check();
-  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ id: thisHolder().id, token: 5 });
-  expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
+const claimed = (token: number) => ({ ...gone, id: `gone-${token}`, token });
+
+describe('the lock of a process that died', () => {
+  it.each<[string, Readonly<Record<string, object | string>>]>([
+    ['before it moved its claim', { '': inAnotherContainer, '.elsewhere.3': claimed(4) }],
+    ['before it moved its claim on such a claim', { '': gone, '.gone.3': claimed(4), '.gone-4.4': claimed(5) }],
+    ['after it moved its claim', { '': claimed(4), '.gone.3': claimed(4), '.gone.3.gone-4.new': claimed(4) }],
+    ['while it released it', { '': gone, '.gone.3': gone }],
+    ['while it took over one that was being released', { '': gone, '.gone.3': gone, '.gone.3.next': claimed(4) }],
+    ['while it copied the journal', { '': gone, '.2b1c.copy': '{"seq":0,' }],
+    ['after leases were forged', { '': claimed(1), '.gone-1.1': claimed(2), '.gone-2.2': claimed(1) }],
+  ])('%s is taken over, and what it left is removed', (_, files) => {
+    const path = lockIn(temporaryFolder());
+    for (const [name, content] of Object.entries(files))
+      writeFileSync(`${path}${name}`, typeof content === 'string' ? content : JSON.stringify(content));
+    const lock = takeLock(path, 'Run "run"');
+    lock.check();
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ id: thisHolder().id });
+    expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
+    expect(() => takeLock(path, 'Run "run"')).toThrow(`is still running in process ${process.pid}`);
+    lock.release();
+    expect(readdirSync(join(path, '..'))).toEqual([]);
+  });
+
+  it('before it wrote its claim is taken over by force', async () => {
+    const path = lockIn(temporaryFolder());
+    writeFileSync(path, JSON.stringify(gone));
+    for (const name of ['.gone.3', '.unreadable.0']) writeFileSync(`${path}${name}`, '');
+    expect(() => takeLock(path, 'Run "run"')).toThrow('is still running in an unknown process');
+    const lock = await takeOverLock(path, 'Run "run"', true);
+    lock.check();
+    lock.release();
+    expect(existsSync(path)).toBe(false);
+  });
 });
+
+describe('a process that is paused while it writes, and whose journal another one takes over', () => {
+  const write = fs.appendFileSync.bind(fs);
+
+  /** Takes over a journal as another process does, and continues, ends or deletes it. */
+  function takeOver(path: string, then: string): void {
+    writeFileSync(`${path}.lock`, JSON.stringify(claimed(2)));
+    copyFileSync(path, `${path}.copy`);
+    renameSync(`${path}.copy`, path);
+    if (then !== 'continued') rmSync(`${path}.lock`);
+    if (then === 'deleted') rmSync(path);
+  }
+
+  const cases = ['continued', 'ended', 'deleted'].flatMap((then) => [
+    [then, 'before'] as const,
+    [then, 'after'] as const,
+  ]);
+  it.each(cases)('(then %s; paused %s the write) is fenced', async (then, when) => {
+    const folder = temporaryFolder();
+    const { run } = startScripted();
+    await run.answer;
+    const writer = fileJournals(folder).create('run');
+    writer.write(run.journal.slice(0, 3));
+    const spy = vi.spyOn(fs, 'appendFileSync').mockImplementation((...args) => {
+      if (when === 'before') takeOver(join(folder, 'run.jsonl'), then);
+      write(...args);
+      if (when === 'after') takeOver(join(folder, 'run.jsonl'), then);
+    });
+    writer.write(run.journal.slice(3, 6));
+    spy.mockRestore();
+    expect(writer.isFenced).toBe(true);
+    writer.close();
+    expect(existsSync(join(folder, 'run.jsonl'))).toBe(then !== 'deleted');
+  });
+});
+
+it.each(['open', 'delete'] as const)(
+  'a journal that is deleted before the lock is taken does not exist: %s',
+  async (name) => {
+    const { run } = startScripted();
+    await run.answer;
+    const path = fileWith(linesOf(run.journal.slice(0, 9)));
+    const store = fileJournals(join(path, '..'));
+    writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
+    const taking = store[name]?.('run');
+    // Its lease is watched meanwhile.
+    rmSync(path);
+    writeFileSync(`${path}.lock`, JSON.stringify({ ...gone, token: 4 }));
+    await expect(taking).rejects.toMatchObject({ code: 'invalid_journal', message: /^There is no run "run"/u });
+    expect(readdirSync(join(path, '..'))).toEqual([]);
+  },
+);
 
 it('reports a journal file that is removed while its run continues', async () => {
   const folder = temporaryFolder();

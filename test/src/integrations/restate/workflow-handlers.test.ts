@@ -1,8 +1,11 @@
+import type { WorkflowSharedContext } from '@restatedev/restate-sdk';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import {
   foldStatus,
   initialStatus,
+  type SentEvent,
+  sendEvent,
   type WorkflowStatus,
 } from '../../../../src/integrations/restate/workflow-handlers.ts';
 import { sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
@@ -38,5 +41,38 @@ describe('foldStatus', () => {
     expect(statusOf(run.journal)).toMatchObject({ phase: 'experience', cycle: 2, asks: null });
     run.cancel();
     await run.answer;
+  });
+});
+
+/** The shared context of a workflow, with its promises in memory. */
+function sharedContext() {
+  const promises = new Map<string, unknown>();
+  let operations = 0;
+  const promise = (name: string) => ({
+    peek: async () => {
+      operations += 1;
+      return promises.get(name);
+    },
+    resolve: async (value: unknown) => void promises.set(name, value),
+  });
+  const ctx = { promise, request: () => ({ id: 'request' }), date: { now: async () => 0 } };
+  return { ctx: ctx as unknown as WorkflowSharedContext, operations: () => operations };
+}
+
+describe('sendEvent', () => {
+  it('accepts a limited number of events, and then reads no earlier ones', async () => {
+    const { ctx, operations } = sharedContext();
+    const event = (number: number): SentEvent => ({ event: { type: 'run.finished' }, id: `event ${number}` });
+    for (let number = 0; number < 200; number += 1)
+      expect(await sendEvent(ctx, event(number))).toEqual({ number, repeated: false });
+    const before = operations();
+    await expect(sendEvent(ctx, event(200))).rejects.toMatchObject({ code: 429 });
+    expect(operations() - before).toBe(1);
+  });
+
+  it('gives a repeated event the number of the first', async () => {
+    const { ctx } = sharedContext();
+    for (const repeated of [false, true])
+      expect(await sendEvent(ctx, { event: { type: 'run.finished' }, id: 'a' })).toEqual({ number: 0, repeated });
   });
 });

@@ -2,10 +2,13 @@ import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { type Drawing, type DrawnLevel, type LaidOut, MAX_DRAWN, ownOf, tooLarge } from './drawing.ts';
+import { type Drawing, type DrawnLevel, type LaidOut, ownOf, tooLarge } from './drawing.ts';
 import { levelsOf } from './level.ts';
 import { type Inner, layOutLevel } from './level-layout.ts';
 import { normalizeChart } from './normalize-chart.ts';
+
+/** The most states in one picture; states of inner charts count each time they are drawn. */
+const MAX_DRAWN = 4_000;
 
 const Elk = bundled.default as unknown as new () => ELK;
 

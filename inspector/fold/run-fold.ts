@@ -5,11 +5,30 @@ import { createPromptReader, type PromptReader } from '../../src/chain/journal/r
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { createExternalEvents, type ExternalEvents } from './external-events.ts';
-import { createRunningTotal } from './sorted.ts';
+import { countUpTo } from './sorted.ts';
 import { createSpanFold, type Spans } from './spans.ts';
 import { createStateLog, type StateLog } from './state-log.ts';
 import { createTimeLine, type TimeLine } from './time-line.ts';
 import { createTransitionLog, type TransitionLog } from './transition-log.ts';
+
+/** A value that changes at certain entries, looked up by entry. */
+interface RunningTotal<Value> {
+  /** Entries must come in order. */
+  update(seq: number, change: (before: Value) => Value): void;
+  at(seq: number): Value;
+}
+
+function createRunningTotal<Value>(initial: Value): RunningTotal<Value> {
+  const seqs: number[] = [];
+  const values: Value[] = [];
+  return {
+    update(seq, change) {
+      seqs.push(seq);
+      values.push(change(values.at(-1) ?? initial));
+    },
+    at: (seq) => values[countUpTo(seqs, seq) - 1] ?? initial,
+  };
+}
 
 /**
  * Everything the page derives from a journal: small folds that read each entry once and answer for any entry.

@@ -2,11 +2,23 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { type Phase, TASKS, type Task, taskSchema } from '../../../machines/contracts/phase.ts';
+import type { SummaryInput } from '../../../machines/contracts/phase-io.ts';
 import { phaseInputSchema, type Replies, summaryInputSchema } from '../../../machines/contracts/phase-io.ts';
 import { answerMaterialSchema } from '../../../machines/contracts/synthesis.ts';
 import { estimatedUsage } from '../../../machines/policies/usage.ts';
+import { extractSummary } from '../../../machines/text/summary.ts';
 import { inTurns, type Steps } from '../../internal/async.ts';
-import { repliesTo, replySummary, replySynthesis, replyTo } from './replies.ts';
+import { repliesTo, replySynthesis, replyTo } from './replies.ts';
+
+/** Summarizes each text by its most representative sentences. */
+function* replySummary({ request, texts }: SummaryInput): Steps<Replies['summary']> {
+  const summaries: Replies['summary']['summaries'] = [];
+  for (const { messageId, content, maxChars } of texts) {
+    summaries.push({ messageId, summary: extractSummary(content, maxChars, request) });
+    yield;
+  }
+  return { summaries };
+}
 
 /**
  * Returns the built-in extractive model (no LLM). It fills the reply to each of the chain's tasks by quoting paragraphs, lists and table

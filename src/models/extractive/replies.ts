@@ -1,12 +1,11 @@
 import type { Message } from '../../../machines/contracts/message.ts';
 import type { Passage } from '../../../machines/contracts/passage.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
-import type { PhaseInput, Replies, SummaryInput } from '../../../machines/contracts/phase-io.ts';
+import type { PhaseInput, Replies } from '../../../machines/contracts/phase-io.ts';
 import type { AnswerMaterial } from '../../../machines/contracts/synthesis.ts';
 import { bestDraft } from '../../../machines/policies/synthesis/basis.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
-import { extractSummary } from '../../../machines/text/summary.ts';
 import { stemsOf } from '../../../machines/text/terms.ts';
 import type { Steps } from '../../internal/async.ts';
 import { findAnswer, isEmptyAnswer, NOTHING_GATHERED, quoted } from './find-answer.ts';
@@ -132,16 +131,6 @@ export function* replySynthesis(input: AnswerMaterial): Steps<Replies['synthesis
   const draft = bestDraft(input);
   if (ids.length > 0 || isEmptyAnswer(draft.text)) return { answerText: text, confidence, usedMessageIds: ids, notes };
   return { answerText: draft.text, confidence: draft.confidence, usedMessageIds: [...draft.usedMessageIds], notes };
-}
-
-/** Summarizes each text by its most representative sentences. */
-export function* replySummary({ request, texts }: SummaryInput): Steps<Replies['summary']> {
-  const summaries: Replies['summary']['summaries'] = [];
-  for (const { messageId, content, maxChars } of texts) {
-    summaries.push({ messageId, summary: extractSummary(content, maxChars, request) });
-    yield;
-  }
-  return { summaries };
 }
 
 /** Rates how much of the request's weight each text covers, 0..1. An answer that nothing was found only repeats the words. */

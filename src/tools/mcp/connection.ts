@@ -1,9 +1,8 @@
-import type { CallToolResult, Client, Tool as ListedTool, VersionNegotiationMode } from '@modelcontextprotocol/client';
+import type { Client, VersionNegotiationMode } from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
-import { wellFormed } from '../../../machines/text/well-formed.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import { deadline, linkSignals, unlessAborted } from '../../internal/async.ts';
+import { deadline, unlessAborted } from '../../internal/async.ts';
 import { type McpSettings, mcpError } from './options.ts';
 import { httpTransport, type Sdk, type ServerTransport, stdioTransport, UNANSWERED } from './transport.ts';
 
@@ -53,26 +52,6 @@ async function connectBy(
   } catch (error) {
     await end(true);
     throw signal.aborted ? signal.reason : isClosed(error) ? server.gone.reason : error;
-  }
-}
-
-/** Only the signals limit the time of a call, not the SDK's default timeout of a minute. */
-export async function callTool(
-  { client, gone }: Connection,
-  { name, inputSchema }: Pick<ListedTool, 'name' | 'inputSchema'>,
-  args: Record<string, unknown>,
-  ...signals: readonly AbortSignal[]
-): Promise<CallToolResult> {
-  const until = linkSignals(gone, ...signals);
-  try {
-    return await client.callTool(
-      { name, arguments: wellFormed(args) },
-      { signal: until.signal, timeout: MAX_TIMER_MS, toolDefinition: { name, inputSchema } },
-    );
-  } catch (error) {
-    throw until.signal.aborted ? until.signal.reason : error;
-  } finally {
-    until.forget();
   }
 }
 

@@ -1,3 +1,4 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { deadline } from '../../internal/async.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
@@ -7,8 +8,21 @@ import { createRegistry } from '../registry.ts';
 import { type Connection, connect } from './connection.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { type McpSettings, mcpError } from './options.ts';
-import { listTools, type Reconnecting, selectTools, type Tool, toolCapability } from './tools.ts';
+import { listTools, type Reconnecting, type Tool, toolCapability } from './tools.ts';
 import { loadSdk } from './transport.ts';
+
+/** @throws PostChainError `invalid_option` for an unknown name in `include` or `exclude`. */
+function selectTools(tools: readonly Tool[], { name, include, exclude = [] }: McpSettings): readonly Tool[] {
+  const names = new Set(tools.map((tool) => tool.name));
+  for (const [option, given] of Object.entries({ include, exclude })) {
+    const unknown = given?.find((one) => !names.has(one));
+    if (unknown === undefined) continue;
+    const known = redactSecrets([...names].join(', '), []);
+    const message = `${option}: the MCP server "${name}" has no tool ${JSON.stringify(unknown)}; it has ${known}.`;
+    throw new PostChainError('invalid_option', message);
+  }
+  return tools.filter((tool) => (include?.includes(tool.name) ?? true) && !exclude.includes(tool.name));
+}
 
 export async function connectServer(settings: McpSettings): Promise<McpConnection> {
   const { name } = settings;

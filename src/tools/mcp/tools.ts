@@ -1,17 +1,38 @@
-import type { CallToolResult, Client, ContentBlock } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client, ContentBlock, Tool as ListedTool } from '@modelcontextprotocol/client';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { clipped } from '../../../machines/text/clip.ts';
-import { unlessAborted } from '../../internal/async.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
+import { linkSignals, unlessAborted } from '../../internal/async.ts';
 import { firstLongNumber } from '../../internal/json-text.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { Capability } from '../capability.ts';
-import { type Connection, callTool, isSessionLost } from './connection.ts';
+import { type Connection, isSessionLost } from './connection.ts';
 import type { LeftOut } from './mcp-connection.ts';
 import { type McpSettings, mcpError } from './options.ts';
 import type { Sdk } from './transport.ts';
+
+/** Only the signals limit the time of a call, not the SDK's default timeout of a minute. */
+async function callTool(
+  { client, gone }: Connection,
+  { name, inputSchema }: Pick<ListedTool, 'name' | 'inputSchema'>,
+  args: Record<string, unknown>,
+  ...signals: readonly AbortSignal[]
+): Promise<CallToolResult> {
+  const until = linkSignals(gone, ...signals);
+  try {
+    return await client.callTool(
+      { name, arguments: wellFormed(args) },
+      { signal: until.signal, timeout: MAX_TIMER_MS, toolDefinition: { name, inputSchema } },
+    );
+  } catch (error) {
+    throw until.signal.aborted ? until.signal.reason : error;
+  } finally {
+    until.forget();
+  }
+}
 
 const MAX_PAGES = 50;
 /** Pages in a row without a new tool. */
@@ -78,19 +99,6 @@ async function listPages(client: Client, signal: AbortSignal): Promise<readonly 
     barren = hasNews ? 0 : barren + 1;
   }
   return tools;
-}
-
-/** @throws PostChainError `invalid_option` for an unknown name in `include` or `exclude`. */
-export function selectTools(tools: readonly Tool[], { name, include, exclude = [] }: McpSettings): readonly Tool[] {
-  const names = new Set(tools.map((tool) => tool.name));
-  for (const [option, given] of Object.entries({ include, exclude })) {
-    const unknown = given?.find((one) => !names.has(one));
-    if (unknown === undefined) continue;
-    const known = redactSecrets([...names].join(', '), []);
-    const message = `${option}: the MCP server "${name}" has no tool ${JSON.stringify(unknown)}; it has ${known}.`;
-    throw new PostChainError('invalid_option', message);
-  }
-  return tools.filter((tool) => (include?.includes(tool.name) ?? true) && !exclude.includes(tool.name));
 }
 
 function nameOf(listed: unknown): string {

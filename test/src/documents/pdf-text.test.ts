@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageText } from '../../../src/documents/pdf-text.ts';
+import { pageText } from '../../../src/documents/office-files.ts';
 
 /** Pieces of 10 points each, from left to right. A line break ends a line. */
 const items = (pieces: readonly string[]) =>

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { JsonExtent } from '../../../src/models/openai/tool-calls.ts';
+import { JsonExtent } from '../../../src/models/openai/openai-model.ts';
 
 describe('tracking the extent of streamed JSON', () => {
   test('[A12] an object or array is open from its first character to the one before its last', () => {

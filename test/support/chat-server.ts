@@ -191,39 +191,6 @@ export async function pickyServer(
   return { baseURL: server.baseURL, bodies: () => server.exchanges.map(({ body }) => body) };
 }
 
-/** A fetch, and how far the one who reads its bodies has come. */
-export interface TrackedFetch {
-  readonly fetch: typeof globalThis.fetch;
-  /** How many pieces were read so far. */
-  readonly pieces: () => number;
-  /** Resolves when this many bytes were read in all. */
-  readonly read: (bytes: number) => Promise<void>;
-}
-
-/** Watches the bodies that `inner` fetches, so that a server can wait until a piece was read before it sends the next one. */
-export function trackedFetch(inner: typeof globalThis.fetch): TrackedFetch {
-  const waiting = new Map<number, () => void>();
-  let pieces = 0;
-  let bytes = 0;
-  const counter = (): TransformStream<Uint8Array, Uint8Array> =>
-    new TransformStream({
-      transform(piece, controller) {
-        pieces += 1;
-        bytes += piece.length;
-        controller.enqueue(piece);
-        waiting.get(bytes)?.();
-      },
-    });
-  return {
-    fetch: async (input, init) => {
-      const { body, status, headers } = await inner(input, init);
-      return new Response(body?.pipeThrough(counter()) ?? null, { status, headers });
-    },
-    pieces: () => pieces,
-    read: (wanted) => new Promise((resolve) => (bytes >= wanted ? resolve() : waiting.set(wanted, resolve))),
-  };
-}
-
 /** Bytes cut into pieces of the sizes that `sizeOf` gives, one after the other. */
 export function splitBytes(bytes: Uint8Array, sizeOf: () => number): Uint8Array[] {
   const pieces: Uint8Array[] = [];

@@ -188,7 +188,7 @@ const zlib = () => process.getBuiltinModule('node:zlib');
  * - It follows no redirect, so a key reaches only the host it was sent to.
  * - It decodes gzip, deflate and br, which some servers send unasked.
  */
-export const fetchWithoutTimeout: typeof globalThis.fetch = async (input, init) => {
+const fetchWithoutTimeout: typeof globalThis.fetch = async (input, init) => {
   const signal = init?.signal ?? null;
   const request = new Request(input, { ...init, signal: null });
   const body = Buffer.from(await request.arrayBuffer());

@@ -1,15 +1,11 @@
-import { createActor, SimulatedClock } from 'xstate';
 import * as z from 'zod';
-import { createChainMachine } from '../../machines/chain/chain.machine.ts';
-import type { ChainInput } from '../../machines/contracts/chain-state.ts';
-import type { ChainEvent, EmittedEvent } from '../../machines/contracts/events.ts';
+import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import { ONE_CALL_PER_PHASE } from '../../machines/contracts/profile.ts';
 import { answering } from '../../machines/policies/questions.ts';
 import { createPromptReader, type RecordedPrompt } from '../../src/chain/journal/recorded-prompts.ts';
-import { chainInput, createActors } from '../../src/chain/runtime/bare-chain.ts';
 import { modelDecider } from '../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import type { Run } from '../../src/chain/runtime/run.ts';
@@ -18,7 +14,6 @@ import type { Reply } from '../../src/cli/ask-user.ts';
 import { createPostChain } from '../../src/entries/index.ts';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
-import { settle } from '../../src/testing/settle.ts';
 import { defineCapability } from '../../src/tools/capability.ts';
 import { TestClock } from './simulated-clock.ts';
 
@@ -135,30 +130,3 @@ export const everyTask = {
   options: { capabilities: [work], decider: modelDecider, thresholds: eager },
   run: { messages: worthASummary },
 } as const;
-
-/**
- * The bare machine as somebody embeds it, started with an input that nobody checked; what the plan leaves out gets a valid reply.
- * `error` is what the machine broke with, where it did.
- */
-export async function startBareChain(changes: Partial<ChainInput>, plan: Plan = {}) {
-  const model = scriptedModel((request, call) => {
-    const planned = plan[request.task as Task] ?? replies[request.task as Task];
-    const entry = typeof planned === 'function' ? (planned as (call: number) => ScriptEntry)(call) : planned;
-    return typeof entry === 'function' ? entry(request) : entry;
-  });
-  const clock = new SimulatedClock();
-  const options = { model, clock, consent: 'ask' as const, profile: ONE_CALL_PER_PHASE, limits: { maxCycles: 3 } };
-  const input = { ...chainInput({ request: 'When was the bridge opened?' }, options), ...changes };
-  const actor = createActor(createChainMachine(createActors(options)), { input, clock });
-  const facts: EmittedEvent[] = [];
-  const broken: { error: unknown } = { error: null };
-  actor.on('*', (fact) => facts.push(fact));
-  actor.subscribe({
-    error: (error) => {
-      broken.error = error;
-    },
-  });
-  actor.start();
-  await settle(200);
-  return { actor, clock, facts, model, broken, state: () => actor.getSnapshot().context };
-}

@@ -114,7 +114,7 @@ function delta(index: number, name: string, text: string): ToolCallDelta {
 }
 
 /** Tracks whether JSON text that arrives in pieces is complete. */
-export class JsonExtent {
+class JsonExtent {
   readonly #brackets = new BracketBalance();
   #hasStarted = false;
 

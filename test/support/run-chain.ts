@@ -3,8 +3,9 @@ import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
-import { ONE_CALL_PER_PHASE } from '../../machines/contracts/profile.ts';
+import { PROFILES, type Profile } from '../../machines/contracts/profile.ts';
 import { answering } from '../../machines/policies/questions.ts';
+import { type ListedOperation, operationList } from '../../src/chain/journal/context-history.ts';
 import { createPromptReader, type RecordedPrompt } from '../../src/chain/journal/recorded-prompts.ts';
 import { modelDecider } from '../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
@@ -130,3 +131,13 @@ export const everyTask = {
   options: { capabilities: [work], decider: modelDecider, thresholds: eager },
   run: { messages: worthASummary },
 } as const;
+
+/** Each phase makes its own call, one after the other. */
+export const ONE_CALL_PER_PHASE: Profile = { ...PROFILES.thorough, earlyCalls: false };
+
+/** Lists the operations of a whole journal. */
+export function listOperations(entries: Iterable<JournalEntry>): readonly ListedOperation[] {
+  const { listed, take } = operationList();
+  for (const entry of entries) take(entry);
+  return listed;
+}

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ONE_CALL_PER_PHASE } from '../../../machines/contracts/profile.ts';
 import { createPostChain, createStructuredOutput } from '../../../src/entries/index.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -13,6 +12,7 @@ import {
   taskOf,
 } from '../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf } from '../../support/model-streams.ts';
+import { ONE_CALL_PER_PHASE } from '../../support/run-chain.ts';
 
 const usage = { prompt_tokens: 7, completion_tokens: 3 };
 const message = (content: string | null, changes: object = {}, finishReason = 'stop') => ({

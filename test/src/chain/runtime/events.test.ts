@@ -3,12 +3,11 @@ import { createActor } from 'xstate';
 import { createChainMachine } from '../../../../machines/chain/chain.machine.ts';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { chainInput, createActors } from '../../../../src/chain/runtime/bare-chain.ts';
 import type { RunEvent } from '../../../../src/chain/runtime/run-events.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, everyTask, settle, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf, everyTask, ONE_CALL_PER_PHASE, settle, startScripted } from '../../../support/run-chain.ts';
 
 async function collect(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
   const all: RunEvent[] = [];

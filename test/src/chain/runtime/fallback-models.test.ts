@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { PHASES, TASKS, type Task } from '../../../../machines/contracts/phase.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { chainInput } from '../../../../src/chain/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
@@ -9,7 +8,7 @@ import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { chatServer, completion, respondWithJson, streaming, taskOf } from '../../../support/chat-server.ts';
-import { entriesOf, settle } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE, settle } from '../../../support/run-chain.ts';
 
 const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
 const refused = { failure: { code: 'unauthorized', message: 'the key was refused', retryable: false, status: 401 } };

@@ -1,13 +1,20 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { GradingInput } from '../../../../machines/contracts/grading.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { AnswerGrader } from '../../../../src/chain/runtime/answer-grader.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { type ScriptedReply, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, plannedModel, rulesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import {
+  entriesOf,
+  ONE_CALL_PER_PHASE,
+  plannedModel,
+  rulesOf,
+  settle,
+  startScripted,
+  unsureAnswer,
+} from '../../../support/run-chain.ts';
 
 /** Without a grader, this claim ends the run in its first cycle. */
 const claim = { yield: { ...replies.yield, taskComplete: true } };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { PROMPT_NAMES } from '../../../../machines/contracts/phase.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { tokensAllowed } from '../../../../machines/policies/usage.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
@@ -12,6 +11,7 @@ import { aState } from '../../../support/contract-samples.ts';
 import {
   entriesOf,
   everyTask,
+  ONE_CALL_PER_PHASE,
   plannedModel,
   promptsIn,
   scriptedChain,

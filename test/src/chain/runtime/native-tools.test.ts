@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ReplyForm } from '../../../../machines/contracts/model.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
@@ -18,7 +17,7 @@ import {
   taskOf,
   toolChunk,
 } from '../../../support/chat-server.ts';
-import { entriesOf } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
 
 const FORMS: readonly ReplyForm[] = ['text', 'tool-call'];
 const weather = defineCapability({

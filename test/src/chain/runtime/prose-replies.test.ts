@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
@@ -15,7 +14,7 @@ import {
   taskOf,
   toolChunk,
 } from '../../../support/chat-server.ts';
-import { entriesOf } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
 const PROSE = 'The Yield phase decides whether the run is complete or continues.';

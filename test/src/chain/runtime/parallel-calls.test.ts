@@ -94,6 +94,19 @@ describe('the calls of one reply', () => {
     ]);
   });
 
+  it('[C8] keep the results that they have when the loop is aborted; the others have failed', async () => {
+    const calls = [5, 60, 60, 60, 60, 60].map((ms) => work({ ms }));
+    const { outcome, journal } = await runLoop({ calls, limits: { maxContinuations: 9 }, cancelAtMs: 30 });
+    expect(outcome.stopReason).toBe('aborted');
+    expect(outcome.results.map(({ id, code, output }) => [id, code ?? output])).toEqual([
+      ['s1.action.1', 'worked 5'],
+      ...[2, 3, 4, 5].map((number) => [`s1.action.${number}`, 'aborted']),
+      [null, 'aborted'],
+    ]);
+    expect(ofType(journal, 'capability-end').map(({ index }) => index)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(ofType(journal, 'capability-stop')).toMatchObject([{ reason: 'aborted', runs: 5, failed: 5 }]);
+  });
+
   it('can be given, or chosen by a decider, as a list', async () => {
     const clock = new TestClock();
     const say = defineCapability({

@@ -116,6 +116,15 @@ describe('synthesis by itself', () => {
     expect(await outcomeOf({ ...input, [field]: value })).not.toEqual(await outcomeOf(input));
   });
 
+  it('[E9] calls no model if nothing is reserved for it', async () => {
+    const model = always(reply);
+    expect(await synthesizeAnswer(input, { model, limits: { synthesisReserveTokens: 0 } })).toMatchObject({
+      status: 'completed',
+      metadata: { budget: { synthesisReserveTokens: { limit: 0 } } },
+    });
+    expect(model.calls).toHaveLength(0);
+  });
+
   it.each<[string, Partial<SynthesisInput>, string]>([
     ['the TTL is exhausted', { ttlRemaining: 0, totalPasses: 0, convergenceStatus: false }, 'cycle_limit_reached'],
     ['no pass was completed', { totalPasses: 0, convergenceStatus: false }, 'zero_passes'],
@@ -174,6 +183,26 @@ describe('synthesis by itself', () => {
       answerText: 'It runs at port 80.',
       metadata: { synthesis: { fallback: 'model', error: 'There was no value within 3000 ms.' } },
     });
+  });
+
+  it('[E3] aborts and counts the call immediately when aborted, reports the cancellation, and cleans up', async () => {
+    const clock = new SimulatedClock();
+    const abort = new AbortController();
+    const model = always({ hang: true, text: '{"answerText"' });
+    const promise = synthesizeAnswer(input, { model, clock, signal: abort.signal });
+    await settle();
+    abort.abort();
+    const answer = await promise;
+    expect(answer).toMatchObject({
+      answerText: 'It runs at port 80.',
+      status: 'cancelled',
+      notes: 'The run was canceled (the signal was aborted).',
+      metadata: { reason: 'cancelled', synthesis: { writtenBy: 'engine', fallback: null, error: null } },
+    });
+    expect(answer.metadata.usage.modelCalls).toBe(1);
+    expect(answer.metadata.usage.inputTokens).toBeGreaterThan(0);
+    clock.increment(600_000);
+    expect(model.calls).toHaveLength(1);
   });
 
   it('[E3] never rejects, even for a throwing clock', async () => {

@@ -7,22 +7,22 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 13626, exported: 512, floors: 20 },
+  machines: { lines: 13623, exported: 511, floors: 20 },
   'machines/policies': { lines: 6896, exported: 315, floors: 8 },
-  'src/chain': { lines: 5313, exported: 119, floors: 9 },
+  'src/chain': { lines: 5307, exported: 117, floors: 9 },
   'src/cli': { lines: 3775, exported: 83, floors: 12 },
-  'src/documents': { lines: 3228, exported: 58, floors: 8 },
+  'src/documents': { lines: 3223, exported: 54, floors: 7 },
   'src/durable': { lines: 6183, exported: 99, floors: 8 },
   'src/entries': { lines: 366, exported: 0, floors: 1 },
   'src/inspection': { lines: 3355, exported: 47, floors: 8 },
-  'src/integrations': { lines: 2922, exported: 38, floors: 6 },
-  'src/internal': { lines: 1862, exported: 103, floors: 4 },
-  'src/llm': { lines: 4144, exported: 63, floors: 10 },
-  'src/models': { lines: 3761, exported: 66, floors: 5 },
-  'src/testing': { lines: 4042, exported: 102, floors: 9 },
-  'src/tools': { lines: 1711, exported: 31, floors: 6 },
-  inspector: { lines: 18191, exported: 348, floors: 13 },
-  test: { lines: 66122, exported: 366, floors: 7 },
+  'src/integrations': { lines: 2920, exported: 35, floors: 5 },
+  'src/internal': { lines: 1786, exported: 96, floors: 4 },
+  'src/llm': { lines: 4151, exported: 61, floors: 10 },
+  'src/models': { lines: 3813, exported: 60, floors: 5 },
+  'src/testing': { lines: 4025, exported: 97, floors: 9 },
+  'src/tools': { lines: 1703, exported: 25, floors: 6 },
+  inspector: { lines: 18154, exported: 306, floors: 13 },
+  test: { lines: 60016, exported: 363, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -4,7 +4,12 @@ import { revealHidden } from './fold/text.ts';
 import { Page } from './page.tsx';
 import { followAddress } from './ui-state/address.ts';
 import { createInspector } from './ui-state/inspector.ts';
-import { embeddedRun, fileSource, type PageSource, socketAddress, socketSource } from './wire/page-source.ts';
+import { embeddedRun, fileSource, type PageSource, socketSource } from './wire/page-source.ts';
+
+/** The address of the server's socket: next to the page, under the same token. */
+function socketAddress({ protocol, host, pathname }: Location): string {
+  return `${protocol === 'https:' ? 'wss' : 'ws'}://${host}${pathname.replace(/[^/]*$/u, '')}socket`;
+}
 
 /** A truncated file may lack the root element, but always has a body. */
 const root = document.getElementById('page') ?? document.body;

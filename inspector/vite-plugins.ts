@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
 import type { RunCharts } from '../src/inspection/wire.ts';
@@ -43,41 +43,4 @@ function digestOf(charts: RunCharts): string {
     for (const name of readdirSync(join(import.meta.dirname, folder)).sort())
       if (name.endsWith('.ts')) digest.update(readFileSync(join(import.meta.dirname, folder, name)));
   return digest.update(readFileSync(join(import.meta.dirname, '../node_modules/elkjs/package.json'))).digest('hex');
-}
-
-const INLINE = /<(script|style)(?![^>]*application\/json)[^>]*>([\s\S]*?)<\/\1>/gu;
-
-/**
- * Adds a content security policy to a single-file page, before all scripts: only its own scripts and styles (by
- * digest), no requests.
- */
-export function strictPolicy(): Plugin {
-  return {
-    name: 'strict-policy',
-    // Runs after everything was inlined.
-    writeBundle({ dir = '.' }, bundle) {
-      for (const { fileName } of Object.values(bundle)) {
-        const path = join(dir, fileName);
-        if (fileName.endsWith('.html')) writeFileSync(path, withPolicy(readFileSync(path, 'utf8')));
-        // A page opened from disk cannot load other files.
-        else rmSync(path, { force: true });
-      }
-    },
-  };
-}
-
-function withPolicy(html: string): string {
-  const digests = { script: [] as string[], style: [] as string[] };
-  for (const [, kind, text = ''] of html.matchAll(INLINE))
-    digests[kind as keyof typeof digests].push(`'sha256-${createHash('sha256').update(text).digest('base64')}'`);
-  const policy = [
-    "default-src 'none'",
-    `script-src ${digests.script.join(' ')}`,
-    `style-src ${digests.style.join(' ')}`,
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-  ].join('; ');
-  const tag = `<meta http-equiv="Content-Security-Policy" content="${policy}" />`;
-  return html.replace('<meta charset="utf-8" />', (charset) => `${charset}\n    ${tag}`);
 }

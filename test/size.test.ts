@@ -7,22 +7,22 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 13640, exported: 512, floors: 20 },
+  machines: { lines: 13640, exported: 511, floors: 20 },
   'machines/policies': { lines: 6900, exported: 315, floors: 8 },
-  'src/chain': { lines: 5390, exported: 119, floors: 9 },
+  'src/chain': { lines: 5380, exported: 117, floors: 9 },
   'src/cli': { lines: 3820, exported: 85, floors: 12 },
-  'src/documents': { lines: 3270, exported: 58, floors: 8 },
+  'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 6530, exported: 107, floors: 8 },
   'src/entries': { lines: 370, exported: 0, floors: 1 },
   'src/inspection': { lines: 3340, exported: 47, floors: 8 },
-  'src/integrations': { lines: 2930, exported: 38, floors: 6 },
-  'src/internal': { lines: 1910, exported: 105, floors: 4 },
-  'src/llm': { lines: 4150, exported: 63, floors: 10 },
-  'src/models': { lines: 3770, exported: 64, floors: 5 },
-  'src/testing': { lines: 4050, exported: 102, floors: 9 },
-  'src/tools': { lines: 1720, exported: 31, floors: 6 },
-  inspector: { lines: 18210, exported: 348, floors: 13 },
-  test: { lines: 67130, exported: 368, floors: 7 },
+  'src/integrations': { lines: 2930, exported: 35, floors: 5 },
+  'src/internal': { lines: 1830, exported: 99, floors: 4 },
+  'src/llm': { lines: 4160, exported: 61, floors: 10 },
+  'src/models': { lines: 3830, exported: 60, floors: 5 },
+  'src/testing': { lines: 4030, exported: 97, floors: 9 },
+  'src/tools': { lines: 1710, exported: 25, floors: 6 },
+  inspector: { lines: 18180, exported: 306, floors: 13 },
+  test: { lines: 61920, exported: 368, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

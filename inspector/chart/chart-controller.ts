@@ -12,7 +12,12 @@ import {
 import type { Box } from './drawing.ts';
 import { createPainter, type Highlight, type HighlightInput } from './highlight.ts';
 import { FONT, LEGIBLE } from './label-text.ts';
-import { hasInside, locateSelection, type Scene, type SceneChart, selectionAt, stateAt } from './scene.ts';
+import { hasInside, locateSelection, type Scene, type SceneChart, selectionAt } from './scene.ts';
+
+function stateAt(target: EventTarget | null): number | null {
+  const element = target instanceof Element ? target.closest('[data-state]') : null;
+  return element === null ? null : Number(element.getAttribute('data-state'));
+}
 
 const ZOOM_STEP = 1.3;
 const STRUCTURE_KEYS = new Set(['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']);

@@ -123,9 +123,6 @@ function hash(text: string): string {
 /** Larger charts are not laid out: it would be slow, and the picture unreadable. */
 const MAX_STATES = 500;
 const MAX_TRANSITIONS = 1_500;
-/** The most states in one picture; states of inner charts count each time they are drawn. */
-export const MAX_DRAWN = 4_000;
-export const LAYOUT_TIMEOUT_MS = 10_000;
 
 /** Why charts are too large to lay out, in one line; null if they are not. */
 export function tooLarge({ charts }: RunCharts): string | null {

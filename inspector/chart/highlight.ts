@@ -5,8 +5,10 @@ import type { HeatMark, Marks, Overlay } from '../fold/marks.ts';
 import { excerpt } from '../fold/text.ts';
 import { labelClass, lineClass, lineText, stateClass } from './chart-shapes.tsx';
 import { ownOf } from './drawing.ts';
-import { BADGE_LENGTH, countText, labelParts, labelText } from './label-text.ts';
+import { BADGE_LENGTH, labelParts, labelText } from './label-text.ts';
 import { type Scene, type SceneChart, type SceneLine, type SceneState, stateRefOf } from './scene.ts';
+
+const countText = (times: number): string => (times > 99 ? '×99+' : `×${times}`);
 
 export interface HighlightInput {
   readonly marks: Marks;

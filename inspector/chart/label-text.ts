@@ -70,8 +70,6 @@ export function labelParts(label: string, count = '') {
   return { name: label.slice(0, label.length - number.length), number, kind };
 }
 
-export const countText = (times: number): string => (times > 99 ? '×99+' : `×${times}`);
-
 /** Room for the label of a line, with a number after it. */
 export function labelWidth({ text, more }: Label): number {
   return widthOf(`${excerpt(text, more > 0 ? LABEL_LENGTH : JOINED_LENGTH)} ×9`, FONT.label) + 2;

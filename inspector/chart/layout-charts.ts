@@ -2,23 +2,15 @@ import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { type Drawing, type DrawnLevel, type LaidOut, MAX_DRAWN, ownOf, tooLarge } from './drawing.ts';
+import { type Drawing, type DrawnLevel, ownOf } from './drawing.ts';
 import { levelsOf } from './level.ts';
 import { type Inner, layOutLevel } from './level-layout.ts';
 import { normalizeChart } from './normalize-chart.ts';
 
-const Elk = bundled.default as unknown as new () => ELK;
+/** The most states in one picture; states of inner charts count each time they are drawn. */
+const MAX_DRAWN = 4_000;
 
-/** Lays out arbitrary charts; skips charts that are too large. `problem` gives the reason if drawings are missing. */
-export async function layOut({ charts, invoked }: RunCharts): Promise<LaidOut> {
-  const drawn = charts.filter((chart) => tooLarge({ charts: [chart], invoked }) === null);
-  try {
-    return { drawings: await drawingsOf({ charts: drawn, invoked }), problem: tooLarge({ charts, invoked }) };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { drawings: null, problem: `The chart could not be laid out: ${reason}` };
-  }
-}
+const Elk = bundled.default as unknown as new () => ELK;
 
 /** Width to height of a whole chart, and of a picture inside a state. */
 const ASPECT = { whole: 1.5, inside: 1.2 } as const;

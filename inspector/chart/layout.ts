@@ -1,6 +1,8 @@
 import { baked } from 'virtual:drawings';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { chartDigest, type Drawing, LAYOUT_TIMEOUT_MS, type LaidOut, ownOf, tooLarge } from './drawing.ts';
+import { chartDigest, type Drawing, type LaidOut, ownOf, tooLarge } from './drawing.ts';
+
+const LAYOUT_TIMEOUT_MS = 10_000;
 
 const laidOut = new Map<string, Promise<LaidOut>>();
 const MAX_CACHED = 20;

@@ -167,11 +167,6 @@ export function lineSelector(selected: ChartSelection | null): (line: SceneLine,
     chartId === selected.chartId && edge.transitions.some((one) => selectedIds.has(one));
 }
 
-export function stateAt(target: EventTarget | null): number | null {
-  const element = target instanceof Element ? target.closest('[data-state]') : null;
-  return element === null ? null : Number(element.getAttribute('data-state'));
-}
-
 interface SelectionLocation {
   readonly box: Box;
   /** The scale of the level that contains it. */

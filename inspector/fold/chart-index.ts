@@ -165,7 +165,3 @@ export const nameIn = (tree: StateTree | undefined, id: string): string => tree?
 
 /** The last part of a state id: `postChain.cycling.routing` becomes `routing`. */
 export const lastName = (id: string): string => id.slice(id.lastIndexOf('.') + 1);
-
-export function sameIds(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && left.every((id, at) => id === right[at]);
-}

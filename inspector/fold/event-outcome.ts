@@ -93,26 +93,3 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
       return entry satisfies never;
   }
 }
-
-export function describeOutcome(outcome: EventOutcome): string {
-  switch (outcome.kind) {
-    case 'transitions':
-      return outcome.transitions.length === 1
-        ? 'It caused a transition:'
-        : `It caused ${outcome.transitions.length} transitions:`;
-    case 'handled':
-      return 'Handled without a transition: no state was exited or entered.';
-    case 'guards-false':
-      return `Ignored: every guard was false (${outcome.guards.map(humanize).join(', ')}).`;
-    case 'no-transition':
-      return 'Ignored: the current states have no transition for this event.';
-    case 'stopped':
-      return 'It stopped the run.';
-    case 'failed':
-      return `The actor failed: ${outcome.message}`;
-    case 'pending':
-      return 'It has just arrived; its outcome is not known yet.';
-    default:
-      return outcome satisfies never;
-  }
-}

@@ -3,10 +3,14 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Thresholds } from '../../machines/contracts/limits.ts';
 import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
-import { type ChartIndex, type IndexedChart, lastName, nameIn, sameIds, statePath } from './chart-index.ts';
+import { type ChartIndex, type IndexedChart, lastName, nameIn, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
 import { formatDecimal, formatNumber, humanize, humanizeGuard } from './format.ts';
+
+function sameIds(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((id, at) => id === right[at]);
+}
 
 export type Transition = EntryOf<'transition'>;
 type Candidate = Transition['candidates'][number];

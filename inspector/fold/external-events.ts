@@ -1,7 +1,4 @@
 import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
-import type { SystemEntry } from '../../src/inspection/wire.ts';
-import { countUpTo } from './sorted.ts';
-import { isInternal } from './transition-log.ts';
 
 const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'call-event', 'timer', 'failed', 'run-stopped'];
 
@@ -10,74 +7,3 @@ export const isExternalEventType = (type: string): type is ExternalEvent['type']
 
 export const isExternalEvent = (entry: JournalEntry): entry is JournalEntry & ExternalEvent =>
   isExternalEventType(entry.type);
-
-/** The external events of a run. Charts act only on these, and all effects are recorded before the next one. */
-export interface ExternalEvents {
-  /** Their sequence numbers, ascending. */
-  readonly seqs: readonly number[];
-  /** External events without a transition; the latest one is excluded while effects may still follow. */
-  readonly quiet: readonly number[];
-  /** The step of an entry: from its external event up to, but excluding, the next one. `to` of the last step is Infinity. */
-  stepOf(seq: number): { readonly from: number; readonly to: number };
-  /** What is recorded of an event that led to no transition. */
-  outcomeOf(seq: number): RecordedOutcome;
-}
-
-interface RecordedOutcome {
-  /** Whether actions handled it. */
-  readonly isHandled: boolean;
-  /** The guards that were false. */
-  readonly ignored: readonly string[];
-  /** The machine that ignored it. */
-  readonly machine: string | null;
-  /** Why the actor of an observed system failed. */
-  readonly failure?: unknown;
-}
-
-const NO_OUTCOME: RecordedOutcome = { isHandled: false, ignored: [], machine: null };
-
-export function createExternalEvents(): { readonly externalEvents: ExternalEvents; take(entry: JournalEntry): void } {
-  const seqs: number[] = [];
-  const quiet: number[] = [];
-  const recorded = new Map<number, RecordedOutcome>();
-  /** The actor of an observed system that processes the latest event. */
-  let actor: string | null = null;
-  let moved = true;
-
-  function takeOutcome(entry: JournalEntry | SystemEntry): void {
-    const latest = seqs.at(-1);
-    if (latest === undefined || (actor !== null && (entry as { actor?: string }).actor !== actor)) return;
-    const before = recorded.get(latest) ?? NO_OUTCOME;
-    if (entry.type === 'actor-end' && entry.status === 'error')
-      recorded.set(latest, { ...before, failure: entry.error });
-    else if (entry.type === 'ignored') {
-      const guards = 'guards' in entry ? entry.guards : entry.candidates.flatMap(({ guard }) => guard ?? []);
-      const ignored = [...before.ignored, ...guards];
-      recorded.set(latest, { ...before, isHandled: false, ignored, machine: entry.machine });
-    } else if (entry.type === 'transition') recorded.set(latest, { ...before, isHandled: true });
-  }
-
-  return {
-    externalEvents: {
-      seqs,
-      quiet,
-      outcomeOf: (seq) => recorded.get(seq) ?? NO_OUTCOME,
-      stepOf(seq) {
-        const next = countUpTo(seqs, seq);
-        return { from: seqs[next - 1] ?? 0, to: seqs[next] ?? Number.POSITIVE_INFINITY };
-      },
-    },
-    take(entry) {
-      if (entry.type === 'transition' && !isInternal(entry)) moved = true;
-      takeOutcome(entry);
-      if (!isExternalEvent(entry)) return;
-      actor = entry.type === 'delivery' ? ((entry as { actor?: string }).actor ?? null) : null;
-      const before = seqs.at(-1);
-      if (!moved && before !== undefined) quiet.push(before);
-      moved = false;
-      seqs.push(entry.seq);
-      // An observed system records which events its machines ignore, and no more of other actors.
-      if (actor !== null) recorded.set(entry.seq, { ...NO_OUTCOME, isHandled: true });
-    },
-  };
-}

@@ -2,14 +2,105 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
 import { addCall, NO_USAGE } from '../../machines/policies/usage.ts';
 import { createPromptReader, type PromptReader } from '../../src/chain/journal/recorded-prompts.ts';
+import type { SystemEntry } from '../../src/inspection/wire.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
-import { createExternalEvents, type ExternalEvents } from './external-events.ts';
-import { createRunningTotal } from './sorted.ts';
+import { isExternalEvent } from './external-events.ts';
+import { countUpTo } from './sorted.ts';
 import { createSpanFold, type Spans } from './spans.ts';
 import { createStateLog, type StateLog } from './state-log.ts';
 import { createTimeLine, type TimeLine } from './time-line.ts';
-import { createTransitionLog, type TransitionLog } from './transition-log.ts';
+import { createTransitionLog, isInternal, type TransitionLog } from './transition-log.ts';
+
+/** The external events of a run. Charts act only on these, and all effects are recorded before the next one. */
+interface ExternalEvents {
+  /** Their sequence numbers, ascending. */
+  readonly seqs: readonly number[];
+  /** External events without a transition; the latest one is excluded while effects may still follow. */
+  readonly quiet: readonly number[];
+  /** The step of an entry: from its external event up to, but excluding, the next one. `to` of the last step is Infinity. */
+  stepOf(seq: number): { readonly from: number; readonly to: number };
+  /** What is recorded of an event that led to no transition. */
+  outcomeOf(seq: number): RecordedOutcome;
+}
+
+interface RecordedOutcome {
+  /** Whether actions handled it. */
+  readonly isHandled: boolean;
+  /** The guards that were false. */
+  readonly ignored: readonly string[];
+  /** The machine that ignored it. */
+  readonly machine: string | null;
+  /** Why the actor of an observed system failed. */
+  readonly failure?: unknown;
+}
+
+const NO_OUTCOME: RecordedOutcome = { isHandled: false, ignored: [], machine: null };
+
+function createExternalEvents(): { readonly externalEvents: ExternalEvents; take(entry: JournalEntry): void } {
+  const seqs: number[] = [];
+  const quiet: number[] = [];
+  const recorded = new Map<number, RecordedOutcome>();
+  /** The actor of an observed system that processes the latest event. */
+  let actor: string | null = null;
+  let moved = true;
+
+  function takeOutcome(entry: JournalEntry | SystemEntry): void {
+    const latest = seqs.at(-1);
+    if (latest === undefined || (actor !== null && (entry as { actor?: string }).actor !== actor)) return;
+    const before = recorded.get(latest) ?? NO_OUTCOME;
+    if (entry.type === 'actor-end' && entry.status === 'error')
+      recorded.set(latest, { ...before, failure: entry.error });
+    else if (entry.type === 'ignored') {
+      const guards = 'guards' in entry ? entry.guards : entry.candidates.flatMap(({ guard }) => guard ?? []);
+      const ignored = [...before.ignored, ...guards];
+      recorded.set(latest, { ...before, isHandled: false, ignored, machine: entry.machine });
+    } else if (entry.type === 'transition') recorded.set(latest, { ...before, isHandled: true });
+  }
+
+  return {
+    externalEvents: {
+      seqs,
+      quiet,
+      outcomeOf: (seq) => recorded.get(seq) ?? NO_OUTCOME,
+      stepOf(seq) {
+        const next = countUpTo(seqs, seq);
+        return { from: seqs[next - 1] ?? 0, to: seqs[next] ?? Number.POSITIVE_INFINITY };
+      },
+    },
+    take(entry) {
+      if (entry.type === 'transition' && !isInternal(entry)) moved = true;
+      takeOutcome(entry);
+      if (!isExternalEvent(entry)) return;
+      actor = entry.type === 'delivery' ? ((entry as { actor?: string }).actor ?? null) : null;
+      const before = seqs.at(-1);
+      if (!moved && before !== undefined) quiet.push(before);
+      moved = false;
+      seqs.push(entry.seq);
+      // An observed system records which events its machines ignore, and no more of other actors.
+      if (actor !== null) recorded.set(entry.seq, { ...NO_OUTCOME, isHandled: true });
+    },
+  };
+}
+
+/** A value that changes at certain entries, looked up by entry. */
+interface RunningTotal<Value> {
+  /** Entries must come in order. */
+  update(seq: number, change: (before: Value) => Value): void;
+  at(seq: number): Value;
+}
+
+function createRunningTotal<Value>(initial: Value): RunningTotal<Value> {
+  const seqs: number[] = [];
+  const values: Value[] = [];
+  return {
+    update(seq, change) {
+      seqs.push(seq);
+      values.push(change(values.at(-1) ?? initial));
+    },
+    at: (seq) => values[countUpTo(seqs, seq) - 1] ?? initial,
+  };
+}
 
 /**
  * Everything the page derives from a journal: small folds that read each entry once and answer for any entry.

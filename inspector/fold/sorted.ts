@@ -36,22 +36,3 @@ export function binarySearch(size: number, predicate: (index: number) => boolean
   }
   return low;
 }
-
-/** A value that changes at certain entries, looked up by entry. */
-export interface RunningTotal<Value> {
-  /** Entries must come in order. */
-  update(seq: number, change: (before: Value) => Value): void;
-  at(seq: number): Value;
-}
-
-export function createRunningTotal<Value>(initial: Value): RunningTotal<Value> {
-  const seqs: number[] = [];
-  const values: Value[] = [];
-  return {
-    update(seq, change) {
-      seqs.push(seq);
-      values.push(change(values.at(-1) ?? initial));
-    },
-    at: (seq) => values[countUpTo(seqs, seq) - 1] ?? initial,
-  };
-}

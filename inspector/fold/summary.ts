@@ -1,5 +1,3 @@
-import { PHASES } from '../../machines/contracts/phase.ts';
-import type { CallMode } from '../../machines/contracts/profile.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { addUsage } from '../../machines/policies/usage.ts';
 import type { InspectedRun } from '../../src/inspection/wire.ts';
@@ -18,25 +16,6 @@ export interface RunFigures {
   readonly tokens: number;
   readonly cost: { readonly amount: number; readonly currency: string } | null;
 }
-
-/** Returns where the phases get their replies from, in words; null for the systems of other programs. */
-export function profileText(log: RunLog): string | null {
-  const profile = runStart(log)?.profile;
-  if (profile === undefined) return null;
-  const phasesWith = (mode: CallMode) =>
-    PHASES.filter((phase) => (profile as Partial<Record<string, unknown>>)[phase] === mode);
-  return Object.entries(CALL_MODES)
-    .map(([mode, words]) => [words, phasesWith(mode as CallMode)] as const)
-    .filter(([, phases]) => phases.length > 0)
-    .map(([words, phases]) => `${words}: ${phases.join(', ')}`)
-    .join(' · ');
-}
-
-const CALL_MODES: Readonly<Record<CallMode, string>> = {
-  own: 'own call',
-  shared: 'shared call',
-  policy: 'no model call',
-};
 
 export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures {
   const { spans, timeLine, usage } = fold;

@@ -1,5 +1,4 @@
 import type { Message } from '../../machines/contracts/message.ts';
-import type { InspectedRun } from '../../src/inspection/wire.ts';
 
 /** Control and format characters, which could hide or reorder text, and unpaired surrogates; not line breaks and tabs. */
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u180e\u2060-\u206f\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
@@ -43,12 +42,6 @@ function jsonStart(value: unknown, minChars: number): string {
 }
 
 export const shortRunId = (runId: string): string => excerpt(runId.slice(0, 8), 8);
-
-/** The name of a run in a list: request, status, start time and short id. */
-export function runName({ title, runId, status, startedAt, forkedFrom }: InspectedRun): string {
-  const fork = forkedFrom ? ` (fork of ${shortRunId(forkedFrom.runId)})` : '';
-  return `${excerpt(title, 60) || 'Untitled'} · ${status} · ${startedAt.slice(0, 19).replace('T', ' ')} · ${shortRunId(runId)}${fork}`;
-}
 
 /** A short state name, with its parent if that helps: `yield.deciding`. */
 export function stateName(id: string): string {

@@ -117,8 +117,6 @@ const parentOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf(
 const isWithin = (id: string, ancestor: string): boolean =>
   ancestor === '' || id === ancestor || id.startsWith(`${ancestor}.`);
 
-export const transitionAt = (log: TransitionLog, seq: number): number | undefined => lastUpTo(log.seqs, seq);
-
 /** The transitions before and after an entry, optionally of one machine only. */
 export function transitionsAround(
   log: TransitionLog,

@@ -5,7 +5,7 @@ import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { ancestorsOf, type ChartIndex, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
-import { describeOutcome, type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
+import { type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
 import {
   type ComparedValue,
   comparedValues,
@@ -16,13 +16,39 @@ import {
   type WhyFact,
 } from './explain.ts';
 import { isExternalEvent } from './external-events.ts';
+import { humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
 import { answerUpTo, runStart } from './story.ts';
-import { transitionAt } from './transition-log.ts';
+import type { TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
 import { rejectionAfter } from './user-events.ts';
+
+const transitionAt = (log: TransitionLog, seq: number): number | undefined => lastUpTo(log.seqs, seq);
+
+function describeOutcome(outcome: EventOutcome): string {
+  switch (outcome.kind) {
+    case 'transitions':
+      return outcome.transitions.length === 1
+        ? 'It caused a transition:'
+        : `It caused ${outcome.transitions.length} transitions:`;
+    case 'handled':
+      return 'Handled without a transition: no state was exited or entered.';
+    case 'guards-false':
+      return `Ignored: every guard was false (${outcome.guards.map(humanize).join(', ')}).`;
+    case 'no-transition':
+      return 'Ignored: the current states have no transition for this event.';
+    case 'stopped':
+      return 'It stopped the run.';
+    case 'failed':
+      return `The actor failed: ${outcome.message}`;
+    case 'pending':
+      return 'It has just arrived; its outcome is not known yet.';
+    default:
+      return outcome satisfies never;
+  }
+}
 
 export interface Why {
   readonly heading: string;

@@ -1,5 +1,10 @@
 import { useRef } from 'preact/hooks';
-import { PANES, type PaneName, paneSizes, resizePane } from '../ui-state/panes.ts';
+import { PANES, type PaneName, paneSizes } from '../ui-state/panes.ts';
+
+function resizePane(name: PaneName, size: number): void {
+  const { min, max } = PANES[name];
+  paneSizes.value = { ...paneSizes.peek(), [name]: Math.round(Math.min(max, Math.max(min, size))) };
+}
 
 /** Where a pane grows when the pointer moves right or down. */
 const DIRECTIONS: Readonly<Record<PaneName, 1 | -1>> = { story: 1, step: -1, time: -1 };

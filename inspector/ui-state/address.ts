@@ -2,7 +2,9 @@ import { batch, effect, signal } from '@preact/signals';
 import { type ChartSelection, isSelectionKind, type Selection } from '../fold/selection.ts';
 import { chartSelection } from './chart-selection.ts';
 import type { Inspector } from './inspector.ts';
-import { activePanel, comparedWith, isPanel, isRunView, type PanelName } from './panel.ts';
+import { activePanel, comparedWith, isRunView, type PanelName, RUN_VIEWS, STEP_TABS } from './panel.ts';
+
+const isPanel = (name: unknown): name is PanelName => [...STEP_TABS, ...RUN_VIEWS].some((panel) => panel.name === name);
 
 /**
  * What the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run, and

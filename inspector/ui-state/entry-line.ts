@@ -81,12 +81,6 @@ export function entryLine(entry: JournalEntry): string {
   }
 }
 
-export function isBad(entry: JournalEntry): boolean {
-  if (entry.type === 'failed' || ('failure' in entry && entry.failure)) return true;
-  if (entry.type === 'call-event') return entry.event?.type === 'failed' || entry.event?.type === 'reply.lost';
-  return entry.type === 'capability-end' && entry.result?.success === false;
-}
-
 /** Source, targets, event, and each evaluated guard with its result and inputs. */
 function transition({ machine, event, source, target, candidates }: EntryOf<'transition'>): string {
   const guards = candidates

@@ -230,10 +230,6 @@ function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
   };
 }
 
-/** Whether a run is loaded; for a live run, whether it has entries. */
-export const isLoaded = ({ end, count }: OpenedRun, live: boolean): boolean =>
-  end.value !== null || (live && count.value > 0);
-
 /**
  * Returns a function that runs `action` once before the next frame, however often it is called; in a hidden page a
  * little later.

@@ -29,13 +29,9 @@ export const activePanel = signal<PanelName>('reply');
 /** The id of the run that Compare shows beside the selected one. */
 export const comparedWith = signal<string | null>(null);
 
-export const isPanel = (name: unknown): name is PanelName =>
-  [...STEP_TABS, ...RUN_VIEWS].some((panel) => panel.name === name);
-
 export const isRunView = (name: PanelName): name is RunViewName => RUN_VIEWS.some((view) => view.name === name);
 
 const NEED_SERVER: readonly PanelName[] = ['act', 'compare', 'what-if'];
-export const NOT_IN_A_FILE = 'Not available in an exported file. Open the journal with "postchain inspect".';
 
 export const isAvailable = (name: PanelName, connection: string): boolean =>
   connection !== 'file' || !NEED_SERVER.includes(name);

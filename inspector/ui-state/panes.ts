@@ -23,11 +23,6 @@ effect(() => {
   }
 });
 
-export function resizePane(name: PaneName, size: number): void {
-  const { min, max } = PANES[name];
-  paneSizes.value = { ...paneSizes.peek(), [name]: Math.round(Math.min(max, Math.max(min, size))) };
-}
-
 function storedSizes(): Partial<Record<PaneName, number>> {
   try {
     const stored = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? '{}') as Readonly<Record<string, unknown>> | null;

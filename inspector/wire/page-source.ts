@@ -177,11 +177,6 @@ export function socketSource(address: string): PageSource {
 const newestFirst = (one: InspectedRun, other: InspectedRun): number =>
   one.startedAt < other.startedAt ? 1 : one.startedAt > other.startedAt ? -1 : 0;
 
-/** The address of the server's socket: next to the page, under the same token. */
-export function socketAddress({ protocol, host, pathname }: Location): string {
-  return `${protocol === 'https:' ? 'wss' : 'ws'}://${host}${pathname.replace(/[^/]*$/u, '')}socket`;
-}
-
 const EXPORTED_FILE = 'This page is an exported file. To do this, open the run with "postchain inspect".';
 const DAMAGED = 'the file is truncated or was changed. Export it again.';
 

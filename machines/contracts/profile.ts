@@ -51,6 +51,3 @@ export const PROFILES = {
 } as const satisfies Readonly<Record<string, Profile>>;
 
 export type ProfileName = keyof typeof PROFILES;
-
-/** Each phase makes its own call, one after the other. */
-export const ONE_CALL_PER_PHASE: Profile = { ...PROFILES.thorough, earlyCalls: false };

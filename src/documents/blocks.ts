@@ -38,10 +38,6 @@ export function isDelimiterRow(line: string | undefined): boolean {
   return line?.includes('|') === true && line.includes('-') && DELIMITER_ROW.test(line);
 }
 
-export function isTableRow(line: string | undefined): boolean {
-  return line !== undefined && /^\s*\|.*\|\s*$/.test(line);
-}
-
 export function cellsOf(row: string): string[] {
   return row
     .trim()
@@ -50,42 +46,6 @@ export function cellsOf(row: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** A paragraph, list item, table row or line of code as one line, even if the file wraps it. */
-export interface LogicalLine {
-  readonly text: string;
-  readonly startLine: number;
-  readonly endLine: number;
-  /** The index in `text` at which each line of the file starts. */
-  readonly wraps: readonly { readonly at: number; readonly line: number }[];
-}
-
 /** Matches the marker of a list item: a bullet, number, letter or Roman numeral, with its indent. */
 export const LIST_ITEM =
   /^\s*(?:[-*•–]|\(?-?\d{1,9}(?:\.\d{1,3})*[.)]|\(?(?:[a-zA-Z]|[ivxlcdm]{2,7}|[IVXLCDM]{2,7})[.)])\s+(?=\S|$)/;
-
-/** Returns the lines of a block with hard wraps undone. */
-export function logicalLines(block: Block): LogicalLine[] {
-  const logical: { text: string; startLine: number; endLine: number; wraps: { at: number; line: number }[] }[] = [];
-  let open: string | null = null;
-  for (const [at, text] of block.text.split('\n').entries()) {
-    const line = block.lines[at] ?? block.startLine;
-    const fence = /^\s*(`{3,})/.exec(text)?.[1] ?? null;
-    const last = logical.at(-1);
-    if (last === undefined || open !== null || fence !== null || startsLine(block, text, at)) {
-      logical.push({ text, startLine: line, endLine: line, wraps: [{ at: 0, line }] });
-    } else {
-      last.wraps.push({ at: last.text.length + 1, line });
-      last.text += ` ${text.trim()}`;
-      last.endLine = line;
-    }
-    if (open === null) open = fence;
-    else if (text.trim() === open) open = null;
-  }
-  return logical;
-}
-
-function startsLine(block: Block, text: string, at: number): boolean {
-  if (block.kind === 'code') return true;
-  if (block.kind === 'table') return text.startsWith('|');
-  return at > 0 && block.kind === 'list' && LIST_ITEM.test(text);
-}

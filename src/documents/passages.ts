@@ -2,9 +2,45 @@ import type { Passage } from '../../machines/contracts/passage.ts';
 import { clipped } from '../../machines/text/clip.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
 import type { Steps } from '../internal/async.ts';
-import { cellsOf, fenced, isDelimiterRow, LIST_ITEM, type LogicalLine, logicalLines } from './blocks.ts';
+import { cellsOf, fenced, isDelimiterRow, LIST_ITEM } from './blocks.ts';
 import type { Block, ParsedDocument } from './document.ts';
 import { MAX_TITLE_CHARS } from './parts.ts';
+
+/** A paragraph, list item, table row or line of code as one line, even if the file wraps it. */
+interface LogicalLine {
+  readonly text: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  /** The index in `text` at which each line of the file starts. */
+  readonly wraps: readonly { readonly at: number; readonly line: number }[];
+}
+
+/** Returns the lines of a block with hard wraps undone. */
+function logicalLines(block: Block): LogicalLine[] {
+  const logical: { text: string; startLine: number; endLine: number; wraps: { at: number; line: number }[] }[] = [];
+  let open: string | null = null;
+  for (const [at, text] of block.text.split('\n').entries()) {
+    const line = block.lines[at] ?? block.startLine;
+    const fence = /^\s*(`{3,})/.exec(text)?.[1] ?? null;
+    const last = logical.at(-1);
+    if (last === undefined || open !== null || fence !== null || startsLine(block, text, at)) {
+      logical.push({ text, startLine: line, endLine: line, wraps: [{ at: 0, line }] });
+    } else {
+      last.wraps.push({ at: last.text.length + 1, line });
+      last.text += ` ${text.trim()}`;
+      last.endLine = line;
+    }
+    if (open === null) open = fence;
+    else if (text.trim() === open) open = null;
+  }
+  return logical;
+}
+
+function startsLine(block: Block, text: string, at: number): boolean {
+  if (block.kind === 'code') return true;
+  if (block.kind === 'table') return text.startsWith('|');
+  return at > 0 && block.kind === 'list' && LIST_ITEM.test(text);
+}
 
 export type UnrankedPassage = Omit<Passage, 'relevance'>;
 

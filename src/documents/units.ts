@@ -1,5 +1,9 @@
 import { sentencesOf } from '../../machines/text/sentences.ts';
-import { cellsOf, introduces, isDelimiterRow, isTableRow, LIST_ITEM } from './blocks.ts';
+import { cellsOf, introduces, isDelimiterRow, LIST_ITEM } from './blocks.ts';
+
+function isTableRow(line: string | undefined): boolean {
+  return line !== undefined && /^\s*\|.*\|\s*$/.test(line);
+}
 
 /** The smallest part of a passage that can be quoted alone: a paragraph, a list with its introduction, a table, or a row with the header. */
 export interface Unit {

@@ -131,14 +131,6 @@ export async function inTurns<Value>(steps: Steps<Value>, signal?: AbortSignal):
   }
 }
 
-/** Runs a computation to its end without a pause. */
-export function atOnce<Value>(steps: Steps<Value>): Value {
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-  }
-}
-
 /**
  * Applies `next` to a value, or to what a thenable of any library or realm resolves to. A plain value is mapped synchronously.
  * Errors are thrown or rejected accordingly.

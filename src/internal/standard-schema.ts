@@ -1,7 +1,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Failure, FailureStage } from '../../machines/contracts/failure.ts';
-import { failureOf, unexpectedFailure } from '../../machines/policies/failures.ts';
+import { failureOf } from '../../machines/policies/failures.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { mapMaybePromise } from './async.ts';
 import { describeValue } from './describe-value.ts';
@@ -103,12 +103,6 @@ function firstPaths(issues: readonly { readonly path: string }[]): string {
   const paths = [...new Set(issues.map(({ path }) => oneLine(path, MAX_PATH_CHARS)))].filter((path) => path !== '');
   if (paths.length === 0) return '';
   return ` (${paths.slice(0, MAX_PATHS).join(', ')}${paths.length > MAX_PATHS ? ', …' : ''})`;
-}
-
-/** Returns the failure of a schema that threw; the usual cause is a transformation of the user's. */
-export function transformationFailure(error: unknown): Failure {
-  const message = `The reply matches its schema, but the schema failed to transform it: ${unexpectedFailure(error).message}`;
-  return failureOf('transformation', 'transformation_failed', message);
 }
 
 /** The first stage that failed: a wrong shape comes before a broken rule. */

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { replies } from '../../src/testing/replies.ts';
 import {
   type Exchange,
@@ -22,8 +22,6 @@ export interface FaultMode {
   readonly description: string;
   readonly ending: Ending;
   readonly respond: Respond;
-  /** Whether the chain requests tool calls. */
-  readonly toolCalls?: boolean;
   /** Whether the deadline of a call is part of the fault. */
   readonly isTimed?: boolean;
   /** Whether the server sends without an end, so that memory must be bounded. */
@@ -163,8 +161,6 @@ const reply = (content: unknown, finish = 'stop'): Respond =>
   send(event(delta(content)) + event({ choices: [{ index: 0, delta: {}, finish_reason: finish }] }) + DONE);
 const json = (body: unknown, type = 'application/json'): Respond =>
   send(typeof body === 'string' ? body : JSON.stringify(body), { 'content-type': type });
-const encoded = (encoding: string, body: Uint8Array | string): Respond =>
-  send(body, { ...SSE, 'content-encoding': encoding });
 const splits = (pieces: readonly (string | Uint8Array)[]) => inPieces(pieces);
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
 const letters = 'x'.repeat(1_000);
@@ -467,96 +463,6 @@ const splitRows: readonly Row[] = [
   ],
 ];
 
-const types: readonly Row[] = [
-  [
-    'type-json-for-events',
-    'events as application/json',
-    'completed',
-    send(GOOD, { 'content-type': 'application/json' }),
-  ],
-  ['type-events-for-json', 'a JSON answer as text/event-stream', 'completed', send(CHAT)],
-  ['json', 'a JSON answer', 'completed', json(CHAT)],
-  ['json-trailing', 'a JSON answer, then other text', 'completed', json(`${CHAT}\n\nHave a nice day.`)],
-  ['json-empty', 'an empty object', 'degraded', json({})],
-  ['json-no-choices', 'a JSON answer without choices', 'degraded', json({ choices: [] })],
-  ['json-cut', 'half of a JSON answer', 'degraded', json(CHAT.slice(0, CHAT.length / 2))],
-  ['json-not', 'not JSON', 'degraded', json('{"choices": [')],
-  ['html', 'a web page', 'degraded', json('<html><body>Welcome to nginx!</body></html>', 'text/html')],
-  [
-    'bytes',
-    'random bytes',
-    'degraded',
-    send(
-      Uint8Array.from({ length: 4_000 }, (_, at) => (at * 7_919) % 256),
-      {},
-    ),
-  ],
-];
-
-const zipped = gzipSync(GOOD);
-const encodings: readonly Row[] = [
-  ['gzip', 'a reply compressed with gzip', 'completed', encoded('gzip', zipped)],
-  ['gzip-json', 'a JSON answer compressed with gzip', 'completed', encoded('gzip', gzipSync(CHAT))],
-  ['br', 'a reply compressed with br', 'completed', encoded('br', brotliCompressSync(GOOD))],
-  ['deflate', 'a reply compressed with deflate', 'completed', encoded('deflate', deflateSync(GOOD))],
-  ['gzip-cut', 'half of a compressed reply', 'degraded', encoded('gzip', zipped.subarray(0, zipped.length / 3))],
-  ['gzip-bad', 'a reply announced as gzip that is not', 'degraded', encoded('gzip', GOOD)],
-  [
-    'gzip-trailing',
-    'a compressed reply, then zero bytes',
-    'completed',
-    encoded('gzip', Buffer.concat([zipped, Buffer.alloc(100)])),
-  ],
-  ['gzip-empty', 'an empty body announced as gzip', 'degraded', encoded('gzip', '')],
-  ['encoding-unknown', 'a plain reply announced with an unknown coding', 'completed', encoded('zstd-9', GOOD)],
-];
-
-const numbers: readonly Row[] = [
-  ...([['usage-negative', 'negative token counts', { prompt_tokens: -1, completion_tokens: -1 }]] as const).map(
-    ([name, what, given]): Row => [
-      name,
-      what,
-      'completed',
-      send(TEXT + FINISH + event({ choices: [], usage: given }) + DONE),
-    ],
-  ),
-  [
-    'usage-huge',
-    'token counts of 9e15, more than the budget',
-    'answered',
-    send(TEXT + FINISH + event({ choices: [], usage: { prompt_tokens: 9e15, completion_tokens: 9e15 } }) + DONE),
-  ],
-  ['index-null', 'a reply with an index of null', 'completed', send(GOOD.replaceAll('"index":0', '"index":null'))],
-];
-
-const choices: readonly Row[] = [
-  [
-    'choices-interleaved',
-    'two choices in turns',
-    'completed',
-    send(
-      event(delta(FIRST)) +
-        event(delta('other', null, 1)) +
-        event(delta(SECOND)) +
-        event(delta('x', 'stop', 1)) +
-        FINISH +
-        DONE,
-    ),
-  ],
-  [
-    'choices-json',
-    'a JSON answer with three choices',
-    'completed',
-    json({
-      choices: [2, 0, 1].map((index) => ({
-        index,
-        message: { content: index === 0 ? JSON_REPLY : 'other' },
-        finish_reason: 'stop',
-      })),
-    }),
-  ],
-];
-
 const invalidText = (() => {
   const bytes = Buffer.from(GOOD);
   const at = bytes.indexOf('日');
@@ -592,67 +498,6 @@ const texts: readonly Row[] = [
   ],
   ['content-filter', 'a reply stopped by the content filter', 'degraded', reply(FIRST, 'content_filter')],
   ['tool-unasked', 'a call of a tool that was not offered', 'degraded', tools(() => [[call('search', '{"q":"x"}')]])],
-];
-
-const toolRows: readonly Row[] = [
-  [
-    'tool',
-    'a good call in two pieces',
-    'completed',
-    tools((name) => [[call(name, FIRST)], [call(null, SECOND, { index: 0 })]]),
-  ],
-  [
-    'tool-hangs-after-finish',
-    'a call whose connection stays open',
-    'completed',
-    (exchange) =>
-      hang(event({ choices: [{ index: 0, delta: { tool_calls: [call(toolName(exchange), JSON_REPLY)] } }] }) + FINISH)(
-        exchange,
-      ),
-  ],
-  [
-    'tool-json',
-    'a call in a JSON answer',
-    'completed',
-    (exchange) =>
-      json({
-        choices: [
-          {
-            index: 0,
-            message: { content: null, tool_calls: [call(toolName(exchange), JSON_REPLY)] },
-            finish_reason: 'tool_calls',
-          },
-        ],
-      })(exchange),
-  ],
-  ['tool-other', 'a call of another tool', 'answered', tools(() => [[call('other', JSON_REPLY)]])],
-  ['tool-no-name', 'a call without a name', 'answered', tools(() => [[call(null, JSON_REPLY)]])],
-  ['tool-not-json', 'arguments that are not JSON', 'answered', tools((name) => [[call(name, 'Hello.')]])],
-  ['tool-text-instead', 'JSON text instead of the call', 'answered', good],
-  [
-    'tool-rejected',
-    '400: tools are not supported',
-    'degraded',
-    status(400, rejected('tools are not supported by this model')),
-  ],
-];
-
-const dialects: readonly Row[] = [
-  [
-    'rejects-format',
-    '400 until no response format is sent',
-    'completed',
-    (exchange) =>
-      exchange.body.response_format !== undefined
-        ? status(400, rejected('response_format is not supported'))(exchange)
-        : good(exchange),
-  ],
-  [
-    'rejects-always',
-    '400: the response format is not supported, whatever is sent',
-    'degraded',
-    status(400, rejected('response_format is not supported')),
-  ],
 ];
 
 const protocols: readonly Row[] = [
@@ -750,13 +595,7 @@ export const GROUPS: Readonly<Record<string, readonly FaultMode[]>> = {
   'broken connections': modesOf(cuts),
   'server-sent events': modesOf(events),
   'cut at each kind of byte': modesOf(splitRows),
-  'content types and JSON answers': modesOf(types),
-  compression: modesOf(encodings),
-  numbers: modesOf(numbers),
-  'several choices': modesOf(choices),
   'text of the model': modesOf(texts),
-  'tool calls': modesOf(toolRows, { toolCalls: true }),
-  'rejected features': modesOf(dialects),
   'below HTTP': modesOf(protocols),
   'without an end': modesOf(endlessRows, { endless: true }),
 };

@@ -71,14 +71,12 @@ afterAll(async () => {
 
 /** Runs the chain on a server with this fault, until every connection but an idle one is closed. */
 async function runOn(mode: FaultMode): Promise<Outcome> {
-  const { respond, toolCalls = false } = mode;
-  const server = await startChatServer(async (exchange) => void (await respond(exchange)));
+  const server = await startChatServer(async (exchange) => void (await mode.respond(exchange)));
   const model = openaiModel({ model: 'm', apiKey: KEY, baseURL: server.baseURL, clock });
   const chain = createPostChain({
     profile: 'thorough',
     model,
     limits: limitsOf(mode),
-    replyForm: toolCalls ? 'tool-call' : 'text',
   });
   try {
     const answer = await chain.run({ request: 'Is it so?' }).answer;

@@ -1,16 +1,15 @@
 import * as z from 'zod';
 import type { CapabilityResult, MemoryEntry } from '../../machines/contracts/capability.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { ChatModel } from '../../machines/contracts/model.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { createCapabilityLoop, type LoopOutcome } from '../../src/chain/runtime/capability-loop.ts';
-import { type Decider, type DecidingFunction, modelDecider } from '../../src/chain/runtime/decider.ts';
+import type { DecidingFunction } from '../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import { createPostChain } from '../../src/entries/index.ts';
 import { always, type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
 import { type Capability, type CapabilityContext, defineCapability } from '../../src/tools/capability.ts';
-import { nextTurn, runToEnd, TestClock } from './simulated-clock.ts';
+import { runToEnd, TestClock } from './simulated-clock.ts';
 
 export const LOOP_HOSTS = ['the chain', 'the loop alone'] as const;
 export type LoopHost = (typeof LOOP_HOSTS)[number];
@@ -147,78 +146,3 @@ export function loopSummary(played: StartedLoop) {
 
 const describeResult = ({ capability: name, success, code, output }: CapabilityResult): string =>
   `${name}: ${success ? output : code}`;
-
-export const HANGING_STAGES = [
-  'executing',
-  'validating',
-  'asking a function',
-  'asking the model',
-  'classifying',
-] as const;
-type HangingStage = (typeof HANGING_STAGES)[number];
-
-interface HangingLoop {
-  readonly abort: () => void;
-  readonly clock: TestClock;
-  readonly entries: () => number;
-  /** The signal of the part that hangs; a validation is given none. */
-  readonly signal: () => AbortSignal | undefined;
-  /** The part answers after all, well or badly. */
-  readonly answerLate: (well: boolean) => void;
-  readonly ran: () => number;
-  readonly ended: Promise<{ readonly said: string; readonly modelCalls: number }>;
-  readonly calls: () => number;
-}
-
-/** A chain or a loop that hangs at this stage until it is aborted. */
-export async function startHangingLoop(way: LoopHost, stage: HangingStage, signal?: AbortSignal): Promise<HangingLoop> {
-  const clock = new TestClock();
-  let given: AbortSignal | undefined;
-  let settle = (_: boolean): void => {};
-  let ran = 0;
-  const hang = <T>(value: T, part?: AbortSignal): Promise<T> => {
-    given = part;
-    return new Promise((resolve, reject) => {
-      settle = (well) => (well ? resolve(value) : reject(new Error('too late')));
-    });
-  };
-  const action = { ...replies.action, calls: [{ capability: 'draft', arguments: '{}' }] };
-  const hangs = { classifying: 'action', 'asking the model': 'continuation' }[stage as string];
-  const scripted = scriptedModel(({ task }) =>
-    task === hangs ? { hang: true } : task === 'action' ? action : { ...replies }[task as 'yield'],
-  );
-  const model: ChatModel = {
-    ...scripted,
-    stream: (request, options) => {
-      if (request.task === hangs) given = options.signal;
-      return scripted.stream(request, options);
-    },
-  };
-  const draft = loopCapability(
-    'draft',
-    (_, context) => {
-      ran += 1;
-      return stage === 'executing' ? hang('late', context.signal) : 'draft ran';
-    },
-    z.looseObject({}).refine(() => (stage === 'validating' ? hang(true) : true)),
-  );
-  const byFunction: Decider = (_, context) => hang({ done: true, finalOutput: 'late' } as const, context.signal);
-  const decider = { 'asking a function': byFunction, 'asking the model': modelDecider }[stage as string] ?? null;
-  const parts = { model, clock, capabilities: [draft], decider };
-  const asked = { request: REQUEST, ...(signal && { signal }) };
-  const run = way === 'the chain' ? createPostChain(parts).run(asked) : createCapabilityLoop(parts).run(asked);
-  for (let turns = 0; turns < 12; turns += 1) await nextTurn();
-  return {
-    clock,
-    abort: () => run.cancel(),
-    entries: () => run.journal.length,
-    signal: () => given,
-    answerLate: (well) => settle(well),
-    ran: () => ran,
-    calls: () => scripted.calls.length,
-    ended:
-      'answer' in run
-        ? run.answer.then(({ status, metadata }) => ({ said: status, modelCalls: metadata.usage.modelCalls }))
-        : run.outcome.then(({ stopReason, usage }) => ({ said: stopReason, modelCalls: usage.modelCalls })),
-  };
-}

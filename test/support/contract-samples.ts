@@ -8,9 +8,9 @@ import { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from '..
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Passage } from '../../machines/contracts/passage.ts';
 import type { PhaseResults } from '../../machines/contracts/phase-io.ts';
-import { ONE_CALL_PER_PHASE } from '../../machines/contracts/profile.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { initialState } from '../../machines/policies/progress.ts';
+import { ONE_CALL_PER_PHASE } from './run-chain.ts';
 
 /** One valid value of each contract, with the changes a test is about. */
 

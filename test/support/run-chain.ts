@@ -1,14 +1,12 @@
-import { createActor, SimulatedClock } from 'xstate';
 import * as z from 'zod';
-import type { ChainInput } from '../../machines/contracts/chain-state.ts';
-import type { ChainEvent, EmittedEvent } from '../../machines/contracts/events.ts';
+import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
-import { ONE_CALL_PER_PHASE } from '../../machines/contracts/profile.ts';
+import { PROFILES, type Profile } from '../../machines/contracts/profile.ts';
 import { answering } from '../../machines/policies/questions.ts';
+import { type ListedOperation, operationList } from '../../src/chain/journal/context-history.ts';
 import { createPromptReader, type RecordedPrompt } from '../../src/chain/journal/recorded-prompts.ts';
-import { createBareChain } from '../../src/chain/runtime/bare-chain.ts';
 import { modelDecider } from '../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import type { Run } from '../../src/chain/runtime/run.ts';
@@ -17,7 +15,6 @@ import type { Reply } from '../../src/cli/ask-user.ts';
 import { createPostChain } from '../../src/entries/index.ts';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
-import { settle } from '../../src/testing/settle.ts';
 import { defineCapability } from '../../src/tools/capability.ts';
 import { TestClock } from './simulated-clock.ts';
 
@@ -135,30 +132,12 @@ export const everyTask = {
   run: { messages: worthASummary },
 } as const;
 
-/**
- * The bare machine as somebody embeds it, started with an input that nobody checked; what the plan leaves out gets a valid reply.
- * `error` is what the machine broke with, where it did.
- */
-export async function startBareChain(changes: Partial<ChainInput>, plan: Plan = {}) {
-  const model = scriptedModel((request, call) => {
-    const planned = plan[request.task as Task] ?? replies[request.task as Task];
-    const entry = typeof planned === 'function' ? (planned as (call: number) => ScriptEntry)(call) : planned;
-    return typeof entry === 'function' ? entry(request) : entry;
-  });
-  const clock = new SimulatedClock();
-  const options = { model, clock, consent: 'ask' as const, profile: ONE_CALL_PER_PHASE, limits: { maxCycles: 3 } };
-  const chain = createBareChain(options);
-  const input = { ...chain.createInput({ request: 'When was the bridge opened?' }), ...changes };
-  const actor = createActor(chain.createMachine(), { input, clock });
-  const facts: EmittedEvent[] = [];
-  const broken: { error: unknown } = { error: null };
-  actor.on('*', (fact) => facts.push(fact));
-  actor.subscribe({
-    error: (error) => {
-      broken.error = error;
-    },
-  });
-  actor.start();
-  await settle(200);
-  return { actor, clock, facts, model, broken, state: () => actor.getSnapshot().context };
+/** Each phase makes its own call, one after the other. */
+export const ONE_CALL_PER_PHASE: Profile = { ...PROFILES.thorough, earlyCalls: false };
+
+/** Lists the operations of a whole journal. */
+export function listOperations(entries: Iterable<JournalEntry>): readonly ListedOperation[] {
+  const { listed, take } = operationList();
+  for (const entry of entries) take(entry);
+  return listed;
 }

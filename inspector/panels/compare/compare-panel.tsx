@@ -3,12 +3,21 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import type { Pair } from '../../fold/compare/align.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
-import { excerpt, runName } from '../../fold/text.ts';
-import { isLoaded, type OpenedRun, type RunView } from '../../ui-state/inspector.ts';
+import { excerpt, shortRunId } from '../../fold/text.ts';
+import type { OpenedRun, RunView } from '../../ui-state/inspector.ts';
 import { comparedWith } from '../../ui-state/panel.ts';
 import type { PanelProps } from '../panel.tsx';
 import { FirstDifference, Totals } from './differences.tsx';
 import { StepTable } from './step-table.tsx';
+
+/** Whether a run is loaded; for a live run, whether it has entries. */
+const isLoaded = ({ end, count }: OpenedRun, live: boolean): boolean => end.value !== null || (live && count.value > 0);
+
+/** The name of a run in a list: request, status, start time and short id. */
+function runName({ title, runId, status, startedAt, forkedFrom }: InspectedRun): string {
+  const fork = forkedFrom ? ` (fork of ${shortRunId(forkedFrom.runId)})` : '';
+  return `${excerpt(title, 60) || 'Untitled'} · ${status} · ${startedAt.slice(0, 19).replace('T', ' ')} · ${shortRunId(runId)}${fork}`;
+}
 
 /** The selected run (A) next to another one (B): where they diverge, and what differed before. */
 export function ComparePanel({ inspector, view }: PanelProps) {

@@ -1,7 +1,6 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { Pair, Row, Section } from '../../fold/compare/align.ts';
-import type { Comparison } from '../../fold/compare/comparison.ts';
-import type { Step } from '../../fold/compare/path.ts';
+import type { Comparison, Step } from '../../fold/compare/comparison.ts';
 import { humanizeGuard, pluralize } from '../../fold/format.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stateName } from '../../fold/text.ts';

@@ -1,4 +1,5 @@
 import './context.css';
+import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { budgetAt, type Meter } from '../../fold/budget-at.ts';
 import { type ContextAt, contextAt, endOfChanges } from '../../fold/context-at.ts';
@@ -10,9 +11,16 @@ import { EntryLink } from '../entry-link.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { DifferenceView } from './difference-view.tsx';
-import { activePart, base, PARTS, type Part } from './list-parts.tsx';
+import { base } from './list-parts.tsx';
 import { MessageList } from './message-list.tsx';
 import { OperationList } from './operation-list.tsx';
+
+const PARTS = ['difference', 'messages', 'operations', 'budget'] as const;
+
+type Part = (typeof PARTS)[number];
+
+/** The chosen part of the panel; by default the change in the step, and in other programs the contexts. */
+const activePart = signal<Part | null>(null);
 
 export function ContextPanel({ inspector, view }: PanelProps) {
   const { run, fold, at, selection } = view;

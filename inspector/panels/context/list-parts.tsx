@@ -83,27 +83,11 @@ export function sizeText({ operation, before, after }: ListedOperation): string 
   return before === after ? '' : `${formatNumber(before)} to ${formatNumber(after)} characters`;
 }
 
-/** The operation's metadata, except consent. */
-export function metadataText({ metadata }: ContextOperation): readonly string[] {
-  return Object.entries(metadata ?? {})
-    .filter(([name]) => name !== 'requiresConsent' && name !== 'consent')
-    .map(
-      ([name, value]) =>
-        `${excerpt(name, 40)} ${typeof value === 'number' ? formatDecimal(value) : excerpt(String(value), 60)}`,
-    );
-}
-
 /** The user's consent; null if nobody was asked. */
 export function consentOf({ metadata }: ContextOperation): string | null {
   const consent = metadata?.['consent'];
   return typeof consent === 'string' ? `consent: ${excerpt(consent, 40)}` : null;
 }
-
-export const PARTS = ['difference', 'messages', 'operations', 'budget'] as const;
-export type Part = (typeof PARTS)[number];
-
-/** The chosen part of the panel; by default the change in the step, and in other programs the contexts. */
-export const activePart = signal<Part | null>(null);
 
 /** The pinned entry that the cursor is compared with, and its run. */
 export const base = signal<{ readonly runId: string; readonly seq: number } | null>(null);

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
+import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context.ts';
 import { type ContextChange, charsOf, contextChanges } from '../../../src/chain/journal/context-history.ts';
@@ -14,7 +15,6 @@ import {
   clearUndoSelection,
   consentOf,
   lastPage,
-  metadataText,
   operationDetails,
   operationVerb,
   Pager,
@@ -23,6 +23,16 @@ import {
   sizeText,
   undoSelectionOf,
 } from './list-parts.tsx';
+
+/** The operation's metadata, except consent. */
+function metadataText({ metadata }: ContextOperation): readonly string[] {
+  return Object.entries(metadata ?? {})
+    .filter(([name]) => name !== 'requiresConsent' && name !== 'consent')
+    .map(
+      ([name, value]) =>
+        `${excerpt(name, 40)} ${typeof value === 'number' ? formatDecimal(value) : excerpt(String(value), 60)}`,
+    );
+}
 
 const PAGE = 50;
 

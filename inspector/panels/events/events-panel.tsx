@@ -11,15 +11,34 @@ import {
 import type { PanelProps } from '../panel.tsx';
 import { EventSearch, search, useSearch } from './event-search.tsx';
 import './events.css';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { formatNumber, formatTime } from '../../fold/format.ts';
 import { countUpTo } from '../../fold/sorted.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
-import { entryLine, isBad } from '../../ui-state/entry-line.ts';
+import { entryLine } from '../../ui-state/entry-line.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { JsonTree } from '../json-tree.tsx';
-import { indexAfter, ROW_PX, useRows } from './use-rows.ts';
+import { ROW_PX, useRows } from './use-rows.ts';
+
+function isBad(entry: JournalEntry): boolean {
+  if (entry.type === 'failed' || ('failure' in entry && entry.failure)) return true;
+  if (entry.type === 'call-event') return entry.event?.type === 'failed' || entry.event?.type === 'reply.lost';
+  return entry.type === 'capability-end' && entry.result?.success === false;
+}
+
+/** The row that a key leads to; null for other keys. */
+function indexAfter(key: string, from: number, page: number, size: number): number | null {
+  const to: Readonly<Record<string, number>> = {
+    ArrowDown: from + 1,
+    ArrowUp: from - 1,
+    PageDown: from + page,
+    PageUp: from - page,
+  };
+  const next = to[key];
+  return next === undefined ? null : Math.max(0, Math.min(size - 1, next));
+}
 
 export function EventsPanel({ inspector, view }: PanelProps) {
   const hidden = search.hidden.value;

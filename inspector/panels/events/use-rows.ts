@@ -109,15 +109,3 @@ function topShowing(index: number, top: number, height: number, rowPx: number): 
   if (lowest < top - height || highest > top + height) return index * rowPx - (height - rowPx) / 2;
   return Math.max(highest, Math.min(lowest, top));
 }
-
-/** The row that a key leads to; null for other keys. */
-export function indexAfter(key: string, from: number, page: number, size: number): number | null {
-  const to: Readonly<Record<string, number>> = {
-    ArrowDown: from + 1,
-    ArrowUp: from - 1,
-    PageDown: from + page,
-    PageUp: from - page,
-  };
-  const next = to[key];
-  return next === undefined ? null : Math.max(0, Math.min(size - 1, next));
-}

@@ -1,20 +1,103 @@
 import './header.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import type { CallMode } from '../../../machines/contracts/profile.ts';
 import { formatCost, formatDuration, formatNumber, formatScore } from '../../fold/format.ts';
 import { answerSelection } from '../../fold/selection.ts';
-import { answerUpTo, writingSums } from '../../fold/story.ts';
-import { confidenceCap, figuresOf, profileText, statusReason } from '../../fold/summary.ts';
+import { answerUpTo, runStart, writingSums } from '../../fold/story.ts';
+import { confidenceCap, figuresOf, statusReason } from '../../fold/summary.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { activePanel, isAvailable, NOT_IN_A_FILE, RUN_VIEWS, showPanel } from '../../ui-state/panel.ts';
+import { activePanel, isAvailable, RUN_VIEWS, showPanel } from '../../ui-state/panel.ts';
 import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
 import type { Connection } from '../../wire/page-source.ts';
+import type { RunLog } from '../../wire/run-log.ts';
 import { plainMarkdown } from '../markdown.tsx';
-import { copyTest, TestDialog, type WrittenTest } from '../test-dialog.tsx';
 import { RunDetails } from './run-details.tsx';
+
+/** A written test; `problem` says why there is none. */
+interface WrittenTest {
+  readonly text: string;
+  readonly problem: string | null;
+  readonly isCopied: boolean;
+}
+
+/** Copies a test. Browsers refuse this in insecure contexts, for example in a file. */
+async function copyTest(text: string, problem: string | null = null): Promise<WrittenTest> {
+  if (problem !== null) return { text, problem, isCopied: false };
+  const isCopied = await navigator.clipboard?.writeText(text).then(
+    () => true,
+    () => false,
+  );
+  return { text, problem, isCopied: isCopied ?? false };
+}
+
+interface TestDialogProps {
+  readonly title: string;
+  readonly test: WrittenTest;
+  readonly onClose: () => void;
+  /** How to use it. */
+  readonly children: ComponentChildren;
+}
+
+function TestDialog({ title, test: { text, problem, isCopied }, onClose, children }: TestDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const area = useRef<HTMLTextAreaElement>(null);
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+    if (problem === null) area.current?.focus();
+    if (!isCopied) area.current?.select();
+  }, [problem, isCopied]);
+  return (
+    <dialog ref={dialog} class="test-dialog stack" aria-labelledby="test-title" onClose={onClose}>
+      <h2 id="test-title">{title}</h2>
+      {problem !== null ? (
+        <p class="problem verbatim" role="alert">
+          {revealHidden(problem)}
+        </p>
+      ) : (
+        <>
+          <p role="status">
+            {isCopied ? 'Copied.' : 'The browser does not allow copying. Copy the selected text yourself.'}
+          </p>
+          {children}
+          <label>
+            <span class="visually-hidden">The test</span>
+            <textarea ref={area} readOnly rows={14} spellcheck={false} class="mono" value={text} />
+          </label>
+        </>
+      )}
+      <form method="dialog">
+        <button type="submit">Close</button>
+      </form>
+    </dialog>
+  );
+}
+
+const NOT_IN_A_FILE = 'Not available in an exported file. Open the journal with "postchain inspect".';
+
+/** Returns where the phases get their replies from, in words; null for the systems of other programs. */
+function profileText(log: RunLog): string | null {
+  const profile = runStart(log)?.profile;
+  if (profile === undefined) return null;
+  const phasesWith = (mode: CallMode) =>
+    PHASES.filter((phase) => (profile as Partial<Record<string, unknown>>)[phase] === mode);
+  return Object.entries(CALL_MODES)
+    .map(([mode, words]) => [words, phasesWith(mode as CallMode)] as const)
+    .filter(([, phases]) => phases.length > 0)
+    .map(([words, phases]) => `${words}: ${phases.join(', ')}`)
+    .join(' · ');
+}
+
+const CALL_MODES: Readonly<Record<CallMode, string>> = {
+  own: 'own call',
+  shared: 'shared call',
+  policy: 'no model call',
+};
 
 interface HeaderProps {
   readonly inspector: Inspector;

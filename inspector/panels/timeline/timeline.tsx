@@ -1,19 +1,158 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
-import { showing, type TimeAxis, type TimeWindow, timeAxis, windowBetween } from '../../fold/time-axis.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
-import { addKeys } from '../../ui-state/keys.ts';
-import type { PanelProps } from '../panel.tsx';
-import { createPlayer, type Moves, moveKeys, movesOf, type Player } from './moves.ts';
-import { positionText } from './scale.ts';
 import './timeline.css';
+import { type ReadonlySignal, type Signal, signal, useSignal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useMemo } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
 import { sumsOf } from '../../fold/spans.ts';
+import { cycleFrom, type Direction, phaseFrom, transitionFrom } from '../../fold/steps.ts';
+import {
+  played,
+  showing,
+  type TimeAxis,
+  type TimeWindow,
+  timeAxis,
+  windowBetween,
+  zoomed,
+} from '../../fold/time-axis.ts';
 import { IconButton } from '../../icon.tsx';
+import type { Inspector, RunView } from '../../ui-state/inspector.ts';
+import { addKeys, type Key } from '../../ui-state/keys.ts';
+import type { PanelProps } from '../panel.tsx';
 import { sumFacts } from './hover-card.tsx';
 import { createRangeSelection, type RangeSelection } from './range.ts';
+import { positionText } from './scale.ts';
+import type { Zoom } from './track.tsx';
 import { Track } from './track.tsx';
-import { zoomOf } from './zoom.ts';
+
+interface Moves {
+  entry(to: Direction): void;
+  transition(to: Direction): void;
+  phase(to: Direction): void;
+  cycle(to: Direction): void;
+  start(): void;
+  /** Moves to the latest entry and follows the run. */
+  follow(): void;
+}
+
+function movesOf({ view, cursor, moveTo }: Inspector): Moves {
+  const move = (find: (view: RunView) => number): void => {
+    const shown = view.peek();
+    if (shown !== null) moveTo(find(shown));
+  };
+  return {
+    entry: (to) => move(({ at }) => at + to),
+    transition: (to) => move(({ fold, at }) => transitionFrom(fold, at, to)),
+    phase: (to) => move(({ fold, at }) => phaseFrom(fold, at, to)),
+    cycle: (to) => move(({ fold, at }) => cycleFrom(fold, at, to)),
+    start: () => moveTo(0),
+    follow: () => {
+      cursor.value = null;
+    },
+  };
+}
+
+function moveKeys(moves: Moves, player: Player): readonly Key[] {
+  const key = (name: string, description: string, act: () => void): Key => ({
+    keys: [name],
+    description,
+    group: 'Move',
+    act,
+  });
+  return [
+    key('ArrowLeft', 'One entry back', () => moves.entry(-1)),
+    key('ArrowRight', 'One entry forward', () => moves.entry(1)),
+    key('Shift+ArrowLeft', 'Previous transition', () => moves.transition(-1)),
+    key('Shift+ArrowRight', 'Next transition', () => moves.transition(1)),
+    key('[', 'Previous phase', () => moves.phase(-1)),
+    key(']', 'Next phase', () => moves.phase(1)),
+    key('{', 'Previous cycle', () => moves.cycle(-1)),
+    key('}', 'Next cycle', () => moves.cycle(1)),
+    key('Home', 'First entry', moves.start),
+    key('End', 'Latest entry, and follow the run', moves.follow),
+    key(' ', 'Play, pause', player.toggle),
+    ...TRACK_KEYS.map(([keys, description]): Key => ({ keys, description, group: 'Timeline' })),
+  ];
+}
+
+const TRACK_KEYS: readonly (readonly [keys: readonly string[], description: string])[] = [
+  [['ArrowUp', 'ArrowDown'], 'Choose a lane'],
+  [['PageUp', 'PageDown'], 'Previous or next bar of the lane'],
+  [['Enter'], 'Select the bar; on a cycle, show its sums'],
+  [['r'], 'Start a range at the cursor, and end it'],
+  [['Escape'], 'Clear the range'],
+  [['+', '-', '0'], 'Zoom in, zoom out, show the whole run'],
+];
+
+interface Player {
+  readonly isPlaying: ReadonlySignal<boolean>;
+  toggle(): void;
+  stop(): void;
+}
+
+/** Plays the run back in 20 seconds, one step per frame; idle while paused. */
+function createPlayer({ view, cursor, moveTo }: Inspector, axisNow: () => TimeAxis): Player {
+  const isPlaying = signal(false);
+  let frame = 0;
+  let shownAt = 0;
+  let position = 0;
+  /** The last position set by playback; if the cursor is elsewhere, playback continues from there. */
+  let left = -1;
+
+  function stop(): void {
+    cancelAnimationFrame(frame);
+    isPlaying.value = false;
+  }
+
+  function show(nowMs: number): void {
+    const at = view.peek()?.at ?? 0;
+    const axis = axisNow();
+    if (at !== left) position = axis.positionOf(at);
+    const next = played(axis, position, Math.min(250, nowMs - shownAt));
+    shownAt = nowMs;
+    position = next.position;
+    left = next.seq;
+    if (next.isOver) {
+      end();
+      return;
+    }
+    if (next.seq !== at) moveTo(next.seq);
+    frame = requestAnimationFrame(show);
+  }
+
+  /** From here, follow a live run. */
+  function end(): void {
+    stop();
+    if (view.peek()?.run.live) cursor.value = null;
+    else moveTo(Number.MAX_SAFE_INTEGER);
+  }
+
+  function start(): void {
+    const shown = view.peek();
+    if (shown === null) return;
+    if (shown.at >= shown.count - 1) moveTo(0);
+    left = -1;
+    shownAt = performance.now();
+    isPlaying.value = true;
+    frame = requestAnimationFrame(show);
+  }
+
+  return {
+    isPlaying,
+    stop,
+    toggle: () => (isPlaying.peek() ? stop() : start()),
+  };
+}
+
+function zoomOf(window: Signal<TimeWindow | null>, axisNow: () => TimeAxis, cursor: () => number): Zoom {
+  return {
+    by(times) {
+      const axis = axisNow();
+      window.value = zoomed(window.peek(), axis.end, times, axis.positionOf(cursor()));
+    },
+    all() {
+      window.value = null;
+    },
+  };
+}
 
 export function Timeline({ inspector, view }: PanelProps) {
   return <TimelineOfRun key={view.run.runId} inspector={inspector} view={view} />;

@@ -1,20 +1,84 @@
 import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Bar, createLanes, type Lane } from '../../fold/lanes.ts';
+import { type Bar, createLanes, type Lane, type Strip } from '../../fold/lanes.ts';
+import { binarySearch } from '../../fold/sorted.ts';
 import type { Direction } from '../../fold/steps.ts';
 import { excerpt } from '../../fold/text.ts';
 import { panned, type TimeAxis, type TimeWindow, windowBetween, windowOf, zoomed } from '../../fold/time-axis.ts';
 import { type Inspector, oncePerFrame, type RunView } from '../../ui-state/inspector.ts';
 import { theme } from '../../ui-state/theme.ts';
 import type { PanelProps } from '../panel.tsx';
-import { barAt, barAtEntry, nextBarIn } from './bar-at.ts';
 import { useDrag } from './drag.ts';
 import { cleared, drawLanes, drawRuler, LANE_PX, type Paint, RULER_PX, readPaint } from './draw.ts';
 import { HoverCard, type Hovered } from './hover-card.tsx';
 import type { RangeSelection } from './range.ts';
-import { type Scale, scaleOf, spokenPosition } from './scale.ts';
-import { type Zoom, zoomByKey } from './zoom.ts';
+import { type Scale, scaleOf, spokenPosition, visibleRange } from './scale.ts';
+
+export interface Zoom {
+  /** Multiplies its length, around the cursor. */
+  by(times: number): void;
+  all(): void;
+}
+
+/** How far from a bar the pointer still hits it. */
+const NEAR_PX = 3;
+
+/** The bar of a lane under the pointer, or the nearest one; null if there is none within a few pixels. */
+function barAt(lane: Lane | undefined, scale: Scale, x: number): Bar | null {
+  for (const strip of lane?.strips.toReversed() ?? []) {
+    const [first, end] = visibleRange(strip, scale.entryAt(x - NEAR_PX), scale.entryAt(x + NEAR_PX));
+    let near: Bar | null = null;
+    for (let index = end - 1; index >= first; index -= 1) {
+      const bar = strip.bar(index);
+      const left = scale.xOf(bar.from);
+      const right = bar.to === null ? scale.endX : scale.xOf(bar.to);
+      if (left <= x && x <= right) return bar;
+      if (left - NEAR_PX <= x && x <= right + NEAR_PX) near ??= bar;
+    }
+    if (near !== null) return near;
+  }
+  return null;
+}
+
+/** The bar of a lane that an entry is part of, the latest if there are several. */
+function barAtEntry(lane: Lane | undefined, seq: number): Bar | null {
+  for (const strip of lane?.strips.toReversed() ?? []) {
+    const [first, end] = visibleRange(strip, seq, seq);
+    for (let index = end - 1; index >= first; index -= 1) {
+      const bar = strip.bar(index);
+      if (bar.to === null || bar.to >= seq) return bar;
+    }
+  }
+  return null;
+}
+
+/** The start of the next or previous bar of a lane; without one, the last or first entry of a run with `count`. */
+function nextBarIn(lane: Lane | undefined, seq: number, to: Direction, count: number): number {
+  const starts = (lane?.strips ?? []).filter(hasLength).flatMap((strip) => {
+    const index = to === 1 ? startedBy(strip, seq) : startedBy(strip, seq - 1) - 1;
+    return index >= 0 && index < strip.size ? [strip.from(index)] : [];
+  });
+  return to === 1 ? Math.min(count - 1, ...starts) : Math.max(0, ...starts);
+}
+
+const startedBy = (strip: Strip, seq: number): number => binarySearch(strip.size, (index) => strip.from(index) > seq);
+
+/** Decisions and events are moments on top of other bars. */
+const hasLength = (strip: Strip): boolean => strip.size > 0 && !['decision', 'event'].includes(strip.bar(0).kind);
+
+function zoomByKey(event: KeyboardEvent, zoom: Zoom): void {
+  const acts: Readonly<Record<string, () => void>> = {
+    '+': () => zoom.by(0.5),
+    '=': () => zoom.by(0.5),
+    '-': () => zoom.by(2),
+    '0': () => zoom.all(),
+  };
+  const act = acts[event.key];
+  if (act === undefined || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  act();
+}
 
 interface TrackProps extends PanelProps {
   readonly axis: TimeAxis;

@@ -35,12 +35,6 @@ export interface ListedOperation {
   readonly undoneAt: number | null;
 }
 
-export function listOperations(entries: Iterable<JournalEntry>): readonly ListedOperation[] {
-  const { listed, take } = operationList();
-  for (const entry of entries) take(entry);
-  return listed;
-}
-
 /** Lists operations entry by entry: `take` appends to `listed` what an entry applied. */
 export function operationList(): { readonly listed: readonly ListedOperation[]; take(entry: JournalEntry): void } {
   const listed: ListedOperation[] = [];

@@ -102,7 +102,7 @@ async function settled<Value>(work: Promise<Value> | undefined): Promise<Settled
  * Returns a function that computes a value per text, in order, and caches it. `compute` gets only new texts, each once. If it rejects,
  * nothing is cached.
  */
-export function createTextCache<Value, Args extends readonly unknown[]>(
+function createTextCache<Value, Args extends readonly unknown[]>(
   compute: (texts: Texts, ...args: Args) => Promise<readonly Value[]>,
 ): (texts: Texts, ...args: Args) => Promise<readonly Value[]> {
   const known = new Map<string, Value>();

@@ -9,8 +9,15 @@ import { locationOf } from '../../chain/presentation/answer-as-text.ts';
 import type { Run } from '../../chain/runtime/run.ts';
 import type { RunOptions } from '../../chain/runtime/run-options.ts';
 import { hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
-import { type ChainCallOptions, type ChainRequest, type ChainWarning, chainRequest, textIn } from './chain-request.ts';
+import type { Content } from '../../llm/content.ts';
+import { type ChainCallOptions, type ChainRequest, type ChainWarning, chainRequest } from './chain-request.ts';
 import { jsonAnswer } from './json-answer.ts';
+
+/** Returns the text of a `Content`, without its files. */
+function textIn(content: Content): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
+}
 
 export interface ChainRunner {
   run(options: RunOptions): Run;

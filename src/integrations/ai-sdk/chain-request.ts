@@ -85,12 +85,6 @@ function contentOf({ role, content }: ChainMessage): Content {
   });
 }
 
-/** Returns the text of a `Content`, without its files. */
-export function textIn(content: Content): string {
-  if (typeof content === 'string') return content;
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n');
-}
-
 const isBlank = (content: Content): boolean => typeof content === 'string' && content.trim() === '';
 
 function textOf(content: ChainMessage['content']): string {

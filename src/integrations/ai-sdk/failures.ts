@@ -39,11 +39,6 @@ export function failureOf(given: unknown, settings: FailureSettings): Failure {
 
 export const CUT = failure('stream_cut', 'the reply ended before it was complete', { retryable: true });
 
-/** The failure of a reply without content: the connection was lost, or the response is not a stream, such as a page of HTML. */
-export const EMPTY = failure('stream_cut', 'the reply contains nothing; check the base URL of the provider', {
-  retryable: true,
-});
-
 /** The reply cannot be read, even if its status is 200. */
 const GARBLED = /^AI_(JSONParse|TypeValidation|EmptyResponseBody|InvalidResponseData|NoContentGenerated)Error$/u;
 

@@ -3,8 +3,13 @@ import type { FinishReason, ModelPart } from '../../../machines/contracts/model.
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import { failure } from '../../models/openai/failures.ts';
-import { CUT, EMPTY, maskKeys } from './failures.ts';
+import { CUT, maskKeys } from './failures.ts';
 import type { AiSdkStreamPart } from './language-model.ts';
+
+/** The failure of a reply without content: the connection was lost, or the response is not a stream, such as a page of HTML. */
+const EMPTY = failure('stream_cut', 'the reply contains nothing; check the base URL of the provider', {
+  retryable: true,
+});
 
 export interface ReplyContext {
   readonly version: string;

@@ -95,30 +95,6 @@ function createQueue<Update>(first: Iterable<Update>): Queue<Update> {
   };
 }
 
-/** Returns a feed as an async iterable. `start` is called on each read, `onLeave` when a reader stops early. */
-export function iterableOf<Update>(feed: Feed<Update>, start: () => void, onLeave: () => void): AsyncIterable<Update> {
-  return {
-    [Symbol.asyncIterator]() {
-      let reader: Reader<Update> | null = null;
-      let isOver = false;
-      return {
-        async next() {
-          if (isOver) return { done: true, value: undefined };
-          reader ??= feed.open();
-          start();
-          return reader.next();
-        },
-        async return() {
-          isOver = true;
-          reader?.close();
-          onLeave();
-          return { done: true, value: undefined };
-        },
-      };
-    },
-  };
-}
-
 /** A first-in, first-out queue with amortized constant time per update. */
 export class UpdateQueue<Update> {
   #updates: Update[] = [];

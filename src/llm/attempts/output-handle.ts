@@ -7,8 +7,32 @@ import { onAbort } from '../../internal/async.ts';
 import { AttemptsExhausted } from './attempts-exhausted.ts';
 import type { HookError } from './create-attempt.ts';
 import type { ElementFeed } from './element-feed.ts';
-import { type Feed, iterableOf, type Reader } from './feed.ts';
+import type { Feed, Reader } from './feed.ts';
 import type { ElementUpdate, ResetUpdate, StructuredUpdate } from './updates.ts';
+
+/** Returns a feed as an async iterable. `start` is called on each read, `onLeave` when a reader stops early. */
+function iterableOf<Update>(feed: Feed<Update>, start: () => void, onLeave: () => void): AsyncIterable<Update> {
+  return {
+    [Symbol.asyncIterator]() {
+      let reader: Reader<Update> | null = null;
+      let isOver = false;
+      return {
+        async next() {
+          if (isOver) return { done: true, value: undefined };
+          reader ??= feed.open();
+          start();
+          return reader.next();
+        },
+        async return() {
+          isOver = true;
+          reader?.close();
+          onLeave();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
 
 /** A value in progress, or done. The model is called when the value, an update or an element is first requested. */
 export interface StructuredOutput<Input, Output> extends AsyncIterable<StructuredUpdate<Input, Output>> {

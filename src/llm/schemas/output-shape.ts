@@ -1,8 +1,16 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Validation } from '../../../machines/contracts/attempt.ts';
+import type { Failure } from '../../../machines/contracts/failure.ts';
+import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { mapMaybePromise } from '../../internal/async.ts';
 import { isJsonNode, type JsonNode, nullRemover } from '../../internal/json-schema.ts';
-import { type JsonSchema, jsonSchemaOf, schemaFailure, transformationFailure } from '../../internal/standard-schema.ts';
+import { type JsonSchema, jsonSchemaOf, schemaFailure } from '../../internal/standard-schema.ts';
+
+/** Returns the failure of a schema that threw; the usual cause is a transformation of the user's. */
+function transformationFailure(error: unknown): Failure {
+  const message = `The reply matches its schema, but the schema failed to transform it: ${unexpectedFailure(error).message}`;
+  return failureOf('transformation', 'transformation_failed', message);
+}
 
 /** What a reply must be: the JSON Schema that the model receives, and the validation that every reply must pass. */
 export interface OutputShape extends RootObject {

@@ -9,7 +9,6 @@ import {
   isAboutToolChoice,
   isFailedGeneration,
   isPromptTooLong,
-  isUnsupported,
   REJECTION_STATUSES,
   type Rejection,
   rejectsTools,
@@ -17,6 +16,13 @@ import {
   serverError,
 } from './server-errors.ts';
 import { strictSchema } from './strict-schema.ts';
+
+const UNSUPPORTED =
+  /not supported|unsupported|not support |unrecogni[sz]ed|unknown (field|parameter)|extra (inputs|fields)/iu;
+
+function isUnsupported(text: string): boolean {
+  return UNSUPPORTED.test(text);
+}
 
 const RICHEST = {
   format: 'strict_schema',

@@ -72,12 +72,6 @@ const eventSchema = z.object({
   error: z.optional(z.unknown()),
 });
 
-/** Whether a value is an event of the Responses API, or a whole response. A chat completion has no `type`. */
-export function isResponseEvent(value: unknown): boolean {
-  const { type, object } = (value ?? {}) as { type?: unknown; object?: unknown };
-  return object === 'response' || (typeof type === 'string' && /^(response\.|error$)/u.test(type));
-}
-
 const NOTHING: ReplyChunk = { content: null, reason: null, usage: null, error: null };
 
 /**

@@ -101,13 +101,6 @@ export function serverError(thrown: unknown): ServerError | null {
 
 export const REJECTION_STATUSES: ReadonlySet<number> = new Set([400, 404, 422, 501]);
 
-const UNSUPPORTED =
-  /not supported|unsupported|not support |unrecogni[sz]ed|unknown (field|parameter)|extra (inputs|fields)/iu;
-
-export function isUnsupported(text: string): boolean {
-  return UNSUPPORTED.test(text);
-}
-
 const CHOICE = /tool[_ ]?choice|forces? tool use/iu;
 const NO_CALL = /did not call|failed to call|tool_use_failed/iu;
 const TOOLS = /\btools?\b|\btool_?calls?\b|function[- _]?call/iu;

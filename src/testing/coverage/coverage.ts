@@ -13,6 +13,10 @@ import {
   activeNodes,
   type Configuration,
   candidatesFor,
+  domainOf,
+  initialNodes,
+  isInside,
+  resolvedTargets,
   transitionsTaken,
   withoutPreempted,
 } from '../../internal/xstate-internals.ts';
@@ -20,8 +24,52 @@ import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../exploration/reached-items.ts';
 import { candidateGroups, transitionsOf } from '../structure/chart-structure.ts';
 import { coverageItems, delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../structure/coverage-items.ts';
-import { statesAtStart, statesEnteredBy } from '../structure/entered-states.ts';
-import { type CoveredItem, type MachineCoverage, nameByStates, renamed } from './machine-coverage.ts';
+import { type CoveredItem, type MachineCoverage, renamed } from './machine-coverage.ts';
+
+const statesAtStart = ({ root }: AnyStateMachine): readonly string[] => keysOf(initialNodes(root));
+
+/**
+ * Returns the keys of the states that a transition enters: the path from its domain down to its targets, and the initial states of the
+ * targets. A history target leads to the states in `history`, or else to its default.
+ */
+function statesEnteredBy(
+  transition: AnyTransitionDefinition,
+  history: Configuration['history'] = {},
+): readonly string[] {
+  const targets = (transition.target ?? []).flatMap((node) => resolvedTargets(node, history));
+  if (targets.length === 0) return [];
+  const domain = domainOf(transition, targets);
+  const entered = new Set<AnyStateNode>();
+  for (const node of targets) {
+    for (const inner of initialNodes(node)) entered.add(inner);
+    for (let outer = node.parent; outer && outer !== domain; outer = outer.parent)
+      for (const one of outer.type === 'parallel' ? withOtherRegions(outer, targets) : [outer]) entered.add(one);
+    if (node !== domain && domain?.type === 'parallel')
+      for (const one of withOtherRegions(domain, targets)) entered.add(one);
+  }
+  if (domain !== undefined) entered.delete(domain);
+  return keysOf(entered);
+}
+
+/** A parallel state and the initial states of those of its regions that contain no target. */
+const withOtherRegions = (parallel: AnyStateNode, targets: readonly AnyStateNode[]): readonly AnyStateNode[] => [
+  parallel,
+  ...Object.values(parallel.states)
+    .filter(({ type }) => type !== 'history')
+    .filter((region) => !targets.some((target) => target === region || isInside(target, region)))
+    .flatMap(initialNodes),
+];
+
+const keysOf = (nodes: Iterable<AnyStateNode>): readonly string[] => [...nodes].map(({ id }) => stateKey(id));
+
+const MAX_NAMED = 3;
+
+/** Names a machine by its outermost states: all machines without an id have the same. */
+function nameByStates({ chart: { id, states } }: MachineCoverage): string {
+  const names = states.filter(({ parent }) => parent === id).map(({ name }) => name);
+  if (names.length === 0) return id;
+  return `${id} ${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ', …' : ''}`;
+}
 
 /** Counts which parts of charts are reached by tests (through `inspect`), recorded runs and explorations. */
 export interface CoverageCollector {

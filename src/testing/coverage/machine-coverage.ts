@@ -12,15 +12,6 @@ export interface MachineCoverage {
   readonly items: readonly CoveredItem[];
 }
 
-const MAX_NAMED = 3;
-
-/** Names a machine by its outermost states: all machines without an id have the same. */
-export function nameByStates({ chart: { id, states } }: MachineCoverage): string {
-  const names = states.filter(({ parent }) => parent === id).map(({ name }) => name);
-  if (names.length === 0) return id;
-  return `${id} ${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ', …' : ''}`;
-}
-
 /** Gives different machines different names. */
 export function withUniqueNames(all: readonly MachineCoverage[]): readonly MachineCoverage[] {
   const taken = new Set<string>();

@@ -2,13 +2,99 @@ import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, EventFrom, Inp
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { chartOf } from '../../durable/charts/chart.ts';
 import { firstLineOf, oneLine } from '../../internal/printable.ts';
+import { parentOf } from '../../internal/xstate-internals.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
+import type { RunningActor } from '../structure/running-actors.ts';
+import { activeActors, childOf, hasGeneratedId, inputOf, spawnedActors } from '../structure/running-actors.ts';
+import type { ActorIds } from './exact-json.ts';
+import { exactJson } from './exact-json.ts';
 import type { Exploration, ExploredEdge, ExploredPlace, ExploredState, StartState } from './exploration.ts';
+import type { Place } from './occurrences.ts';
 import { type EventsOption, type Occurrences, type Outcomes, occurrencesOf } from './occurrences.ts';
 import { type PureSteps, pureSteps } from './pure-steps.ts';
-import { createStateKey, describeDifference } from './state-keys.ts';
+import { describeDifference } from './state-keys.ts';
 import { withStubActors } from './stub-actors.ts';
+import { timerKey } from './timers.ts';
+
+interface StateKey {
+  /** Identifies a snapshot's abstract state. */
+  of(snapshot: AnyMachineSnapshot): string;
+  /** Identifies the rest of a place: which actors have ended and which delays are running. */
+  ofRest(place: Place): string;
+}
+
+/**
+ * Returns a function that identifies a snapshot's abstract state as JSON: its state value and status, its history states, its spawned
+ * actors, and the abstraction; without an abstraction, the entire context and output, and the inputs of actors whose outcomes depend on them.
+ */
+function createStateKey(
+  abstraction: ((snapshot: AnyMachineSnapshot) => unknown) | undefined,
+  readsInput: (actor: RunningActor) => boolean,
+): StateKey {
+  const idsOf = (snapshot: AnyMachineSnapshot): ActorIds => ({
+    names: namesOfIds(snapshot, abstraction !== undefined),
+    // The machine itself may be in its own context.
+    isRunning: (ref) => parentOf(ref) === undefined || ref === childOf(snapshot, ref.id),
+    varies: (id) => abstraction !== undefined || hasGeneratedId({ id }),
+  });
+
+  function of(snapshot: AnyMachineSnapshot): string {
+    const { value, status, context, output, error } = snapshot;
+    const ids = idsOf(snapshot);
+    const spawned = spawnedActors(snapshot).map(({ id, name }) => ids.names.get(id) ?? `${name} ${id}`);
+    const known = new Map<object, string>();
+    try {
+      const [rest, inputs] =
+        abstraction === undefined
+          ? [
+              { context: exactJson(context, 'context', ids, known), output: exactJson(output, 'output', ids, known) },
+              inputsOf(snapshot, ids),
+            ]
+          : [exactJson(abstraction(snapshot), 'abstraction', ids), []];
+      const failure = status === 'error' ? firstLineOf(error) : '';
+      return JSON.stringify([value, status, rest, historyOf(snapshot), failure, inputs, ...spawned.sort()]);
+    } catch (cause) {
+      throw new PostChainError(
+        'exploration_failed',
+        `The abstraction of ${JSON.stringify(value)} is not JSON (${firstLineOf(cause)}); pass an "abstraction" that returns JSON`,
+        { cause },
+      );
+    }
+  }
+
+  function inputsOf(snapshot: AnyMachineSnapshot, ids: ActorIds): readonly unknown[] {
+    return activeActors(snapshot)
+      .filter(readsInput)
+      .map(({ id }) => [ids.names.get(id) ?? id, exactJson(inputOf(childOf(snapshot, id)), `the input of ${id}`, ids)]);
+  }
+
+  return {
+    of,
+    ofRest({ snapshot, ended, timers }) {
+      const { names } = idsOf(snapshot);
+      const ids = ended.map((id) => names.get(id) ?? id).sort();
+      return `${ids.join()} ${timers.map(timerKey).sort().join()}`;
+    },
+  };
+}
+
+/**
+ * Names spawned actors by their logic and number. With an abstraction, it decides whether their ids matter; without one, only the ids that
+ * XState generates are replaced.
+ */
+function namesOfIds(snapshot: AnyMachineSnapshot, all: boolean): ReadonlyMap<string, string> {
+  const renamed = spawnedActors(snapshot).filter((actor) => all || hasGeneratedId(actor));
+  return new Map(renamed.map(({ id, name, nth }) => [id, `${name}#${nth}`]));
+}
+
+/** The active states that XState remembers, by the ids of history states. */
+const historyOf = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    Object.entries(historyValue)
+      .map(([id, nodes]) => [id, nodes.map((node) => node.id).sort()] as const)
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
 
 export interface ExploreOptions<Machine extends AnyStateMachine> {
   /** The possible outcomes of each actor, by its name. A machine that starts no actors needs none. */

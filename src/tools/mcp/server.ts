@@ -1,14 +1,174 @@
+import type { CallToolResult, Tool as ListedTool, VersionNegotiationMode } from '@modelcontextprotocol/client';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { deadline } from '../../internal/async.ts';
+import { clipped } from '../../../machines/text/clip.ts';
+import { wellFormed } from '../../../machines/text/well-formed.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { deadline, linkSignals, unlessAborted } from '../../internal/async.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';
 import type { Capability } from '../capability.ts';
 import { createRegistry } from '../registry.ts';
-import { type Connection, connect } from './connection.ts';
+import { type Connection, isSessionLost } from './connection.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { type McpSettings, mcpError } from './options.ts';
-import { listTools, type Reconnecting, selectTools, type Tool, toolCapability } from './tools.ts';
-import { loadSdk } from './transport.ts';
+import { argumentsSchema, listTools, resultText, type Tool } from './tools.ts';
+import type { Sdk } from './transport.ts';
+import { httpTransport, loadSdk, stdioTransport } from './transport.ts';
+
+/** Only the signals limit the time of a call, not the SDK's default timeout of a minute. */
+async function callTool(
+  { client, gone }: Connection,
+  { name, inputSchema }: Pick<ListedTool, 'name' | 'inputSchema'>,
+  args: Record<string, unknown>,
+  ...signals: readonly AbortSignal[]
+): Promise<CallToolResult> {
+  const until = linkSignals(gone, ...signals);
+  try {
+    return await client.callTool(
+      { name, arguments: wellFormed(args) },
+      { signal: until.signal, timeout: MAX_TIMER_MS, toolDefinition: { name, inputSchema } },
+    );
+  } catch (error) {
+    throw until.signal.aborted ? until.signal.reason : error;
+  } finally {
+    until.forget();
+  }
+}
+
+/** OpenAI's limit for the description of a function. */
+const MAX_DESCRIPTION_CHARS = 1_024;
+
+interface Reconnecting {
+  /** Aborts when the connection is closed by the user. */
+  readonly closed: AbortSignal;
+  /** Resolves to the connection, or to a new one if it is gone. */
+  get(): Promise<Connection>;
+  /** Makes the next `get` reconnect. Calls that use the connection continue. */
+  drop(connection: Connection): void;
+  /** Closes the connection and rejects every later `get`. Never rejects. */
+  close(): Promise<void>;
+}
+
+interface Parts {
+  readonly sdk: Sdk;
+  readonly settings: McpSettings;
+  readonly server: Reconnecting;
+}
+
+function toolCapability({ sdk, settings, server }: Parts, name: string, tool: Tool): Capability {
+  const { $schema: _, ...jsonSchema } = tool.inputSchema;
+  return {
+    name,
+    description: descriptionOf(tool),
+    arguments: argumentsSchema(sdk, tool.inputSchema),
+    jsonSchema,
+    ...(settings.timeoutMs !== undefined && { timeoutMs: settings.timeoutMs }),
+    execute: async (args, { signal }) => {
+      const result = await callOnce(server, tool, args as Record<string, unknown>, signal).catch((error) => {
+        throw mcpError(settings, `failed at "${redactSecrets(tool.name, [])}"`, error);
+      });
+      const text = resultText(result);
+      if (result.isError)
+        throw new PostChainError('mcp_failed', redactSecrets(text, settings.secrets) || 'the tool failed');
+      return text;
+    },
+  };
+}
+
+/** Calls a tool once, or again in a new session if the server no longer knows the session. */
+async function callOnce(server: Reconnecting, tool: Tool, args: Record<string, unknown>, signal: AbortSignal) {
+  const connection = await unlessAborted(server.get(), signal);
+  try {
+    return await callTool(connection, tool, args, signal, server.closed);
+  } catch (error) {
+    if (!(await isSessionLost(connection, error, signal))) throw error;
+    server.drop(connection);
+    return callTool(await unlessAborted(server.get(), signal), tool, args, signal, server.closed);
+  }
+}
+
+function descriptionOf({ name, title, description }: Tool): string {
+  const text = [description, title, name].map(readable).find((one) => one !== '') ?? '';
+  return clipped(text, MAX_DESCRIPTION_CHARS);
+}
+
+/** Removes control characters other than line breaks and tabs, and invisible characters. */
+function readable(text = ''): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]|[\p{Cf}\p{Cs}]/gu, '').trim();
+}
+
+/**
+ * Connects with `initialize`, which nearly all servers support, and otherwise with the newer protocol 2026-07-28, which has no `initialize`.
+ *
+ * @throws PostChainError `mcp_failed`; the server's process has then ended.
+ */
+async function connect(sdk: Sdk, settings: McpSettings, signal: AbortSignal): Promise<Connection> {
+  const within = deadline(settings.connectTimeoutMs, signal);
+  try {
+    signal.throwIfAborted();
+    return await connectBy('legacy', sdk, settings, within.signal).catch(async (error) => {
+      if (!isNewerServer(error)) throw error;
+      return connectBy('auto', sdk, settings, within.signal);
+    });
+  } catch (error) {
+    throw mcpError(settings, 'could not be connected', error);
+  } finally {
+    within.forget();
+  }
+}
+
+async function connectBy(
+  mode: VersionNegotiationMode,
+  sdk: Sdk,
+  settings: McpSettings,
+  signal: AbortSignal,
+): Promise<Connection> {
+  const server = 'command' in settings ? await stdioTransport(settings) : httpTransport(sdk, settings);
+  const client = new sdk.Client(
+    { name: manifest.name, version: manifest.version },
+    { capabilities: {}, inputRequired: { autoFulfill: false }, versionNegotiation: { mode } },
+  );
+  let ended: Promise<void> | undefined;
+  const end = (isFailing: boolean): Promise<void> => {
+    ended ??= server.end(isFailing);
+    return ended;
+  };
+  try {
+    await unlessAborted(client.connect(server.transport, { signal, timeout: MAX_TIMER_MS }), signal);
+    return { ...server, end, client };
+  } catch (error) {
+    await end(true);
+    throw signal.aborted ? signal.reason : isClosed(error) ? server.gone.reason : error;
+  }
+}
+
+const METHOD_NOT_FOUND = -32_601;
+
+const UNSUPPORTED_VERSION = -32_022;
+
+function isNewerServer(error: unknown): boolean {
+  const { code, status } = (error ?? {}) as { code?: unknown; status?: unknown };
+  return code === METHOD_NOT_FOUND || code === UNSUPPORTED_VERSION || status === 400;
+}
+
+function isClosed(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'CONNECTION_CLOSED';
+}
+
+/** @throws PostChainError `invalid_option` for an unknown name in `include` or `exclude`. */
+function selectTools(tools: readonly Tool[], { name, include, exclude = [] }: McpSettings): readonly Tool[] {
+  const names = new Set(tools.map((tool) => tool.name));
+  for (const [option, given] of Object.entries({ include, exclude })) {
+    const unknown = given?.find((one) => !names.has(one));
+    if (unknown === undefined) continue;
+    const known = redactSecrets([...names].join(', '), []);
+    const message = `${option}: the MCP server "${name}" has no tool ${JSON.stringify(unknown)}; it has ${known}.`;
+    throw new PostChainError('invalid_option', message);
+  }
+  return tools.filter((tool) => (include?.includes(tool.name) ?? true) && !exclude.includes(tool.name));
+}
 
 export async function connectServer(settings: McpSettings): Promise<McpConnection> {
   const { name } = settings;

@@ -1,16 +1,11 @@
 import type { CallToolResult, Client, ContentBlock } from '@modelcontextprotocol/client';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as z from 'zod/mini';
-import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { clipped } from '../../../machines/text/clip.ts';
-import { unlessAborted } from '../../internal/async.ts';
 import { firstLongNumber } from '../../internal/json-text.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
-import type { Capability } from '../capability.ts';
-import { type Connection, callTool, isSessionLost } from './connection.ts';
 import type { LeftOut } from './mcp-connection.ts';
-import { type McpSettings, mcpError } from './options.ts';
 import type { Sdk } from './transport.ts';
 
 const MAX_PAGES = 50;
@@ -80,19 +75,6 @@ async function listPages(client: Client, signal: AbortSignal): Promise<readonly 
   return tools;
 }
 
-/** @throws PostChainError `invalid_option` for an unknown name in `include` or `exclude`. */
-export function selectTools(tools: readonly Tool[], { name, include, exclude = [] }: McpSettings): readonly Tool[] {
-  const names = new Set(tools.map((tool) => tool.name));
-  for (const [option, given] of Object.entries({ include, exclude })) {
-    const unknown = given?.find((one) => !names.has(one));
-    if (unknown === undefined) continue;
-    const known = redactSecrets([...names].join(', '), []);
-    const message = `${option}: the MCP server "${name}" has no tool ${JSON.stringify(unknown)}; it has ${known}.`;
-    throw new PostChainError('invalid_option', message);
-  }
-  return tools.filter((tool) => (include?.includes(tool.name) ?? true) && !exclude.includes(tool.name));
-}
-
 function nameOf(listed: unknown): string {
   const { name } = (listed ?? {}) as { name?: unknown };
   return typeof name === 'string' ? redactSecrets(name, []) : '';
@@ -104,68 +86,6 @@ function charsOf(schema: object): number {
   } catch {
     return Number.POSITIVE_INFINITY;
   }
-}
-
-/** OpenAI's limit for the description of a function. */
-const MAX_DESCRIPTION_CHARS = 1_024;
-
-export interface Reconnecting {
-  /** Aborts when the connection is closed by the user. */
-  readonly closed: AbortSignal;
-  /** Resolves to the connection, or to a new one if it is gone. */
-  get(): Promise<Connection>;
-  /** Makes the next `get` reconnect. Calls that use the connection continue. */
-  drop(connection: Connection): void;
-  /** Closes the connection and rejects every later `get`. Never rejects. */
-  close(): Promise<void>;
-}
-
-interface Parts {
-  readonly sdk: Sdk;
-  readonly settings: McpSettings;
-  readonly server: Reconnecting;
-}
-
-export function toolCapability({ sdk, settings, server }: Parts, name: string, tool: Tool): Capability {
-  const { $schema: _, ...jsonSchema } = tool.inputSchema;
-  return {
-    name,
-    description: descriptionOf(tool),
-    arguments: argumentsSchema(sdk, tool.inputSchema),
-    jsonSchema,
-    ...(settings.timeoutMs !== undefined && { timeoutMs: settings.timeoutMs }),
-    execute: async (args, { signal }) => {
-      const result = await callOnce(server, tool, args as Record<string, unknown>, signal).catch((error) => {
-        throw mcpError(settings, `failed at "${redactSecrets(tool.name, [])}"`, error);
-      });
-      const text = resultText(result);
-      if (result.isError)
-        throw new PostChainError('mcp_failed', redactSecrets(text, settings.secrets) || 'the tool failed');
-      return text;
-    },
-  };
-}
-
-/** Calls a tool once, or again in a new session if the server no longer knows the session. */
-async function callOnce(server: Reconnecting, tool: Tool, args: Record<string, unknown>, signal: AbortSignal) {
-  const connection = await unlessAborted(server.get(), signal);
-  try {
-    return await callTool(connection, tool, args, signal, server.closed);
-  } catch (error) {
-    if (!(await isSessionLost(connection, error, signal))) throw error;
-    server.drop(connection);
-    return callTool(await unlessAborted(server.get(), signal), tool, args, signal, server.closed);
-  }
-}
-
-function descriptionOf({ name, title, description }: Tool): string {
-  const text = [description, title, name].map(readable).find((one) => one !== '') ?? '';
-  return clipped(text, MAX_DESCRIPTION_CHARS);
-}
-
-/** Removes control characters other than line breaks and tabs, and invisible characters. */
-function readable(text = ''): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]|[\p{Cf}\p{Cs}]/gu, '').trim();
 }
 
 type Check = (value: unknown) => { readonly valid: boolean; readonly errorMessage: string | undefined };

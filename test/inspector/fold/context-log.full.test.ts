@@ -6,12 +6,12 @@ import type { ContextOperation } from '../../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { contextOf } from '../../../machines/policies/context.ts';
-import { contextHistory, listOperations } from '../../../src/chain/journal/context-history.ts';
+import { contextHistory } from '../../../src/chain/journal/context-history.ts';
 import { stateAt as stateOf } from '../../../src/chain/journal/state-at.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { folded } from '../../support/inspector/inspected-runs.ts';
 import { fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
-import { startScripted } from '../../support/run-chain.ts';
+import { listOperations, startScripted } from '../../support/run-chain.ts';
 import { sampleSize } from '../../support/soak.ts';
 
 const start = startScripted().run.journal[0] as JournalEntry;

@@ -7,7 +7,7 @@ import { readHtml } from '../../../src/documents/read-html.ts';
 import { readJson } from '../../../src/documents/read-json.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { readText } from '../../../src/documents/read-text.ts';
-import { atOnce } from '../../../src/internal/async.ts';
+import { atOnce } from '../../support/at-once.ts';
 import { operationsOf } from '../../support/operation-count.ts';
 
 const repeated = (unit: string) => (chars: number) => unit.repeat(Math.ceil(chars / unit.length));

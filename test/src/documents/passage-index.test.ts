@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { retrievalSchema } from '../../../machines/contracts/passage.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
-import { atOnce } from '../../../src/internal/async.ts';
+import { atOnce } from '../../support/at-once.ts';
 
 const pages = {
   'yield.md':

@@ -4,7 +4,7 @@ import { passagesOf } from '../../../src/documents/passages.ts';
 import { readHtml } from '../../../src/documents/read-html.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { readText } from '../../../src/documents/read-text.ts';
-import { atOnce } from '../../../src/internal/async.ts';
+import { atOnce } from '../../support/at-once.ts';
 
 const passages = (markdown: string) => atOnce(passagesOf({ path: 'a.md', blocks: atOnce(readMarkdown(markdown)) }));
 const word = fc.stringMatching(/^[a-z]{3,9}$/);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readHtml } from '../../../src/documents/read-html.ts';
-import { atOnce } from '../../../src/internal/async.ts';
+import { atOnce } from '../../support/at-once.ts';
 
 describe('reading HTML', () => {
   it('returns text with headings and lines, without scripts, styles and navigation', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
-import { atOnce } from '../../../src/internal/async.ts';
+import { atOnce } from '../../support/at-once.ts';
 
 describe('reading Markdown', () => {
   it('returns blocks with their heading path and lines', () => {

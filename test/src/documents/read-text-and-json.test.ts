@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { passagesOf } from '../../../src/documents/passages.ts';
 import { readJson } from '../../../src/documents/read-json.ts';
 import { readText } from '../../../src/documents/read-text.ts';
-import { atOnce } from '../../../src/internal/async.ts';
+import { atOnce } from '../../support/at-once.ts';
 
 describe('reading plain text', () => {
   it('returns paragraphs, lists with their introduction, and code', () => {

@@ -5,7 +5,7 @@ import { requestTerms, stemsOf, termWeights } from '../../../machines/text/terms
 import type { ParsedDocument } from '../../../src/documents/document.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { passagesOf } from '../../../src/documents/passages.ts';
-import { atOnce } from '../../../src/internal/async.ts';
+import { atOnce } from '../../support/at-once.ts';
 
 /** Ranks passages as the index should, with a well-tested implementation of BM25+, prefixes and edit distances. */
 function oracle(documents: readonly ParsedDocument[]) {

@@ -1,7 +1,6 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { ONE_CALL_PER_PHASE } from '../../../machines/contracts/profile.ts';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { fileJournals, journalFile, linesOf, memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
@@ -11,7 +10,7 @@ import { replies } from '../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { fileWith } from '../../support/journal-files.ts';
-import { scriptedChain, startScripted } from '../../support/run-chain.ts';
+import { ONE_CALL_PER_PHASE, scriptedChain, startScripted } from '../../support/run-chain.ts';
 
 /** An ended run and its stored journal. */
 async function recorded(journals: JournalStore, runId = 'run-1') {

@@ -1,13 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import {
-  actionResultOf,
-  next,
-  startActionWithCapabilities,
-  workCall,
-  workCapability,
-} from '../../support/action-machine.ts';
+import { actionResultOf, startActionWithCapabilities, workCall, workCapability } from '../../support/action-machine.ts';
 import { flush } from '../../support/attempt-machine.ts';
 
 /** Starts the action machine with a capability that never settles by itself. */
@@ -39,14 +32,6 @@ describe('a capability in the action loop', () => {
     expect(JSON.parse(JSON.stringify(results))).toStrictEqual(results);
   });
 
-  test('[R2] is timed by the clock of the run', async () => {
-    const { actor, clock, settle } = await startHanging({ capabilityMs: 1_000 });
-    clock.increment(470);
-    settle.resolve('done');
-    await flush(500);
-    expect(actor.getSnapshot().context.results[0]).toMatchObject({ startedAtMs: 0, durationMs: 470 });
-  });
-
   test.each([
     ['n=3', 'arguments_not_object'],
     ['[3]', 'arguments_not_object'],
@@ -69,67 +54,5 @@ describe('a capability in the action loop', () => {
     expect(signal.aborted).toBe(true);
     await flush(500);
     expect(actor.getSnapshot()).toMatchObject({ status: 'done', context: { results: [{ success: false }] } });
-  });
-
-  test.each(['resolve', 'reject'] as const)(
-    '[R10] is aborted when the machine stops, and ignored if it settles later: %s',
-    async (late) => {
-      const unhandled = vi.fn();
-      process.on('unhandledRejection', unhandled);
-      try {
-        const { actor, signal, settle } = await startHanging();
-        expect(signal.aborted).toBe(false);
-        actor.stop();
-        expect(signal.aborted).toBe(true);
-        settle[late](new Error('late'));
-        await setImmediate();
-        await setImmediate();
-        expect(actor.getSnapshot().context.results).toEqual([]);
-        expect(unhandled).not.toHaveBeenCalled();
-      } finally {
-        process.off('unhandledRejection', unhandled);
-      }
-    },
-  );
-});
-
-describe('the decider', () => {
-  const capabilities = [workCapability(() => 'ran')];
-  const failing = () => {
-    throw new Error('no');
-  };
-
-  test.each<[string, object, string]>([
-    ['[R6] by default ends the loop after the first run', {}, 'done'],
-    ['[R5] ends the loop after the first run if there is none', { decider: null }, 'no_decider'],
-    ['[R7] ends the loop with the last result if it throws', { decider: failing }, 'decider_failed'],
-    ...[next('play'), next('work', 5), next('__proto__')].map((step): [string, object, string] => [
-      `[R5] ends the loop with the last result if its next step is invalid: ${JSON.stringify(step)}`,
-      { decider: () => step },
-      'invalid_next_step',
-    ]),
-  ])('%s', async (_, decider, stopReason) => {
-    const result = await actionResultOf({ capabilities, wish: workCall(), ...decider });
-    expect(result).toMatchObject({ results: [{ output: 'ran' }], stopReason });
-  });
-
-  it('is aborted when the machine stops, and ends the loop with the last result if it never answers', async () => {
-    const signals: AbortSignal[] = [];
-    const start = () =>
-      startActionWithCapabilities({
-        capabilities,
-        wish: workCall(),
-        decider: (_, { signal }) => {
-          signals.push(signal);
-          return new Promise(() => {});
-        },
-      });
-    const [stopped, waiting] = [start(), start()];
-    await flush(500);
-    stopped.actor.stop();
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
-    waiting.clock.increment(1_000_000_000);
-    await flush(500);
-    expect(waiting.actor.getSnapshot().output).toMatchObject({ ok: true, value: { results: [{ output: 'ran' }] } });
   });
 });

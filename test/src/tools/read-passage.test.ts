@@ -3,10 +3,10 @@ import type { ParsedDocument } from '../../../src/documents/document.ts';
 import { passagesOf } from '../../../src/documents/passages.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { readText } from '../../../src/documents/read-text.ts';
-import { atOnce } from '../../../src/internal/async.ts';
 import { checkArguments } from '../../../src/tools/check-arguments.ts';
 import { readPassage } from '../../../src/tools/read-passage.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';
+import { atOnce } from '../../support/at-once.ts';
 
 const context = {
   signal: new AbortController().signal,

@@ -3,7 +3,7 @@ import { build } from 'vite';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { contextOf, undo } from '../../../../machines/policies/context.ts';
-import { contextHistory, listOperations } from '../../../../src/chain/journal/context-history.ts';
+import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
 import { stateAt } from '../../../../src/chain/journal/state-at.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { exportRun } from '../../../../src/inspection/export-run.ts';
@@ -11,6 +11,7 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { contextRun, filePage, HOSTILE_REPLY, LONG_MESSAGE } from '../../../support/inspector/inspected-runs.ts';
 import { pageTests } from '../../../support/inspector/test-page.ts';
+import { listOperations } from '../../../support/run-chain.ts';
 
 const { areSkipped, folder, newPage } = await pageTests('the context panel');
 const entries = await contextRun();

@@ -6,9 +6,9 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { applyOperations, contextOf, redo, undo } from '../../../../machines/policies/context.ts';
 
-import { contextChanges, contextHistory, listOperations } from '../../../../src/chain/journal/context-history.ts';
+import { contextChanges, contextHistory } from '../../../../src/chain/journal/context-history.ts';
 import { LONG_HISTORY, runOverHistory } from '../../../support/journal-files.ts';
-import { startScripted } from '../../../support/run-chain.ts';
+import { listOperations, startScripted } from '../../../support/run-chain.ts';
 
 describe('contextHistory', () => {
   it('[U12] equals the context at the end of the run', async () => {

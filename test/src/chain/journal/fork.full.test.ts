@@ -1,14 +1,21 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import type { ForkChanges } from '../../../../src/chain/journal/fork.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { ProfileOption } from '../../../../src/chain/runtime/profile.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded } from '../../../support/random-runs.ts';
-import { entriesOf, type Plan, rulesOf, scriptedChain, sendAnswer, settle } from '../../../support/run-chain.ts';
+import {
+  entriesOf,
+  ONE_CALL_PER_PHASE,
+  type Plan,
+  rulesOf,
+  scriptedChain,
+  sendAnswer,
+  settle,
+} from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
 const isTimer = ({ type }: JournalEntry): boolean => type === 'timer';

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { addedTokens } from '../../../../machines/policies/message-parts.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { entriesOf as allOf } from '../../../../src/durable/journals/journal-store.ts';
@@ -25,7 +24,7 @@ import { readContent } from '../../../../src/llm/content.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
-import { entriesOf, promptsIn, sendAnswer } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE, promptsIn, sendAnswer } from '../../../support/run-chain.ts';
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
 const PNG_BASE64 = 'iVBORw0KGgoBAgM=';

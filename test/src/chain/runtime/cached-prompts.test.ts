@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { settle } from '../../../support/run-chain.ts';
+import { ONE_CALL_PER_PHASE, settle } from '../../../support/run-chain.ts';
 
 const passages = [1, 2, 3].map((number) => ({
   id: `p${number}`,

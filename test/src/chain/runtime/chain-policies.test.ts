@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { NextCall } from '../../../../machines/contracts/attempt.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { exponentialBackoff, maxCorrections, type RetryPolicy, retryPolicy } from '../../../../src/entries/index.ts';
@@ -25,38 +24,8 @@ const callsOf = ({ calls }: { readonly calls: readonly { readonly task: string }
   calls.filter((call) => call.task === task).length;
 
 describe('the retry policy of a chain', () => {
-  it('[A3] applies to every task if it is one policy', async () => {
-    const { run, model } = startScripted(
-      { intention: INVALID, synthesis: INVALID },
-      { policy: maxCorrections(0), limits: { maxPhaseRetries: 0 } },
-    );
-    await run.answer;
-    expect([callsOf(model, 'intention'), callsOf(model, 'synthesis')]).toEqual([1, 1]);
-  });
-
-  it('[A3] applies to the tasks that it names, and the limits to all others', async () => {
-    const { run, model } = startScripted(
-      { intention: INVALID, observation: INVALID },
-      { policy: { intention: maxCorrections(4) }, limits: { maxPhaseRetries: 0 } },
-    );
-    await run.answer;
-    expect([callsOf(model, 'intention'), callsOf(model, 'observation')]).toEqual([5, 3]);
-  });
-
   it('[A3] delays corrections', async () => {
     expect(await delaysOf({ intention: exponentialBackoff({ baseMs: 400 }) })).toEqual([400, 800]);
-  });
-
-  it.each(['all tasks', 'one task'])('[A3] is an instance of a class with state, for %s', async (tasks) => {
-    class Backoff implements RetryPolicy {
-      #ms = 200;
-      readonly intention = 'a field with the name of a task';
-      prepareRetry(next: NextCall): NextCall {
-        this.#ms *= 2;
-        return { ...next, waitMs: this.#ms };
-      }
-    }
-    expect(await delaysOf(tasks === 'one task' ? { intention: new Backoff() } : new Backoff())).toEqual([400, 800]);
   });
 
   it('[A3] gives a value in place of the reply, which the phase then uses', async () => {

@@ -10,8 +10,6 @@ import {
   unsureAnswer,
 } from '../../../support/run-chain.ts';
 
-const unsure = { yield: (call: number) => unsureAnswer(call) };
-
 describe('run control', () => {
   it.each(TASKS)('[E3] answers immediately when canceled during %s and states the cancellation', async (task) => {
     const { run, model } = startScripted(
@@ -53,16 +51,6 @@ describe('run control', () => {
     expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'interrupted', cycles: 0 } });
   });
 
-  it('stops the phases and lets the model write the answer on run.finished', async () => {
-    const { run, model } = startScripted({ observation: { hang: true } });
-    await settle();
-    run.send({ type: 'run.finished' });
-    const answer = await run.answer;
-    expect(answer.answerText).toBe('It is so, for certain.');
-    expect(answer.metadata.missingFields).toEqual(expect.arrayContaining(['observation', 'yield', 'answer']));
-    expect(model.calls.at(-1)?.task).toBe('synthesis');
-  });
-
   it.each(PHASES)('[Y4] continues with %s on run.directed during another phase', async (phase) => {
     let hangs = true;
     const { run } = startScripted({
@@ -78,75 +66,6 @@ describe('run control', () => {
     expect(directed?.candidates[0]).toMatchObject({ guard: 'directionPossible', result: 'taken', inputs: { phase } });
     run.cancel();
     await run.answer;
-  });
-
-  it('[Y5] rejects a direction that is not a phase and changes nothing', async () => {
-    const { run } = startScripted({ intention: { hang: true } });
-    await settle();
-    sendAnswer(run, { type: 'run.directed', phase: 'dessert' });
-    await settle();
-    expect(entriesOf(run, 'direction-refused').map(({ received }) => received)).toEqual(['dessert']);
-    expect(run.actor.getSnapshot().value).toEqual({ cycling: { intention: 'calling' } });
-    run.cancel();
-    await run.answer;
-  });
-
-  it('[Y4] waits for the user after each cycle in manual mode', async () => {
-    const { run, model } = startScripted(unsure, {}, { mode: 'manual' });
-    await settle();
-    expect(entriesOf(run, 'direction-asked')).toMatchObject([{ cycle: 1, proposal: 'action' }]);
-    sendAnswer(run, { type: 'run.directed', phase: 'nowhere' });
-    sendAnswer(run, { type: 'run.directed', phase: 'yield', prompt: 'Only look again.' });
-    await settle();
-    expect(phasesOf(run)).toEqual([...PHASES, 'yield']);
-    expect(model.calls.at(-1)?.input).toMatchObject({ cycle: 2, prompt: 'Only look again.' });
-    expect(entriesOf(run, 'decision').map(({ decision }) => decision.rule)).toEqual(['directedByUser']);
-    run.send({ type: 'run.finished' });
-    expect(await run.answer).toMatchObject({ status: 'completed', metadata: { cycles: 2 } });
-  });
-
-  it('[Y1] [Y4] recommends to complete in manual mode, and the user may decline', async () => {
-    const { run } = startScripted({}, {}, { mode: 'manual' });
-    await settle();
-    const [asked] = entriesOf(run, 'direction-asked');
-    expect(asked?.recommendation).toMatchObject({ rule: 'confidenceReached', complete: true, nextPhase: null });
-    expect(asked?.recommendation?.rationale).toBe(
-      'the answer is confident enough (confidence 0.95, above 0.9, modelConfidence 0.95, grounding null)',
-    );
-    sendAnswer(run, { type: 'run.directed', phase: 'intention' });
-    await settle();
-    expect(entriesOf(run, 'phase-start').filter(({ cycle }) => cycle === 2)).toHaveLength(4);
-    expect(entriesOf(run, 'direction-asked').map(({ recommendation }) => recommendation?.rule)).toEqual([
-      'confidenceReached',
-      'confidenceReached',
-    ]);
-    run.send({ type: 'run.finished' });
-    expect(await run.answer).toMatchObject({ status: 'completed', metadata: { cycles: 2 } });
-  });
-
-  it.each([
-    ['answerConverged', { confidence: 0.5 }, {}],
-    ['taskComplete', { confidence: 0.5, taskComplete: true }, { change: 0 }],
-    ['loopDetected', { confidence: 0.5 }, { change: 0 }],
-  ])('[Y4] recommends to complete by %s in manual mode', async (rule, said, thresholds) => {
-    const { run } = startScripted({ yield: unsureAnswer(1, said) }, { thresholds }, { mode: 'manual' });
-    await settle();
-    sendAnswer(run, { type: 'run.directed', phase: 'action' });
-    await settle();
-    expect(entriesOf(run, 'direction-asked').at(-1)?.recommendation).toMatchObject({ rule, complete: true });
-    run.cancel();
-    await run.answer;
-  });
-
-  it('[Y2] [Y4] completes by the cycle limit and by the budget in manual mode, without asking', async () => {
-    for (const [limits, rule] of [
-      [{ maxCycles: 1 }, 'cycleLimitReached'],
-      [{ maxModelCalls: 6 }, 'budgetExhausted'],
-    ] as const) {
-      const { run } = startScripted(unsure, { limits }, { mode: 'manual' });
-      expect((await run.answer).metadata.decision?.rule).toBe(rule);
-      expect(entriesOf(run, 'direction-asked')).toEqual([]);
-    }
   });
 
   it('ignores events after the end and rejects invalid ones by name', async () => {

@@ -34,25 +34,6 @@ describe.each(LOOP_HOSTS)('[R9] draft, review, summarize, decided by the model, 
     expect(loopSummary(played).reason).toBe('done');
   });
 
-  it('shows the model all steps so far, the request, the capabilities, and the remaining runs', async () => {
-    const played = startLoop(way, said([...toSummary, done(null)]));
-    await played.end();
-    const questions = played.model.calls.filter(({ task }) => task === 'continuation');
-    expect(questions.map(({ input }) => input)).toMatchObject([
-      { runsLeft: 4, steps: [{ capability: 'draft' }] },
-      { runsLeft: 3, steps: [{ capability: 'draft' }, { capability: 'review', arguments: '{"of":"the draft"}' }] },
-      { runsLeft: 2, steps: [{ capability: 'draft' }, { capability: 'review' }, { output: 'summarize ran' }] },
-    ]);
-    const text =
-      questions
-        .at(-1)
-        ?.turns.map(({ content }) => content)
-        .join('\n') ?? '';
-    for (const shown of ['Write a note.', 'draft ran', 'review ran', 'summarize ran', 'It can review.', 'Runs left: 2'])
-      expect(text).toContain(shown);
-    expect(text.indexOf('draft ran')).toBeLessThan(text.indexOf('review ran'));
-  });
-
   it('replaces the last output with the final output and marks the replacement', async () => {
     const played = startLoop(way, said([...toSummary, done('The note, in short.')]));
     await played.end();

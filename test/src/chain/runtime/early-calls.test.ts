@@ -6,7 +6,7 @@ import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts'
 import { replay } from '../../../../src/entries/index.ts';
 import type { ScriptEntry } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, type Plan, phasesOf, sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf, type Plan, sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
 
 type Started = ReturnType<typeof startScripted>;
 
@@ -23,57 +23,6 @@ const firstOnly =
     call === 1 ? first : { reply: replies[task] };
 
 describe('the call of Observation', () => {
-  it('starts with that of Intention, and its reply is used', async () => {
-    const pending = start({ intention: HANGS });
-    await settle();
-    expect([...tasksOf(pending)].sort()).toEqual(['action', 'experience', 'intention', 'observation']);
-    pending.run.cancel();
-    await pending.run.answer;
-
-    const started = start();
-    const answer = await started.run.answer;
-    expect(answer).toMatchObject({ status: 'completed', metadata: { usage: { modelCalls: 7 } } });
-    expect(countOf(started, 'observation')).toBe(1);
-    const { results } = started.run.actor.getSnapshot().context;
-    expect(results.observation).toMatchObject({ reply: replies.observation, attemptId: 's4.observation.early' });
-  });
-
-  it('[U12] does not contain what the user has removed since', async () => {
-    const history = [{ role: 'user', content: 'SECRET-NOTE, please.' }] as const;
-    const started = startScripted(
-      { observation: firstOnly('observation', HANGS) },
-      { profile: 'thorough' },
-      { history },
-    );
-    await settle();
-    started.run.send({ type: 'context.overruled', messageId: 'earlier.h1', choice: 'remove' });
-    await started.run.answer;
-    const prompts = started.model.calls
-      .filter(({ task }) => task === 'observation')
-      .map(({ turns }) => JSON.stringify(turns).includes('SECRET-NOTE'));
-    expect(prompts).toEqual([true, false]);
-  });
-
-  it('does not start if the run could not afford to make it twice', async () => {
-    const { run } = start();
-    const { metadata } = await run.answer;
-    const used = metadata.usage;
-    const afterExperience = (2 * (used.inputTokens + used.outputTokens)) / 7;
-    const scarce = start({ intention: HANGS }, { limits: { maxTokens: Math.ceil(2.5 * afterExperience) } });
-    await settle();
-    expect(tasksOf(scarce)).toEqual(['action', 'experience', 'intention']);
-    scarce.run.cancel();
-    await scarce.run.answer;
-  });
-
-  it('[C1] leaves the phases in their order: Observation ends after Intention', async () => {
-    const started = start();
-    await started.run.answer;
-    expect(phasesOf(started.run).slice(1, 5)).toEqual(['experience', 'intention', 'observation', 'understanding']);
-    const ends = entriesOf(started.run, 'phase-end').map(({ phase }) => phase);
-    expect(ends.indexOf('observation')).toBe(ends.indexOf('intention') + 1);
-  });
-
   it('is waited for if Intention ends first', async () => {
     const started = start({ observation: HANGS });
     await settle();
@@ -117,18 +66,6 @@ describe('the call of Observation', () => {
     const { metadata } = await run.answer;
     expect(model.calls.filter(({ task }) => task === 'observation')).toHaveLength(2);
     expect(metadata.usage.modelCalls).toBe(8);
-  });
-
-  it('[E9] is charged for what it used until the run is canceled, and ends in the journal', async () => {
-    const started = start({ intention: HANGS, observation: HANGS });
-    await settle();
-    started.run.cancel();
-    const { metadata } = await started.run.answer;
-    expect(metadata.usage.modelCalls).toBe(4);
-    expect(entriesOf(started.run, 'attempt-end').at(-1)).toMatchObject({
-      task: 'observation',
-      failure: { stage: 'aborted' },
-    });
   });
 
   it.each([
@@ -195,59 +132,5 @@ describe('the call of Yield', () => {
     expect(idsIn(early)).toContain('earlier.h1');
     expect(idsIn(own)).not.toContain('earlier.h1');
     expect(metadata.usage.modelCalls).toBe(5);
-  });
-});
-
-describe('the search of Experience', () => {
-  const found = (query: string) => ({ query, passages: [], widened: false });
-
-  it('[C5] starts with Action, once per cycle', async () => {
-    const queries: string[] = [];
-    const documents = {
-      search: async (query: string) => {
-        queries.push(query);
-        return found(query);
-      },
-    };
-    const started = start({ action: HANGS }, { documents });
-    await settle();
-    expect(queries).toEqual(['Is it so?']);
-    sendAnswer(started.run, { type: 'run.directed', phase: 'experience' });
-    await settle();
-    expect(queries).toEqual(['Is it so?', 'Is it so?']);
-    expect(entriesOf(started.run, 'retrieval')).toHaveLength(2);
-    await started.run.answer;
-  });
-
-  it('[C8] is made again if the phase is repeated because it hung', async () => {
-    let searches = 0;
-    const documents = {
-      search: (query: string) => {
-        searches += 1;
-        return searches === 1 ? new Promise<never>(() => {}) : Promise.resolve(found(query));
-      },
-    };
-    const started = start({}, { documents, limits: { phaseMs: 1_000 } });
-    await settle();
-    started.clock.increment(1_000);
-    expect((await started.run.answer).status).not.toBe('cancelled');
-    expect(searches).toBeGreaterThan(1);
-  });
-
-  it('is stopped when the run is canceled during Action', async () => {
-    let isStopped = false;
-    const documents = {
-      search: (_: string, { signal }: { readonly signal: AbortSignal }) =>
-        new Promise<never>(() =>
-          signal.addEventListener('abort', () => {
-            isStopped = true;
-          }),
-        ),
-    };
-    const started = start({ action: HANGS }, { documents });
-    await settle();
-    started.run.cancel();
-    await started.run.answer;
-    expect(isStopped).toBe(true);
   });
 });

@@ -63,18 +63,6 @@ describe('the answer of a run whose capability failed', () => {
     expect(status).toBe('completed');
   });
 
-  it('[R7] has no note if a later run of the capability succeeded', async () => {
-    let runs = 0;
-    const execute = (): string => {
-      runs += 1;
-      return runs === 1 ? throws() : 'shipped';
-    };
-    const calls = [CALL, { ...CALL, arguments: '{"id":1}' }];
-    const { notes, metadata } = await answerWith({ execute, calls, limits: { maxParallelCalls: 1 } });
-    expect(notes).toBe('');
-    expect(metadata.failures).toMatchObject([{ failure: { code: 'threw', message: 'lookup: db down' } }]);
-  });
-
   it('[R7] has each failure once, after several cycles too', async () => {
     const plan = { yield: (call: number) => unsureAnswer(call, { proposedPhase: 'action' }) };
     const { metadata } = await answerWith({ execute: throws, plan, limits: { maxCycles: 3 } });

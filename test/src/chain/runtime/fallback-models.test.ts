@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { PHASES, TASKS, type Task } from '../../../../machines/contracts/phase.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
@@ -9,7 +8,7 @@ import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { chatServer, completion, respondWithJson, streaming, taskOf } from '../../../support/chat-server.ts';
-import { entriesOf, settle } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
 
 const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
 const refused = { failure: { code: 'unauthorized', message: 'the key was refused', retryable: false, status: 401 } };
@@ -60,63 +59,6 @@ describe('a chain with fallback models', () => {
     const takenOver = entriesOf(run, 'attempt-retry').filter((entry_) => entry_.model === 1);
     expect(takenOver).toHaveLength(tasks.length);
     expect(entriesOf(run, 'recovery')).toEqual([]);
-  });
-
-  it('[C4] waits for a hanging model as often as its limits say, then uses the next', async () => {
-    const clock = new SimulatedClock();
-    const [first, second] = [model('first', { hang: true }), model('second')];
-    const limits = { firstChunkMs: 15_000, maxTransportRetries: 1, maxHungCalls: 100 };
-    const run = start({ model: first, fallbackModels: [second], clock, limits });
-    let answered = false;
-    void run.answer.then(() => {
-      answered = true;
-    });
-    for (let waits = 0; waits < 14; waits += 1) {
-      await settle();
-      clock.increment(15_000);
-    }
-    await settle();
-    expect(answered).toBe(true);
-    expect((await run.answer).status).toBe('completed');
-    expect([first.calls.length, second.calls.length]).toEqual([14, 7]);
-  });
-
-  it('[E3] ends the run immediately with the reason when no model can be reached', async () => {
-    const [first, second] = [model('first', refused), model('second', dead)];
-    const run = start({ model: first, fallbackModels: [second] });
-    expect(await run.answer).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
-    expect((await run.answer).metadata.explanation).toContain('nobody is there');
-    expect(first.calls).toHaveLength(1);
-    expect(second.calls.length).toBeGreaterThan(0);
-    expect(second.calls.every(({ task }) => task === 'action')).toBe(true);
-  });
-
-  it('[Y9] treats a first model that replies as reachable even if its fallback is not', async () => {
-    const [first, second] = [model('first', { text: 'no JSON' }, 'intention'), model('second', dead)];
-    const run = start({ model: first, fallbackModels: [second] });
-    expect(await run.answer).toMatchObject({
-      status: 'degraded',
-      metadata: { reason: 'incomplete_state', missingFields: ['intention'], synthesis: { writtenBy: 'model' } },
-    });
-    expect(entriesOf(run, 'recovery').map(({ action }) => action)).toEqual(['repeat', 'skip']);
-    expect(new Set(second.calls.map(({ task }) => task))).toEqual(new Set(['intention']));
-  });
-
-  it('records all models in the journal and fits prompts into the smallest window', async () => {
-    const big = scriptedModel({}, { id: 'big', contextWindowTokens: 100_000, otherwise: replies });
-    const small = scriptedModel({}, { id: 'small', contextWindowTokens: 9_000, otherwise: replies });
-    const run = start({ model: big, fallbackModels: [small, big] });
-    await run.answer;
-    expect(run.journal[0]).toMatchObject({ modelId: 'big', fallbackModelIds: ['small', 'big'] });
-    const options = { model: big, fallbackModels: [small] };
-    expect(createBareChain(options).createInput({ request: 'x' })).toMatchObject({
-      contextWindowTokens: 9_000,
-      fallbackModels: 1,
-    });
-    expect(createBareChain({ model: big }).createInput({ request: 'x' })).toMatchObject({ fallbackModels: 0 });
-    const alone = start({ model: big });
-    await alone.answer;
-    expect(alone.journal[0]).toMatchObject({ modelId: 'big', fallbackModelIds: [] });
   });
 
   it('charges each call with the price of its own model', async () => {
@@ -207,17 +149,4 @@ describe('fallback over HTTP', () => {
       expect(whole.exchanges).toHaveLength(7);
     },
   );
-
-  it('[C4] completes the answer also if the first server does not exist', async () => {
-    const gone = await serverThatAnswers();
-    await gone.stop();
-    const whole = await serverThatAnswers();
-    const chain = createPostChain({
-      profile: ONE_CALL_PER_PHASE,
-      model: at(gone.baseURL),
-      fallbackModels: [at(whole.baseURL)],
-      limits: NO_WAIT,
-    });
-    expect((await chain.run({ request: 'Is it so?' }).answer).status).toBe('completed');
-  });
 });

@@ -1,13 +1,18 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { GradingInput } from '../../../../machines/contracts/grading.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { AnswerGrader } from '../../../../src/chain/runtime/answer-grader.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { type ScriptedReply, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, plannedModel, rulesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import {
+  entriesOf,
+  ONE_CALL_PER_PHASE,
+  plannedModel,
+  rulesOf,
+  settle,
+  startScripted,
+} from '../../../support/run-chain.ts';
 
 /** Without a grader, this claim ends the run in its first cycle. */
 const claim = { yield: { ...replies.yield, taskComplete: true } };
@@ -17,41 +22,6 @@ const graded = (grader: AnswerGrader, plan = {}, limits = {}) =>
 const judgeThat = (reply: ScriptedReply, id = 'judge') => scriptedModel(() => reply, { id });
 
 describe('an own grader', () => {
-  it('[Y1] [Y12] that disbelieves a claim of completion makes the run continue', async () => {
-    const { run } = graded(() => ({ completion: 0.1 }));
-    await run.answer;
-    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'cycleLimitReached']);
-    expect(entriesOf(run, 'decision')[0]?.decision.inputs).toMatchObject({ confidence: 0.5 });
-    const alone = startScripted(claim);
-    await alone.run.answer;
-    expect(rulesOf(alone.run)).toEqual(['confidenceReached']);
-  });
-
-  it('[Y1] that believes the claim lets the run end, after one call', async () => {
-    const grader = vi.fn(async () => ({ completion: 0.9, grounding: 0.9 }));
-    const { run } = graded(grader);
-    expect((await run.answer).status).toBe('completed');
-    expect(rulesOf(run)).toEqual(['confidenceReached']);
-    expect(entriesOf(run, 'decision')[0]?.decision.inputs).toMatchObject({ confidence: 0.95, grounding: 0.9 });
-    expect(grader).toHaveBeenCalledTimes(1);
-  });
-
-  it('is called once per cycle, with the request, the answer and the claim, as copies', async () => {
-    const asked: GradingInput[] = [];
-    const { run } = graded(
-      (input) => {
-        asked.push(structuredClone(input));
-        Object.assign(input.dialogue[0] ?? {}, { content: 'changed' });
-        return {};
-      },
-      { yield: (call: number) => unsureAnswer(call) },
-    );
-    await run.answer;
-    expect(asked).toMatchObject([1, 2].map((call) => ({ request: 'Is it so?', answer: unsureAnswer(call)['answer'] })));
-    expect(asked[1]).toMatchObject({ claimsCompletion: false, rationale: 'clear', evidence: [] });
-    expect(asked[1]?.dialogue).toEqual([{ role: 'user', content: 'Is it so?' }]);
-  });
-
   it('[Y3] that finds contradictions in the request leads the run to Intention', async () => {
     const { run } = graded(() => ({ completion: 0, contradictions: ['short and long'] }));
     await run.answer;
@@ -142,18 +112,6 @@ describe('a grading model', () => {
     const gradingModel = judgeThat(reply);
     return { ...startScripted(claim, { gradingModel, limits: { maxCycles: 2 }, ...options }), gradingModel };
   };
-
-  it('[Y1] that disbelieves a claim makes the run continue; it reads the answer, not the chain’s prompts', async () => {
-    const { run, gradingModel, model } = judged({ ...believed, completion: 0 });
-    await run.answer;
-    expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'cycleLimitReached']);
-    expect(gradingModel.calls).toHaveLength(2);
-    const [{ task, turns }] = gradingModel.calls as [(typeof gradingModel.calls)[number]];
-    expect(task).toBe('grading');
-    expect(turns[0]?.content).toMatch(/^You grade the answer/);
-    expect(turns[1]?.content).toContain('<note from="answer">\nIt is so.\n</note>');
-    expect(model.calls.some((call) => call.task === 'grading')).toBe(false);
-  });
 
   it.each<[string, ScriptedReply]>([
     ['garbage', { text: 'What a fine answer!' }],

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { createPostChain, type PostChainOptions } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { entriesOf, unsureAnswer } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE, unsureAnswer } from '../../../support/run-chain.ts';
 import { ExternalTimers, runToEnd, TestClock } from '../../../support/simulated-clock.ts';
 
 /** A model that hangs in some of its calls, counted from 1. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { PROMPT_NAMES } from '../../../../machines/contracts/phase.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { tokensAllowed } from '../../../../machines/policies/usage.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
@@ -12,6 +11,7 @@ import { aState } from '../../../support/contract-samples.ts';
 import {
   entriesOf,
   everyTask,
+  ONE_CALL_PER_PHASE,
   plannedModel,
   promptsIn,
   scriptedChain,
@@ -60,20 +60,6 @@ describe('the instructions of a chain', () => {
     const { content = '' } = model.calls.find(({ task }) => task === 'intention')?.turns[0] ?? {};
     expect(content).toMatch(/^State the goal\.\n\n/);
     expect(sectionIn(content)).toBe(`${RULES}\n\nBe brief.`);
-  });
-
-  it('reach native tool calls and corrections', async () => {
-    const { run, model } = startScripted(
-      { action: (call: number) => (call === 1 ? { response: 7 } : replies.action) },
-      { ...everyTask.options, instructions: RULES },
-    );
-    await run.answer;
-    const asked = model.calls.filter(({ task }) => task === 'action');
-    expect(asked.length).toBeGreaterThan(1);
-    for (const { turns, turnsWithoutTools = turns } of asked) {
-      expect(sectionIn(turns[0]?.content)).toBe(RULES);
-      expect(sectionIn(turnsWithoutTools[0]?.content)).toBe(RULES);
-    }
   });
 
   it('cannot be imitated by a document, and cannot leave their section', async () => {
@@ -164,18 +150,6 @@ describe('the size of instructions', () => {
     expect(tokensAllowed({ ...plain, instructions })).toBe(
       Math.floor((plain.contextWindowTokens - 400) * plain.thresholds.windowShare),
     );
-  });
-
-  it('is taken from the tokens reserved for writing the answer', async () => {
-    const promptTokens = async (instructions: string) => {
-      const { run } = startScripted({}, { instructions });
-      await run.answer;
-      const guard = entriesOf(run, 'transition')
-        .flatMap(({ candidates }) => candidates)
-        .find(({ guard, result }) => guard === 'modelMayWrite' && result === 'taken');
-      return Number(guard?.inputs?.['promptTokens']);
-    };
-    expect((await promptTokens('Be brief. '.repeat(160).trim())) - (await promptTokens('Be.'))).toBe(399);
   });
 
   it.each([

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ReplyForm } from '../../../../machines/contracts/model.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
@@ -18,7 +17,7 @@ import {
   taskOf,
   toolChunk,
 } from '../../../support/chat-server.ts';
-import { entriesOf } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
 
 const FORMS: readonly ReplyForm[] = ['text', 'tool-call'];
 const weather = defineCapability({
@@ -47,66 +46,6 @@ function start({ action, replyForm = 'text', nativeTools = true, capabilities = 
 }
 
 describe('a chain on a model with native tool calling', () => {
-  it.each(FORMS)('[C4] runs a capability with the arguments of a native call (%s)', async (replyForm) => {
-    const { run, actions, model } = start({ action: [calls({ city: 'Bergen' }, { text: 'I look.' })], replyForm });
-    const answer = await run.answer;
-    expect(answer.status).toBe('completed');
-    const [end] = entriesOf(run, 'capability-end');
-    expect(end?.result).toMatchObject({ arguments: { city: 'Bergen' }, output: 'It rains in Bergen.', success: true });
-    const [result] = entriesOf(run, 'phase-end').filter(({ phase }) => phase === 'action');
-    expect(result?.failure).toBeNull();
-    expect(run.actor.getSnapshot().context.results.action?.reply).toEqual({
-      response: 'I look.',
-      confidence: 0,
-      calls: [{ capability: 'the weather', arguments: '{"city":"Bergen"}' }],
-    });
-    expect(actions()).toHaveLength(1);
-    for (const { task, tools, turnsWithoutTools } of model.calls) {
-      const isAction = task === 'action';
-      expect(tools?.map(({ name }) => name)).toEqual(isAction ? ['the weather'] : undefined);
-      expect(turnsWithoutTools !== undefined).toBe(isAction);
-    }
-  });
-
-  it.each(FORMS)(
-    '[C4] gives the same result as one that describes capabilities in the prompt (%s)',
-    async (replyForm) => {
-      const native = start({ action: [calls({ city: 'Bergen' })], replyForm });
-      const call = { capability: 'the weather', arguments: '{"city":"Bergen"}' };
-      const told = start({
-        action: [{ ...replies.action, response: '', confidence: 0, calls: [call] }],
-        replyForm,
-        nativeTools: false,
-      });
-      const [{ metadata: _, ...answered }, { metadata: __, ...wanted }] = await Promise.all([
-        native.run.answer,
-        told.run.answer,
-      ]);
-      expect(answered).toEqual(wanted);
-      const outputs = [native, told].map(({ run }) =>
-        entriesOf(run, 'capability-end').map(({ result }) => result.output),
-      );
-      expect(outputs).toEqual([['It rains in Bergen.'], ['It rains in Bergen.']]);
-    },
-  );
-
-  it('[C4] describes capabilities either beside the prompt or in it, never both', async () => {
-    const described = 'Tells the weather of a city.';
-    const native = start({ action: [] });
-    const told = start({ action: [], nativeTools: false });
-    await Promise.all([native.run.answer, told.run.answer]);
-    const [asked] = native.actions();
-    expect(JSON.stringify(asked?.turns)).not.toContain(described);
-    expect(asked?.turns[1]?.content).toContain('If some of the tools would help, call them instead of replying.');
-    expect(asked?.tools).toEqual([
-      { name: 'the weather', description: described, parameters: expect.objectContaining({ type: 'object' }) },
-    ]);
-    const [asIfTold] = told.actions();
-    expect(asIfTold).not.toHaveProperty('tools');
-    expect(asIfTold?.turns[1]?.content).toContain(described);
-    expect(asked?.turnsWithoutTools).toEqual(asIfTold?.turns);
-  });
-
   it.each([
     ['non-JSON arguments', '{"city":', 'the arguments must be a JSON object'],
     ['a list', '["Bergen"]', 'the arguments must be a JSON object'],

@@ -4,11 +4,19 @@ import type { Message } from '../../../../machines/contracts/message.ts';
 import { overrule as overruleMessage } from '../../../../machines/policies/consent.ts';
 import { contextOf, KEPT_BY_USER } from '../../../../machines/policies/context.ts';
 import { visibleMessages } from '../../../../machines/policies/progress.ts';
-import { contextHistory, listOperations } from '../../../../src/chain/journal/context-history.ts';
+import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage, aState } from '../../../support/contract-samples.ts';
-import { entriesOf, type Plan, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import {
+  entriesOf,
+  listOperations,
+  type Plan,
+  sendAnswer,
+  settle,
+  startScripted,
+  unsureAnswer,
+} from '../../../support/run-chain.ts';
 import { startInSession, stubSessions } from '../../../support/sessions.ts';
 
 type Started = ReturnType<typeof startScripted>;

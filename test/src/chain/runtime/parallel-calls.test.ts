@@ -67,35 +67,6 @@ const ofType = <T extends JournalEntry['type']>(journal: readonly JournalEntry[]
   journal.filter((entry): entry is Extract<JournalEntry, { type: T }> => entry.type === type);
 
 describe('the calls of one reply', () => {
-  it('[R2] run at the same time, at most four, and their results keep the order of the calls', async () => {
-    const { outcome, spans, journal } = await runLoop({ calls: [50, 40, 30, 20, 10].map((ms) => work({ ms })) });
-    expect(spans.map(({ from, to }) => [from, to])).toEqual([
-      [0, 50],
-      [0, 40],
-      [0, 30],
-      [0, 20],
-      [20, 30],
-    ]);
-    expect(outcome.results.map(({ output }) => output)).toEqual([50, 40, 30, 20, 10].map((ms) => `worked ${ms}`));
-    expect(outcome.stopReason).toBe('no_decider');
-    expect(ofType(journal, 'capability-end').map(({ index }) => index)).toEqual([4, 3, 5, 2, 1]);
-  });
-
-  it('[R3] are each counted and journaled with an id of their own', async () => {
-    const { outcome, journal } = await runLoop({ calls: [work({ ms: 2 }), work({ ms: 1 })] });
-    const ids = ['s1.action.1', 's1.action.2'];
-    expect(outcome.results.map(({ id }) => id)).toEqual(ids);
-    expect(ofType(journal, 'capability-start').map(({ id, index }) => [id, index])).toEqual([
-      [ids[0], 1],
-      [ids[1], 2],
-    ]);
-    expect(ofType(journal, 'capability-end').map(({ result, index }) => [result.id, index])).toEqual([
-      [ids[1], 2],
-      [ids[0], 1],
-    ]);
-    expect(ofType(journal, 'capability-stop')).toMatchObject([{ runs: 2, failed: 0 }]);
-  });
-
   it('[R3] do not run beyond the limit, which ends the loop and is reported', async () => {
     const calls = [1, 2, 3, 4].map((ms) => work({ ms }));
     const { outcome, spans, model } = await runLoop({ calls, limits: { maxContinuations: 3 }, decider: modelDecider });
@@ -108,26 +79,6 @@ describe('the calls of one reply', () => {
       },
     });
     expect(model.calls.map(({ task }) => task)).toEqual(['action']);
-  });
-
-  it('[R5] run without those that are invalid, which are failed results in their place', async () => {
-    const unknown = { capability: 'play', arguments: '{}' };
-    const misfit = { capability: 'work', arguments: '{"ms":"soon"}' };
-    const continuations = [{ done: true, finalOutput: null, next: [] }];
-    const { outcome, model, journal } = await runLoop({
-      calls: [unknown, work({ ms: 5 }), misfit],
-      decider: modelDecider,
-      continuations,
-    });
-    expect(outcome.results.map(({ id, code, output }) => [id, code, output])).toEqual([
-      [null, 'unknown_capability', ''],
-      ['s1.action.1', null, 'worked 5'],
-      [null, 'arguments_misfit', ''],
-    ]);
-    expect(outcome.stopReason).toBe('done');
-    expect(ofType(journal, 'capability-stop')).toMatchObject([{ runs: 1, failed: 2 }]);
-    const asked = model.calls.find(({ task }) => task === 'continuation')?.input as { steps: unknown[] };
-    expect(asked.steps).toMatchObject([{ success: false }, { success: true }, { success: false }]);
   });
 
   it('[R5] of a decider run beside one that is not a call at all', async () => {
@@ -208,22 +159,5 @@ describe('a call that the model repeats', () => {
       result: 'taken',
       inputs: { decider: 'model', capability: 'work', steps: 3, maxSameCalls: 3 },
     });
-  });
-
-  it('may run again with other arguments, beside a new call, or if the limit allows it', async () => {
-    const other = (ms: number) => again({ ms });
-    const done = { done: true, finalOutput: null, next: [] };
-    const varied = await runLoop({
-      calls: [work({ ms: 1 })],
-      decider: modelDecider,
-      continuations: [other(2), other(3), other(4), done],
-    });
-    expect([varied.outcome.stopReason, varied.spans.length]).toEqual(['done', 4]);
-    const same = { calls: [work({ ms: 1 })], decider: modelDecider, continuations: [other(1), other(1), done] };
-    const once = await runLoop({ ...same, limits: { maxSameCalls: 1 } });
-    expect([once.outcome.stopReason, once.spans.length]).toEqual(['same_call_repeated', 1]);
-    const beside = { ...other(1), next: [...other(1).next, ...other(2).next] };
-    const mixed = await runLoop({ ...same, continuations: [beside, done], limits: { maxSameCalls: 1 } });
-    expect([mixed.outcome.stopReason, mixed.spans.length]).toEqual(['done', 3]);
   });
 });

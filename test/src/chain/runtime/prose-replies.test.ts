@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
@@ -12,10 +11,9 @@ import {
   event,
   respondWithJson,
   streaming,
-  taskOf,
   toolChunk,
 } from '../../../support/chat-server.ts';
-import { entriesOf } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
 const PROSE = 'The Yield phase decides whether the run is complete or continues.';
@@ -39,12 +37,6 @@ const TOOL_REPLIES = {
 
 const formOf = ({ tools, response_format }: ChatBody): string | undefined =>
   tools === undefined ? response_format?.type : 'tool call';
-
-/** Returns the valid reply with the most properties that the schema in a prompt names. */
-function replyTo(body: ChatBody): unknown {
-  const isWriting = body.messages?.[0]?.content.includes('Write the final answer');
-  return isWriting ? replies.synthesis : replies[taskOf(body)];
-}
 
 const modelAt = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', baseURL, nativeTools: false });
 
@@ -81,38 +73,6 @@ describe('a model that answers in prose', () => {
       'json_schema',
     ]);
     expect(server.exchanges).toHaveLength(9);
-  });
-
-  it('[A14] is asked for a JSON object for the rest of the run if that works', async () => {
-    const server = await chatServer(({ body, response }) => {
-      const isJson = formOf(body) === 'json_object';
-      streaming(response).end(completion(isJson ? JSON.stringify(replyTo(body)) : PROSE));
-    });
-    const answer = await createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
-      request: 'Is it so?',
-    }).answer;
-    expect(answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
-    const forms = server.exchanges.map(({ body }) => formOf(body));
-    expect(forms.slice(0, 3)).toEqual(['json_schema', 'tool call', 'json_object']);
-    expect(new Set(forms.slice(2))).toEqual(new Set(['json_object']));
-  });
-
-  it('[A14] keeps the reply form that worked for the rest of the run', async () => {
-    const model = scriptedModel((request) =>
-      request.replyForm === 'tool-call'
-        ? replies[request.task as keyof typeof replies]
-        : { text: PROSE, replyForm: 'text' },
-    );
-    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model, clock: new TestClock() }).run({
-      request: 'Is it so?',
-    });
-    expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
-    expect(model.calls.map(({ replyForm }) => replyForm)).toEqual(['text', ...Array(7).fill('tool-call')]);
-    const statuses = entriesOf(run, 'model-status');
-    expect(statuses).toMatchObject([
-      { model: 0, change: 'without_json' },
-      { model: 0, change: 'json' },
-    ]);
   });
 
   it('[A14] prefers a fallback model, and is not called again', async () => {

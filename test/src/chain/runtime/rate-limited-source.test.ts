@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PassageSource } from '../../../../machines/contracts/passage.ts';
-import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { settle, startScripted } from '../../../support/run-chain.ts';
 
 const limited = (more: object = { status: 429 }) => Object.assign(new Error('too many requests'), more);
 
@@ -27,18 +27,6 @@ async function startWith(errors: readonly unknown[], limits = {}) {
 }
 
 describe('a rate-limited source', () => {
-  it('[C5] is retried after the requested delay, and its passages count', async () => {
-    const { clock, documents, run, failure } = await startWith([limited({ retryAfterMs: 700 })]);
-    clock.increment(699);
-    await settle(100);
-    expect(documents.searches()).toBe(1);
-    clock.increment(1);
-    await run.answer;
-    expect(documents.searches()).toBe(2);
-    expect(failure()).toBeNull();
-    expect(entriesOf(run, 'retrieval').map((entry) => entry.failure)).toEqual(['too many requests', null]);
-  });
-
   it.each([{ status: 429 }, { status: 503 }, { code: 'rate_limited' }])(
     '[C5] is retried with exponential backoff without a valid requested delay: %j',
     async (says) => {
@@ -57,17 +45,6 @@ describe('a rate-limited source', () => {
       expect(failure()).toBeNull();
     },
   );
-
-  it('[C5] is skipped after the configured retries', async () => {
-    const { clock, documents, run, failure } = await startWith(Array(9).fill(limited()), { maxTransportRetries: 2 });
-    for (let wait = 0; wait < 4; wait += 1) {
-      clock.increment(2_000);
-      await settle(100);
-    }
-    await run.answer;
-    expect(documents.searches()).toBe(3);
-    expect(failure()).toBe('too many requests');
-  });
 
   it.each<[string, unknown]>([
     ['a requested delay longer than half of the phase timeout', limited({ retryAfterMs: 60_001 })],

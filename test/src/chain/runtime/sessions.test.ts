@@ -3,7 +3,6 @@ import { createActor, toPromise } from 'xstate';
 import * as z from 'zod';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { PhaseInput } from '../../../../machines/contracts/phase-io.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { contextOf } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
 import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
@@ -12,7 +11,7 @@ import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
-import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE, settle, startScripted } from '../../../support/run-chain.ts';
 import { aTurn, recall, startInSession, stubSessions } from '../../../support/sessions.ts';
 
 const work = defineCapability({

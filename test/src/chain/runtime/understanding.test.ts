@@ -12,7 +12,6 @@ import { replies } from '../../../../src/testing/replies.ts';
 import {
   eager,
   entriesOf,
-  phasesOf,
   sendAnswer,
   settle,
   startScripted,
@@ -71,19 +70,6 @@ describe('measurements of Understanding', () => {
     });
   });
 
-  it('[U10] are estimates if measuring takes too long', async () => {
-    const clock = new SimulatedClock();
-    const { run } = startMeasured(
-      { countTokens: () => new Promise(() => {}), contextWindowTokens: 2_000 },
-      { clock },
-      { messages: [worthALot] },
-    );
-    await settle();
-    clock.increment(120_000);
-    expect((await run.answer).metadata.failures).toEqual([]);
-    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.estimated).toBe(true);
-  });
-
   it('[U10] show a model the part of an overlong history that fits, with user messages in full', async () => {
     const history = [
       { role: 'user', content: 'What was said about harbours?' } as const,
@@ -126,44 +112,6 @@ describe('summaries', () => {
     await run.answer;
     expect(summaryOf(run)).toMatchObject({ data: { content: 'It was so.' }, metadata: { summaryBy: 'model' } });
   });
-
-  it('[U5] never exceed the maximum length, whatever the model writes', async () => {
-    const summaries = [{ messageId: 'earlier.long', summary: 'word '.repeat(500) }];
-    const { run } = startScripted({ summary: { summaries } }, { thresholds: eager }, options);
-    await run.answer;
-    const operation = summaryOf(run);
-    expect(operation?.operation === 'TRANSFORM' && operation.data.content.length).toBeLessThanOrEqual(100);
-  });
-
-  it.each([
-    ['omits a message', { summary: { summaries: [] } }],
-    ['returns an empty summary', { summary: { summaries: [{ messageId: 'earlier.long', summary: '  ' }] } }],
-    ['fails', { summary: { failure: 'down' } }],
-  ] as const)('[U5] are extracts if the model %s', async (_, plan) => {
-    const { run } = startScripted(
-      plan as never,
-      { limits: { maxTransportRetries: 0, maxCorrections: 0 }, thresholds: eager },
-      options,
-    );
-    expect((await run.answer).metadata.failures).toEqual([]);
-    const operation = summaryOf(run);
-    if (operation?.operation !== 'TRANSFORM') throw new Error('expected a summary');
-    expect(worthASummary[0]?.content).toContain(operation.data.content.split('.')[0]);
-    expect(operation.metadata['summaryBy']).toBeUndefined();
-  });
-
-  it('[U5] are extracts if the model takes too long, and its call is charged', async () => {
-    const { run, clock } = startScripted({ summary: { hang: true } }, { thresholds: eager }, options);
-    await settle();
-    clock.increment(60_001);
-    for (let waits = 0; waits < 8; waits += 1) {
-      await settle();
-      clock.increment(60_001);
-    }
-    // Six phases, two calls for the summary (one silent for too long, one aborted), and the answer.
-    expect((await run.answer).metadata.usage).toMatchObject({ modelCalls: 9, estimated: true });
-    expect(summaryOf(run)?.metadata['summaryBy']).toBeUndefined();
-  });
 });
 
 describe('a user history that is over the limit from the start', () => {
@@ -176,15 +124,6 @@ describe('a user history that is over the limit from the start', () => {
     );
     return started;
   };
-
-  it('[U8] [U10] is asked about before any phase, and the run then starts as usual', async () => {
-    const { run } = start('summarize');
-    const answer = await run.answer;
-    expect(answer.metadata.failures).toEqual([]);
-    expect(phasesOf(run).slice(0, 3)).toEqual(['understanding', 'action', 'experience']);
-    expect(entriesOf(run, 'consent-resolved')[0]?.summarized).toBeGreaterThan(5);
-    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.tokensAfter).toBeLessThanOrEqual(5_600);
-  });
 
   it('[U8] [U10] is kept in full if the user keeps everything, and the answer explains why there is none', async () => {
     const { run } = start('keep');

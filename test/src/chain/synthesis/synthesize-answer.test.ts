@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
-import * as z from 'zod';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { finalAnswerSchema, type SynthesisInput } from '../../../../machines/contracts/synthesis.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
@@ -75,20 +74,6 @@ describe('the input of synthesis by itself', () => {
       expect((await synthesizeAnswer({ ...input, executionStartTimestamp })).status).toBe('completed');
     },
   );
-
-  it('[E1] [E6] may have unknown and free members, and is not changed', async () => {
-    const given = deepFreeze({
-      ...input,
-      planState: { steps: [{ id: 1, done: true }], owner: null, when: new Date(0) },
-      executionPasses: null,
-      owner: 'me',
-    });
-    const before = structuredClone(given);
-    const model = always(reply);
-    expect((await synthesizeAnswer(given, { model })).status).toBe('completed');
-    expect(model.calls[0]?.turns[1]?.content).toContain('steps: [{"id":1,"done":true}]');
-    expect(given).toEqual(before);
-  });
 });
 
 describe('the correlation id', () => {
@@ -109,31 +94,6 @@ describe('the correlation id', () => {
 });
 
 describe('synthesis by itself', () => {
-  it('[E1] [E2] lets a model write the answer from the contract alone', async () => {
-    const clock = new SimulatedClock();
-    clock.increment(4_000);
-    const model = always(reply);
-    const answer = await synthesizeAnswer(input, { model, clock });
-    expect(finalAnswerSchema.parse(answer)).toMatchObject({
-      answerText: reply.answerText,
-      confidence: 0.9,
-      usedStepIds: ['s2'],
-      status: 'completed',
-      ttlExhausted: false,
-      metadata: {
-        missingFields: [],
-        synthesis: { writtenBy: 'model', fallback: null, error: null },
-        usage: { modelCalls: 1, inputTokens: 200, outputTokens: 50 },
-        budget: {
-          totalMs: { limit: null, used: 4_000 },
-          ttl: { limit: 5, used: 3, left: 2 },
-          synthesisReserveTokens: { limit: 32_000, used: 250 },
-        },
-      },
-    });
-    expect(model.calls[0]?.turns[1]?.content).toContain('It runs at port 80.');
-  });
-
   it.each<[keyof SynthesisInput, unknown]>([
     ['request', 'Deploy a mobile application'],
     ['executionResults', [{ stepId: 's1', phase: 'build', content: 'The build failed.' }]],
@@ -154,15 +114,6 @@ describe('synthesis by itself', () => {
       return { answer, turns: model.calls[0]?.turns };
     };
     expect(await outcomeOf({ ...input, [field]: value })).not.toEqual(await outcomeOf(input));
-  });
-
-  it('[E9] composes the answer without a model from the last result, with the confidence of the run', async () => {
-    expect(await synthesizeAnswer(input)).toMatchObject({
-      answerText: 'It runs at port 80.',
-      confidence: 0.8,
-      status: 'completed',
-      metadata: { synthesis: { writtenBy: 'engine', fallback: null }, usage: { modelCalls: 0 } },
-    });
   });
 
   it('[E9] calls no model if nothing is reserved for it', async () => {
@@ -192,24 +143,6 @@ describe('synthesis by itself', () => {
         metadata: { reason },
       });
     }
-  });
-
-  it('[E4] names the error of an invalid reply', async () => {
-    const { answerText, notes, metadata } = await synthesizeAnswer(input, {
-      model: always({ ...reply, confidence: 7 }),
-    });
-    expect(answerText).toBe('It runs at port 80.');
-    expect(metadata).toMatchObject({ degraded: true, synthesis: { writtenBy: 'engine', fallback: 'validation' } });
-    expect(notes).toContain(metadata.synthesis.error);
-  });
-
-  it('[E8] shows its registered prompt, whose input and output are typed', async () => {
-    const model = always(reply);
-    await synthesizeAnswer(input, { model });
-    const { input: material, turns } = model.calls[0] as ModelRequest;
-    expect(z.safeParse(prompts.synthesis.input, material).success).toBe(true);
-    expect(z.safeParse(prompts.synthesis.output, reply).success).toBe(true);
-    expect(turns[0]?.content).toContain(prompts.synthesis.system(material as never));
   });
 
   it('[E10] returns plain JSON data without presentation', async () => {
@@ -329,16 +262,5 @@ describe('the token reserve', () => {
     const answer = await synthesizeAnswer(input, { model, limits: { synthesisReserveTokens: 2_000 } });
     expect(answer.metadata.synthesis.fallback).toBe('validation');
     expect(model.calls).toHaveLength(1);
-  });
-
-  it('[E9] pays for a correction only if another prompt fits into the rest', async () => {
-    const calls = async (inputTokens: number) => {
-      const model = scriptedModel(() => ({ answerText: '' }), { usage: { ...usage, inputTokens } });
-      const answer = await synthesizeAnswer(input, { model, limits: { synthesisReserveTokens: 2_000 } });
-      expect(answer.metadata.synthesis.fallback).toBe('validation');
-      return model.calls.length;
-    };
-    expect(await calls(975)).toBe(2);
-    expect(await calls(976)).toBe(1);
   });
 });

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
-import { everyTask, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import {
+  everyTask,
+  ONE_CALL_PER_PHASE,
+  sendAnswer,
+  settle,
+  startScripted,
+  unsureAnswer,
+} from '../../../support/run-chain.ts';
 import { eventsOf, memoryTelemetry, tableOf, traceScripted } from '../../../support/telemetry.ts';
 
 const busy = { failure: { code: 'rate_limited', retryAfterMs: 5000, status: 429 } };

@@ -4,13 +4,12 @@ import type { ChainEvent } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { runOnFakeCluster } from '../../../support/fake-restate.ts';
 import { limitsOf, planOf, type RandomRun, randomRunArbitrary } from '../../../support/random-runs.ts';
-import { everyTask, plannedModel, startScripted } from '../../../support/run-chain.ts';
+import { everyTask, ONE_CALL_PER_PHASE, plannedModel, startScripted } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
 const userEvents: Record<RandomRun['words'][number]['word'], ChainEvent> = {

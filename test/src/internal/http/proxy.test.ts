@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { platformFetch } from '../../../../src/internal/fetch-without-timeout.ts';
-import { proxyFor } from '../../../../src/internal/proxy.ts';
+import { platformFetch, proxyFor } from '../../../../src/internal/fetch-without-timeout.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { chatServer, completion, respondWithJson, streaming } from '../../../support/chat-server.ts';
 import { failureFrom, modelRequest, partsOf, textOf } from '../../../support/model-streams.ts';

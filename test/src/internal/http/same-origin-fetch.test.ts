@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { platformFetch } from '../../../../src/internal/fetch-without-timeout.ts';
-import { sameOriginFetch } from '../../../../src/internal/same-origin-fetch.ts';
+import { sameOriginFetch } from '../../../../src/models/openai/client.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { chatServer, completion, streaming } from '../../../support/chat-server.ts';
 import { failureFrom, partsOf, textOf } from '../../../support/model-streams.ts';

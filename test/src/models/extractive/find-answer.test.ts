@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atOnce } from '../../../../src/internal/async.ts';
 import { findAnswer } from '../../../../src/models/extractive/find-answer.ts';
+import { atOnce } from '../../../support/at-once.ts';
 import { message, THREE_PHASE_CONTEXT } from '../../../support/extractive-inputs.ts';
 
 const context = THREE_PHASE_CONTEXT.filter(({ role }) => role === 'search');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PhaseInput, Replies } from '../../../../machines/contracts/phase-io.ts';
-import { atOnce } from '../../../../src/internal/async.ts';
 import { replySynthesis, replyTo } from '../../../../src/models/extractive/replies.ts';
+import { atOnce } from '../../../support/at-once.ts';
 import {
   message,
   passage,

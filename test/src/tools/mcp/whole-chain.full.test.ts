@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ONE_CALL_PER_PHASE } from '../../../../machines/contracts/profile.ts';
 import type { Run } from '../../../../src/chain/runtime/run.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
@@ -15,7 +14,7 @@ import {
   everythingServer,
   misbehavingServer,
 } from '../../../support/mcp.ts';
-import { entriesOf } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
 
 /** A run whose Action requests this tool once. */
 function runWith({ name, capabilities }: McpConnection, tool: string, args: object): Run {

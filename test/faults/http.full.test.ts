@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SimulatedClock } from 'xstate';
 import { createPostChain, type FinalAnswer } from '../../src/entries/index.ts';
 import { openaiModel } from '../../src/entries/openai.ts';
 import { startChatServer } from '../support/chat-server.ts';
@@ -73,16 +74,17 @@ afterAll(async () => {
 async function runOn(mode: FaultMode): Promise<Outcome> {
   const server = await startChatServer(async (exchange) => void (await mode.respond(exchange)));
   const model = openaiModel({ model: 'm', apiKey: KEY, baseURL: server.baseURL, clock });
-  const chain = createPostChain({
-    profile: 'thorough',
-    model,
-    limits: limitsOf(mode),
-  });
+  // Stands still while the process waits for the CPU, so that only the server can make a deadline pass.
+  const runClock = new SimulatedClock();
+  const ticks = mode.isTimed ? setInterval(() => runClock.increment(10), 10) : undefined;
+  const timing = mode.isTimed ? { clock: runClock } : {};
+  const chain = createPostChain({ profile: 'thorough', model, limits: limitsOf(mode), ...timing });
   try {
     const answer = await chain.run({ request: 'Is it so?' }).answer;
     while (server.used().open > 1) await new Promise((resolve) => setTimeout(resolve, 10));
     return { answer, requests: server.exchanges.length };
   } finally {
+    clearInterval(ticks);
     await server.stop();
   }
 }

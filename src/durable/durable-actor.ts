@@ -210,7 +210,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   get pending(): Pending {
-    const atEpoch = (ms: number): number => this.#options.clockStartMs + ms;
+    const atEpoch = (ms: number): number => Math.floor(this.#options.clock.now()) + ms - this.#nowMs;
     const nodes = this.#hasEnded ? [] : activeNodes(this.#system.root.getSnapshot());
     const events = nodes.flatMap((node) => node.ownEvents).filter((type) => !type.startsWith('xstate.'));
     return {
@@ -242,6 +242,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     if (this.#isClosed) return this.closed;
     this.#isClosed = true;
     this.#options.clock.clearTimeout(this.#timer);
+    this.#addClosed();
     this.#system.close();
     for (const { resolve, reject } of this.#inbox.splice(0)) {
       if (this.#failure === null) resolve(false);
@@ -257,6 +258,15 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     }
     await (this.#writing === null ? this.#writer.close() : this.#writing.then(() => this.#writer.close()));
     this.#reportClosed();
+  }
+
+  /** Stores until when time counted: delays continue from there. After a kill, they continue from the last entry. */
+  #addClosed(): void {
+    if (this.#options.doesTimeCount || this.#failure !== null || !this.#isBegun || this.#hasEnded) return;
+    if (this.#system.timers.size === 0) return;
+    this.#atMs = this.#nowMs;
+    this.#append({ type: 'closed' });
+    void this.#write();
   }
 
   /** Closes the actor as soon as it only waits for events and delays. */

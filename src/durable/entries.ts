@@ -127,6 +127,8 @@ export type Annotation =
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
   /** Another process opened the actor here. */
   | { readonly type: 'resumed'; readonly resumedAt: string }
+  /** The actor was closed here, with its delays paused. */
+  | { readonly type: 'closed' }
   /** The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. */
   | { readonly type: 'keyframe'; readonly state: Keyframe };
 
@@ -160,7 +162,13 @@ const EXTERNAL: ReadonlySet<string> = new Set<ExternalEvent['type']>([
   'failed',
   'stopped',
 ]);
-const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>(['effect-end', 'note', 'resumed', 'keyframe']);
+const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>([
+  'effect-end',
+  'note',
+  'resumed',
+  'closed',
+  'keyframe',
+]);
 
 export const isExternal = <Entry extends { readonly type: string }>(
   entry: Entry,

@@ -213,6 +213,12 @@ export function entriesInLine(line: string, from = 0, to?: number): readonly unk
   return text === null ? null : entryTexts(text).slice(from, to).map(parseJson);
 }
 
+/** Returns the number of the last entry in a line; -1 if the line has none. */
+export function lastSeqIn(line: string): number {
+  const [, seq, count = '1'] = /^\{"seq":(\d+)(?:,"count":(\d+))?/u.exec(line) ?? [];
+  return seq === undefined ? -1 : Number(seq) + Number(count) - 1;
+}
+
 const ALONE = /^\{"seq":\d+,"count":\d+,"alone":true,/u;
 
 /** Whether a line holds a keyframe, so that the journal can be read from there. */

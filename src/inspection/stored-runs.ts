@@ -37,7 +37,7 @@ function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
         // Only reading the run could tell whether it has grown.
         const version = status === 'running' ? `${status} ${performance.now()}` : status;
         const isDamaged = status === 'damaged';
-        yield { id: runId, version, ends: { first, last, isDamaged }, isWritten: status === 'running' };
+        yield { id: runId, version, ends: { first, last, lastSeq: 0, isDamaged }, isWritten: status === 'running' };
       }
     },
     watch: (onChange) => repeat(POLL_MS, () => onChange(null)),

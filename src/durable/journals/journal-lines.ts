@@ -213,6 +213,14 @@ export function entriesInLine(line: string, from = 0, to?: number): readonly unk
   return text === null ? null : entryTexts(text).slice(from, to).map(parseJson);
 }
 
+const NUMBERS = /^\{"seq":(\d+)(?:,"count":(\d+))?/u;
+
+/** The number of a line's last entry. */
+export function lastSeqOf(line: string): number {
+  const [, seq = 0, count = 1] = NUMBERS.exec(line) ?? [];
+  return Number(seq) + Number(count) - 1;
+}
+
 const ALONE = /^\{"seq":\d+,"count":\d+,"alone":true,/u;
 
 /** Whether a line holds a keyframe, so that the journal can be read from there. */

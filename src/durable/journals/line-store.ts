@@ -6,6 +6,7 @@ import {
   type LineOptions,
   type LineReader,
   type LineWriter,
+  lastSeqOf,
   lineReader,
   lineWriter,
   type ReadEntry,
@@ -184,7 +185,7 @@ const LAST_ENTRIES = 8;
 function endsOf(lines: FirstAndLast): JournalEnds {
   const [first] = entriesInLine(lines.first, 0, 1) ?? [];
   const last = entriesInLine(lines.last, -LAST_ENTRIES);
-  return { first, last: last ?? [], isDamaged: first === undefined || last === null };
+  return { first, last: last ?? [], lastSeq: lastSeqOf(lines.last), isDamaged: first === undefined || last === null };
 }
 
 /** Creates a journal. If the disk is full, fails at the first entry instead, so that the host can start. */
@@ -227,6 +228,7 @@ export interface StoredJournal {
 interface JournalEnds {
   readonly first: unknown;
   readonly last: readonly unknown[];
+  readonly lastSeq: number;
   readonly isDamaged: boolean;
 }
 
@@ -256,8 +258,8 @@ export function storedJournalsOf<Entry>(store: JournalStore<Entry, unknown>): St
 
 /** Returns what `summarize` of a format takes. */
 export function listedJournal({ id, ends, isWritten }: Omit<StoredJournal, 'version'>): ListedJournal {
-  const { first, last = [], isDamaged = true } = ends ?? {};
-  return { id, first, last: last.at(-1), isDamaged, isWritten };
+  const { first, last = [], lastSeq = 0, isDamaged = true } = ends ?? {};
+  return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten };
 }
 
 export async function listOf<Summary>(

@@ -73,7 +73,12 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
       const journal = journals.get(id);
       if (journal === undefined) continue;
       const { entries, isWritten } = journal;
-      const ends = { first: entries[0], last: entries.slice(-8), isDamaged: entries.length === 0 };
+      const ends = {
+        first: entries[0],
+        last: entries.slice(-8),
+        lastSeq: entries.length - 1,
+        isDamaged: entries.length === 0,
+      };
       yield { id, version: String(entries.length), ends, isWritten };
     }
   }

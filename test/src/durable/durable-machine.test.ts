@@ -13,6 +13,7 @@ import {
   setup,
 } from 'xstate';
 import {
+  type ActorJournals,
   createDurableMachine,
   type DurableEntry,
   defineGuard,
@@ -21,6 +22,7 @@ import {
   PostChainError,
   sqliteJournals,
 } from '../../../src/entries/durable.ts';
+import { temporaryFolder } from '../../support/cli.ts';
 import { TestClock } from '../../support/simulated-clock.ts';
 
 const order = setup({
@@ -599,6 +601,29 @@ describe('opening and closing', () => {
       code: 'journal_failed',
       message: 'actor y: disk full',
     });
+  });
+
+  it.each<[string, (folder: string) => ActorJournals]>([
+    ['memory', () => memoryJournals()],
+    ['files', (folder) => fileJournals(folder)],
+    ['SQLite', (folder) => sqliteJournals(join(folder, 'actors.db'))],
+  ])('wakes an actor in %s for a delay that began after it was last looked at [D4]', async (_, create) => {
+    const store = create(temporaryFolder());
+    const clock = clockAt('2026-01-01T00:00:00Z');
+    const door = createMachine({
+      id: 'door',
+      initial: 'shut',
+      states: { shut: { on: { OPEN: 'open' } }, open: { after: { 1000: 'shut' } } },
+    });
+    const doors = createDurableMachine(door, { journals: store, clock });
+    await (await doors.open('a')).close();
+    expect(await doors.wake()).toEqual([]);
+    const actor = await doors.open('a');
+    await actor.send({ type: 'OPEN' });
+    await actor.close();
+    expect(await doors.wake()).toEqual([]);
+    clock.increment(1_000);
+    expect(await doors.wake()).toEqual(['a']);
   });
 
   it('wakes the others if one is damaged [D4]', async () => {

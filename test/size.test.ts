@@ -12,7 +12,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 5320, exported: 119, floors: 9 },
   'src/cli': { lines: 3780, exported: 83, floors: 12 },
   'src/documents': { lines: 3230, exported: 58, floors: 8 },
-  'src/durable': { lines: 6570, exported: 108, floors: 8 },
+  'src/durable': { lines: 6590, exported: 108, floors: 8 },
   'src/entries': { lines: 370, exported: 0, floors: 1 },
   'src/inspection': { lines: 3360, exported: 47, floors: 8 },
   'src/integrations': { lines: 2930, exported: 38, floors: 6 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4050, exported: 102, floors: 9 },
   'src/tools': { lines: 1720, exported: 31, floors: 6 },
   inspector: { lines: 18200, exported: 348, floors: 13 },
-  test: { lines: 66540, exported: 368, floors: 7 },
+  test: { lines: 66550, exported: 368, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -303,6 +303,20 @@ describe('an actor with a long journal', () => {
     expect((await before.replay('a')).divergence).toBeNull();
   });
 
+  it('can be forked with a past of any size, and the fork continues from a keyframe', async () => {
+    const machine = createMachine({ id: 'm', on: { NOTE: {} } });
+    const actors = createDurableMachine(machine, { journals: fileJournals(temporaryFolder()) });
+    const actor = await actors.open('a');
+    const large = 'a'.repeat(10_000_000);
+    for (let at = 0; at < 28; at += 1) await actor.send({ type: 'NOTE', large });
+    await Promise.all(Array.from({ length: 2_100 }, () => actor.send({ type: 'NOTE' })));
+    await actor.close();
+    await (await actors.fork('a', { at: actor.entries.length - 1, id: 'fork' })).close();
+    const fork = await actors.open('fork');
+    expect(isPartial(fork.entries)).toBe(true);
+    await fork.close();
+  });
+
   it('has fewer keyframes if they are large, also if it is opened in between', async () => {
     const actors = setupActors({ context: { large: 'a'.repeat(500_000) } });
     for (let open = 0; open < 4; open += 1) {

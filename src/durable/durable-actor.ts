@@ -60,6 +60,8 @@ export interface HostOptions {
   readonly clockStartMs: number;
   /** Whether time counts while no process holds the actor. */
   readonly doesTimeCount: boolean;
+  /** Whether its keyframes would be those of the machine and runtime that started it: only those are used. */
+  readonly keepsKeyframes: boolean;
   /** Receives the entries from now on. */
   readonly onEntry?: ((entry: DurableEntry) => void) | undefined;
   readonly reuse?: ReusedCalls | undefined;
@@ -133,8 +135,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#sentIds = replayed.sentIds;
     this.#writer = guardedWriter(writer);
     this.entries = [...entries];
-    const sinceKeyframe = entries.length - 1 - entries.findLastIndex(({ type }) => type === 'keyframe');
-    this.#untilKeyframe = (writer.keyframeEvery ?? Number.POSITIVE_INFINITY) - sinceKeyframe;
+    const last = entries.findLastIndex(({ type }) => type === 'keyframe');
+    const every = (options.keepsKeyframes && writer.keyframeEvery) || Number.POSITIVE_INFINITY;
+    this.#untilKeyframe = every + entriesFor(entries[last]) - (entries.length - 1 - last);
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
     this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.clockStartMs : this.#atMs;
@@ -350,8 +353,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   /** Stores from where another process may continue. The larger it is, the later follows the next one. */
   #addKeyframe(): void {
     const state = keyframeOf(this.#system, this.#sentIds);
-    if (state !== null) this.#append({ type: 'keyframe', state });
-    this.#untilKeyframe = (this.#writer.keyframeEvery ?? 0) + JSON.stringify(state).length / ENTRY_CHARS;
+    const keyframe = state && ({ type: 'keyframe', state } as const);
+    if (keyframe !== null) this.#append(keyframe);
+    this.#untilKeyframe = (this.#writer.keyframeEvery ?? 0) + entriesFor(keyframe);
     void this.#write();
   }
 
@@ -507,6 +511,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return dueMs;
   }
 }
+
+/** How many entries take as much room as a keyframe. */
+const entriesFor = (keyframe: DurableEvent | null | undefined): number =>
+  keyframe?.type === 'keyframe' ? JSON.stringify(keyframe.state).length / ENTRY_CHARS : 0;
 
 /** XState would end the actor with an error. */
 function requireEvent(event: unknown, id: string): void {

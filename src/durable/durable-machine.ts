@@ -239,6 +239,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     requireKnown('fork', options);
     const { at, isBefore, event, id = crypto.randomUUID(), input, product, reuse, ...run } = options;
     const entries = typeof actor === 'string' ? await this.#read(actor) : actor;
+    if (isPartial(entries))
+      throw new PostChainError(
+        'invalid_option',
+        'fork: expected all entries of an actor; received those since a keyframe. Pass the id of the actor.',
+      );
     if (!Number.isInteger(at) || at < 0 || at >= entries.length)
       throw new PostChainError(
         'invalid_option',
@@ -445,6 +450,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       clock: this.#clock,
       clockStartMs: clockStartOf(start),
       doesTimeCount: this.#options.timeWithoutProcess !== 'pauses',
+      keepsKeyframes: isSameBuild(start, this.#machineOf(start)),
     };
   }
 

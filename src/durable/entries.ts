@@ -134,7 +134,13 @@ export type Annotation =
 
 /** What determines an actor that consists of its machine alone, without calls, child actors and effects in progress. */
 export interface Keyframe {
-  readonly snapshot: { readonly value: Json; readonly context: Json; readonly historyValue: Json };
+  readonly snapshot: {
+    readonly value: Json;
+    /** The ids of the active states, in XState's order. */
+    readonly nodes: readonly string[];
+    readonly context: Json;
+    readonly historyValue: Json;
+  };
   readonly timers: readonly {
     readonly timer: number;
     readonly event: Json;

@@ -206,6 +206,17 @@ export function scheduleOwn(actor: AnyActorRef, event: AnyEventObject, delayMs: 
   (actor as unknown as PrivateActor).system.scheduler.schedule(actor, actor, event, delayMs, id);
 }
 
+/**
+ * Gives the snapshot of an actor that has not started the active states in this order, which decides the order of eventless transitions and of
+ * tags, and this context. XState restores the states in another order, and takes some contexts for references to actors.
+ */
+export function continueExactly(actor: AnyActorRef, ids: readonly string[], context: unknown): void {
+  const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
+  const nodes = ids.map((id) => snapshot.machine.getStateNodeById(id));
+  const tags = new Set(nodes.flatMap((node) => node.tags));
+  Object.assign(snapshot, { _nodes: nodes, tags, context });
+}
+
 /** The states that were active when their parents were left, as a snapshot is restored from them. */
 export const historyOf = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly { id: string }[]>> =>
   Object.fromEntries(Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node.id }))]));

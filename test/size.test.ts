@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 13640, exported: 511, floors: 20 },
   'machines/policies': { lines: 6900, exported: 315, floors: 8 },
-  'src/chain': { lines: 5380, exported: 117, floors: 9 },
+  'src/chain': { lines: 5400, exported: 117, floors: 9 },
   'src/cli': { lines: 3820, exported: 85, floors: 12 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 6670, exported: 109, floors: 8 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4030, exported: 97, floors: 9 },
   'src/tools': { lines: 1710, exported: 25, floors: 6 },
   inspector: { lines: 18180, exported: 306, floors: 13 },
-  test: { lines: 62210, exported: 368, floors: 7 },
+  test: { lines: 62220, exported: 368, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -19,7 +19,7 @@ import { filesOf, withFiles } from '../../llm/request.ts';
 import type { ChainParts } from '../runtime/actors.ts';
 import { type CallSubject, describeCall } from '../runtime/describe-call.ts';
 import { attachRun, type ChainHost, chainInputFrom, createFeed, productOf, type Run } from '../runtime/run.ts';
-import type { RunOptions } from '../runtime/run-options.ts';
+import { createChainInput, type RunOptions } from '../runtime/run-options.ts';
 import { runStartOf } from './journal-format.ts';
 import { replyValue } from './phase-finding.ts';
 import { createPromptReader, createPromptWriter, type PromptParts } from './recorded-prompts.ts';
@@ -66,6 +66,7 @@ export async function forkRun(
   const runId = parts.newRunId();
   const input: ChainInput = { ...chainInputFrom(start), runId };
   const asksAnew = changedCalls(start, parts);
+  const kept = keptOptions(input, parts);
   const product: RunProduct = {
     ...productOf(input, parts, host ?? start.host),
     redacted: start.redacted,
@@ -73,6 +74,7 @@ export async function forkRun(
       changes: [
         ...Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`),
         ...(turns === undefined ? [] : ['prompt']),
+        ...(kept.length === 0 ? [] : [`${kept.join(', ')} as recorded`]),
       ],
       forkedAt: new Date(parts.clock.now()).toISOString(),
     },
@@ -125,6 +127,24 @@ const isSamePrompt = (
   one: RunStart['prompts'][string] | undefined,
   other: RunStart['prompts'][string] | undefined,
 ): boolean => one?.version === other?.version && one?.isOwn === other?.isOwn;
+
+const KEPT = [
+  'profile',
+  'instructions',
+  'limits',
+  'thresholds',
+  'policies',
+  'capabilities',
+  'decider',
+  'consent',
+  'approval',
+] as const satisfies readonly (keyof ChainInput)[];
+
+/** The options of this chain that differ from those of the run: the fork has those of the run. */
+function keptOptions(recorded: ChainInput, parts: ChainParts): readonly string[] {
+  const { input: own } = createChainInput({ request: 'x' }, { ...parts, newRunId: () => 'x' });
+  return KEPT.filter((name) => JSON.stringify(recorded[name]) !== JSON.stringify(own[name]));
+}
 
 /** Identical requests have the same key. A call that was stopped, or lost with its process, has no result. */
 function keyOf({ source, subject }: CallInfo, events: readonly ReusedEvent[] | null): string | null {

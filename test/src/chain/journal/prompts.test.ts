@@ -63,6 +63,22 @@ describe('a fork by a chain with another model or prompt', () => {
     expect(fork.journal[0]).toMatchObject({ modelId: 'another' });
   });
 
+  it('names the options that it keeps from the run', async () => {
+    const { run } = startScripted();
+    await run.answer;
+    const options = {
+      profile: 'lean',
+      instructions: 'Be brief.',
+      limits: { maxCycles: 2 },
+      newId: () => 'fork',
+    } as const;
+    const fork = await scriptedChain({}, options).chain.fork(run.journal, { at: 1 });
+    await fork.answer;
+    const [start] = fork.journal;
+    expect(start).toMatchObject({ forkedFrom: { changes: ['profile, instructions, limits as recorded'] } });
+    expect(start).not.toMatchObject({ instructions: 'Be brief.' });
+  });
+
   it.each([
     ['another version', prompts.synthesis.version + 1],
     ['the version of the built-in one', prompts.synthesis.version],

@@ -38,7 +38,7 @@ export interface DurableActor<Machine extends AnyStateMachine> {
    */
   send(event: EventFromLogic<Machine>, options?: SendOptions): Promise<boolean>;
   readonly pending: Pending;
-  /** The journal so far. If the actor continued from a keyframe: its first entry, and those since the keyframe. */
+  /** The journal so far. If the actor continued from a keyframe, only the first entry and those since the keyframe. */
   readonly entries: readonly DurableEntry[];
   /** Starts an actor that was opened with `isPaused`; does nothing if it has started. Events that it received before are processed first. */
   begin(): void;
@@ -65,7 +65,7 @@ export interface HostOptions {
   readonly reuse?: ReusedCalls | undefined;
 }
 
-/** About the length of an entry: keyframes take at most as much room as the other entries. */
+/** The approximate length of an entry. A keyframe delays the next one by its own length in entries, so they at most double a journal. */
 const ENTRY_CHARS = 100;
 
 /** The longest delay that `setTimeout` supports. */
@@ -103,7 +103,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly #reportClosed: () => void;
   /** Entries that are not stored yet. */
   #unstored: DurableEntry[] = [];
-  /** How many entries follow before the next keyframe. */
+  /** The number of entries until the next keyframe. */
   #untilKeyframe: number;
   #writing: Promise<void> | null = null;
   #atMs: number;
@@ -247,7 +247,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       if (this.#failure === null) resolve(false);
       else reject(this.#failure);
     }
-    // A last step that is not stored did not happen. An output that is settled stays as it is.
+    // If the last step could not be stored, it did not happen. A settled output does not change.
     if (!this.#hasEnded || this.#failure !== null) this.#settleOutput.reject(this.#failure ?? closed(this.id));
     for (const resolve of this.#whenDrained.splice(0)) resolve();
     // An effect cannot be aborted. Its end is stored, so that it is not executed again.
@@ -337,7 +337,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     for (const resolve of this.#whenDrained.splice(0)) resolve();
   }
 
-  /** Stores from where another process may continue. The larger it is, the later follows the next one. */
+  /** Stores a keyframe, from which another process can continue. The larger it is, the later the next one follows. */
   #addKeyframe(): void {
     const state = keyframeOf(this.#system, this.#sentIds);
     if (state !== null) this.#append({ type: 'keyframe', state });

@@ -81,7 +81,7 @@ export function createChainHost(
   return { parts, machine, writers };
 }
 
-/** What the journal of a run says of its calls and its end. */
+/** What the journal of a run records about its calls and its end. */
 export const RUN_DESCRIPTION = {
   describeCall,
   describeEnd: (snapshot: AnyMachineSnapshot): Json => {
@@ -121,7 +121,7 @@ export function startRun(host: ChainHost, input: ChainInput, { files, signal, sl
 /** What readers of a run receive. */
 interface Feed {
   readonly entries: JournalEntry[];
-  /** What readers see: the answer only when it is stored. */
+  /** What readers see. It contains the answer only after the answer is stored. */
   readonly shown: JournalEntry[];
   readonly stream: EventStream;
   take(stored: DurableEntry): void;
@@ -192,7 +192,7 @@ export function attachRun(
   let forgetSignal = (): void => {};
   const settled = (): FinalAnswer => {
     forgetSignal();
-    // The answer of a run that another process has taken over is that process's.
+    // If another process has taken over the run, that process reports the answer.
     if (!writer.isFenced) feed.showAll();
     stream.end();
     const answer = writer.isFenced ? stoppedAnswer(ref, unwritten(writer.failure)) : finalAnswer();
@@ -332,7 +332,7 @@ function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
   return { ...answer, notes: answer.notes === '' ? note : `${answer.notes} ${note}` };
 }
 
-/** A user may have given the version of a built-in prompt to another text. */
+/** A user's prompt may have the same version as the built-in one. */
 const versionOf = (prompt: Prompt): RunStart['prompts'][string] => {
   const { name, version } = prompt;
   return { name, version, ...(prompt !== builtInPrompts[name] && { isOwn: true }) };

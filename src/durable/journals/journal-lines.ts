@@ -163,7 +163,7 @@ export function lineReader<Entry extends StoredEntry>(
       if (tail === null) throw damaged(parseJson(line) === undefined ? 'not valid JSON' : 'no checksum');
       const start = line.slice(0, tail.index);
       if (isLate) count = Number(/^\{"seq":(\d+)/u.exec(line)?.[1]);
-      // What comes before this line, and its checksum with it, is unknown.
+      // The checksum of the lines before this one is unknown.
       const sum = isLate ? Number.parseInt(tail[1] as string, 16) : zlib().crc32(start, state.sum);
       isLate = false;
       if (hex(sum) !== tail[1])

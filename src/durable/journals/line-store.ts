@@ -113,7 +113,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     return { entries, reader };
   }
 
-  /** Returns null if there are no two keyframes, or if the lines are damaged: reading the whole journal tells why. */
+  /** Returns null if there are fewer than two keyframes, or if a line is damaged: reading the whole journal reports the damage. */
   async function readFromKeyframe(id: string): Promise<ReadJournal<Entry> | null> {
     const { isKeyframe } = format;
     if (isKeyframe === undefined) return null;
@@ -170,7 +170,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
   return store;
 }
 
-/** A journal without keyframes among so many lines is read from the start. */
+/** If fewer than two keyframes are among this many last lines, the journal is read from the start. */
 const MOST_LINES = 50 * KEYFRAME_EVERY;
 
 interface ReadJournal<Entry> {

@@ -126,7 +126,7 @@ export function promiseName(number: number): string {
   return `event-${number}`;
 }
 
-/** The most events of a run, because each one reads all earlier ones, and the run keeps them. */
+/** The maximum number of events of a run: sending one reads all earlier ones, and the run keeps them. */
 const MAX_SENT = 200;
 
 /** Appends an event to those already sent. Throws a terminal error with code 400 for an invalid event, and with 429 for one too many. */

@@ -72,7 +72,7 @@ export async function startOf(entries: AsyncIterable<JournalEntry>): Promise<Run
 }
 
 /** Returns a store that opens a run only if it still begins with the entry that the user was asked about. */
-export function storeWith(start: RunStart, store: JournalStore): JournalStore {
+export function requireSameStart(start: RunStart, store: JournalStore): JournalStore {
   return {
     ...store,
     async open(runId, options) {

@@ -164,7 +164,7 @@ export class DurableActorSystem {
     return this.#root.ref;
   }
 
-  /** Creates the root actor: the first part of the first step. With `snapshot`, it continues there. */
+  /** Creates the root actor: the first part of the first step. With `snapshot`, the actor continues from it. */
   create(snapshot?: object): void {
     this.#act(0, () => {
       const { rootId, input, logger, machine } = this.#options;

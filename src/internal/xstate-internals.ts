@@ -206,7 +206,7 @@ export function scheduleOwn(actor: AnyActorRef, event: AnyEventObject, delayMs: 
   (actor as unknown as PrivateActor).system.scheduler.schedule(actor, actor, event, delayMs, id);
 }
 
-/** The states that were active when their parents were left, as a snapshot is restored from them. */
+/** The states that history states return to, in the form from which a snapshot is restored. */
 export const historyOf = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly { id: string }[]>> =>
   Object.fromEntries(Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node.id }))]));
 

@@ -195,7 +195,7 @@ export function attachRun(
     // If another process has taken over the run, that process reports the answer.
     if (!writer.isFenced) feed.showAll();
     stream.end();
-    const answer = writer.isFenced ? stoppedAnswer(ref, unwritten(writer.failure)) : finalAnswer();
+    const answer = writer.isFenced ? stoppedAnswer(ref, unwrittenReason(writer.failure)) : finalAnswer();
     return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
   };
   const answer = actor.output.then(settled, settled);
@@ -212,7 +212,7 @@ export function attachRun(
     if (read.data.type === 'run.cancelled' || read.data.type === 'run.interrupted') begin();
   };
   writer.onFailure = (failure) => {
-    if (parts.whenJournalFails === 'stop') deliver({ type: 'run.interrupted', reason: unwritten(failure) });
+    if (parts.whenJournalFails === 'stop') deliver({ type: 'run.interrupted', reason: unwrittenReason(failure) });
   };
   // Events that are sent directly to the actor are validated too.
   ref.send = send as typeof ref.send;
@@ -280,7 +280,7 @@ function afterCrash(state: ChainState, error: unknown): ChainState {
   return { ...state, ...failByError(state, state.phase, error), interruption: { kind: 'phase_failed' } };
 }
 
-const unwritten = (failure: string | null): string => `the journal cannot be written: ${failure}`;
+const unwrittenReason = (failure: string | null): string => `the journal cannot be written: ${failure}`;
 
 const STOPPED = 'the actor was stopped';
 

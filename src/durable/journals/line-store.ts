@@ -124,7 +124,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       for await (const line of backend.linesBackward(id)) {
         lines.push(line);
         if (hasKeyframe(format, line)) count += 1;
-        if (count === 2 || lines.length > MOST_LINES) break;
+        if (count === 2 || lines.length > MAX_LINES_SEARCHED) break;
       }
       if (count < 2) return null;
       const reader = lineReader(format, place, { startsLate: true });
@@ -171,7 +171,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
 }
 
 /** If fewer than two keyframes are among this many last lines, the journal is read from the start. */
-const MOST_LINES = 50 * KEYFRAME_EVERY;
+const MAX_LINES_SEARCHED = 50 * KEYFRAME_EVERY;
 
 interface ReadJournal<Entry> {
   readonly entries: readonly Entry[];

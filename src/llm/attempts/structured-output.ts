@@ -24,7 +24,7 @@ interface ElementSource {
   readonly executionNow: () => AttemptExecution;
 }
 
-const NO_LIST = failureOf('extraction', 'no_json', 'The items so far are void: another array may be the value.');
+const OTHER_ARRAY = failureOf('extraction', 'no_json', 'The items so far are void: another array may be the value.');
 
 /**
  * Returns a feed of validated items.
@@ -86,7 +86,7 @@ function createElementFeed(
     const hadPushed = pushed > 0;
     restart();
     if (!hadPushed) return;
-    feed.push({ type: 'reset', attempt, failure: NO_LIST, retryInMs: 0, execution: executionNow() });
+    feed.push({ type: 'reset', attempt, failure: OTHER_ARRAY, retryInMs: 0, execution: executionNow() });
   }
 
   return {

@@ -43,7 +43,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
       `"input" must be a key of "inputs" (${Object.keys(inputs).join(', ') || 'which is empty'}); received "${input}"`,
     );
   const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption);
-  // An instrumented machine throws in an infinite loop.
+  // An infinite loop makes an instrumented machine throw.
   const instrumented = instrumentMachine(withStubActors(machine));
   const stubbed = createStubbedActor(instrumented.machine, {
     original: machine,

@@ -6,8 +6,10 @@ import {
   createActor,
 } from 'xstate';
 import {
+  activeNodes,
   type Configuration,
   candidatesFor,
+  continueExactly,
   type HostedActor,
   type HostedLogic,
   historyOf,
@@ -111,6 +113,11 @@ const MACHINERY = /^xstate\.(done|error|snapshot)\./u;
 export class DurableActorSystem {
   readonly activities = new Map<number, Activity>();
   readonly timers = new Map<number, Timer>();
+  /**
+   * The root's timers that XState can still cancel, by id. If two have the same id, it knows only the later one, and neither after one of them
+   * has fired or was canceled.
+   */
+  readonly #cancelable = new Map<string, number>();
   /** The effects that have not ended. */
   readonly openEffects = new Map<number, Effect>();
   /** The effects of the last step. */
@@ -168,7 +175,7 @@ export class DurableActorSystem {
   create(snapshot?: object): void {
     this.#act(0, () => {
       const { rootId, input, logger, machine } = this.#options;
-      const clock = { setTimeout: this.#startTimer, clearTimeout: (timer: number) => void this.timers.delete(timer) };
+      const clock = { setTimeout: this.#startTimer, clearTimeout: (timer: number) => this.#forgetTimer(timer) };
       const root = createActor(withRecordedGuards(machine), {
         id: rootId,
         ...(snapshot ? { snapshot: snapshot as never } : { input }),
@@ -210,16 +217,23 @@ export class DurableActorSystem {
     const { codec } = this.#options;
     const snapshot = this.root.getSnapshot() as AnyMachineSnapshot;
     const { value, context } = snapshot;
+    const nodes = activeNodes(snapshot).map(({ id }) => id);
     const timers = [...this.timers.values()];
-    const isOwn = ({ scheduled }: Timer): boolean =>
-      scheduled !== null && scheduled.source === this.root && scheduled.target === this.root;
+    const isOwn = ({ number, scheduled }: Timer): boolean =>
+      scheduled !== null &&
+      scheduled.source === this.root &&
+      scheduled.target === this.root &&
+      (scheduled.id === undefined || this.#cancelable.get(scheduled.id) === number);
     if (!timers.every(isOwn)) return null;
     try {
+      // Together: an event may contain an object of the context.
+      const events = [...new Set(timers.map(({ scheduled }) => scheduled?.event))];
+      const exact = codec.encodeExactly({ context, events }, 'state') as { context: Json; events: readonly Json[] };
       return {
-        snapshot: { value, context: codec.encodeExactly(context, 'context'), historyValue: historyOf(snapshot) },
+        snapshot: { value, nodes, context: exact.context, historyValue: historyOf(snapshot) },
         timers: timers.map(({ number, dueMs, scheduled }) => ({
           timer: number,
-          event: codec.encodeExactly(scheduled?.event, 'event'),
+          event: exact.events[events.indexOf(scheduled?.event)] as Json,
           id: scheduled?.id ?? null,
           dueMs,
         })),
@@ -236,7 +250,9 @@ export class DurableActorSystem {
   restore({ snapshot, timers, next, random }: Omit<Keyframe, 'sentIds'>): void {
     const { codec } = this.#options;
     this.#hasBegun = true;
-    this.create({ ...snapshot, status: 'active', context: codec.decode(snapshot.context), children: {} });
+    const { value, nodes, context, historyValue } = snapshot;
+    this.create({ value, historyValue, status: 'active', context: {}, children: {} });
+    continueExactly(this.root, nodes, codec.decode(context));
     this.#act(0, () => {
       this.root.start();
       for (const { timer, event, id, dueMs } of timers) {
@@ -246,8 +262,8 @@ export class DurableActorSystem {
     });
     [this.#nextActivity, this.#nextTimer, this.#nextEffect, this.#nextSession] = next;
     this.#random.state = random;
-    const { _nodes: nodes, historyValue: history } = this.root.getSnapshot() as AnyMachineSnapshot;
-    this.#configurations.set(this.root, { nodes, history });
+    const { _nodes, historyValue: history } = this.root.getSnapshot() as AnyMachineSnapshot;
+    this.#configurations.set(this.root, { nodes: _nodes, history });
   }
 
   /** Whether an event still has a receiver. */
@@ -281,7 +297,7 @@ export class DurableActorSystem {
         }
         case 'timer': {
           const timer = this.timers.get(event.timer);
-          this.timers.delete(event.timer);
+          this.#forgetTimer(event.timer);
           return timer?.fire();
         }
         case 'failed':
@@ -601,8 +617,15 @@ export class DurableActorSystem {
     const dueMs = dueAfter(this.#nowMs, delayMs);
     this.#options.record({ type: 'timer-start', timer: number, actor: path, event, dueMs });
     this.timers.set(number, { number, path, event, dueMs, scheduled, fire });
+    if (path === '' && scheduled?.id !== undefined) this.#cancelable.set(scheduled.id, number);
     return number;
   };
+
+  #forgetTimer(number: number): void {
+    const timer = this.timers.get(number);
+    this.timers.delete(number);
+    if (timer?.path === '' && timer.scheduled?.id !== undefined) this.#cancelable.delete(timer.scheduled.id);
+  }
 
   #recordEffect(path: ActorPath, action: string, run: (effectKey: string) => unknown): void {
     const number = this.#nextEffect;

@@ -2,6 +2,8 @@ import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { isMachine } from '../internal/xstate-internals.ts';
 import type { Codec } from './codec.ts';
 import { PostChainError } from './error.ts';
+import type { JournalStore } from './journals/journal-store.ts';
+import { storedJournalsOf } from './journals/line-store.ts';
 import { machinesOf } from './machine-digest.ts';
 
 /**
@@ -54,27 +56,34 @@ function* contextProblem(machine: AnyStateMachine, contextCodec: Codec): Generat
   }
 }
 
-const OPTIONS = [
-  'journals',
-  'versions',
-  'codecs',
-  'timeWithoutProcess',
-  'describeCall',
-  'describeEnd',
-  'clock',
-  'logger',
-];
+/** The options of each function: JavaScript does not check names. */
+const OPTIONS = {
+  createDurableMachine: 'journals versions codecs timeWithoutProcess describeCall describeEnd clock logger',
+  start: 'input seed startedAtMs product notes reuse isPaused onEntry',
+  open: 'input mustExist force isPaused onEntry signal',
+  fork: 'at isBefore event id input product reuse isPaused onEntry',
+} as const;
+
+/** Throws `invalid_option` for an unknown option. */
+export function requireKnown(name: keyof typeof OPTIONS, options: unknown): void {
+  const known = OPTIONS[name].split(' ');
+  const unknown = Object.keys(Object(options)).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw invalid(`options of ${name}`, `only ${known.join(', ')}`, unknown);
+}
 
 /** Throws `invalid_option` for options that JavaScript cannot check. */
 export function requireOptions(machine: unknown, options: object): void {
-  const invalid = (what: string, expected: string, received: unknown): PostChainError =>
-    new PostChainError('invalid_option', `${what}: expected ${expected}; received ${String(received)}.`);
   if (!isMachine(machine)) throw invalid('machine', 'a state machine of XState 5', machine);
+  requireKnown('createDurableMachine', options);
   const { journals, timeWithoutProcess = 'counts' } = Object(options) as Record<string, unknown>;
-  const unknown = Object.keys(Object(options)).find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined) throw invalid('options', `only ${OPTIONS.join(', ')}`, unknown);
+  const expected = 'a journal store of postchain/durable, for example fileJournals("orders")';
   if (typeof (journals as { create?: unknown } | undefined)?.create !== 'function')
-    throw invalid('journals', 'a journal store, for example fileJournals("orders")', journals);
+    throw invalid('journals', expected, journals);
+  const { noun = 'actor' } = storedJournalsOf(journals as JournalStore<unknown, unknown>) ?? {};
+  if (noun !== 'actor') throw invalid('journals', expected, `a store for journals of a ${noun}`);
   if (timeWithoutProcess !== 'counts' && timeWithoutProcess !== 'pauses')
     throw invalid('timeWithoutProcess', '"counts" or "pauses"', timeWithoutProcess);
 }
+
+const invalid = (what: string, expected: string, received: unknown): PostChainError =>
+  new PostChainError('invalid_option', `${what}: expected ${expected}; received ${String(received)}.`);

@@ -18,7 +18,10 @@ export interface ValueCodec<Value = any, Stored = any> {
 export interface Codec {
   /** Throws `not_durable`, which names the path of the first value that no codec stores. */
   encode(value: unknown, subject: string): Json;
-  /** Keeps members that are `undefined`, and rejects an object that occurs twice, because it would become two objects. */
+  /**
+   * Keeps members that are `undefined`. Rejects what `decode` would not restore: an object that occurs twice, which would become two, instances of
+   * subclasses of the built-in classes, and members that JSON does not have.
+   */
   encodeExactly(value: unknown, subject: string): Json;
   decode(stored: Json): unknown;
   /** Throws as `encode` does, without encoding. Skips the objects in `known`, and adds those that it has checked: values are immutable. */
@@ -110,6 +113,7 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     else if (own === undefined) throw notDurable(value, path);
     if (typeof value === 'object') {
       if (seen?.has(value)) throw notDurable('an object that occurs twice', path);
+      if (seen !== null && !codecs.includes(own as never) && !isPlain(value)) throw notDurable(value, path);
       seen?.add(value);
     }
     if (own !== undefined) {
@@ -132,11 +136,11 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
   function encodeError(error: Error, path: Path): Json {
     const members: Record<string, Json> = { name: String(error.name), message: String(error.message) };
     for (const [key, member] of [['cause', error.cause] as const, ...ownMembers(error)]) {
-      if (member === undefined) continue;
+      if (member === undefined && (seen === null || key === 'cause')) continue;
       try {
         define(members, key, encode(member, { key, owner: error, above: path }));
       } catch (problem) {
-        if (!PostChainError.isInstance(problem)) throw problem;
+        if (seen !== null || !PostChainError.isInstance(problem)) throw problem;
       }
     }
     return Object.hasOwn(members, TAG) ? { [TAG]: 'Object', value: members } : members;
@@ -212,6 +216,24 @@ const isRecord = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 };
+
+const PLAIN: ReadonlySet<unknown> = new Set(
+  [Object, Array, Map, Set, Date, Error].map(({ prototype }): unknown => prototype),
+);
+
+/** Whether a value is of exactly one of the built-in classes, and has no members but those that are stored. */
+function isPlain(value: object): boolean {
+  const keys = Reflect.ownKeys(value);
+  const isStored = (key: string | symbol): boolean => {
+    const { enumerable, get } = Object.getOwnPropertyDescriptor(value, key) as PropertyDescriptor;
+    if (value instanceof Error && ['name', 'message', 'stack', 'cause'].includes(key as string)) return !enumerable;
+    return typeof key === 'string' && enumerable === true && get === undefined;
+  };
+  if (!PLAIN.has(Object.getPrototypeOf(value))) return false;
+  if (Array.isArray(value)) return keys.length === value.length + 1 && Object.keys(value).length === value.length;
+  if (value instanceof Map || value instanceof Set || value instanceof Date) return keys.length === 0;
+  return keys.every(isStored);
+}
 
 const isTagged = (stored: object): stored is Tagged => Object.hasOwn(stored, TAG);
 

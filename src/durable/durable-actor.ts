@@ -60,6 +60,8 @@ export interface HostOptions {
   readonly clockStartMs: number;
   /** Whether time counts while no process holds the actor. */
   readonly doesTimeCount: boolean;
+  /** Whether this machine and runtime started the actor. If not, its keyframes would not be used. */
+  readonly keepsKeyframes: boolean;
   /** Receives the entries from now on. */
   readonly onEntry?: ((entry: DurableEntry) => void) | undefined;
   readonly reuse?: ReusedCalls | undefined;
@@ -133,8 +135,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#sentIds = replayed.sentIds;
     this.#writer = guardedWriter(writer);
     this.entries = [...entries];
-    const sinceKeyframe = entries.length - 1 - entries.findLastIndex(({ type }) => type === 'keyframe');
-    this.#untilKeyframe = (writer.keyframeEvery ?? Number.POSITIVE_INFINITY) - sinceKeyframe;
+    const last = entries.findLastIndex(({ type }) => type === 'keyframe');
+    const every = (options.keepsKeyframes && writer.keyframeEvery) || Number.POSITIVE_INFINITY;
+    this.#untilKeyframe = every + entriesFor(entries[last]) - (entries.length - 1 - last);
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
     this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.clockStartMs : this.#atMs;
@@ -210,7 +213,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   get pending(): Pending {
-    const atEpoch = (ms: number): number => this.#options.clockStartMs + ms;
+    const atEpoch = (ms: number): number => Math.floor(this.#options.clock.now()) + ms - this.#nowMs;
     const nodes = this.#hasEnded ? [] : activeNodes(this.#system.root.getSnapshot());
     const events = nodes.flatMap((node) => node.ownEvents).filter((type) => !type.startsWith('xstate.'));
     return {
@@ -242,6 +245,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     if (this.#isClosed) return this.closed;
     this.#isClosed = true;
     this.#options.clock.clearTimeout(this.#timer);
+    this.#addClosed();
     this.#system.close();
     for (const { resolve, reject } of this.#inbox.splice(0)) {
       if (this.#failure === null) resolve(false);
@@ -257,6 +261,15 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     }
     await (this.#writing === null ? this.#writer.close() : this.#writing.then(() => this.#writer.close()));
     this.#reportClosed();
+  }
+
+  /** Stores the time of closing, from which delays continue. After a kill, they continue from the last entry. */
+  #addClosed(): void {
+    if (this.#options.doesTimeCount || this.#failure !== null || !this.#isBegun || this.#hasEnded) return;
+    if (this.#system.timers.size === 0) return;
+    this.#atMs = this.#nowMs;
+    this.#append({ type: 'closed' });
+    void this.#write();
   }
 
   /** Closes the actor as soon as it only waits for events and delays. */
@@ -340,8 +353,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   /** Stores a keyframe, from which another process can continue. The larger it is, the later the next one follows. */
   #addKeyframe(): void {
     const state = keyframeOf(this.#system, this.#sentIds);
-    if (state !== null) this.#append({ type: 'keyframe', state });
-    this.#untilKeyframe = (this.#writer.keyframeEvery ?? 0) + JSON.stringify(state).length / ENTRY_CHARS;
+    const keyframe = state && ({ type: 'keyframe', state } as const);
+    if (keyframe !== null) this.#append(keyframe);
+    this.#untilKeyframe = (this.#writer.keyframeEvery ?? 0) + entriesFor(keyframe);
     void this.#write();
   }
 
@@ -497,6 +511,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return dueMs;
   }
 }
+
+/** How many entries take as much room as a keyframe. */
+const entriesFor = (keyframe: DurableEvent | null | undefined): number =>
+  keyframe?.type === 'keyframe' ? JSON.stringify(keyframe.state).length / ENTRY_CHARS : 0;
 
 /** XState would end the actor with an error. */
 function requireEvent(event: unknown, id: string): void {

@@ -11,7 +11,7 @@ export interface ActorSummary {
   /** `running`: a process holds it. `waiting`: no process does, and it has not ended. */
   readonly status: 'running' | 'waiting' | 'done' | 'error' | 'stopped' | 'damaged';
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
-  /** The number of the last entry that can be read without the earlier ones. It grows with the journal. */
+  /** The number of the last entry. */
   readonly lastSeq: number;
 }
 
@@ -43,10 +43,9 @@ function endedAs(last: Partial<DurableEntry>): 'done' | 'error' | 'stopped' | un
   return last.type === 'end' && last.openEffects === undefined ? last.status : undefined;
 }
 
-function summaryOf({ id, first, last, isDamaged, isWritten }: ListedJournal): ActorSummary {
+function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJournal): ActorSummary {
   const start = Object(first) as Partial<DurableEntry>;
   const end = Object(last) as Partial<DurableEntry>;
-  const lastSeq = end.seq ?? 0;
   if (isDamaged || start.type !== 'start')
     return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq };
   const { machine = null, startedAt = '', forkedFrom = null } = start;

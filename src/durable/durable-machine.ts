@@ -1,5 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
-import { requireDurable, requireOptions } from './checks.ts';
+import { requireDurable, requireKnown, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type Codec, createCodec, createContextCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor, type HostOptions } from './durable-actor.ts';
@@ -176,6 +176,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   start(id: string, options: StartActorOptions<Machine> = {}): DurableActor<Machine> {
     requireId(id);
+    requireKnown('start', options);
     const { host, stored } = this.#start(id, this.#options.journals.create(id), options);
     // An actor whose journal fails is closed with the reason.
     stored?.catch(() => {});
@@ -186,6 +187,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
     requireId(id);
+    requireKnown('open', options);
     const actor = await this.#once(id, () => this.#startOrResume(id, options));
     if (actor.keepOpen()) return actor;
     await actor.closed;
@@ -232,9 +234,16 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async fork(
     actor: string | readonly DurableEntry[],
-    { at, isBefore, event, id = crypto.randomUUID(), input, product, reuse, ...run }: ForkActorOptions<Machine>,
+    options: ForkActorOptions<Machine>,
   ): Promise<DurableActor<Machine>> {
+    requireKnown('fork', options);
+    const { at, isBefore, event, id = crypto.randomUUID(), input, product, reuse, ...run } = options;
     const entries = typeof actor === 'string' ? await this.#read(actor) : actor;
+    if (isPartial(entries))
+      throw new PostChainError(
+        'invalid_option',
+        'fork: expected all entries of an actor; received those since a keyframe. Pass the id of the actor.',
+      );
     if (!Number.isInteger(at) || at < 0 || at >= entries.length)
       throw new PostChainError(
         'invalid_option',
@@ -441,6 +450,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       clock: this.#clock,
       clockStartMs: clockStartOf(start),
       doesTimeCount: this.#options.timeWithoutProcess !== 'pauses',
+      keepsKeyframes: isSameBuild(start, this.#machineOf(start)),
     };
   }
 

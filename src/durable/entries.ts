@@ -127,12 +127,20 @@ export type Annotation =
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
   /** Another process opened the actor here. */
   | { readonly type: 'resumed'; readonly resumedAt: string }
+  /** The actor was closed here, with its delays paused. */
+  | { readonly type: 'closed' }
   /** The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. */
   | { readonly type: 'keyframe'; readonly state: Keyframe };
 
 /** The complete state of an actor that has no calls, child actors or effects in progress. */
 export interface Keyframe {
-  readonly snapshot: { readonly value: Json; readonly context: Json; readonly historyValue: Json };
+  readonly snapshot: {
+    readonly value: Json;
+    /** The ids of the active states, in XState's order. */
+    readonly nodes: readonly string[];
+    readonly context: Json;
+    readonly historyValue: Json;
+  };
   readonly timers: readonly {
     readonly timer: number;
     readonly event: Json;
@@ -160,7 +168,13 @@ const EXTERNAL: ReadonlySet<string> = new Set<ExternalEvent['type']>([
   'failed',
   'stopped',
 ]);
-const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>(['effect-end', 'note', 'resumed', 'keyframe']);
+const ANNOTATIONS: ReadonlySet<string> = new Set<Annotation['type']>([
+  'effect-end',
+  'note',
+  'resumed',
+  'closed',
+  'keyframe',
+]);
 
 export const isExternal = <Entry extends { readonly type: string }>(
   entry: Entry,

@@ -238,10 +238,15 @@ export function deriveSystem(past: readonly DurableEntry[], start: StartEntry, p
     }
     if ((!isExternal(entry) && !isAnnotation(entry)) || entry.type === 'keyframe') continue;
     const { seq: _, atMs: recordedMs, ...event } = entry;
+    const { status } = hasBegun ? system.root.getSnapshot() : { status: 'active' };
+    if (status !== 'active' && event.type !== 'effect-end') continue;
     atMs = recordedMs;
-    if (isAnnotation(event)) {
-      if (event.type === 'effect-end') for (const effect of event.effects) system.openEffects.delete(effect);
-      append(event);
+    if (event.type === 'effect-end') {
+      const effects = event.effects.filter((effect) => system.openEffects.delete(effect));
+      const isLast = status !== 'active' && system.openEffects.size === 0;
+      if (effects.length > 0) append({ type: 'effect-end', effects, ...(isLast && { status: status as 'done' }) });
+    } else if (isAnnotation(event)) {
+      if (!('activity' in event) || system.activities.has(event.activity as number)) append(event);
     } else if (system.accepts(event)) {
       if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
       system.apply(event, atMs);

@@ -12,6 +12,7 @@ export function storedRunsOf(store: JournalStore): StoredJournals<JournalEntry> 
 
 function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
   return {
+    noun: 'run',
     hasChecksums: false,
     openTail(runId) {
       let count = 0;
@@ -37,7 +38,7 @@ function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
         // Only reading the run could tell whether it has grown.
         const version = status === 'running' ? `${status} ${performance.now()}` : status;
         const isDamaged = status === 'damaged';
-        yield { id: runId, version, ends: { first, last, isDamaged }, isWritten: status === 'running' };
+        yield { id: runId, version, ends: { first, last, lastSeq: -1, isDamaged }, isWritten: status === 'running' };
       }
     },
     watch: (onChange) => repeat(POLL_MS, () => onChange(null)),

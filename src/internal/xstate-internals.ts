@@ -206,6 +206,17 @@ export function scheduleOwn(actor: AnyActorRef, event: AnyEventObject, delayMs: 
   (actor as unknown as PrivateActor).system.scheduler.schedule(actor, actor, event, delayMs, id);
 }
 
+/**
+ * Sets the context and the active states of an actor that has not started. The order of the states decides that of eventless transitions and
+ * tags. XState restores the states in another order, and mistakes some contexts for references to actors.
+ */
+export function continueExactly(actor: AnyActorRef, ids: readonly string[], context: unknown): void {
+  const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
+  const nodes = ids.map((id) => snapshot.machine.getStateNodeById(id));
+  const tags = new Set(nodes.flatMap((node) => node.tags));
+  Object.assign(snapshot, { _nodes: nodes, tags, context });
+}
+
 /** The states that history states return to, in the form from which a snapshot is restored. */
 export const historyOf = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly { id: string }[]>> =>
   Object.fromEntries(Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node.id }))]));

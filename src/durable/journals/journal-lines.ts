@@ -57,6 +57,9 @@ const WINDOW_BYTES = 32_768;
 /** Protects a reader from a forged block that expands without limit. */
 const MAX_BLOCK_BYTES = 268_435_456;
 
+/** The past of a fork is written at once, so a text longer than this is split into blocks. */
+const BLOCK_CHARS = 16_777_216;
+
 const TAIL = /,"sum":"([0-9a-f]{8})"\}$/u;
 
 /** In an entry, `seq` is followed by `atMs`. */
@@ -77,6 +80,12 @@ function blockIn(line: string): Block | null {
 function advanced({ window }: TextState, sum: number, text: Buffer, isAlone: boolean): TextState {
   const joined = isAlone || text.length >= WINDOW_BYTES ? text : Buffer.concat([window, text]);
   return { sum, window: joined.subarray(-WINDOW_BYTES) };
+}
+
+/** The entries of a block, each with its JSON. */
+interface Unwritten<Entry> {
+  readonly entries: Entry[];
+  readonly texts: string[];
 }
 
 /** Returns a writer of a new journal, or one that continues after `state`. */
@@ -103,8 +112,9 @@ export function lineWriter<Entry extends StoredEntry>(
     return line(start, Buffer.from(start));
   }
 
-  function block(entries: readonly Entry[]): string {
-    const text = Buffer.from(`${entries.map(jsonOfEntry).join('\n')}\n`);
+  function block({ entries, texts }: Unwritten<Entry>): string {
+    const text = Buffer.from(`${texts.join('\n')}\n`);
+    if (text.length > MAX_BLOCK_BYTES) throw new Error(`entry ${entries[0]?.seq} is larger than 256 MB`);
     const isReadAlone = (entry: Entry): boolean => format.isEnd(entry) || format.isKeyframe?.(entry) === true;
     const isAlone = window.length === 0 || entries.some(isReadAlone);
     const deflated = zlib().deflateRawSync(text, { level: 9, ...(!isAlone && { dictionary: window }) });
@@ -112,14 +122,25 @@ export function lineWriter<Entry extends StoredEntry>(
     return line(`${start},"deflate":"${encodeBase85(deflated)}"`, text, isAlone);
   }
 
-  return {
-    lines(entries) {
-      if (isPlain) return entries.map(plainLine);
+  function blocksOf(all: readonly Entry[]): readonly Unwritten<Entry>[] {
+    const blocks: Unwritten<Entry>[] = [];
+    let chars = 0;
+    for (const entry of all) {
+      const text = jsonOfEntry(entry);
+      chars += text.length;
       // Lists read the first line: what follows in the first step may be large, such as files.
-      const blocks = entries[0]?.seq === 0 ? [entries.slice(0, 1), entries.slice(1)] : [entries];
-      return blocks.filter(({ length }) => length > 0).map(block);
-    },
-  };
+      const startsBlock = entry.seq === 1 || format.isKeyframe?.(entry) || chars > BLOCK_CHARS;
+      if (blocks.length === 0 || startsBlock) {
+        blocks.push({ entries: [], texts: [] });
+        chars = text.length;
+      }
+      blocks.at(-1)?.entries.push(entry);
+      blocks.at(-1)?.texts.push(text);
+    }
+    return blocks;
+  }
+
+  return { lines: (entries) => (isPlain ? entries.map(plainLine) : blocksOf(entries).map(block)) };
 }
 
 /** Returns a whole journal as the text of a file with one entry per line. */
@@ -211,6 +232,12 @@ export function entriesInLine(line: string, from = 0, to?: number): readonly unk
   if (block.alone !== true) return [];
   const text = inflated(block, NO_TEXT.window);
   return text === null ? null : entryTexts(text).slice(from, to).map(parseJson);
+}
+
+/** Returns the number of the last entry in a line; -1 if the line has none. */
+export function lastSeqIn(line: string): number {
+  const [, seq, count = '1'] = /^\{"seq":(\d+)(?:,"count":(\d+))?/u.exec(line) ?? [];
+  return seq === undefined ? -1 : Number(seq) + Number(count) - 1;
 }
 
 const ALONE = /^\{"seq":\d+,"count":\d+,"alone":true,/u;

@@ -84,6 +84,8 @@ export interface ListedJournal {
   /** The first and the last entry as they are stored: parsed JSON, not validated. Null if they cannot be read without the others. */
   readonly first: unknown;
   readonly last: unknown;
+  /** The number of the last entry. */
+  readonly lastSeq: number;
   /** Whether the first or last line cannot be read at all. Other damage is found only by reading the journal. */
   readonly isDamaged: boolean;
   /** Whether a process is writing the journal. */

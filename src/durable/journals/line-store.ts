@@ -6,6 +6,7 @@ import {
   type LineOptions,
   type LineReader,
   type LineWriter,
+  lastSeqIn,
   lineReader,
   lineWriter,
   type ReadEntry,
@@ -166,7 +167,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     list: () => listOf(format, scan()),
     delete: async (id) => backend.remove(id),
   };
-  registerStoredJournals(store, { hasChecksums: true, openTail, scan, watch: backend.watch });
+  registerStoredJournals(store, { noun: format.noun, hasChecksums: true, openTail, scan, watch: backend.watch });
   return store;
 }
 
@@ -184,7 +185,8 @@ const LAST_ENTRIES = 8;
 function endsOf(lines: FirstAndLast): JournalEnds {
   const [first] = entriesInLine(lines.first, 0, 1) ?? [];
   const last = entriesInLine(lines.last, -LAST_ENTRIES);
-  return { first, last: last ?? [], isDamaged: first === undefined || last === null };
+  const isDamaged = first === undefined || last === null;
+  return { first, last: last ?? [], lastSeq: lastSeqIn(lines.last), isDamaged };
 }
 
 /** Creates a journal. If the disk is full, fails at the first entry instead, so that the host can start. */
@@ -227,11 +229,14 @@ export interface StoredJournal {
 interface JournalEnds {
   readonly first: unknown;
   readonly last: readonly unknown[];
+  readonly lastSeq: number;
   readonly isDamaged: boolean;
 }
 
 /** Access to stored journals beyond the public interface. */
 export interface StoredJournals<Entry> {
+  /** What its journals belong to, as in `JournalFormat`. */
+  readonly noun: string;
   /** Whether reading a journal checks a checksum of every line. */
   readonly hasChecksums: boolean;
   openTail(id: string): JournalTail<Entry>;
@@ -256,8 +261,8 @@ export function storedJournalsOf<Entry>(store: JournalStore<Entry, unknown>): St
 
 /** Returns what `summarize` of a format takes. */
 export function listedJournal({ id, ends, isWritten }: Omit<StoredJournal, 'version'>): ListedJournal {
-  const { first, last = [], isDamaged = true } = ends ?? {};
-  return { id, first, last: last.at(-1), isDamaged, isWritten };
+  const { first, last = [], lastSeq = -1, isDamaged = true } = ends ?? {};
+  return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten };
 }
 
 export async function listOf<Summary>(

@@ -80,7 +80,12 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
       const journal = journals.get(id);
       if (journal === undefined) continue;
       const { entries, holder } = journal;
-      const ends = { first: entries[0], last: entries.slice(-8), isDamaged: entries.length === 0 };
+      const ends = {
+        first: entries[0],
+        last: entries.slice(-8),
+        lastSeq: entries.length - 1,
+        isDamaged: entries.length === 0,
+      };
       yield { id, version: String(entries.length), ends, isWritten: holder !== null };
     }
   }
@@ -108,6 +113,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     },
   };
   registerStoredJournals(store, {
+    noun: format.noun,
     hasChecksums: false,
     openTail(id) {
       let count = 0;

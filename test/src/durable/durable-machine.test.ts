@@ -21,6 +21,7 @@ import {
   PostChainError,
   sqliteJournals,
 } from '../../../src/entries/durable.ts';
+import { memoryJournals as runJournals } from '../../../src/entries/index.ts';
 import { TestClock } from '../../support/simulated-clock.ts';
 
 const order = setup({
@@ -424,6 +425,75 @@ describe('stores', () => {
     expect((await orders.list())[0]).toMatchObject({ id: 'o', status: 'done' });
     expect((await orders.replay('o')).divergence).toBeNull();
   });
+
+  it.each([
+    ['memory', () => memoryJournals()],
+    ['files', () => fileJournals(folder)],
+    ['SQLite', () => sqliteJournals(join(folder, 'actors.db'))],
+  ])('in %s wake an actor once for each due delay [D4]', async (_, create) => {
+    const clock = clockAt('2026-01-01T00:00:00Z');
+    const orders = createDurableMachine(order, { journals: create(), clock });
+    await (await orders.open('o', { input: { amount: 7 } })).close();
+    expect(await orders.wake()).toEqual([]);
+    for (let month = 0; month < 3; month += 1) {
+      clock.increment(30 * 86_400_000);
+      expect(await orders.wake()).toEqual(['o']);
+      expect(await orders.wake()).toEqual([]);
+    }
+    const { context } = (await orders.replay('o')).snapshot;
+    expect(context.reminders).toBe(3);
+  });
+
+  it('of runs are rejected [D1]', () => {
+    const runs = runJournals() as never;
+    expect(() => createDurableMachine(order, { journals: runs })).toThrow(
+      'journals: expected a journal store of postchain/durable, for example fileJournals("orders"); received a store for journals of a run.',
+    );
+  });
+});
+
+it('a delay of an actor that is often closed counts the time in which it was open [D4]', async () => {
+  const clock = clockAt('2026-01-01T00:00:00Z');
+  const store = journals();
+  const day = 86_400_000;
+  let reminders = 0;
+  for (let opened = 0; opened < 62; opened += 1) {
+    const orders = createDurableMachine(order, { journals: store, clock, timeWithoutProcess: 'pauses' });
+    const actor = await orders.open('o', { input: { amount: 7 } });
+    clock.increment(day / 2);
+    ({ reminders } = actor.getSnapshot().context);
+    const [timer] = actor.pending.timers;
+    expect(timer?.dueAtMs).toBeGreaterThanOrEqual(clock.now());
+    await actor.close();
+    clock.increment(10 * day);
+  }
+  expect(reminders).toBe(1);
+});
+
+it('a fork whose other input ends it in the past has ended [D5]', async () => {
+  const machine = setup({
+    types: { input: {} as { max: number }, context: {} as { max: number } },
+    actors: { pay: fromPromise(async () => 'paid') },
+  }).createMachine({
+    id: 'bill',
+    context: ({ input }) => ({ max: input.max }),
+    initial: 'checking',
+    states: {
+      checking: { always: [{ guard: ({ context }) => context.max < 10, target: 'refused' }, { target: 'paying' }] },
+      paying: { invoke: { src: 'pay', onDone: 'waiting' } },
+      waiting: {},
+      refused: { type: 'final' },
+    },
+  });
+  const bills = createDurableMachine(machine, { journals: journals() });
+  const bill = await bills.open('b', { input: { max: 20 } });
+  await expect.poll(() => bill.getSnapshot().value).toBe('waiting');
+  await bill.close();
+  const again = await bills.open('b');
+  const fork = await bills.fork('b', { at: again.entries.length - 1, input: { max: 5 }, id: 'f' });
+  expect(fork.entries.map(({ type }) => type)).toEqual(['start', 'transition', 'end']);
+  await fork.output;
+  expect((await bills.list()).find(({ id }) => id === 'f')?.status).toBe('done');
 });
 
 describe('custom code', () => {
@@ -751,6 +821,12 @@ describe('wrong use', () => {
     );
     const orders = createDurableMachine(order, { journals: journals() });
     await expect(orders.open('', { input: { amount: 1 } })).rejects.toMatchObject({ code: 'invalid_option' });
+    const mistyped = { mustExsist: true, input: { amount: 1 } };
+    await expect(orders.open('o', mistyped)).rejects.toThrow(
+      /^options of open: expected only .*; received mustExsist/u,
+    );
+    expect(() => orders.start('o', { inputs: 1 } as never)).toThrow('received inputs');
+    await expect(orders.fork('o', { at: 0, of: 'o' } as never)).rejects.toThrow('received of');
   });
 
   it('does not store an actor whose first step fails', async () => {

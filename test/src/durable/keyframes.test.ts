@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { assign, fromPromise, setup } from 'xstate';
+import { type AnyActorRef, assign, cancel, createActor, createMachine, fromPromise, raise, setup } from 'xstate';
 import {
   type ActorJournals,
   createDurableMachine,
@@ -48,6 +48,16 @@ const account = (bonus = 0) =>
       reviewing: { invoke: { src: 'audit', onDone: '#account.open.past' } },
     },
   });
+
+/** Opens an actor of a machine again and again, at a time that a test sets. */
+function setupActors(config: object) {
+  const clock = new TestClock();
+  const actors = createDurableMachine(createMachine({ id: 'm', ...config } as never), {
+    journals: memoryJournals(),
+    clock,
+  });
+  return { clock, open: () => actors.open('a') };
+}
 
 const isPartial = (entries: readonly DurableEntry[]): boolean => entries[1]?.type === 'keyframe' && entries[1].seq > 1;
 
@@ -135,6 +145,199 @@ describe('an actor with a long journal', () => {
     await frozenAccount(journals, clock);
     const accounts = createDurableMachine(account(1), { journals, clock });
     await expect(accounts.open('a')).rejects.toMatchObject({ code: 'diverged' });
+  });
+
+  /** Sends events to a machine that counts them until it has two keyframes, continues it in another process, and sends the last ones. */
+  async function continued(config: object, first: readonly { type: string }[], last: readonly { type: string }[]) {
+    const count = assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 });
+    const { on, context, ...rest } = config as { on?: object; context?: object };
+    const machine = createMachine({
+      ...rest,
+      id: 'm',
+      context: { n: 0, log: [], ...context },
+      on: { ...on, COUNT: { actions: count } },
+    } as never);
+    const counts = Array.from({ length: 2_100 }, () => ({ type: 'COUNT' }));
+    const bare = createActor(machine).start();
+    for (const event of [...first, ...counts, ...last]) bare.send(event);
+    const journals = memoryJournals();
+    const actors = createDurableMachine(machine, { journals, clock: new TestClock() });
+    const actor = await actors.open('a');
+    await Promise.all([...first, ...counts].map((event) => actor.send(event)));
+    await actor.close();
+    const again = await actors.open('a');
+    for (const event of last) await again.send(event);
+    const { context: restored } = again.getSnapshot();
+    const { pending } = again;
+    await again.close();
+    const { divergence } = await actors.replay('a');
+    return { expected: bare.getSnapshot().context, restored, pending, divergence, isPartial: isPartial(again.entries) };
+  }
+
+  const log = (text: string | (() => string)) =>
+    assign({
+      log: ({ context }: { context: { log: readonly string[] } }) => [
+        ...context.log,
+        typeof text === 'string' ? text : text(),
+      ],
+    });
+
+  it('keeps the order of its parallel states', async () => {
+    const tags = assign({
+      log: ({ context, self }: { context: { log: readonly string[] }; self: AnyActorRef }) => [
+        ...context.log,
+        ...(self.getSnapshot() as { tags: Set<string> }).tags,
+      ],
+    });
+    const isDone = ({ context }: { context: { n: number } }): boolean => context.n > 2_100;
+    const region = (name: string) => ({
+      initial: 'one',
+      states: {
+        one: { on: { [name]: 'two' }, tags: `${name}1`, always: { guard: isDone, target: 'end', actions: log(name) } },
+        two: { tags: `${name}2`, always: { guard: isDone, target: 'end', actions: log(name) } },
+        end: {},
+      },
+    });
+    const result = await continued(
+      { type: 'parallel', states: { a: region('a'), b: region('b') }, on: { TAGS: { actions: tags } } },
+      [{ type: 'a' }],
+      [{ type: 'TAGS' }, { type: 'COUNT' }],
+    );
+    expect(result).toMatchObject({ isPartial: true, divergence: null });
+    expect((result.restored as { log: unknown }).log).toEqual(['b1', 'a2', 'b', 'a']);
+    expect(result.restored).toEqual(result.expected);
+  });
+
+  it.each<[string, () => unknown, (value: never) => unknown]>([
+    ['an error of a subclass', () => new TypeError('no'), (value) => (value as unknown) instanceof TypeError],
+    [
+      'a member of an error',
+      () => Object.assign(new Error('no'), { url: new URL('https://a.example') }),
+      (value: { url?: URL }) => value.url?.host,
+    ],
+    ['an error with a name', () => Object.assign(new Error(), { name: 'Odd' }), (value) => Object.keys(value)],
+    [
+      'a subclass of Map',
+      () =>
+        new (class extends Map {
+          total = (): number => this.size;
+        })(),
+      (value: { total?: () => number }) => value.total?.(),
+    ],
+    [
+      'a subclass of Date',
+      () =>
+        new (class extends Date {
+          year = (): number => this.getUTCFullYear();
+        })(0),
+      (value: { year?: () => number }) => value.year?.(),
+    ],
+    ['a match of a pattern', () => /b/.exec('abc'), (value: RegExpExecArray) => value.index],
+    ['an array with a gap', () => Object.assign([], { 2: 1 }), (value: unknown[]) => 0 in value],
+    ['an object without a prototype', () => Object.create(null), (value) => 'constructor' in value],
+    ['a symbol', () => ({ [Symbol.iterator]: 1 }), (value: { [Symbol.iterator]: unknown }) => value[Symbol.iterator]],
+    ['a hidden member', () => Object.defineProperty({}, 'a', { value: 1 }), (value: { a?: number }) => value.a],
+    ['a member of a Map', () => Object.assign(new Map(), { a: 1 }), (value: { a?: number }) => value.a],
+    [
+      'what looks like an actor',
+      () => ({ xstate$$type: 1, id: 'a' }),
+      (value: { id: string } | undefined) => value?.id,
+    ],
+  ])('does not lose %s in its context', async (_, create, read) => {
+    const ask = assign({
+      answer: ({ context }: { context: { value: never; answer?: unknown } }) => read(context.value),
+    });
+    const set = assign({ value: () => create() });
+    const { expected, restored, divergence } = await continued(
+      { context: { value: null, answer: null }, on: { SET: { actions: set }, ASK: { actions: ask } } },
+      [{ type: 'SET' }],
+      [{ type: 'ASK' }],
+    );
+    expect((restored as { answer: unknown }).answer).toEqual((expected as { answer: unknown }).answer);
+    expect(divergence).toBeNull();
+  });
+
+  it('keeps delayed events that share an id or an object with its context', async () => {
+    const set = raise({ type: 'LATE' }, { id: 'same', delay: 1_000 });
+    const on = { SET: { actions: set }, CANCEL: { actions: cancel('same') }, LATE: {} };
+    const [SET, CANCEL] = [{ type: 'SET' }, { type: 'CANCEL' }];
+    // XState has forgotten the first of the two delayed events.
+    expect((await continued({ on }, [SET, SET, CANCEL], [CANCEL])).pending.timers).toHaveLength(1);
+    expect((await continued({ on }, [SET], [CANCEL])).pending.timers).toHaveLength(0);
+
+    const remove = assign({
+      items: ({ context, event }: { context: { items: unknown[] }; event: { type: string; item?: unknown } }) =>
+        context.items.filter((item) => item !== event.item),
+    });
+    const expire = raise(
+      ({ context }: { context: { items: unknown[] } }) => ({ type: 'EXPIRE', item: context.items[0] }),
+      { delay: 1_000 },
+    );
+    const actors = setupActors({
+      context: { items: [{ id: 1 }] },
+      on: { ADD: { actions: expire }, EXPIRE: { actions: remove } },
+    });
+    const actor = await actors.open();
+    await Promise.all(Array.from({ length: 2_100 }, (_, at) => actor.send({ type: at === 0 ? 'ADD' : 'NOTHING' })));
+    await actor.close();
+    const again = await actors.open();
+    actors.clock.increment(1_000);
+    await expect.poll(() => again.getSnapshot().context).toEqual({ items: [] });
+    await again.close();
+  });
+
+  it('has keyframes only of the machine that started it', async () => {
+    const journals = memoryJournals();
+    const count = assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 });
+    const config = { id: 'm', context: { n: 0 }, on: { COUNT: { actions: count } } };
+    const before = createDurableMachine(createMachine(config as never), { journals });
+    const later = { ...config, context: { n: 0, added: 1 }, on: { ...config.on, MORE: {} } };
+    const after = createDurableMachine(createMachine(later as never), { journals });
+    await (await before.open('a')).close();
+    const changed = await after.open('a');
+    await Promise.all(Array.from({ length: 2_100 }, () => changed.send({ type: 'COUNT' })));
+    await changed.close();
+    const rolledBack = await before.open('a');
+    expect(rolledBack.getSnapshot().context).toEqual({ n: 2_100 });
+    await rolledBack.close();
+    expect((await before.replay('a')).divergence).toBeNull();
+  });
+
+  it('can be forked with a past of any size, and the fork continues from a keyframe', async () => {
+    const machine = createMachine({ id: 'm', on: { NOTE: {} } });
+    const actors = createDurableMachine(machine, { journals: fileJournals(temporaryFolder()) });
+    const actor = await actors.open('a');
+    const large = 'a'.repeat(10_000_000);
+    for (let at = 0; at < 28; at += 1) await actor.send({ type: 'NOTE', large });
+    await Promise.all(Array.from({ length: 2_100 }, () => actor.send({ type: 'NOTE' })));
+    await actor.close();
+    await (await actors.fork('a', { at: actor.entries.length - 1, id: 'fork' })).close();
+    const fork = await actors.open('fork');
+    expect(isPartial(fork.entries)).toBe(true);
+    await fork.close();
+  });
+
+  it('has fewer keyframes if they are large, also if it is opened in between', async () => {
+    const actors = setupActors({ context: { large: 'a'.repeat(500_000) } });
+    for (let open = 0; open < 4; open += 1) {
+      const actor = await actors.open();
+      await Promise.all(Array.from({ length: 600 }, () => actor.send({ type: 'NOTHING' })));
+      await actor.close();
+      if (open === 3) expect(actor.entries.filter(({ type }) => type === 'keyframe')).toHaveLength(1);
+    }
+  });
+
+  it('is forked by its id, and not with the entries since a keyframe', async () => {
+    const journals = memoryJournals();
+    const clock = new TestClock();
+    await frozenAccount(journals, clock);
+    const accounts = createDurableMachine(account(), { journals, clock });
+    const actor = await accounts.open('a');
+    await expect(accounts.fork(actor.entries, { at: 20, id: 'fork' })).rejects.toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining('Pass the id of the actor.'),
+    });
+    await actor.close();
   });
 
   it('has no keyframes while a child actor runs, or if its context contains an object twice', async () => {

@@ -68,7 +68,9 @@ const BUILT_IN = {
 export async function exploreChart(name: string, work: LongWork) {
   const builtIn = Object.hasOwn(BUILT_IN, name) ? BUILT_IN[name] : undefined;
   const chart = builtIn ?? (await loadChartModule(name, Object.keys(BUILT_IN)));
-  const properties = builtIn?.properties ?? [...soundness, ...chart.properties];
+  const own = [...soundness, ...chart.properties];
+  // A module may export a list that contains them.
+  const properties = builtIn?.properties ?? [...new Map(own.map((property) => [property.name, property])).values()];
   const onProgress = (explored: number, found: number): void =>
     work.update(`Exploring ${chart.machine.id}: ${grouped(explored)} of ${grouped(found)} states found so far`);
   return { exploration: explore(chart.machine, { ...chart, onProgress }) as Exploration, properties };

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { printable } from '../../../src/internal/printable.ts';
 import { cli } from '../../support/cli.ts';
@@ -67,6 +68,10 @@ describe('postchain explore, paths and lint', () => {
       code: 0,
       stdout: expect.stringContaining('door: 5 properties checked in 3 states, all hold'),
     });
+    const repeated = `${door(", onError: 'open'")}
+      import { noDeadEnd } from '${pathToFileURL('dist/testing.js')}';
+      export const properties = [noDeadEnd];`;
+    expect((await cli('lint', module('repeated.mjs', repeated))).stdout).toContain('5 properties checked');
     const jammed = await cli('lint', module('jams.mjs', door('')));
     expect(jammed.code).toBe(1);
     expect(jammed.stdout).toContain(

@@ -7,7 +7,7 @@ import { countUpTo } from './sorted.ts';
 import type { RecordedTransition, TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
 
-/** Tells the copies of an invoked chart apart: which state had invoked it when something happened. */
+/** Distinguishes the copies of an invoked chart by the state that had invoked it at an entry. */
 interface ChartCopies {
   /** The key of the copy that ran at an entry; the chart's id if nothing invokes it. */
   copyAt(chartId: string, seq: number): string;

@@ -173,7 +173,7 @@ export function why(view: WhyView): Why {
 
 const FORBIDDEN = 'It did nothing: the transition for it has no target and no actions.';
 
-/** Whether a transition has neither a target nor actions: its state forbids the event to those around it. */
+/** Whether a transition has neither a target nor actions: it keeps outer states from handling the event. */
 function doesNothing({ log, charts }: WhyView, seq: number): boolean {
   const entry = log.entry(seq);
   if (entry.type !== 'transition' || entry.target.length > 0 || charts === null) return false;

@@ -7,7 +7,7 @@ import type { RunActions } from '../inspection/run-actions.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import type { FoundRun } from './find-run.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
-import { flagsToContinue, startOf, storeWith, trustQuestion } from './recorded-flags.ts';
+import { flagsToContinue, requireSameStart, startOf, trustQuestion } from './recorded-flags.ts';
 
 export interface InspectedJournals extends Pick<FoundRun, 'isFile' | 'isForeign'> {
   readonly journals: JournalStore;
@@ -41,7 +41,7 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
   return {
     async resume(runId, { confirmed }) {
       const start = await startOf(journals.read(runId));
-      const prepare = (flags: RunFlags) => prepareRun(flags, storeWith(start, journals));
+      const prepare = (flags: RunFlags) => prepareRun(flags, requireSameStart(start, journals));
       return continued(start, confirmed, prepare, ({ chain }) => chain.resume(runId));
     },
     async fork(runId, change, { confirmed }) {

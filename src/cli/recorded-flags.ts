@@ -72,7 +72,7 @@ export async function startOf(entries: AsyncIterable<JournalEntry>): Promise<Run
 }
 
 /** Returns a store that opens a run only if it still begins with the entry that the user was asked about. */
-export function storeWith(start: RunStart, store: JournalStore): JournalStore {
+export function requireSameStart(start: RunStart, store: JournalStore): JournalStore {
   return {
     ...store,
     async open(runId, options) {
@@ -81,7 +81,7 @@ export function storeWith(start: RunStart, store: JournalStore): JournalStore {
       await opened.writer.close();
       throw new PostChainError(
         'invalid_journal',
-        `Run ${oneLine(runId)} was replaced while it was opened; look at it again, and who can write its journal`,
+        `Run ${oneLine(runId)} was replaced while it was being opened; review it again, and check who can write its journal`,
       );
     },
   };
@@ -143,7 +143,7 @@ async function requireTrust({ runId }: RunStart, { doubt, actions }: NeedsTrust,
   }
   throw new PostChainError(
     'invalid_option',
-    `Run ${oneLine(runId)} would ${actions.join(', ')}, but ${doubt}; pass --trust if you trust it, or your own --mcp, --docs and --model`,
+    `Run ${oneLine(runId)} would ${actions.join(', ')}, but ${doubt}; pass --trust if you trust it, or pass your own --mcp, --docs and --model`,
   );
 }
 

@@ -4,7 +4,7 @@ import { runStartOf } from '../chain/journal/journal-format.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { findRun } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
-import { type ContinueFlags, flagsToContinue, startOf, storeWith } from './recorded-flags.ts';
+import { type ContinueFlags, flagsToContinue, requireSameStart, startOf } from './recorded-flags.ts';
 import { completeRun, printEndedRun } from './run-command.ts';
 import type { Streams } from './screen.ts';
 
@@ -22,7 +22,7 @@ export async function resumeCommand(
   if (ENDED.has(found.status)) return printEndedRun(found, flags, streams);
   const start = await startOf(found.store.read(found.runId));
   const continued = await flagsToContinue(start, found.isForeign, flags, streams);
-  const prepared = await prepareRun(continued, storeWith(start, found.store));
+  const prepared = await prepareRun(continued, requireSameStart(start, found.store));
   return completeRun(prepared, flags, streams, ({ chain }) => chain.resume(found.runId, { force }));
 }
 

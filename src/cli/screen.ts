@@ -31,7 +31,7 @@ export interface Entry {
 /** Writes lines and, on a terminal, one status line that is overwritten. */
 export interface Screen {
   line(text: string): void;
-  /** Writes a line of progress, wrapped to the width of the terminal. Its text may come from a stranger's journal. */
+  /** Writes a line of progress, wrapped to the width of the terminal. Its text may come from an untrusted journal. */
   entry(entry: Entry): void;
   /** Overwrites the status line with the end of a text. Does nothing without a terminal. */
   status(name: string, text: string): void;

@@ -2,7 +2,7 @@
 export const elements = (xml: string, name: string): readonly string[] =>
   xml.split(new RegExp(`<w:${name}(?=[ >])`)).slice(1);
 
-/** Changes each element of a name, up to the next one, and what precedes the first one. */
+/** Changes the text before the first element of a name, and each such element together with the text up to the next one. */
 export const mapElements = (xml: string, name: string, change: (element: string) => string): string =>
   xml
     .split(new RegExp(`(?=<w:${name}[ >])`))

@@ -4,7 +4,7 @@ import type { Block } from './document.ts';
 import { blockOf, type Line } from './lines.ts';
 import type { Row } from './table-lines.ts';
 
-/** A place in the grid. The first place of a cell has its text; the places that it also takes have it only below the first. */
+/** A place in the grid. A cell that spans several places has its text in the first one and those below it. */
 interface Place {
   readonly text: string;
   readonly origin: string;
@@ -23,7 +23,7 @@ function tableLines(rows: readonly Row[]): Line[] {
   const grid = gridOf(rows);
   const used = grid.reduce((most, places) => Math.max(most, places.findLastIndex(({ isFirst }) => isFirst) + 1), 0);
   const headers = rows.findIndex(({ isHeader }) => !isHeader);
-  // A table of header cells alone has one header, and rows.
+  // If all cells are header cells, the first row is the header.
   const heads = grid.slice(0, headers === -1 ? 1 : headers);
   const body = grid.slice(heads.length).map((places, at) => {
     const cells = places.slice(0, used).map((place) => place.text);
@@ -43,7 +43,7 @@ function headerAt(heads: readonly (readonly Place[])[], column: number): string 
 
 const rowOf = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
-/** A small table can ask for millions of places, so they may take about as many characters as its cells, and some more. */
+/** A small table can span millions of places, so the places may take only about as many characters as the cells, plus these. */
 const SPARE_CHARS = 10_000;
 
 function gridOf(rows: readonly Row[]): (readonly Place[])[] {

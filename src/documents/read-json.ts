@@ -146,7 +146,7 @@ const HEADER_KEY = /col|header|field|key|name|label|axes/i;
 const isRow = ({ isArray, children }: Value): boolean =>
   isArray && children.length > 1 && children.every(({ text }) => text !== null);
 
-/** Returns a list of lists as a list of records, if a list beside it, or its first one, has the names of their values. */
+/** Returns a list of lists as a list of records, if a list beside it, or its first list, names the columns. */
 function asRecords(table: Value, beside: readonly Value[]): Value {
   const [first, ...others] = table.children;
   if (!table.isArray || first === undefined || !table.children.every(isRow)) return table;
@@ -154,7 +154,7 @@ function asRecords(table: Value, beside: readonly Value[]): Value {
     table.children.every((row) => row.children.length === children.length) &&
     new Set(children.map(({ text }) => text)).size === children.length &&
     children.every(({ text }) => /^[^\p{N}]*\p{L}[^\p{N}]*$/u.test(text ?? ''));
-  // Words may be names or values, unless what is below them is of another kind.
+  // Words may be names or values. They are names if the values below them are of another kind.
   const isData = (at: number): boolean => others.every(({ children }) => DATA.test(children[at]?.text ?? ''));
   const isNamed = others.length > 0 && first.children.some((_, at) => isData(at));
   const lists = beside.filter((list) => isRow(list) && HEADER_KEY.test(list.key ?? ''));

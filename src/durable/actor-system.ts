@@ -114,8 +114,8 @@ export class DurableActorSystem {
   readonly activities = new Map<number, Activity>();
   readonly timers = new Map<number, Timer>();
   /**
-   * The root's timers that XState can still cancel, by id. Of two with the same id it knows the later one, and none when either has fired or was
-   * canceled.
+   * The root's timers that XState can still cancel, by id. If two have the same id, it knows only the later one, and neither after one of them
+   * has fired or was canceled.
    */
   readonly #cancelable = new Map<string, number>();
   /** The effects that have not ended. */
@@ -171,7 +171,7 @@ export class DurableActorSystem {
     return this.#root.ref;
   }
 
-  /** Creates the root actor: the first part of the first step. With `snapshot`, it continues there. */
+  /** Creates the root actor: the first part of the first step. With `snapshot`, the actor continues from it. */
   create(snapshot?: object): void {
     this.#act(0, () => {
       const { rootId, input, logger, machine } = this.#options;

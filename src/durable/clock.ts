@@ -1,7 +1,7 @@
 import { nextTurn } from '../internal/async.ts';
 import { createTurns, type TakeTurn } from './turns.ts';
 
-/** XState's clock interface plus the current time: milliseconds since the epoch, or from 0 if simulated, which never go back. */
+/** XState's clock interface plus the current time: milliseconds since the epoch, or since 0 if simulated. It never goes backward. */
 export interface Clock {
   now(): number;
   setTimeout(fn: (...args: unknown[]) => void, timeoutMs: number): unknown;

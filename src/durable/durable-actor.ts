@@ -38,7 +38,7 @@ export interface DurableActor<Machine extends AnyStateMachine> {
    */
   send(event: EventFromLogic<Machine>, options?: SendOptions): Promise<boolean>;
   readonly pending: Pending;
-  /** The journal so far. If the actor continued from a keyframe: its first entry, and those since the keyframe. */
+  /** The journal so far. If the actor continued from a keyframe, only the first entry and those since the keyframe. */
   readonly entries: readonly DurableEntry[];
   /** Starts an actor that was opened with `isPaused`; does nothing if it has started. Events that it received before are processed first. */
   begin(): void;
@@ -60,14 +60,14 @@ export interface HostOptions {
   readonly clockStartMs: number;
   /** Whether time counts while no process holds the actor. */
   readonly doesTimeCount: boolean;
-  /** Whether its keyframes would be those of the machine and runtime that started it: only those are used. */
+  /** Whether this machine and runtime started the actor. If not, its keyframes would not be used. */
   readonly keepsKeyframes: boolean;
   /** Receives the entries from now on. */
   readonly onEntry?: ((entry: DurableEntry) => void) | undefined;
   readonly reuse?: ReusedCalls | undefined;
 }
 
-/** About the length of an entry: keyframes take at most as much room as the other entries. */
+/** The approximate length of an entry. A keyframe delays the next one by its own length in entries, so they at most double a journal. */
 const ENTRY_CHARS = 100;
 
 /** The longest delay that `setTimeout` supports. */
@@ -105,7 +105,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly #reportClosed: () => void;
   /** Entries that are not stored yet. */
   #unstored: DurableEntry[] = [];
-  /** How many entries follow before the next keyframe. */
+  /** The number of entries until the next keyframe. */
   #untilKeyframe: number;
   #writing: Promise<void> | null = null;
   #atMs: number;
@@ -251,7 +251,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       if (this.#failure === null) resolve(false);
       else reject(this.#failure);
     }
-    // A last step that is not stored did not happen. An output that is settled stays as it is.
+    // If the last step could not be stored, it did not happen. A settled output does not change.
     if (!this.#hasEnded || this.#failure !== null) this.#settleOutput.reject(this.#failure ?? closed(this.id));
     for (const resolve of this.#whenDrained.splice(0)) resolve();
     // An effect cannot be aborted. Its end is stored, so that it is not executed again.
@@ -263,7 +263,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#reportClosed();
   }
 
-  /** Stores until when time counted: delays continue from there. After a kill, they continue from the last entry. */
+  /** Stores the time of closing, from which delays continue. After a kill, they continue from the last entry. */
   #addClosed(): void {
     if (this.#options.doesTimeCount || this.#failure !== null || !this.#isBegun || this.#hasEnded) return;
     if (this.#system.timers.size === 0) return;
@@ -350,7 +350,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     for (const resolve of this.#whenDrained.splice(0)) resolve();
   }
 
-  /** Stores from where another process may continue. The larger it is, the later follows the next one. */
+  /** Stores a keyframe, from which another process can continue. The larger it is, the later the next one follows. */
   #addKeyframe(): void {
     const state = keyframeOf(this.#system, this.#sentIds);
     const keyframe = state && ({ type: 'keyframe', state } as const);

@@ -314,7 +314,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return host;
   }
 
-  /** Returns null if there may be one already: opening it tells. */
+  /** Returns null if a journal may exist already: opening it shows whether it does. */
   #createJournal(id: string): JournalWriter<DurableEntry> | null {
     try {
       return this.#options.journals.create(id);
@@ -396,7 +396,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return host;
   }
 
-  /** Replays a journal from a keyframe on, if it is that of this build and leads to the next one; otherwise from the start. */
+  /** Replays a journal from a keyframe if this build wrote it and it leads to the next one; otherwise from the start. */
   async #latest(id: string, entries: readonly DurableEntry[]): Promise<ReplayedActor> {
     if (!isPartial(entries)) return this.#replayed(id, entries, isSameButKeyframes);
     const start = startOf(entries);
@@ -407,7 +407,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         continued.replayed.system.close();
       }
     } catch {
-      // The whole journal tells why.
+      // Replaying the whole journal reports the cause.
     }
     return this.#replayed(id, await entriesOf(this.#options.journals.read(id)), isSameButKeyframes);
   }

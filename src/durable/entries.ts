@@ -132,7 +132,7 @@ export type Annotation =
   /** The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. */
   | { readonly type: 'keyframe'; readonly state: Keyframe };
 
-/** What determines an actor that consists of its machine alone, without calls, child actors and effects in progress. */
+/** The complete state of an actor that has no calls, child actors or effects in progress. */
 export interface Keyframe {
   readonly snapshot: {
     readonly value: Json;

@@ -62,17 +62,17 @@ export interface ReplayStep {
   readonly calls: readonly ReplayedCall[];
 }
 
-/** Returns the keyframe of a system at this moment; null if it has none. */
+/** Returns the keyframe of a system at this moment; null if it cannot have one. */
 export function keyframeOf(system: DurableActorSystem, sentIds: ReadonlySet<string>): Keyframe | null {
   const state = system.keyframe();
   return state && { ...state, sentIds: [...sentIds] };
 }
 
-/** Whether a list of entries lacks those between the first one and a keyframe. */
+/** Whether the entries between the first one and a keyframe are left out. */
 export const isPartial = (entries: readonly DurableEntry[]): boolean =>
   entries[1]?.type === 'keyframe' && entries[1].seq > 1;
 
-/** Whether this machine and runtime are those of the journal: only then, keyframes of it are used. */
+/** Whether this machine and runtime wrote the journal. If not, its keyframes are not used. */
 export function isSameBuild({ machine: { digest }, node, icu }: StartEntry, machine: AnyStateMachine): boolean {
   const versions = runtimeVersions();
   return digest === machineDigest(machine) && node === versions.node && icu === versions.icu;
@@ -126,7 +126,7 @@ export function replaySystem(
 
 /**
  * Feeds the external events of a journal to the machine, one per step, without a call or effect, and compares what it does with the
- * journal. Entries may be appended to the list until the last step. In place of the first steps, the list may have a keyframe.
+ * journal. Entries may be appended to the list until the last step. A keyframe may replace the first steps.
  */
 export function* replaySteps(
   entries: readonly DurableEntry[],

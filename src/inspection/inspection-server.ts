@@ -210,7 +210,7 @@ export interface InspectionOptions {
   readonly port?: number | undefined;
   /**
    * The secret in the address, 32 to 128 characters of base64url; by default a random one. With a fixed token and port, the address stays the
-   * same; while no inspector has the port, another program that takes it receives the token from a page that is still open, or a bookmark.
+   * same. While no inspector uses the port, another program can take it, and then receives the token from an open page or a bookmark.
    */
   readonly token?: string | undefined;
   /** Resumes and forks recorded runs for the page; without it, the page can do neither. */

@@ -110,7 +110,7 @@ function tupleOf({ items, prefixItems }: JsonNode): readonly unknown[] {
 
 const leastItems = ({ minItems }: JsonNode): number => (typeof minItems === 'number' ? minItems : 0);
 
-/** Returns a tuple without the nulls at its end that may be omitted, but not be null. */
+/** Returns a tuple without trailing nulls for items that may be omitted but not be null. */
 function withoutLastNulls(value: readonly unknown[], node: JsonNode, root: unknown): readonly unknown[] {
   const schemas = tupleOf(node);
   let end = value.length;

@@ -207,8 +207,8 @@ export function scheduleOwn(actor: AnyActorRef, event: AnyEventObject, delayMs: 
 }
 
 /**
- * Gives the snapshot of an actor that has not started the active states in this order, which decides the order of eventless transitions and of
- * tags, and this context. XState restores the states in another order, and takes some contexts for references to actors.
+ * Sets the context and the active states of an actor that has not started. The order of the states decides that of eventless transitions and
+ * tags. XState restores the states in another order, and mistakes some contexts for references to actors.
  */
 export function continueExactly(actor: AnyActorRef, ids: readonly string[], context: unknown): void {
   const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
@@ -217,7 +217,7 @@ export function continueExactly(actor: AnyActorRef, ids: readonly string[], cont
   Object.assign(snapshot, { _nodes: nodes, tags, context });
 }
 
-/** The states that were active when their parents were left, as a snapshot is restored from them. */
+/** The states that history states return to, in the form from which a snapshot is restored. */
 export const historyOf = ({ historyValue }: AnyMachineSnapshot): Readonly<Record<string, readonly { id: string }[]>> =>
   Object.fromEntries(Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => ({ id: node.id }))]));
 

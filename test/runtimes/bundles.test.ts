@@ -83,7 +83,7 @@ describe.each(BUNDLERS)('%s', (bundler) => {
   });
 });
 
-/** Returns the size of what a page loads to start with one export: chunks that it imports later do not count. In bytes, minified and gzipped. */
+/** Returns the bytes, minified and gzipped, that a page loads to use one export. Chunks that are imported later do not count. */
 async function initialSize(entry: string, name: string): Promise<number> {
   const file = join(FOLDER, `${name}.mjs`);
   writeFileSync(file, `import { ${name} } from '${entry}';\nglobalThis.used = ${name};`);

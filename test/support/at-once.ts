@@ -1,6 +1,6 @@
 import type { Steps } from '../../src/internal/async.ts';
 
-/** Runs a computation to its end without a pause. */
+/** Runs stepwise work to its end without a pause. */
 export function atOnce<Value>(steps: Steps<Value>): Value {
   for (;;) {
     const step = steps.next();

@@ -173,8 +173,8 @@ export function respondWithJson(
 }
 
 /**
- * A server that rejects the requests for which `complaint` returns a status and a body. To others, it replies with a call of the last tool
- * it was sent, or with `text` if it was sent none.
+ * A server that rejects the requests for which `complaint` returns a status and a body. It replies to all others with a call of the last
+ * tool that they offer, or with `text` if they offer none.
  */
 export async function pickyServer(
   complaint: (body: ChatBody, index: number) => readonly [status: number, body: unknown] | null,

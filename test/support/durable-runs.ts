@@ -15,8 +15,8 @@ import type { Scenario, Step, World } from './durable-machines.ts';
 import { TestClock } from './simulated-clock.ts';
 
 /**
- * A store whose process dies when it has stored a number of entries: it stores no more and never answers. With keyframes, it keeps them as often
- * as possible.
+ * A store whose process dies after a number of stored entries: it then stores nothing and never answers. With keyframes, it writes one as
+ * often as possible.
  */
 class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
   readonly entries: DurableEntry[];
@@ -80,7 +80,7 @@ export interface Finished {
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
 interface RunOptions {
-  /** The process dies after so many stored entries, and another one continues. */
+  /** The process dies after this many stored entries, and another one continues. */
   readonly life?: number;
   /** Whether processes continue from keyframes. */
   readonly keyframes?: boolean;

@@ -19,7 +19,7 @@ import type { RunLog } from '../../wire/run-log.ts';
 import { plainMarkdown } from '../markdown.tsx';
 import { RunDetails } from './run-details.tsx';
 
-/** A written test; `problem` says why there is none. */
+/** A generated test; `problem` is the reason if there is none. */
 interface WrittenTest {
   readonly text: string;
   readonly problem: string | null;

@@ -2,7 +2,7 @@ import type { JournalEntry, RunStart } from '../../../machines/contracts/journal
 import type { ModelRequest } from '../../../machines/contracts/model.ts';
 
 type PromptEntry = Extract<JournalEntry, { type: 'prompt' }>;
-/** What a `prompt` entry says of the text that a model received: the numbers of its parts, and the parts that no entry before has. */
+/** What a `prompt` entry records about the text that a model received: the numbers of its parts, and the parts that no entry before has. */
 export type PromptParts = Pick<PromptEntry, 'turns' | 'schema' | 'tools' | 'parts'>;
 
 /** The texts of a prompt: `schema` and `tools` are JSON. */

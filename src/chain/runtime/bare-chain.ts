@@ -66,6 +66,6 @@ function rejectOptions(options: object, names: readonly string[]): void {
     if (names.includes(name) && value !== undefined)
       throw new PostChainError(
         'invalid_option',
-        `${name}: expected none for a bare machine; received ${describeValue(value)}. Use createPostChain.`,
+        `${name}: not supported by a bare machine; received ${describeValue(value)}. Use createPostChain.`,
       );
 }

@@ -4,7 +4,7 @@ import type { CallAheadInput } from '../../../machines/contracts/attempt.ts';
 import type { Json } from '../../durable/codec.ts';
 import { digestOf } from '../../durable/machine-digest.ts';
 
-/** What the journal says of a call: attempt and task of a model's reply, or the capability, and a digest of what is asked. */
+/** What the journal records about a call: attempt and task of a model's reply, or the capability, and a digest of what is asked. */
 export interface CallSubject {
   readonly attemptId?: string;
   readonly task?: string;

@@ -81,7 +81,7 @@ export function createChainHost(
   return { parts, machine, writers };
 }
 
-/** What the journal of a run says of its calls and its end. */
+/** What the journal of a run records about its calls and its end. */
 export const RUN_DESCRIPTION = {
   describeCall,
   describeEnd: (snapshot: AnyMachineSnapshot): Json => {
@@ -121,7 +121,7 @@ export function startRun(host: ChainHost, input: ChainInput, { files, signal, sl
 /** What readers of a run receive. */
 interface Feed {
   readonly entries: JournalEntry[];
-  /** What readers see: the answer only when it is stored. */
+  /** What readers see. It contains the answer only after the answer is stored. */
   readonly shown: JournalEntry[];
   readonly stream: EventStream;
   take(stored: DurableEntry): void;
@@ -192,10 +192,10 @@ export function attachRun(
   let forgetSignal = (): void => {};
   const settled = (): FinalAnswer => {
     forgetSignal();
-    // The answer of a run that another process has taken over is that process's.
+    // If another process has taken over the run, that process reports the answer.
     if (!writer.isFenced) feed.showAll();
     stream.end();
-    const answer = writer.isFenced ? stoppedAnswer(ref, unwritten(writer.failure)) : finalAnswer();
+    const answer = writer.isFenced ? stoppedAnswer(ref, unwrittenReason(writer.failure)) : finalAnswer();
     return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
   };
   const answer = actor.output.then(settled, settled);
@@ -212,7 +212,7 @@ export function attachRun(
     if (read.data.type === 'run.cancelled' || read.data.type === 'run.interrupted') begin();
   };
   writer.onFailure = (failure) => {
-    if (parts.whenJournalFails === 'stop') deliver({ type: 'run.interrupted', reason: unwritten(failure) });
+    if (parts.whenJournalFails === 'stop') deliver({ type: 'run.interrupted', reason: unwrittenReason(failure) });
   };
   // Events that are sent directly to the actor are validated too.
   ref.send = send as typeof ref.send;
@@ -280,7 +280,7 @@ function afterCrash(state: ChainState, error: unknown): ChainState {
   return { ...state, ...failByError(state, state.phase, error), interruption: { kind: 'phase_failed' } };
 }
 
-const unwritten = (failure: string | null): string => `the journal cannot be written: ${failure}`;
+const unwrittenReason = (failure: string | null): string => `the journal cannot be written: ${failure}`;
 
 const STOPPED = 'the actor was stopped';
 
@@ -332,7 +332,7 @@ function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
   return { ...answer, notes: answer.notes === '' ? note : `${answer.notes} ${note}` };
 }
 
-/** A user may have given the version of a built-in prompt to another text. */
+/** A user's prompt may have the same version as the built-in one. */
 const versionOf = (prompt: Prompt): RunStart['prompts'][string] => {
   const { name, version } = prompt;
   return { name, version, ...(prompt !== builtInPrompts[name] && { isOwn: true }) };

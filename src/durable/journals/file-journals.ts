@@ -129,7 +129,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       const isRemoved = fs().fstatSync(file).nlink === 0;
       lock?.check();
       if (isRemoved)
-        throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed while it was written`);
+        throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed during a write`);
     }
     function release(): void {
       fs().closeSync(file);

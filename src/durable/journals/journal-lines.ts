@@ -57,7 +57,7 @@ const WINDOW_BYTES = 32_768;
 /** Protects a reader from a forged block that expands without limit. */
 const MAX_BLOCK_BYTES = 268_435_456;
 
-/** The past of a fork is written at once: longer texts are divided into blocks. */
+/** The past of a fork is written at once, so a text longer than this is split into blocks. */
 const BLOCK_CHARS = 16_777_216;
 
 const TAIL = /,"sum":"([0-9a-f]{8})"\}$/u;
@@ -184,7 +184,7 @@ export function lineReader<Entry extends StoredEntry>(
       if (tail === null) throw damaged(parseJson(line) === undefined ? 'not valid JSON' : 'no checksum');
       const start = line.slice(0, tail.index);
       if (isLate) count = Number(/^\{"seq":(\d+)/u.exec(line)?.[1]);
-      // What comes before this line, and its checksum with it, is unknown.
+      // The checksum of the lines before this one is unknown.
       const sum = isLate ? Number.parseInt(tail[1] as string, 16) : zlib().crc32(start, state.sum);
       isLate = false;
       if (hex(sum) !== tail[1])

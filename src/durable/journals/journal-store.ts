@@ -14,8 +14,8 @@ export interface JournalWriter<Entry> {
   /** Whether the failure is that another process has taken over the journal. */
   readonly isFenced?: boolean;
   /**
-   * For a store that can read from a keyframe on: how many entries follow a keyframe before the next one is written. Without it, there are no
-   * keyframes.
+   * The number of entries between two keyframes, for a store that can start reading at a keyframe. If it is undefined, no keyframes are
+   * written.
    */
   readonly keyframeEvery?: number | undefined;
   /**
@@ -130,10 +130,10 @@ export function redactStrings<Value>(value: Value, redact: Redact): Value {
   return JSON.parse(JSON.stringify(value, (_, inner) => (typeof inner === 'string' ? redact(inner) : inner)));
 }
 
-/** How many entries follow a keyframe before the next one. Continuing an actor takes twice as many at most. */
+/** The number of entries between two keyframes. Continuing an actor replays about twice as many. */
 export const KEYFRAME_EVERY = 1_000;
 
-/** Leaves out the entries between the first one and the last keyframe but one: what follows that one shows whether it is right. */
+/** Leaves out the entries between the first one and the last keyframe but one. The entries after that keyframe verify it. */
 export function fromKeyframe<Entry extends StoredEntry>(
   entries: readonly Entry[],
   isKeyframe: (entry: Entry) => boolean,

@@ -114,7 +114,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     return { entries, reader };
   }
 
-  /** Returns null if there are no two keyframes, or if the lines are damaged: reading the whole journal tells why. */
+  /** Returns null if there are fewer than two keyframes, or if a line is damaged: reading the whole journal reports the damage. */
   async function readFromKeyframe(id: string): Promise<ReadJournal<Entry> | null> {
     const { isKeyframe } = format;
     if (isKeyframe === undefined) return null;
@@ -125,7 +125,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       for await (const line of backend.linesBackward(id)) {
         lines.push(line);
         if (hasKeyframe(format, line)) count += 1;
-        if (count === 2 || lines.length > MOST_LINES) break;
+        if (count === 2 || lines.length > MAX_LINES_SEARCHED) break;
       }
       if (count < 2) return null;
       const reader = lineReader(format, place, { startsLate: true });
@@ -171,8 +171,8 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
   return store;
 }
 
-/** A journal without keyframes among so many lines is read from the start. */
-const MOST_LINES = 50 * KEYFRAME_EVERY;
+/** If fewer than two keyframes are among this many last lines, the journal is read from the start. */
+const MAX_LINES_SEARCHED = 50 * KEYFRAME_EVERY;
 
 interface ReadJournal<Entry> {
   readonly entries: readonly Entry[];

@@ -216,7 +216,7 @@ const ABOUT_FORMAT =
   /response_?\s?(format|schema|mime)|json[_ ](schema|object|mode)|invalid schema|structured ?outputs?|output_(format|config)|grammar/iu;
 const ABOUT_TOOLS = /\btools?\b|function[- _]?call/iu;
 
-/** A warning that the reply's schema is not sent matches this, and not `ABOUT_PART`: a tool, or a keyword that was removed. */
+/** Matches a warning that the reply's schema was not sent, unless `ABOUT_PART` (a tool, or a removed keyword) matches, too. */
 const NO_SCHEMAS =
   /response_?\s?(format|schema|mime)|json[_ ](object|mode)|structured ?outputs?|output_(format|config)/iu;
 const ABOUT_PART = /\btools?\b|function|removed/iu;

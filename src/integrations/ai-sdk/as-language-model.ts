@@ -240,7 +240,7 @@ class TextBlocks {
   }
 }
 
-/** Returns a text without the space around it, which the final text lacks, and without the first half of a surrogate pair at its end. */
+/** Returns a text trimmed like the final text, and without the first half of a surrogate pair at its end. */
 function settledPart(text: string): string {
   const trimmed = text.trim();
   const last = trimmed.charCodeAt(trimmed.length - 1);

@@ -7,7 +7,7 @@ import { CUT, maskKeys } from './failures.ts';
 import type { AiSdkStreamPart } from './language-model.ts';
 
 /** The failure of a reply without content: the connection was lost, or the response is not a stream, such as a page of HTML. */
-const EMPTY = failure('stream_cut', 'the reply contains nothing; check the base URL of the provider', {
+const EMPTY = failure('stream_cut', 'the response has no content; check the base URL of the provider', {
   retryable: true,
 });
 

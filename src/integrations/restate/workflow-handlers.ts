@@ -126,10 +126,10 @@ export function promiseName(number: number): string {
   return `event-${number}`;
 }
 
-/** The most events of a run, because each one reads all earlier ones, and the run keeps them. */
+/** The maximum number of events of a run: sending one reads all earlier ones, and the run keeps them. */
 const MAX_SENT = 200;
 
-/** Appends an event to those already sent. Throws a terminal error with code 400 for an invalid event, and with 429 for one too many. */
+/** Appends an event to those already sent. Throws a terminal error with code 400 for an invalid event, and with 429 for one over the limit. */
 export async function sendEvent(ctx: WorkflowSharedContext, request: SentEvent): Promise<Sent> {
   const read = sentEventSchema.safeParse(request);
   if (!read.success) throw terminalError(invalidOption('The event', request, read.error, sentEventSchema));

@@ -24,14 +24,14 @@ interface ElementSource {
   readonly executionNow: () => AttemptExecution;
 }
 
-const NO_LIST = failureOf('extraction', 'no_json', 'The array in the reply was not the value; another array started.');
+const OTHER_ARRAY = failureOf('extraction', 'no_json', 'The items so far are void: another array may be the value.');
 
 /**
  * Returns a feed of validated items.
  *
  * - Items come in order and without gaps.
- * - An invalid item is withheld, and so are all after it: its attempt fails at the end of the reply.
- * - If what looked like the array turns out not to be it, its items are void.
+ * - An invalid item and all after it are withheld: the attempt fails at the end of the reply.
+ * - If another array in the reply may be the value, the items so far are void.
  * - After a reset no earlier item is pushed, even if its validation was still pending.
  */
 function createElementFeed(
@@ -86,7 +86,7 @@ function createElementFeed(
     const hadPushed = pushed > 0;
     restart();
     if (!hadPushed) return;
-    feed.push({ type: 'reset', attempt, failure: NO_LIST, retryInMs: 0, execution: executionNow() });
+    feed.push({ type: 'reset', attempt, failure: OTHER_ARRAY, retryInMs: 0, execution: executionNow() });
   }
 
   return {

@@ -20,7 +20,7 @@ const PLACE = /\b(?:in|into|at|on|under|near|behind|im|am|auf|bei|unter|hinter|n
 const REASON =
   /\b(?:because|since|so that|due to|in order to|therefore|to avoid|otherwise|weil|da|damit|denn|wegen|sonst)\b|[:：因]|为了|以免|由于/iu;
 
-/** A question word opens a question: "What happens when …" does not ask for a time. */
+/** A question word counts only at the start of a question: "What happens when …" does not ask for a time. */
 const OPENS = String.raw`(?<=(?:^|[,;.!?]\s*|\b(?:and|und)\s+)(?:\p{L}+\s+)?)(?<!\p{L})`;
 const asking = (words: string, others: string): RegExp => new RegExp(`${OPENS}(?:${words})(?!\\p{L})|${others}`, 'giu');
 const PRICE = asking('(?:how much|was|wie viel)(?=.* [ck]ost)', '(?<=much.* )costs?|(?<=was |viel )kostet|多少钱');
@@ -33,7 +33,7 @@ const AMOUNT = asking(
 /** Whether a text has a kind of information; `added` is whether a pattern matches something that is not in the question. */
 type IsGiven = (text: string, added: (pattern: RegExp) => boolean) => boolean;
 
-/** What asks for information of a kind, and whether an answer without it must be wrong: a reason, for example, may have any form. */
+/** For each kind of information: what asks for it, what contains it, and whether an answer without it is wrong (a reason may have any form). */
 const KINDS: readonly [asked: RegExp, isGiven: IsGiven, strict: boolean][] = [
   [PRICE, (text, added) => MONEY.test(text) && added(NUMBER), true],
   [TIME, (text, added) => CALENDAR.test(text) || added(NUMBER), true],

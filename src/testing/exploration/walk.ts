@@ -43,7 +43,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
       `"input" must be a key of "inputs" (${Object.keys(inputs).join(', ') || 'which is empty'}); received "${input}"`,
     );
   const occurrences = occurrencesOf(machine, outcomes, options.events as EventsOption);
-  // An instrumented machine throws in an infinite loop.
+  // An infinite loop makes an instrumented machine throw.
   const instrumented = instrumentMachine(withStubActors(machine));
   const stubbed = createStubbedActor(instrumented.machine, {
     original: machine,
@@ -60,7 +60,7 @@ export function startWalk<Machine extends AnyStateMachine>(machine: Machine, opt
     const broken = brokenInvariant(invariants, snapshot());
     if (broken !== null) throw new PostChainError('path_failed', `${broken}, after ${pathText()}`);
   };
-  /** An actor's unhandled error ends the machine, as its chart says; any other error is a fault. */
+  /** An actor's unhandled error ends the machine, as its chart specifies; any other error is a fault. */
   const requireNoError = (expected: unknown): void => {
     const { status, error } = snapshot();
     if (status !== 'error' || error === expected) return;

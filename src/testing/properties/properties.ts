@@ -37,7 +37,7 @@ function namedBy(node: AnyStateNode): readonly Named[] {
   const { id, after, entry, exit, initial } = node;
   return [
     ...invokedLogics(node).flatMap((src) => (typeof src === 'string' ? [named('actor', src, id)] : [])),
-    // XState takes the name of a delay that is a number for its milliseconds.
+    // XState treats a numeric delay name as milliseconds.
     ...after.flatMap(({ delay }) =>
       typeof delay === 'string' && Number.isNaN(+delay) ? [named('delay', delay, id)] : [],
     ),

@@ -6,7 +6,7 @@ export interface Connection extends Pick<ServerTransport, 'gone' | 'hasSessions'
   readonly client: Client;
 }
 
-/** How long a server may take to list its tools again. */
+/** The maximum time for a server to list its tools again. */
 const PROBE_MS = 2_000;
 
 /** Statuses that usually have other reasons than an unknown session. */

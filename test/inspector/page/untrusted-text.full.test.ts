@@ -133,7 +133,7 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
     await watched.close();
   });
 
-  it('is shown in the table of runs, also as the rule and the currency, which come from the program of a stranger', async () => {
+  it('is shown in the table of runs, also as a rule or currency, which come from an untrusted program', async () => {
     const rule = 'cycleLimit\u202e\u0007';
     const currency = 'EUR\u202e';
     const decision = { rule, rationale: 'r', complete: true, nextPhase: null, inputs: {} };

@@ -57,7 +57,7 @@ function hostile(entry: JournalEntry): JournalEntry {
   return forged;
 }
 
-describe('the journal of a stranger', () => {
+describe('an untrusted journal', () => {
   /** A replay compares the entries, so it ends at the first that was forged. */
   const flags = async (isForged: (entry: JournalEntry) => boolean) => {
     const { journal } = await runOverHistory();

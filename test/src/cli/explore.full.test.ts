@@ -95,7 +95,7 @@ describe('postchain explore, paths and lint', () => {
   });
 });
 
-describe('postchain diagram, coverage, explore, paths and lint load modules in the same way', () => {
+describe('postchain diagram, coverage, explore, paths and lint load modules the same way', () => {
   const commands = [['diagram'], ['coverage'], ['explore'], ['paths'], ['lint']] as const;
   const light = `
     import { createMachine } from 'xstate';
@@ -136,7 +136,7 @@ describe('postchain diagram, coverage, explore, paths and lint load modules in t
 
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const runsTypeScript = major > 22 || (major === 22 && minor >= 18);
-  it.each(commands)('%s loads TypeScript if Node can', async (command) => {
+  it.each(commands)('%s loads TypeScript if Node supports it', async (command) => {
     const typed = light.replace('export const light =', 'export const light: unknown =');
     for (const path of [module('light.ts', typed), module('reexport.mjs', `export * from './light.ts';`)]) {
       const { stdout, stderr } = await cli(command, path);

@@ -133,7 +133,7 @@ describe('a run that someone else may have recorded', () => {
   });
 });
 
-describe('a run that is replaced while the user looks at it', () => {
+describe('a run that is replaced while the user reviews it', () => {
   const fork = { at: 5, set: {} };
   /** A store with a run that names one command, and one that gives another run when it is read again. */
   async function aReplacedRun(first: string[], readsOfFirst: number) {
@@ -153,7 +153,7 @@ describe('a run that is replaced while the user looks at it', () => {
     return { trap, actions: inspectedActions({ journals: store, isFile: false, isForeign: true }) };
   }
 
-  it.each(['resume', 'fork'] as const)('after the question is asked about again (%s)', async (name) => {
+  it.each(['resume', 'fork'] as const)('after the question was shown is asked about again (%s)', async (name) => {
     const { trap, actions } = await aReplacedRun(['harmless'], 1);
     const act = async (confirmed: NeedsTrust | null) =>
       name === 'resume' ? actions.resume('friendly', { confirmed }) : actions.fork('friendly', fork, { confirmed });
@@ -163,9 +163,11 @@ describe('a run that is replaced while the user looks at it', () => {
     expect(trap.isOwned()).toBe(false);
   });
 
-  it('after it was read opens nothing', async () => {
+  it('after its first entry was read opens nothing', async () => {
     const { trap, actions } = await aReplacedRun([], 1);
-    await expect(actions.resume('friendly', { confirmed: null })).rejects.toThrow(/was replaced while it was opened/u);
+    await expect(actions.resume('friendly', { confirmed: null })).rejects.toThrow(
+      /was replaced while it was being opened/u,
+    );
     const forked = await aReplacedRun([], 1);
     expect(await forked.actions.fork('friendly', fork, { confirmed: null })).toHaveProperty('runId');
     expect([trap.isOwned(), forked.trap.isOwned()]).toEqual([false, false]);

@@ -76,7 +76,7 @@ describe('hostile documents', () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it('the short rows of tables are filled up only to a limit', () => {
+  it('short table rows are padded only up to a limit', () => {
     const table = `|${'a|'.repeat(300)}\n|${'-|'.repeat(300)}\n${'|a\n'.repeat(200)}\n`;
     const blocks = atOnce(readMarkdown(table.repeat(20)));
     expect(blocks[0]?.text.split('\n')).toHaveLength(202);

@@ -66,7 +66,7 @@ describe('reading JSON', () => {
     expect(last?.heading).toContain('name: Zoe');
   });
 
-  it('does not mistake a line of a text for another value', () => {
+  it('does not mistake a line of text for a separate JSON value', () => {
     expect(atOnce(readJson('{"a":"x\\n- b: y"}'))[0]?.text).toBe('- a: x\n  - b: y');
   });
 

@@ -19,7 +19,7 @@ interface Account {
   readonly luck: number;
 }
 
-/** An account that lives for years: it has a history state, a delay, a source of random numbers and a context that JSON does not have. */
+/** An account that lives for years: it has a history state, a delay, random numbers and a context that is not JSON. */
 const account = (bonus = 0) =>
   setup({
     types: { context: {} as Account, events: {} as { type: 'ADD' } | { type: 'FREEZE' } | { type: 'THAW' } },
@@ -61,7 +61,7 @@ function setupActors(config: object) {
 
 const isPartial = (entries: readonly DurableEntry[]): boolean => entries[1]?.type === 'keyframe' && entries[1].seq > 1;
 
-/** A store with the journal of an account that has received many events, and then was frozen. */
+/** A store with the journal of an account that received many events and was then frozen. */
 async function frozenAccount(journals: ActorJournals, clock: TestClock) {
   const accounts = createDurableMachine(account(), { journals, clock });
   const actor = await accounts.open('a');
@@ -114,7 +114,7 @@ describe('an actor with a long journal', () => {
     expect(await accounts.wake()).toEqual(['a']);
   });
 
-  it('is evaluated from the start if its keyframes are not what the machine does', async () => {
+  it('is replayed from the start if its keyframes do not match the machine', async () => {
     const clock = new TestClock();
     const { context, entries } = await frozenAccount(memoryJournals(), clock);
     const keyframes = entries.filter(({ type }) => type === 'keyframe');
@@ -139,7 +139,7 @@ describe('an actor with a long journal', () => {
     });
   });
 
-  it('is refused after its functions changed, with the first divergence of the whole journal', async () => {
+  it('is rejected after its functions changed, with the first divergence of the whole journal', async () => {
     const journals = memoryJournals();
     const clock = new TestClock();
     await frozenAccount(journals, clock);

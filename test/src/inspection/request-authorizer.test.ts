@@ -54,7 +54,7 @@ describe('the inspector page', () => {
 describe('a server with a token of its own', () => {
   const token = 't'.repeat(43);
 
-  it('has a fixed path, and nothing without it', async () => {
+  it('serves its fixed path only with the token', async () => {
     const { url } = await startInspector({ token });
     expect(new URL(url).pathname).toBe(`/${token}/`);
     for (const path of ['/', '/assets/page-1a2b.js']) expect((await rawRequest(url, { path })).status).toBe(404);

@@ -35,7 +35,7 @@ describe('a schema for strict mode', () => {
     );
   });
 
-  test('has the keywords that help a model in descriptions', () => {
+  test('describes the omitted keywords that help a model', () => {
     const code = { type: 'string', pattern: '^[A-Z]{2}\\d+$', maxLength: 9, default: 'y' };
     const tags = {
       type: 'array',

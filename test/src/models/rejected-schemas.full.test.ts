@@ -153,7 +153,7 @@ describe.each(MODELS)('%s', (library, create) => {
     expect(formatIn(bodies()[2] ?? {}).name).not.toBe('json_object');
   });
 
-  it('does not mistake the name of a property for that of a tool', async () => {
+  it('does not mistake a property name for a tool name', async () => {
     const message =
       "Invalid schema for response_format 'x': In context=('properties', 'find'), schema must have a type.";
     const { baseURL, bodies } = await serverThat((body) => (formatIn(body).schema ? message : null));
@@ -196,7 +196,7 @@ describe.each(MODELS)('%s', (library, create) => {
   );
 });
 
-it('a provider’s warning about the schema of a tool does not change how that of the reply is sent', async () => {
+it('a provider’s warning about a tool’s schema does not change how the reply’s schema is sent', async () => {
   const { baseURL, bodies } = await serverThat(() => null, '{"response":"x"}');
   const parameters = { type: 'object', properties: { q: { type: 'string', pattern: '^(?!x)' } }, required: ['q'] };
   const warnings: string[] = [];

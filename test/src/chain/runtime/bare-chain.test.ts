@@ -29,7 +29,7 @@ async function runBare(chain: BareChain, clock: TestClock) {
   return { answer: await toPromise(actor), facts };
 }
 
-/** What an option may change of a run. */
+/** The parts of a run that an option may change. */
 const options: Readonly<Record<string, () => BareChainOptions>> = {
   'none, which searches nothing': () => ({}),
   documents: () => ({ documents }),
@@ -65,7 +65,7 @@ const options: Readonly<Record<string, () => BareChainOptions>> = {
 };
 
 describe('the bare machine', () => {
-  it.each(Object.entries(options))('runs as a chain does with the same options, given once: %s', async (_, given) => {
+  it.each(Object.entries(options))('runs like a chain with the same options: %s', async (_, given) => {
     const once = () => ({ ...given(), clock: new TestClock(), newId: () => 'run-1' });
     const [bare, whole] = [once(), once()];
     const { answer, facts } = await runBare(createBareChain(bare), bare.clock);
@@ -107,7 +107,7 @@ describe('the bare machine', () => {
   ])('rejects an option that it would ignore: %s', (name, create) => {
     expect(create).toThrow(expect.objectContaining({ code: 'invalid_option' }));
     expect(create).toThrow(
-      new RegExp(`^${name}: expected none for a bare machine; received .+\\. Use createPostChain\\.$`),
+      new RegExp(`^${name}: not supported by a bare machine; received .+\\. Use createPostChain\\.$`),
     );
   });
 });

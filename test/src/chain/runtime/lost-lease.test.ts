@@ -33,7 +33,7 @@ function signalOf() {
   return { sent, send: () => send() };
 }
 
-/** Two processes with the same stores. The call `held` of the first one ends when it is told to. */
+/** Two processes with the same stores. The call `held` of the first one ends when `release` is called. */
 function twoProcesses(journals: JournalStore, held: string) {
   const sessions = memorySessions();
   const made: string[] = [];
@@ -86,7 +86,7 @@ function twoProcesses(journals: JournalStore, held: string) {
 }
 
 describe.each(stores)('a process that lost its lease, with journals in %s', (_, create) => {
-  it.each(moments)('writes nothing if it %s', async (_, held, sessionId) => {
+  it.each(moments)('writes nothing if it loses the lease while it %s', async (_, held, sessionId) => {
     const journals = create();
     const { chainOf, sessions, made, reached, release } = twoProcesses(journals, held);
     const run = chainOf('A').run({ request: 'Is it so?', ...(sessionId && { sessionId }) });

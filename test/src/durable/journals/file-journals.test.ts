@@ -49,7 +49,7 @@ describe('fileJournals', () => {
 });
 
 describe('fsync', () => {
-  it('keeps this process running while a slow disk syncs, and releases the journal afterward', async () => {
+  it('does not block the process while a slow disk syncs, and then releases the journal', async () => {
     const syncs: ((error: null) => void)[] = [];
     const spy = vi.spyOn(fs, 'fsync').mockImplementation((_, done) => void syncs.push(done));
     onTestFinished(() => spy.mockRestore());
@@ -74,7 +74,7 @@ describe('fsync', () => {
     expect([writer.failure, existsSync(join(folder, 'a.jsonl.lock'))]).toEqual([null, false]);
   });
 
-  it.each(['checkpoint', 'always'] as const)('records runs as without it: %s', async (fsync) => {
+  it.each(['checkpoint', 'always'] as const)('records the same runs as without it: %s', async (fsync) => {
     const store = fileJournals(temporaryFolder(), { fsync });
     const { run } = startScripted({}, { journals: store });
     await run.answer;

@@ -152,7 +152,7 @@ describe('the lock of a process that died', () => {
     expect(readdirSync(join(path, '..'))).toEqual([]);
   });
 
-  it('before it wrote its claim is taken over by force', async () => {
+  it('before it wrote its claim is taken over with force', async () => {
     const path = lockIn(temporaryFolder());
     writeFileSync(path, JSON.stringify(gone));
     for (const name of ['.gone.3', '.unreadable.0']) writeFileSync(`${path}${name}`, '');
@@ -234,5 +234,5 @@ it('reports a journal file that is removed while its run continues', async () =>
     };
   }
   expect((await run.answer).answerText).not.toBe('');
-  expect(run.journalFailure).toMatch(/^The journal file ".*run-1\.jsonl" was removed while it was written$/u);
+  expect(run.journalFailure).toMatch(/^The journal file ".*run-1\.jsonl" was removed during a write$/u);
 });

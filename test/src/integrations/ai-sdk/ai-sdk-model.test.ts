@@ -154,7 +154,7 @@ describe('aiSdkModel', () => {
   ])('names the base URL if a stream has %s, as for a page of HTML', async (_, parts) => {
     expect(await failureFrom(fake([parts]).create())).toMatchObject({
       code: 'stream_cut',
-      message: 'the reply contains nothing; check the base URL of the provider',
+      message: 'the response has no content; check the base URL of the provider',
     });
   });
 

@@ -60,7 +60,7 @@ function sharedContext() {
 }
 
 describe('sendEvent', () => {
-  it('accepts a limited number of events, and then reads no earlier ones', async () => {
+  it('rejects events over the limit without reading the earlier ones', async () => {
     const { ctx, operations } = sharedContext();
     const event = (number: number): SentEvent => ({ event: { type: 'run.finished' }, id: `event ${number}` });
     for (let number = 0; number < 200; number += 1)

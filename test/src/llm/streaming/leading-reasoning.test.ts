@@ -47,7 +47,7 @@ describe('reasoning in the reply text', () => {
       });
   });
 
-  test('[A12] begins only with a complete mark, and after other text only if it also ends', async () => {
+  test('[A12] begins only at a complete mark, and after other text only if it also ends', async () => {
     for (const text of [
       '{"a":2} <think>{"a":1}</think>',
       'x <think>{"a":2}',
@@ -88,7 +88,7 @@ describe('reasoning in the reply text', () => {
     },
   );
 
-  test('[A12] neither begins nor ends at a mark in a string of the value, whole or cut off', async () => {
+  test('[A12] neither begins nor ends at a mark inside a string of the value, whole or cut off', async () => {
     for (const value of [
       { a: 'write </think>' },
       { a: '</think> <think>', b: { a: 1 } },
@@ -114,7 +114,7 @@ describe('reasoning in the reply text', () => {
     });
   });
 
-  test('is also skipped before a list, prose and calls of tools', async () => {
+  test('is also skipped before a list, prose and tool calls', async () => {
     const list = await readAll(streamOf(['[{"a":1}] or', ' so</thi', 'nk>[{"a":2},', '{"a":3}]']), {
       acceptsList: true,
     });

@@ -114,7 +114,7 @@ describe('machines without an id', () => {
     ]);
   });
 
-  it('are merged with equal ones of other test files, and with no others', () => {
+  it('are merged only with equal ones of other test files', () => {
     const collectors = [light(), light(), door].map((machine) => {
       const collector = collectCoverage([machine]);
       start(light(), collector);

@@ -129,7 +129,7 @@ describe('explore rejects a value that it cannot distinguish, with its path:', (
     expect(explore(calling, { outcomes: { call: [] } }).states).toHaveLength(1);
   });
 
-  it('nothing if an abstraction returns what matters', () => {
+  it('unless an abstraction makes it comparable', () => {
     const machine = createMachine({
       context: { seen: new Set<number>() },
       initial: 'a',

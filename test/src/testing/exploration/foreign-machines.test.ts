@@ -353,7 +353,7 @@ describe('without events', () => {
     expect(names).toEqual(new Set(['NEXT', 'FORBIDDEN', 'key.any', 'any other event']));
   });
 
-  it('an event whose payload is read is an error, also in a walk', () => {
+  it('reading the payload of a default event is an error, also in a walk', () => {
     const needed = {
       code: 'invalid_option',
       message: `"events" is missing, and "TYPE" needs a payload: its "text" is read in "editing" on "TYPE"; pass for example events: [{ type: 'TYPE', text: … }, { type: 'NEXT' }, { type: 'FORBIDDEN' }, { type: 'key.any' }, { type: 'any other event' }]`,
@@ -363,7 +363,7 @@ describe('without events', () => {
     expect(explore(typed, { events: [{ type: 'TYPE', text: 'a' }] }).states.length).toBe(2);
   });
 
-  it("XState's own events, also by their names in version 4, are not sent from outside", () => {
+  it("XState's own events, including those of version 4, are not sent from outside", () => {
     const machine = createMachine({
       initial: 'a',
       states: {

@@ -201,7 +201,7 @@ describe('properties', () => {
     );
   });
 
-  it('noDeadEnd does not count an event that a state only forbids', () => {
+  it('noDeadEnd ignores events that a state forbids', () => {
     const machine = createMachine({
       id: 'm',
       initial: 'a',

@@ -38,7 +38,7 @@ describe('a list of tools', () => {
     },
   );
 
-  it('has the same order, however the server lists them and the user registers them', async () => {
+  it('has the same order, however the server lists and the user registers the tools', async () => {
     const orders = [
       ['b', 'a', 'C', 'a.b', 'a_b'],
       ['a_b', 'C', 'a', 'a.b', 'b'],

@@ -12,7 +12,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 5400, exported: 117, floors: 9 },
   'src/cli': { lines: 3820, exported: 85, floors: 12 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
-  'src/durable': { lines: 6670, exported: 109, floors: 8 },
+  'src/durable': { lines: 6680, exported: 109, floors: 8 },
   'src/entries': { lines: 370, exported: 0, floors: 1 },
   'src/inspection': { lines: 3340, exported: 47, floors: 8 },
   'src/integrations': { lines: 2930, exported: 35, floors: 5 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4030, exported: 97, floors: 9 },
   'src/tools': { lines: 1710, exported: 25, floors: 6 },
   inspector: { lines: 18180, exported: 306, floors: 13 },
-  test: { lines: 62220, exported: 368, floors: 7 },
+  test: { lines: 62210, exported: 368, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -11,7 +11,6 @@ import { entriesOf } from './journals/journal-store.ts';
 import {
   createSystem,
   type Divergence,
-  deriveSystem,
   isPartial,
   isSameBuild,
   isSameButKeyframes,
@@ -261,7 +260,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       forkedFrom: { actorId, seq: at, clockStartMs: this.#clock.now() - (shared.at(-1)?.atMs ?? 0) },
     };
     const past = [{ ...start, seq: 0, atMs: 0 }, ...shared];
-    const derived = input === undefined ? null : deriveSystem(past, start, this.#parts(id, this.#machineOf(start)));
+    const parts = this.#parts(id, this.#machineOf(start));
+    // Loaded on use: most forks keep their input.
+    const derived = input === undefined ? null : (await import('./derived-system.ts')).deriveSystem(past, start, parts);
     const writer = this.#options.journals.create(id);
     const reused = reuse && reusedCalls({ ...reuse, entries, from });
     const fork = await this.#once(id, async () => {

@@ -175,23 +175,6 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     await fresh.close();
   });
 
-  it('is found again without the token by a browser that has opened it, on the same port only', async () => {
-    const own = await inspectionServer({ token: 'k'.repeat(43) });
-    const context = await (browser as NonNullable<typeof browser>).newContext();
-    const page = await context.newPage();
-    const { origin } = new URL(own.url);
-    await page.goto(`${origin}/`);
-    await page.getByText('This browser has not opened the inspector yet').waitFor();
-    await page.goto(own.url);
-    await page.getByText('No runs yet').waitFor();
-    await page.goto(`${origin}/#/`);
-    await page.getByText('No runs yet').waitFor();
-    expect(page.url()).toBe(`${own.url}#/`);
-    expect(await context.cookies()).toEqual([]);
-    await context.close();
-    await own.close();
-  });
-
   it('can answer a run that waits for its user', async () => {
     const { run } = startScripted(
       { yield: (call: number) => unsureAnswer(call) },

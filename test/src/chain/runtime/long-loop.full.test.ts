@@ -4,11 +4,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type AnyActorRef, createActor } from 'xstate';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
+import { wholePrompts } from '../../../../src/chain/journal/recorded-prompts.ts';
 import { createChainActors } from '../../../../src/chain/runtime/actors.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
 import { type Decider, modelDecider } from '../../../../src/chain/runtime/decider.ts';
 import { resolveOptions } from '../../../../src/chain/runtime/options.ts';
-import { scopeOf } from '../../../../src/chain/runtime/run-scope.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { actionInput } from '../../../support/action-machine.ts';
 import { loopCapability, REQUEST } from '../../../support/capability-loops.ts';
@@ -96,10 +96,10 @@ function startMachine(parts: Parts, decider: 'function' | 'model') {
     maxSameCalls: STEPS,
     calls: [{ ...next, arguments: JSON.stringify(ARGUMENTS) }],
   };
-  const actor: AnyActorRef = createActor(createChainActors({ ...resolveOptions(parts ?? {}), scopeOf }).action, {
-    input,
-    clock: new TestClock(),
-  });
+  const clock = new TestClock();
+  const scope = { clock, record: () => {}, partial: () => {}, hasReaders: () => false, prompts: wholePrompts };
+  const actors = createChainActors({ ...resolveOptions(parts ?? {}), scopeOf: () => scope });
+  const actor: AnyActorRef = createActor(actors.action, { input, clock });
   const ended = new Promise<unknown>((resolve) => actor.subscribe({ complete: () => resolve(null) }));
   actor.start();
   return { ended, journal: [] };

@@ -16,7 +16,7 @@ const promptPrice = (price: Price): number =>
 
 /**
  * Whether a call could exceed the cost limit, given what was spent: its maximum cost is that of a prompt of these tokens and the model's
- * longest reply. Without a price or a longest reply, there is no maximum.
+ * longest reply. A call whose price or longest reply is unknown could always exceed it.
  */
 export function costExceeds(
   { maxCost, prices, maxOutputTokens }: Reserved,

@@ -60,7 +60,7 @@ function* contextProblem(machine: AnyStateMachine, contextCodec: Codec): Generat
 const OPTIONS = {
   createDurableMachine: 'journals versions codecs timeWithoutProcess describeCall describeEnd clock logger',
   start: 'input seed startedAtMs product notes reuse isPaused onEntry',
-  open: 'input mustExist force isPaused onEntry signal',
+  open: 'input mustExist force isPaused onEntry',
   fork: 'at isBefore event id input product reuse isPaused onEntry',
 } as const;
 

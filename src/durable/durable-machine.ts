@@ -65,7 +65,9 @@ export interface StartActorOptions<Machine extends AnyStateMachine> extends RunA
   readonly reuse?: ReuseOptions;
 }
 
-export interface OpenActorOptions<Machine extends AnyStateMachine> extends OpenJournalOptions, RunActorOptions {
+export interface OpenActorOptions<Machine extends AnyStateMachine>
+  extends Pick<OpenJournalOptions, 'force'>,
+    RunActorOptions {
   /** Whether to reject with `invalid_journal`, instead of starting an actor, if there is none. */
   readonly mustExist?: boolean;
   /** For an actor that does not exist yet. */

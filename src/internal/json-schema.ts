@@ -61,8 +61,8 @@ export function onlyAlternative(schema: JsonNode): unknown {
 type NullRemover = (value: unknown) => unknown;
 
 /**
- * Returns a function that removes null members, and nulls at the end of tuples, that the schema allows to be omitted but not to be null. Many models write null for
- * what they omit, and OpenAI's strict mode requires it. Members of an alternative are removed if it is clear which one the value is.
+ * Returns a function that removes null members, and nulls at the end of tuples, where the schema allows omission but not null. Many models
+ * write null for what they omit, and OpenAI's strict mode requires it. Members of an alternative are removed if it is clear which one the value is.
  * `root` is the document that the references of `schema` lead into. Returns null if the schema has no such member, so that most values are
  * not traversed at all.
  */

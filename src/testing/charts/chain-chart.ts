@@ -114,7 +114,7 @@ function measured({ messages }: MeasureContextInput): readonly Outcome[] {
 
 const RATE_LIMITED = Object.assign(new Error('too many requests'), { status: 429 });
 
-/** The events that a user or a host may send at any time. The answers name a question that is no longer open. */
+/** Events that a user or host may send at any time. Their answers name a question that is no longer pending. */
 const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'run.cancelled' },
   { type: 'run.interrupted' },

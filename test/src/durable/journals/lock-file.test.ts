@@ -207,11 +207,11 @@ it.each(['open', 'delete'] as const)(
     const path = fileWith(linesOf(run.journal.slice(0, 9)));
     const store = fileJournals(join(path, '..'));
     writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
-    const taking = store[name]?.('run');
+    const opened = store[name]?.('run');
     // Its lease is watched meanwhile.
     rmSync(path);
     writeFileSync(`${path}.lock`, JSON.stringify({ ...gone, token: 4 }));
-    await expect(taking).rejects.toMatchObject({ code: 'invalid_journal', message: /^There is no run "run"/u });
+    await expect(opened).rejects.toMatchObject({ code: 'invalid_journal', message: /^There is no run "run"/u });
     expect(readdirSync(join(path, '..'))).toEqual([]);
   },
 );

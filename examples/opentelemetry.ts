@@ -9,7 +9,7 @@ const exporter = new InMemorySpanExporter();
 trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
 
 const busy = { failure: { code: 'rate_limited', retryAfterMs: 10 } };
-const model = scriptedModel({ intention: [busy, { ...replies.intention }] }, { otherwise: replies });
+const model = scriptedModel({ yield: [busy, { ...replies.yield }] }, { otherwise: replies });
 const run = createPostChain({ model }).run({ request: 'Which plan fits a team of five?' });
 const traced = traceRun(run.events);
 console.log((await run.answer).answerText);

@@ -1,7 +1,7 @@
 import type { Reply } from '../../machines/contracts/attempt.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
-import { PHASES } from '../../machines/contracts/phase.ts';
 import type { Replies } from '../../machines/contracts/phase-io.ts';
+import { isPhase } from '../../machines/policies/progress.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { completeValue, PartialJsonReader, type PartialMember, type PartialValue } from './partial-json.ts';
@@ -128,6 +128,7 @@ export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Repl
     'noEvidence',
     'notes',
   ],
+  brief: ['answer', 'used', 'confidence', 'enough', 'done', 'next', 'except'],
   continuation: ['done', 'finalOutput', 'next'],
   summary: ['summaries'],
   synthesis: ['answerText', 'confidence', 'usedMessageIds', 'usedStepIds', 'notes'],
@@ -141,13 +142,11 @@ export interface Field {
   readonly isKnown: boolean;
 }
 
-const PHASE_NAMES: ReadonlySet<string> = new Set(PHASES);
-
-/** The received fields in order of arrival, then the missing ones; of a reply with a member for each phase, the fields of the members. */
+/** The received fields in order of arrival, then the missing ones; of a reply with a member for its phase, the fields of the member. */
 export function fieldsOf(task: string, value: PartialValue | null): readonly Field[] {
   const known: readonly string[] = Object.hasOwn(REPLY_FIELDS, task) ? REPLY_FIELDS[task as keyof Replies] : [];
   const members: readonly PartialMember[] = value?.kind === 'members' ? value.members : [];
-  const parts = members.filter(({ name, value: part }) => PHASE_NAMES.has(name) && part?.kind === 'members');
+  const parts = members.filter(({ name, value: part }) => isPhase(name) && part?.kind === 'members');
   if (parts.length > 0)
     return parts.flatMap(({ name: phase, value: part }) =>
       fieldsOf(phase, part).map((field) => ({ ...field, name: `${phase}.${field.name}` })),

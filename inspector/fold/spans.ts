@@ -32,6 +32,8 @@ export interface PhaseSpan extends Span {
 export interface AttemptSpan extends Span {
   readonly attemptId: string;
   readonly task: string;
+  /** The phases that a brief reply is for; null if the reply has all fields of the task. */
+  readonly phases: readonly Phase[] | null;
   readonly attempt: number;
   /** The index of the model: 0 is the first, 1 its first fallback. */
   readonly model: number;
@@ -141,11 +143,12 @@ export function createSpanFold(): SpanFold {
   }
 
   function begin(entry: EntryOf<'attempt-start'>): void {
-    const { attemptId, task, attempt, model, seq } = entry;
+    const { attemptId, task, phases = null, attempt, model, seq } = entry;
     endLastAttempt(seq);
     const span: AttemptSpan = {
       attemptId,
       task,
+      phases,
       attempt,
       from: seq,
       to: null,

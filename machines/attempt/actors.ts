@@ -23,8 +23,8 @@ export interface ReadReplyInput {
   readonly maxPromptTokens: number | null;
   readonly input: unknown;
   readonly instructions: string | null;
-  /** The other phases that the reply is for. */
-  readonly sharedWith?: readonly Phase[];
+  /** The phases that a brief reply is for. */
+  readonly phases?: readonly Phase[];
   readonly feedback: Feedback | null;
   readonly policy: AttemptPolicy;
 }
@@ -41,7 +41,9 @@ export type ReadReply = CallbackActorLogic<AttemptEvent, ReadReplyInput>;
 
 export interface ValidateReplyInput {
   readonly task: string;
-  readonly sharedWith?: readonly Phase[];
+  /** The input that the prompt was rendered from: a brief reply refers to its material by number. */
+  readonly input: unknown;
+  readonly phases?: readonly Phase[];
   readonly value: unknown;
 }
 

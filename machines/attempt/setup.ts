@@ -184,6 +184,7 @@ export const attemptSetup = base.extend({
       task: context.task,
       attempt: context.execution.attempts.length + 1,
       model: context.model,
+      ...(context.phases && { phases: [...context.phases] }),
     })),
     emitEnd: emit(({ context }) => ({
       type: 'attempt-end' as const,

@@ -117,7 +117,7 @@ export function callInput(state: AttemptState): ReadReplyInput {
     maxPromptTokens: promptTokensLeft(policy, model, execution.usage),
     input: state.input,
     instructions: state.instructions ?? null,
-    ...(state.sharedWith !== undefined && { sharedWith: state.sharedWith }),
+    ...(state.phases !== undefined && { phases: state.phases }),
     feedback: state.feedback,
     policy,
   };
@@ -143,8 +143,8 @@ export function notMade(): Pick<AttemptState, 'failure' | 'reply'> {
   return { failure, reply: { text: '', value: null, prose: false, failure, usage } };
 }
 
-export function validationInput({ task, sharedWith }: AttemptState, value: unknown): ValidateReplyInput {
-  return { task, ...(sharedWith !== undefined && { sharedWith }), value };
+export function validationInput({ task, input, phases }: AttemptState, value: unknown): ValidateReplyInput {
+  return { task, input, ...(phases !== undefined && { phases }), value };
 }
 
 /**
@@ -205,7 +205,8 @@ export function abortedExecution(state: AttemptState, cause: string): AttemptExe
   return recordAttempt(state.execution, attemptRecord({ ...state, failure: aborted(cause) }), state.policy.prices);
 }
 
-export function attemptOutcome({ execution, value, failure, reply, final }: AttemptState): AttemptOutcome {
+export function attemptOutcome({ execution, value, failure, reply, final, phases }: AttemptState): AttemptOutcome {
   if (failure !== null) return { ok: false, failure, execution };
-  return { ok: true, value, execution, prose: final === null && (reply?.prose ?? false) };
+  const prose = final === null && (reply?.prose ?? false);
+  return { ok: true, value, execution, prose, ...(phases !== undefined && { phases }) };
 }

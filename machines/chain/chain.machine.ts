@@ -129,18 +129,31 @@ export const chainMachine = chainSetup.createMachine({
           id: 'action',
           description: 'Answers from the context and runs capabilities (tools).',
           entry: [{ type: 'enterPhase', params: { phase: 'action' } }, 'startSearch'],
-          invoke: {
-            src: 'action',
-            input: ({ context }) => actionInput(context),
-            onDone: [
-              {
-                guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
-                target: 'experience',
-                actions: { type: 'completePhase', params: ({ event }) => event.output },
+          initial: 'choosing',
+          states: {
+            choosing: {
+              description: 'Is there a capability that a model may call, or does the profile ask one in any case?',
+              always: [
+                { guard: 'replyIsKnown', target: '#experience', actions: 'completeKnownPhase' },
+                { target: 'running' },
+              ],
+            },
+            running: {
+              description: 'The model answers from what is known, and its calls of capabilities run.',
+              invoke: {
+                src: 'action',
+                input: ({ context }) => actionInput(context),
+                onDone: [
+                  {
+                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                    target: '#experience',
+                    actions: { type: 'completePhase', params: ({ event }) => event.output },
+                  },
+                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+                ],
+                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
               },
-              { target: 'recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
-            ],
-            onError: { target: 'recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
+            },
           },
           after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
         },
@@ -165,11 +178,29 @@ export const chainMachine = chainSetup.createMachine({
               after: { sourceBackoff: { target: 'searching', actions: 'startSearch' } },
             },
             choosing: {
-              description: 'Does the profile leave Experience to the policy?',
+              description: 'Does the profile leave Experience to the policy? If not, does one call read and answer?',
               always: [
                 { guard: 'replyIsKnown', target: '#intention', actions: 'completeKnownPhase' },
+                { guard: 'answersInOneCall', target: 'answering' },
                 { target: 'reading' },
               ],
+            },
+            answering: {
+              description:
+                'One call reads the passages and answers, for all phases up to Yield. If its reply stays invalid, each phase makes its own call.',
+              invoke: {
+                src: 'attempt',
+                input: ({ context }) => phaseAttempt(context),
+                onDone: [
+                  {
+                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
+                    target: '#intention',
+                    actions: { type: 'completePhase', params: ({ event }) => event.output },
+                  },
+                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
+                ],
+                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
+              },
             },
             reading: {
               description: 'The model reads what the passages say about the request.',

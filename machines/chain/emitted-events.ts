@@ -36,12 +36,13 @@ export const emittedEvents = {
     step,
     applied: [...applied],
   }),
-  earlyStart: ({ attemptId, task, call: { model } }: EarlyCall): EmittedEvent => ({
+  earlyStart: ({ attemptId, task, phases, call: { model } }: EarlyCall): EmittedEvent => ({
     type: 'attempt-start',
     attemptId,
     task,
     attempt: 1,
     model,
+    ...(phases && { phases: [...phases] }),
   }),
   earlyEnd: (early: EarlyCall): EmittedEvent => ({
     type: 'attempt-end',

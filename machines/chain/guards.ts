@@ -12,7 +12,7 @@ import {
   ratingsAreKnown,
   replyIsKnown,
 } from '../policies/outcomes.ts';
-import { callIsDue, contextMustShrink, modelMayRate } from '../policies/phase-calls.ts';
+import { answersInOneCall, callIsDue, contextMustShrink, modelMayRate } from '../policies/phase-calls.ts';
 import { isPhase, proposes, visibleMessages } from '../policies/progress.ts';
 import {
   answerFits,
@@ -50,6 +50,7 @@ export const chainGuards = {
   },
   searchIsDone: ({ context }: Args): GuardResult => searchIsDone(context),
   searchHasFailed: ({ context }: Args): GuardResult => searchHasFailed(context),
+  answersInOneCall: ({ context }: Args): GuardResult => answersInOneCall(context),
   callIsDue: ({ context }: Args): GuardResult => callIsDue(context),
   replyIsKnown: ({ context }: Args): GuardResult => replyIsKnown(context),
   ratingsAreKnown: ({ context }: Args): GuardResult => ratingsAreKnown(context),

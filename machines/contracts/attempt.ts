@@ -50,6 +50,8 @@ export const attemptPolicySchema = z.extend(
     maxHungCalls: z._default(z.int().check(z.gte(1), z.lte(MAX_TIMER_MS)), MAX_TIMER_MS),
     /** Whether to try the other reply forms if a reply contains no JSON, and to accept prose if none works. */
     triesReplyForms: z._default(z.boolean(), false),
+    /** Whether the schema of a phase has only its own fields, and not those of all phases, which the calls of a cycle share in a cache. */
+    ownSchema: z._default(z.boolean(), false),
     /** Prices of the models, in order; null if unknown. */
     prices: z._default(z.readonly(z.array(z.nullable(priceSchema))), []),
   },
@@ -141,10 +143,10 @@ export interface AttemptInput {
   /** Instructions for the prompt, in addition to its own text; by default none. */
   readonly instructions?: string | null;
   /**
-   * Other phases that the reply is for too. The value is then an object with a valid member for the task, and one for each of these
-   * phases whose part is valid.
+   * The phases that a brief reply is for, the one that asks first. The value is then an object with the part of each. Without it, the
+   * reply has all fields of one task.
    */
-  readonly sharedWith?: readonly Phase[];
+  readonly phases?: readonly Phase[];
   readonly policy: AttemptPolicy;
   /** What is known of the models; by default nothing. */
   readonly models?: readonly ModelStatus[];
@@ -225,7 +227,14 @@ export interface EarlyReply {
 
 /** The output of the attempt machine: a validated value, or the last failure. `prose`: the model answered in prose. */
 export type AttemptOutcome<Value = unknown> =
-  | { readonly ok: true; readonly value: Value; readonly execution: AttemptExecution; readonly prose: boolean }
+  | {
+      readonly ok: true;
+      readonly value: Value;
+      readonly execution: AttemptExecution;
+      readonly prose: boolean;
+      /** Those of the attempt's input. */
+      readonly phases?: readonly Phase[];
+    }
   | { readonly ok: false; readonly failure: Failure; readonly execution: AttemptExecution };
 
 /**

@@ -128,6 +128,8 @@ export interface SessionState {
 export interface SharedReplies {
   readonly attemptId: string;
   readonly cycle: number;
+  /** Whether the model answered in prose. */
+  readonly prose: boolean;
   readonly replies: { readonly [P in Phase]?: unknown };
 }
 
@@ -154,6 +156,8 @@ export interface Search {
  */
 export interface EarlyCall {
   readonly task: 'observation' | 'yield';
+  /** Those of its attempt. */
+  readonly phases?: readonly Phase[];
   readonly digest: string;
   readonly attemptId: string;
   readonly call: CallInFlight;

@@ -235,6 +235,8 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     attempt: z.int(),
     /** Index of the model: 0 is the first, 1 its first fallback. */
     model: z.int().check(z.gte(0)),
+    /** The phases that a brief reply is for; absent if the reply has all fields of the task. */
+    phases: z.exactOptional(z.array(phaseSchema)),
   }),
   z.object({
     type: z.literal('model-status'),

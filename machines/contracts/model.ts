@@ -33,7 +33,7 @@ export interface ToolOffer {
  * One call of a language model. `turns` is the rendered prompt. `outputSchema` is the JSON Schema of the reply, an
  * object at its root; `schemaName` names it (and the tool, if the reply is a tool call). `input` is the typed input of
  * the prompt, for models that do not read prompts. `task` is the purpose of the call, for example a phase of the chain. `phases` are the
- * phases that one call replies to, in order, if it replies to several: the reply has a member for each.
+ * phases that a brief reply is for, in order.
  *
  * `tools` are offered beside the reply, only to a model with `nativeTools`, and never as an empty list: in either reply
  * form, a call of one of them replaces the reply. `turnsWithoutTools` is the same prompt with the tools described as

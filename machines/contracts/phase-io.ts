@@ -242,6 +242,30 @@ export const yieldReplySchema = z.object({
 });
 export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
 
+/** What a brief reply may report: only what deviates. `of` is the number of the material that it is about, from 1. */
+const exceptionSchema = z.object({
+  kind: z.enum(['irrelevant', 'important', 'missing', 'unclear', 'insight', 'nothing_found', 'doubt']),
+  of: z.nullable(z.number()),
+  text: z.string(),
+});
+
+/**
+ * One reply for several phases. The answer comes first, so that it can be shown while it streams. Everything that `except` does not name
+ * has its usual value: all material is relevant, the request is clear, nothing is missing, and there are no doubts.
+ */
+export const briefReplySchema = z.object({
+  answer: z.string(),
+  used: z.array(z.number()).check(z.describe('Numbers of the material it rests on')),
+  confidence: unitSchema,
+  enough: unitSchema.check(z.describe('How sufficient the material is')),
+  done: z.boolean().check(z.describe('Whether it does all that is asked')),
+  next: z
+    .nullable(z.string())
+    .check(z.describe('If it needs more work: action, experience, intention, observation or understanding')),
+  except: z.array(exceptionSchema).check(z.describe('Only what deviates; usually empty')),
+});
+export type BriefReply = Readonly<z.infer<typeof briefReplySchema>>;
+
 const yieldResultSchema = z.object({ phase: z.literal('yield'), ...anyResult, reply: yieldReplySchema });
 export type YieldResult = Readonly<z.infer<typeof yieldResultSchema>>;
 
@@ -274,7 +298,7 @@ export const summaryReplySchema = z.object({
 });
 export type SummaryReply = Readonly<z.infer<typeof summaryReplySchema>>;
 
-/** The schema of the model's reply, by task. */
+/** The schema of the model's reply, by prompt. */
 export const replySchemas = {
   action: actionReplySchema,
   experience: experienceReplySchema,
@@ -285,7 +309,8 @@ export const replySchemas = {
   continuation: continuationReplySchema,
   summary: summaryReplySchema,
   synthesis: synthesisReplySchema,
+  brief: briefReplySchema,
 } as const;
 
-/** The model's reply, by task. */
+/** The model's reply, by prompt. */
 export type Replies = { readonly [T in keyof typeof replySchemas]: Readonly<z.input<(typeof replySchemas)[T]>> };

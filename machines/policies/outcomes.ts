@@ -8,7 +8,7 @@ import { assess } from './assessment.ts';
 import { abortLoop, loopResult } from './capability-loop.ts';
 import { failureOf, unexpectedFailure } from './failures.ts';
 import { wasNotMade, withAborted } from './model-status.ts';
-import { earlyReply, finishEarlyCall, phasesSharedWith, policyReply, sharedReply } from './phase-calls.ts';
+import { earlyReply, finishEarlyCall, hasSharedCall, policyReply, sharedReply } from './phase-calls.ts';
 import { phaseOutput } from './phase-output.ts';
 import {
   chargeExecution,
@@ -30,13 +30,11 @@ export function finishPhase(state: ChainState, phase: Phase, outcome: AttemptOut
   const chargedState = { ...state, ...charged };
   if (!outcome.ok)
     return { ...charged, ...failPhase(chargedState, phase, informativeFailure(outcome.execution, outcome.failure)) };
-  const { value, prose, execution } = outcome;
+  const { value, prose, execution, phases = [] } = outcome;
   const attemptId = callOf(execution);
-  if (phasesSharedWith(state, phase).length === 0)
-    return { ...charged, ...completeWithReply(chargedState, phase, { value, prose, attemptId }) };
-  // Prose replies to its own phase only.
-  const { [phase]: own, ...others } = value as SharedReplies['replies'];
-  const shared = { attemptId: execution.id, cycle: state.recursion.cycle, replies: prose ? {} : others };
+  if (phases.length < 2) return { ...charged, ...completeWithReply(chargedState, phase, { value, prose, attemptId }) };
+  const { [phase]: own, ...replies } = value as SharedReplies['replies'];
+  const shared = { attemptId: execution.id, cycle: state.recursion.cycle, prose, replies };
   return { ...charged, shared, ...completeWithReply(chargedState, phase, { value: own, prose, attemptId }) };
 }
 
@@ -69,7 +67,7 @@ function knownReply(state: ChainState): (GivenReply & { readonly by: string }) |
   const byPolicy = policyReply(state, phase);
   if (byPolicy !== undefined) return { by: 'policy', value: byPolicy, prose: false, attemptId: null };
   const part = sharedReply(state, phase);
-  if (part !== undefined) return { by: 'shared call', value: part, prose: false, attemptId: shared?.attemptId ?? null };
+  if (part !== undefined && shared !== null) return { by: 'shared call', value: part, ...shared };
   const early = earlyReply(state);
   return early && { by: 'early call', value: early.value, prose: early.prose ?? false, attemptId: early.attemptId };
 }
@@ -219,12 +217,11 @@ export function modelUnavailable({ failure }: ChainState): GuardResult {
   return { holds: failure !== null && isUnreachable(failure.failure), inputs: { stage, code } };
 }
 
-/** Whether the phase is repeated: its failure may be temporary, or its shared prompt is too long, and its own is shorter. */
+/** Whether the phase is repeated: its failure may be temporary, or its call was to reply to several phases, and its own is easier. */
 export function phaseMayRepeat(state: ChainState): GuardResult {
   const { failure, phaseRetries, limits } = state;
-  const isSharedTooLong =
-    failure?.failure.code === 'prompt_too_long' && phasesSharedWith(state, state.phase).length > 0;
-  const retryable = isSharedTooLong || (failure?.failure.retryable ?? false);
+  const isTooHard = failure !== null && !isUnreachable(failure.failure) && hasSharedCall(state, state.phase);
+  const retryable = isTooHard || (failure?.failure.retryable ?? false);
   const { maxPhaseRetries } = limits;
   return { holds: retryable && phaseRetries < maxPhaseRetries, inputs: { retryable, phaseRetries, maxPhaseRetries } };
 }

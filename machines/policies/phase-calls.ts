@@ -11,12 +11,12 @@ import type { ChainState, EarlyCall } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Message } from '../contracts/message.ts';
 import { PHASES, type Phase, type Task } from '../contracts/phase.ts';
-import type { Flag, PhaseInput, Replies, RunProgress } from '../contracts/phase-io.ts';
+import type { ActionResult, Flag, PhaseInput, Replies, RunProgress } from '../contracts/phase-io.ts';
 import type { CallMode } from '../contracts/profile.ts';
 import { contradictionsIn } from '../heuristics/contradiction.ts';
 import { wideDigest } from '../text/hash.ts';
 import { isOverride, resolveConsent } from './consent.ts';
-import { applyOperations, asksConsent, KEPT_BY_DEFAULT, KEPT_BY_USER } from './context.ts';
+import { applyOperations, asksConsent, KEPT_BY_DEFAULT, KEPT_BY_USER, REQUEST } from './context.ts';
 import { costExceeds, remainingCost } from './cost.ts';
 import { unexpectedFailure } from './failures.ts';
 import { startRoute, wasNotMade } from './model-status.ts';
@@ -37,6 +37,7 @@ import {
   tokensOfChars,
 } from './usage.ts';
 
+type ReadingPhase = Exclude<Phase, 'action' | 'yield'>;
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 
 export function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
@@ -99,14 +100,17 @@ function earlierLoop({ results: { action }, newPrompt }: ChainState): ActionInpu
 
 export function phaseAttempt(state: ChainState): AttemptInput {
   const { phase } = state;
-  const sharedWith = phasesSharedWith(state, phase);
+  const phases = briefPhases(state, phase);
+  const policy = attemptPolicy(state, phase);
+  const { maxCorrections } = policy;
   return {
     id: executionId(state, phase),
     task: phase,
     input: phaseInput(state, phase),
     instructions: instructionsFor(state, phase),
-    ...(sharedWith.length > 0 && { sharedWith }),
-    policy: attemptPolicy(state, phase),
+    ...(phases.length > 0 && { phases }),
+    // A model that cannot correct a reply for several phases at once may still manage one for a single phase.
+    policy: phases.length > 1 ? { ...policy, maxCorrections: Math.min(1, maxCorrections) } : policy,
     models: state.models,
     hasParent: true,
   };
@@ -187,7 +191,8 @@ export function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
   const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls - (early === null ? 0 : 1));
   const parentMs = phaseDeadlineMs(limits, phase);
   const maxTokens = Math.max(1, remainingTokens(state));
-  return { ...callLimits(state, task), parentMs, maxCalls, maxTokens, ...costBounds(state) };
+  const ownSchema = state.profile.yield !== 'own';
+  return { ...callLimits(state, task), parentMs, maxCalls, maxTokens, ownSchema, ...costBounds(state) };
 }
 
 /** Returns what bounds the cost of the calls of an attempt that starts now. */
@@ -286,30 +291,100 @@ export function promptMessages(state: ChainState): readonly Message[] {
 const planned = (state: ChainState, mayAsk: boolean) =>
   evaluateContext(state, visibleMessages(state), NOT_RATED, mayAsk);
 
-function callModeOf({ profile }: Pick<ChainState, 'profile'>, phase: Phase): CallMode {
-  return phase === 'action' || phase === 'yield' ? 'own' : profile[phase];
+/** In later cycles, Yield makes its own call even if the profile lets it share one: reading again separately may help. */
+const ONE_CALL_CYCLES = 2;
+
+function callModeOf(state: ChainState, phase: Phase): CallMode | 'brief' {
+  const { profile, capabilities, recursion } = state;
+  if (phase === 'action') return profile.action === 'if-needed' && capabilities.length === 0 ? 'policy' : 'own';
+  if (phase === 'yield')
+    return profile.yield === 'shared' && recursion.cycle > ONE_CALL_CYCLES ? 'brief' : profile.yield;
+  const isReading = profile[phase] === 'shared' && callModeOf(state, 'yield') !== 'shared';
+  return isReading && hasNothingToRead(state) ? 'policy' : profile[phase];
+}
+
+function hasNothingToRead(state: ChainState): boolean {
+  const passages = state.retrieval?.found.passages ?? [];
+  return passages.length === 0 && visibleMessages(state).every(({ tags }) => tags.includes(REQUEST));
 }
 
 /**
- * Returns the later phases that share the call of a phase: up to the first that makes its own call, without those that run by policy or
- * already have a reply. A phase that is retried asks only for its own reply, because a weak model is more likely to manage that.
+ * Returns the phases that a brief reply to a phase is for, itself included; none if its call has a reply with all fields. A phase shares its
+ * call with those after it, up to the first that makes its own call, or that must rate the context. After a failure, each phase of the
+ * cycle makes its own call, because a weak model is more likely to manage that.
  */
-export function phasesSharedWith(state: ChainState, phase: Phase): readonly Phase[] {
-  if (callModeOf(state, phase) !== 'shared' || state.phaseRetries > 0) return [];
+function briefPhases(state: ChainState, phase: Phase): readonly Phase[] {
+  if (hasFailed(state) || phase === 'understanding') return [];
+  const mode = callModeOf(state, phase);
+  if (mode === 'brief') return [phase];
+  if (mode !== 'shared') return [];
   const later = PHASES.slice(PHASES.indexOf(phase) + 1);
-  const next = later.slice(
-    0,
-    later.findIndex((each) => callModeOf(state, each) === 'own'),
+  const end = later.findIndex(
+    (each) =>
+      ['own', 'brief'].includes(callModeOf(state, each)) || (each === 'understanding' && !contextHasRoom(state).holds),
   );
-  return next.filter((each) => callModeOf(state, each) === 'shared' && sharedReply(state, each) === undefined);
+  const next = end === -1 ? later : later.slice(0, end);
+  return [
+    phase,
+    ...next.filter((each) => callModeOf(state, each) === 'shared' && sharedReply(state, each) === undefined),
+  ];
 }
+
+const hasFailed = ({ failures, recursion }: ChainState): boolean =>
+  failures.some(({ cycle }) => cycle === recursion.cycle);
+
+/** Whether the context and the new passages are within the limits, so that Understanding has nothing to ask the user. */
+function contextHasRoom(state: ChainState): GuardResult {
+  const messages = visibleMessages(state);
+  const known = new Set(messages.map(({ id }) => id));
+  const passages = (state.retrieval?.found.passages ?? []).filter(({ id }) => !known.has(id));
+  const tokens = contextTokens(state, messages) + Math.ceil(textChars(passages) * state.tokensPerChar);
+  const inputs = {
+    tokens,
+    tokensAllowed: tokensAllowed(state),
+    messages: messages.length + passages.length,
+    maxMessages: state.limits.maxMessages,
+  };
+  return { holds: tokens <= inputs.tokensAllowed && inputs.messages <= inputs.maxMessages, inputs };
+}
+
+/** Whether one call reads and answers: Yield shares the call of this phase. */
+export function answersInOneCall(state: ChainState): GuardResult {
+  const { phase, recursion } = state;
+  return {
+    holds: briefPhases(state, phase).includes('yield'),
+    inputs: {
+      yield: callModeOf(state, 'yield'),
+      cycle: recursion.cycle,
+      failed: hasFailed(state),
+      ...contextHasRoom(state).inputs,
+    },
+  };
+}
+
+/** Whether the failed call was to reply to several phases, so that a reply to one of them is easier. */
+export const hasSharedCall = (state: ChainState, phase: Phase): boolean =>
+  state.phaseRetries === 0 && callModeOf(state, phase) === 'shared';
 
 export function sharedReply({ shared, recursion }: ChainState, phase: Phase): unknown {
   return shared?.cycle === recursion.cycle ? shared.replies[phase] : undefined;
 }
 
-/** The replies of phases that run by policy, without a model. */
-const POLICY_REPLIES: { readonly [P in Phase]?: (state: ChainState) => Replies[P] } = {
+/** The replies of phases that run by policy, without a model. Action has no reply of its own but the result of its loop. */
+const POLICY_REPLIES: Pick<{ readonly [P in Phase]: (state: ChainState) => Replies[P] }, ReadingPhase> & {
+  readonly action: () => Omit<ActionResult, 'phase' | 'step'>;
+  readonly yield: () => undefined;
+} = {
+  action: () => ({
+    reply: { response: '', confidence: 0, calls: [] },
+    prose: false,
+    results: [],
+    runs: 0,
+    stopReason: 'nothing_to_run',
+    problem: null,
+    memory: [],
+  }),
+  yield: () => undefined,
   experience: ({ retrieval }) => {
     const passages = retrieval?.found.passages ?? [];
     const confidence = Math.max(0, ...passages.map(({ relevance }) => relevance));
@@ -324,7 +399,7 @@ const POLICY_REPLIES: { readonly [P in Phase]?: (state: ChainState) => Replies[P
 };
 
 export function policyReply(state: ChainState, phase: Phase): unknown {
-  return callModeOf(state, phase) === 'policy' ? POLICY_REPLIES[phase]?.(state) : undefined;
+  return callModeOf(state, phase) === 'policy' ? POLICY_REPLIES[phase](state) : undefined;
 }
 
 /** An early call starts only if this many prompts like its own fit into the tokens that the run has left. */
@@ -360,7 +435,15 @@ export function earlyCall(
   const call = { input: null, model, promptChars, isAlive: false, replyChars: 0, usage: null, price, maxOutputTokens };
   // The phase may make its own call, which has another id in the journal.
   const attemptId = `${attempt.id}.early`;
-  const early: EarlyCall = { task, digest: attemptDigest(attempt), attemptId, call, maxCost, result: null };
+  const early: EarlyCall = {
+    task,
+    ...(attempt.phases && { phases: attempt.phases }),
+    digest: attemptDigest(attempt),
+    attemptId,
+    call,
+    maxCost,
+    result: null,
+  };
   return { early, input: { attemptId, task, attempt: { ...attempt, id: attemptId, policy } } };
 }
 
@@ -387,9 +470,9 @@ export function failedEarlyReply(error: unknown): EarlyReply {
 const BOOKKEEPING: ReadonlySet<unknown> = new Set([KEPT_BY_USER, KEPT_BY_DEFAULT]);
 
 /** Returns a digest of everything that the prompt of an attempt is rendered from. */
-function attemptDigest({ task, input, instructions, sharedWith }: AttemptInput): string {
+function attemptDigest({ task, input, instructions, phases }: AttemptInput): string {
   return wideDigest(
-    JSON.stringify([task, input, instructions, sharedWith], (name, value) =>
+    JSON.stringify([task, input, instructions, phases], (name, value) =>
       name === 'tags' ? value.filter((tag: unknown) => !BOOKKEEPING.has(tag)) : value,
     ),
   );

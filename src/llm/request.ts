@@ -27,8 +27,10 @@ export interface ToolUse<Input> {
 export interface PromptSpec extends ToolUse<unknown> {
   readonly schemaName: string;
   readonly shape: OutputShape;
-  /** The phases that the reply is for, in order, if it is for several. */
+  /** The phases that a brief reply is for, in order. */
   readonly phases?: readonly Phase[];
+  /** Returns what a valid reply stands for, given the input of the prompt; by default the reply itself. */
+  readonly expand?: ((value: unknown, input: unknown) => unknown) | undefined;
   /** Throws a TypeError for an invalid input. */
   readonly turns: (input: unknown) => readonly ChatTurn[];
   readonly fromProse?: ((text: string) => unknown) | undefined;

@@ -2,7 +2,9 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart, ModelRequest, ReplyForm } from '../../machines/contracts/model.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
+import type { PhaseInput } from '../../machines/contracts/phase-io.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
+import { areValid, briefReply } from './brief-reply.ts';
 
 /** How a scripted reply is sent, and how it ends. */
 interface Delivery {
@@ -108,7 +110,7 @@ export function always(entry: ScriptEntry): Always {
 /**
  * Returns a model that sends scripted replies, for tests. It uses no timer and no randomness, so its runs are reproducible.
  *
- * A call that several phases share gets the next reply of each of them.
+ * A call for a brief reply gets one that stands for the next reply of each of its phases.
  *
  * Unlike other models it throws, from the iterator, for a call without a scripted reply: PostChainError `unscripted_call`. That is a
  * mistake in the test, not a failure of a model.
@@ -171,19 +173,20 @@ function replyTo(
 }
 
 /**
- * Returns the reply to a shared call: an object with a member for each phase. If the first phase's reply is text or a failure, it is the
- * whole reply; if another one's is, its member is missing.
+ * Returns the brief reply to a call: the scripted one, or one that stands for the next reply to each phase. If the first phase's reply is
+ * text or a failure, it is the whole reply; if one is invalid, so is the whole reply.
  */
 function withParts(
   first: ScriptedReply,
-  { task, phases = [] }: ModelRequest,
+  { task, phases = [], input }: ModelRequest,
   replyOf: (phase: string) => ScriptedReply,
 ): ScriptedReply {
-  const others = phases.filter((phase) => phase !== task);
   const own = replyIn(first);
-  if (others.length === 0 || own === undefined || Object.hasOwn(own, task)) return first;
-  const parts = others.map((phase) => [phase, replyIn(replyOf(phase))] as const);
-  const reply = Object.fromEntries([[task, own], ...parts].filter(([, part]) => part !== undefined));
+  if (phases.length === 0 || own === undefined || Object.hasOwn(own, 'enough')) return first;
+  const others = phases.filter((phase) => phase !== task);
+  const parts = [[task, own], ...others.map((phase) => [phase, replyIn(replyOf(phase))])];
+  const given = Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+  const reply = areValid(given) ? briefReply(given, input as PhaseInput) : given;
   return isDirective(first) ? { ...first, reply } : { reply };
 }
 

@@ -91,6 +91,15 @@ export const promptInputs: Readonly<Record<PromptName, object>> = {
   observation: { phase: 'observation', ...input },
   understanding: { phase: 'understanding', ...input },
   yield: { phase: 'yield', ...input, previousAnswer: 'In 1932.', flags: ['unclear_intent'], phases: PHASES, progress },
+  brief: {
+    phase: 'yield',
+    ...input,
+    previousAnswer: 'In 1932.',
+    flags: ['unclear_intent'],
+    phases: PHASES,
+    progress,
+    replyTo: ['yield'],
+  },
   continuation: {
     request,
     response: 'In the early thirties, I think.',

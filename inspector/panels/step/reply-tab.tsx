@@ -213,14 +213,14 @@ const MARKS: Readonly<Partial<Record<AttemptAt['status'], 'check' | 'cross'>>> =
 function AttemptCard({ log, at, attempt, moveTo }: AttemptCardProps) {
   const { number, span, status, failure, usage, backOffMs } = attempt;
   const reply = replyAt(log, span, at);
-  const fields = fieldsOf(span.task, reply.value);
+  const fields = fieldsOf(span.phases === null ? span.task : 'brief', reply.value);
   const issues = issuesByPlace(failure?.issues ?? []);
   const isOver = status !== 'running';
   return (
     <section class={`card stack attempt ${status}`} aria-label={`Attempt ${span.attempt} at ${span.task}`}>
       <header class="row">
         <h2>
-          {span.task} <span class="muted">attempt {span.attempt}</span>
+          {span.phases?.join(', ') ?? span.task} <span class="muted">attempt {span.attempt}</span>
         </h2>
         <span class="status">
           {MARKS[status] !== undefined && <Icon name={MARKS[status]} />} {status}

@@ -95,6 +95,7 @@ export function createPromptReader(): PromptReader {
   const texts = new Map<string, string>();
   const tasks = new Map<number, string>();
   const prompts = new Map<number, PromptEntry>();
+  const briefAttempts = new Set<string>();
   let versions: RunStart['prompts'] = {};
 
   const textOf = (number: number): string => texts.get(String(number)) ?? '';
@@ -107,6 +108,7 @@ export function createPromptReader(): PromptReader {
     take(entry) {
       if (entry.type === 'run-start') versions = entry.prompts;
       else if (entry.type === 'call-start' && entry.task !== undefined) tasks.set(entry.call, entry.task);
+      else if (entry.type === 'attempt-start' && entry.phases !== undefined) briefAttempts.add(entry.attemptId);
       else if (entry.type === 'prompt') {
         for (const [number, text] of Object.entries(entry.parts)) texts.set(number, text);
         prompts.set(entry.seq, entry);
@@ -116,7 +118,7 @@ export function createPromptReader(): PromptReader {
       const entry = prompts.get(seq);
       if (entry === undefined) return null;
       const { turns, schema, tools } = read(entry);
-      const task = tasks.get(entry.call ?? -1) ?? '';
+      const task = briefAttempts.has(entry.attemptId) ? 'brief' : (tasks.get(entry.call ?? -1) ?? '');
       const { name = task, version = 0 } = versions[task] ?? {};
       const isEdited = entry.edited === true;
       return { name, version, isEdited, turns, schema: parsed(schema), tools: tools.map(parsed) };

@@ -3,17 +3,19 @@ import type { Validation } from '../../../machines/contracts/attempt.ts';
 import { answerGradesSchema } from '../../../machines/contracts/grading.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase, type PromptName, type Task } from '../../../machines/contracts/phase.ts';
-import { type PhaseInput, replySchemas } from '../../../machines/contracts/phase-io.ts';
+import { type BriefReply, type PhaseInput, replySchemas } from '../../../machines/contracts/phase-io.ts';
+import { expandReply } from '../../../machines/policies/brief-reply.ts';
 import { mapMaybePromise } from '../../internal/async.ts';
 import { isJsonNode, nullRemover } from '../../internal/json-schema.ts';
 import { zodJsonSchema } from '../../internal/zod-json-schema.ts';
+import type { SpecSource } from '../../llm/attempts/provide-attempt.ts';
 import type { PromptSpec } from '../../llm/request.ts';
 import { type OutputShape, outputShape, validate } from '../../llm/schemas/output-shape.ts';
 import type { Prompt } from './prompt.ts';
-import { phaseContext, phaseSystem } from './registry.ts';
+import { ownSystem, phaseContext, phaseSystem } from './registry.ts';
 
 /** Whether a prompt begins like the built-in phase prompts and has their reply, so that providers cache what precedes its task. */
-export const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>
+const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>
   system === phaseSystem && user === phaseContext && output === replySchemas[name as Phase];
 
 const specs = new WeakMap<Prompt, PromptSpec>();
@@ -35,57 +37,48 @@ export function promptSpec(prompt: Prompt): PromptSpec {
 }
 
 /**
- * Returns the spec of one call that replies to several phases, whose prompts have the shared reply. The value is an object with the
- * first phase's reply, which must be valid, and the valid replies of the others.
+ * Returns the spec of a call whose reply has only the fields of its own phase. The reply may still be an object around them, as the shared
+ * schema describes it.
  */
-function sharedSpec(first: Prompt, others: readonly Prompt[]): PromptSpec {
-  const { fromProse } = first;
-  const all = [first, ...others];
+function ownSpec(prompt: Prompt): PromptSpec {
+  const spec = promptSpec(prompt);
+  if (!hasSharedReply(prompt)) return spec;
+  const { jsonSchema } = ownShape(prompt);
   return {
-    ...replyOf(first),
-    shape: sharedShapeOf(first.name as Phase, others.map(({ name }) => name) as Phase[]),
-    phases: all.map(({ name }) => name) as Phase[],
+    ...spec,
+    schemaName: `${prompt.name}_reply`,
+    shape: { ...spec.shape, jsonSchema },
     turns: (input) => {
-      requireInput(first, input);
-      const asked = [{ prompt: first, task: first.task?.(input as never) ?? '' }];
-      for (const prompt of others) {
-        const task = laterTask(prompt, input as PhaseInput);
-        if (task !== null) asked.push({ prompt, task });
-      }
-      const tasks = asked.map(({ task }) => task).join('\n\n');
-      return turnsWithTask(first, input, `${tasks}\n${replyWith(asked.map(({ prompt }) => prompt))}`);
+      requireInput(prompt, input);
+      return turnsWithTask({ ...prompt, system: ownSystem }, input, prompt.task?.(input as never) ?? '');
     },
-    fromProse: fromProse && ((text) => ({ [first.name]: fromProse(text) })),
   };
 }
 
-/**
- * Returns the task of a later phase in a shared call, without the current task, which the first phase already states. Returns null if the
- * template throws: the phase then makes its own call, so that only that phase fails.
- */
-function laterTask({ name, task }: Prompt, input: PhaseInput): string | null {
-  try {
-    return task?.({ ...input, phase: name, prompt: input.request } as never) ?? '';
-  } catch {
-    return null;
-  }
+/** Returns the spec of one brief reply for some phases; its value is that of a reply to the phase, or an object with one for each. */
+function briefSpec(prompt: Prompt, phases: readonly Phase[]): PromptSpec {
+  const spec = promptSpec(prompt);
+  const [only, ...others] = phases;
+  return {
+    ...spec,
+    phases,
+    turns: (input) => spec.turns({ ...(input as PhaseInput), replyTo: phases }),
+    expand: (value, input) => {
+      const parts = expandReply(value as BriefReply, phases, input as PhaseInput);
+      return only === undefined || others.length > 0 ? parts : parts[only];
+    },
+  };
 }
 
-export function createSpecs(
-  prompts: Readonly<Record<PromptName, Prompt>>,
-): (call: { readonly task: string; readonly sharedWith?: readonly Phase[] | undefined }) => PromptSpec {
-  const shared = new Map<string, PromptSpec>();
-  return ({ task, sharedWith = [] }) => {
-    const prompt = prompts[task as Task];
-    if (sharedWith.length === 0) return promptSpec(prompt);
-    const key = [task, ...sharedWith].join();
+export function createSpecs(prompts: Readonly<Record<PromptName, Prompt>>): SpecSource {
+  const cache = new Map<string, PromptSpec>();
+  return ({ task, phases = [], policy }) => {
+    const isOwn = policy?.ownSchema ?? false;
+    if (phases.length === 0 && !isOwn) return promptSpec(prompts[task as Task]);
+    const key = `${isOwn ? task : ''}:${phases.join()}`;
     const spec =
-      shared.get(key) ??
-      sharedSpec(
-        prompt,
-        sharedWith.map((phase) => prompts[phase]),
-      );
-    shared.set(key, spec);
+      cache.get(key) ?? (phases.length > 0 ? briefSpec(prompts.brief, phases) : ownSpec(prompts[task as Task]));
+    cache.set(key, spec);
     return spec;
   };
 }
@@ -118,15 +111,7 @@ function turnsWithTask(prompt: Prompt, input: unknown, task: string): readonly C
 /** Returns the end of the user turn: the task of the prompt, and the member of the reply to answer with. */
 function taskOf(prompt: Prompt, input: unknown): string {
   const task = prompt.task?.(input as never) ?? '';
-  return hasSharedReply(prompt) ? `${task}\n${replyWith([prompt])}` : task;
-}
-
-function replyWith(prompts: readonly Prompt[]): string {
-  const members = prompts.map(({ name }) => `"${name}"`);
-  const last = members.pop();
-  return members.length === 0
-    ? `Reply with the member ${last} only.`
-    : `Reply with the members ${members.join(', ')} and ${last} only.`;
+  return hasSharedReply(prompt) ? `${task}\nReply with the member "${prompt.name}" only.` : task;
 }
 
 function replyOf(prompt: Prompt): Pick<PromptSpec, 'schemaName' | 'shape'> {
@@ -180,27 +165,6 @@ function phaseShape(phase: Phase): OutputShape {
     unwrapPartial: (given) => (hasMembers(given) ? given[phase] : isEmpty(given) ? undefined : given),
     validate: (value) =>
       hasMembers(value) ? mapMaybePromise(validate(reply, phase, value), partOf) : validate(own, phase, value),
-  };
-}
-
-/**
- * Returns the shape of one reply to several phases: the reply to the first must be valid, and the others are left out if they are invalid.
- */
-function sharedShapeOf(first: Phase, others: readonly Phase[]): OutputShape {
-  const own = phaseShape(first);
-  const parts = others.map((phase) => ({ phase, validate: phaseShape(phase).validate }));
-  const withParts = (validation: Validation, value: unknown): Validation => {
-    if (!validation.ok || !hasMembers(value))
-      return validation.ok ? { ok: true, value: { [first]: validation.value } } : validation;
-    const valid = parts.flatMap(({ phase, validate: check }) => {
-      const part = check({ [phase]: value[phase] });
-      return part instanceof Promise || !part.ok ? [] : [[phase, part.value]];
-    });
-    return { ok: true, value: Object.fromEntries([[first, validation.value], ...valid]) };
-  };
-  return {
-    ...own,
-    validate: (value) => mapMaybePromise(own.validate(value), (validation) => withParts(validation, value)),
   };
 }
 

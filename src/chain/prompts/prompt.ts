@@ -15,7 +15,11 @@ export type PromptInputs = { readonly [P in Phase]: Extract<PhaseInput, { phase:
   readonly summary: SummaryInput;
   readonly synthesis: AnswerMaterial;
   readonly grading: GradingInput;
+  readonly brief: BriefInput;
 };
+
+/** The input of the phase that makes the call, and the phases that the reply is for. */
+export type BriefInput = PhaseInput & { readonly replyTo: readonly Phase[] };
 
 /**
  * A prompt: the schemas of its input and output, and its templates. The reply's JSON Schema is appended to the system template.

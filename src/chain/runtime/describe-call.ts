@@ -32,6 +32,6 @@ function modelCallInput(source: string, input: unknown): ReadReplyInput | null {
   return source === 'callAhead' ? callInput(initialAttemptState((input as CallAheadInput).attempt)) : null;
 }
 
-function requestOf({ task, model, input, instructions, sharedWith, feedback }: ReadReplyInput) {
-  return { task, model, input, instructions, sharedWith, feedback };
+function requestOf({ task, model, input, instructions, phases, feedback }: ReadReplyInput) {
+  return { task, model, input, instructions, phases, feedback };
 }

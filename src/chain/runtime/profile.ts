@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import type { PromptName } from '../../../machines/contracts/phase.ts';
+import { PHASES, type Phase, type PromptName } from '../../../machines/contracts/phase.ts';
 import { PROFILES, type Profile, type ProfileName, profileSchema } from '../../../machines/contracts/profile.ts';
 import type { Prompt } from '../prompts/prompt.ts';
-import { hasSharedReply } from '../prompts/prompt-spec.ts';
+import { prompts } from '../prompts/registry.ts';
 
 const profileNameSchema = z.enum(Object.keys(PROFILES) as ProfileName[]);
 
@@ -20,17 +20,20 @@ interface Given {
 }
 
 /**
- * Returns the profile of a chain. Without documents, Experience has nothing to read, so only `thorough` asks a model. A phase whose prompt
- * replaces the built-in `system`, `user` or `output` cannot share a call.
+ * Returns the profile of a chain. Without documents, Experience has nothing to read, so only `thorough` and a call that also answers ask a
+ * model. A phase whose prompt replaces the built-in one makes its own call, because a brief reply has a prompt of its own.
  */
-export function resolveProfile(option: ProfileOption = 'balanced', { prompts, hasDocuments }: Given): Profile {
+export function resolveProfile(option: ProfileOption = 'balanced', { prompts: given, hasDocuments }: Given): Profile {
   const { extends: name = 'balanced', ...settings } = typeof option === 'string' ? { extends: option } : option;
   const base: Profile = PROFILES[name];
-  const experience = hasDocuments || name === 'thorough' ? base.experience : 'policy';
-  const given = Object.entries(settings).filter(([, value]) => value !== undefined);
-  const profile: Profile = { ...base, experience, ...Object.fromEntries(given) };
-  const own = SHARING.filter((phase) => profile[phase] === 'shared' && !hasSharedReply(prompts[phase]));
-  return { ...profile, ...Object.fromEntries(own.map((phase) => [phase, 'own'])) };
+  const experience = hasDocuments || base.experience === 'own' || base.yield === 'shared' ? base.experience : 'policy';
+  const set = Object.entries(settings).filter(([, value]) => value !== undefined);
+  const profile: Profile = { ...base, experience, ...Object.fromEntries(set) };
+  const isReplaced = (phase: Phase): boolean => given[phase] !== prompts[phase];
+  const own = PHASES.filter((phase) => phase !== 'action' && profile[phase] !== 'policy' && isReplaced(phase));
+  return {
+    ...profile,
+    ...(isReplaced('action') && { action: 'always' }),
+    ...Object.fromEntries(own.map((phase) => [phase, 'own'])),
+  };
 }
-
-const SHARING = ['experience', 'intention', 'observation', 'understanding'] as const;

@@ -38,11 +38,14 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
 
   const modelOf = (index: number): SpanAttributes => modelAttributes(modelIds[index] ?? modelId, parts.provider);
 
-  function begin({ attemptId, task, attempt, model }: EntryOf<'attempt-start'>, isEarly = false): void {
+  function begin(
+    { attemptId, task, phases: replyTo, attempt, model }: EntryOf<'attempt-start'>,
+    isEarly = false,
+  ): void {
     const parent = parents.get(attemptId) ?? (task === 'synthesis' || isEarly ? run : phases.span());
     if (!isEarly) parents.set(attemptId, parent);
     const shared = modelOf(model);
-    const prompt = prompts[task];
+    const prompt = prompts[replyTo === undefined ? task : 'brief'];
     const span = spans.begin({
       operation: 'chat',
       subject: String(shared['gen_ai.request.model']),
@@ -54,6 +57,7 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
         'gen_ai.prompt.name': prompt?.name,
         'postchain.prompt.version': prompt?.version,
         'postchain.task': task,
+        'postchain.phases': replyTo,
         'postchain.attempt': attempt,
         'postchain.early': isEarly || undefined,
       },
@@ -62,12 +66,13 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
   }
 
   return {
-    /** Starts a phase, and the calls that were recorded before it. */
+    /** Starts a phase, and its calls that were recorded before it. Phases without a call may start in between. */
     enterPhase(): void {
       parents.clear();
-      const pending = waiting;
-      waiting = [];
-      for (const entry of pending) begin(entry);
+      const isDue = ({ attemptId }: EntryOf<'attempt-start'>): boolean => phases.isAt(stepOf(attemptId) ?? 0);
+      const due = waiting.filter(isDue);
+      waiting = waiting.filter((entry) => !isDue(entry));
+      for (const entry of due) begin(entry);
     },
     start(entry: EntryOf<'attempt-start'>): void {
       const step = stepOf(entry.attemptId);

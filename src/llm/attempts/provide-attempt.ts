@@ -6,6 +6,7 @@ import { callInput, initialAttemptState, stallMs } from '../../../machines/attem
 import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
 import type {
   AttemptEvent,
+  AttemptPolicy,
   CallAheadInput,
   EarlyReply,
   Reply,
@@ -21,7 +22,7 @@ import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars, tokensPerCharOf } from '../../../machines/policies/usage.ts';
 import { type Clock, inNextTurnOf, takeTurnOf } from '../../durable/clock.ts';
 import { wasInterrupted } from '../../durable/hosted-call.ts';
-import { onAbort } from '../../internal/async.ts';
+import { mapMaybePromise, onAbort } from '../../internal/async.ts';
 import { type ActivityArgs, promiseActivity, type ScopeOf } from '../activities.ts';
 import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf } from '../request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
@@ -61,10 +62,16 @@ const MOST_PENDING = 100;
 export function createValidator(specFor: SpecSource): Validator {
   // By the text of the value: a durable machine gets a copy of it.
   const pending = new Map<string, Promise<Validation>>();
-  const validate = (input: ValidateReplyInput) => {
+  const check = (input: ValidateReplyInput) => {
     const { shape } = specFor(input);
     return shape.validate(shape.unwrap(input.value));
   };
+  const expanded = (input: ValidateReplyInput, validation: Validation): Validation => {
+    const { expand } = specFor(input);
+    return validation.ok && expand ? { ok: true, value: expand(validation.value, input.input) } : validation;
+  };
+  const validate = (input: ValidateReplyInput) =>
+    mapMaybePromise(check(input), (validation) => expanded(input, validation));
   const begin = (key: string, validation: Promise<Validation>): void => {
     // The actor receives its error. An attempt that ends before never asks for it.
     validation.catch(() => {});
@@ -78,14 +85,15 @@ export function createValidator(specFor: SpecSource): Validator {
       const key = JSON.stringify(input.value);
       const begun = pending.get(key);
       pending.delete(key);
-      return begun ?? validate(input);
+      return expanded(input, await (begun ?? check(input)));
     }),
-    withValidation(event, { task, sharedWith }) {
+    withValidation(event, { task, input, phases }) {
       if (event.type !== 'reply.ended' || event.reply.failure !== null) return event;
       const { value } = event.reply;
       try {
-        const validation = validate({ task, ...(sharedWith && { sharedWith }), value });
-        if (!(validation instanceof Promise)) return { ...event, validation };
+        const given = { task, input, ...(phases && { phases }), value };
+        const validation = check(given);
+        if (!(validation instanceof Promise)) return { ...event, validation: expanded(given, validation) };
         begin(JSON.stringify(value), validation);
       } catch {
         // The actor repeats the call, and the machine receives its error.
@@ -184,7 +192,9 @@ export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () 
 /** Returns another request to send for a call, or null to send the one that its prompt made. */
 export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
 
-export type SpecSource = (call: Pick<ReadReplyInput, 'task' | 'sharedWith'>) => PromptSpec;
+export type SpecSource = (
+  call: Pick<ReadReplyInput, 'task' | 'phases'> & { readonly policy?: AttemptPolicy },
+) => PromptSpec;
 
 /** The surroundings of a call. */
 interface CallScope {

@@ -15,6 +15,7 @@ import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { extractSummary } from '../../../machines/text/summary.ts';
 import { stemsOf } from '../../../machines/text/terms.ts';
 import type { Steps } from '../../internal/async.ts';
+import { briefReply } from '../brief-reply.ts';
 import { findAnswer, isEmptyAnswer, NOTHING_GATHERED, quoted } from './find-answer.ts';
 import { questionOf, type Text } from './question.ts';
 
@@ -28,7 +29,7 @@ export function* replyToTask(
   task: Task,
   input: unknown,
   phases: readonly Phase[] = [],
-): Steps<Replies[Task] | Partial<Replies>> {
+): Steps<Replies[Task] | Replies['brief']> {
   // The wait before the first step lets the program do something else between two replies.
   yield;
   if (task === 'synthesis') return yield* replySynthesis(answerMaterialSchema.parse(input));
@@ -36,7 +37,7 @@ export function* replyToTask(
   if (task === 'summary') return yield* replySummary(summaryInputSchema.parse(input));
   const given = phaseInputSchema.parse(input);
   if (given.phase !== task) throw new TypeError(`the task ${task} received the input of ${given.phase}`);
-  return phases.length > 1 ? yield* repliesTo(given, phases) : yield* replyTo(given);
+  return phases.length > 0 ? briefReply(yield* repliesTo(given, phases), given) : yield* replyTo(given);
 }
 
 /** Replies to a phase in steps: with the best quotation, and with the relevance of the messages or passages. Calls no capability. */

@@ -3,11 +3,11 @@ import { initialActionState } from '../../../machines/action/setup.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { ActionInput, LoopReport, StepCall } from '../../../machines/contracts/action-state.ts';
 import type { AttemptInput, CallAheadInput } from '../../../machines/contracts/attempt.ts';
-import type { ChainInput, ChainState, Search } from '../../../machines/contracts/chain-state.ts';
+import type { ChainInput, ChainState, Search, SharedReplies } from '../../../machines/contracts/chain-state.ts';
 import type { CompareAnswersInput, MeasureContextInput } from '../../../machines/contracts/context.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { PHASES, type Phase, type Task } from '../../../machines/contracts/phase.ts';
+import { PHASES, type Task } from '../../../machines/contracts/phase.ts';
 import type { Replies } from '../../../machines/contracts/phase-io.ts';
 import { consentRequest } from '../../../machines/policies/consent.ts';
 import { NO_FAILURE } from '../../../machines/policies/failures.ts';
@@ -76,24 +76,16 @@ function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonl
   };
 }
 
-/**
- * Returns the replies to a task that guards treat differently. Guards read only Yield's replies, and which phases of a shared call have a
- * valid part.
- */
-function repliesTo({ task, sharedWith = [] }: AttemptInput, state: ChainState): Readonly<Record<string, unknown>> {
-  if (task === 'yield') return yieldReplies(state);
-  if (sharedWith.length === 0) return { replied: replies[task as Task] };
-  const partsFor = (phases: readonly Phase[]) =>
-    Object.fromEntries([task as Phase, ...phases].map((phase) => [phase, replies[phase]]));
-  return {
-    replied: partsFor(sharedWith),
-    ...Object.fromEntries(
-      sharedWith.map((invalid) => [
-        `replied, ${invalid} invalid`,
-        partsFor(sharedWith.filter((one) => one !== invalid)),
-      ]),
-    ),
-  };
+/** Returns the replies to a task that guards treat differently: guards read only Yield's replies. */
+function repliesTo({ task, phases = [] }: AttemptInput, state: ChainState): Readonly<Record<string, unknown>> {
+  const [only, ...others] = phases;
+  if (only === undefined || others.length === 0)
+    return task === 'yield' ? yieldReplies(state) : { replied: replies[task as Task] };
+  const parts = Object.fromEntries(phases.map((phase) => [phase, replies[phase]]));
+  if (!phases.includes('yield')) return { replied: parts };
+  return Object.fromEntries(
+    Object.entries(yieldReplies(state)).map(([name, reply]) => [name, { ...parts, yield: reply }]),
+  );
 }
 
 function earlyReplies({ task }: CallAheadInput): readonly Outcome[] {
@@ -102,8 +94,14 @@ function earlyReplies({ task }: CallAheadInput): readonly Outcome[] {
   return [done(reply), done({ ...reply, value: null, failure: NO_FAILURE }, 'no valid reply'), fails()];
 }
 
-const proseAnswer = (input: AttemptInput): Outcome =>
-  proseOutcome(input, { ...replies.yield, answer: 'It is so.', confidence: 0.2 }, 'in prose');
+const answers = ({ task, phases = [] }: AttemptInput): boolean => task === 'yield' || phases.includes('yield');
+
+function proseAnswer(input: AttemptInput): Outcome {
+  const { task, phases = [] } = input;
+  const answer = { ...replies.yield, answer: 'It is so.', confidence: 0.2 };
+  const parts = Object.fromEntries(phases.map((phase) => [phase, phase === 'yield' ? answer : replies[phase]]));
+  return proseOutcome(input, task === 'yield' ? answer : parts, 'in prose');
+}
 
 function measured({ messages }: MeasureContextInput): readonly Outcome[] {
   const tokens = messages.map(({ content }) => Math.ceil(content.length / 4));
@@ -145,7 +143,7 @@ export const chainChart = {
   inputs: {
     'a question': inputOf({ profile: 'thorough' }),
     'with session, documents and embeddings': inputOf(
-      { profile: { extends: 'lean', experience: 'shared' } },
+      { profile: 'lean' },
       { sessionId: 's' },
       { hasDocuments: true, hasEmbeddings: true },
     ),
@@ -191,10 +189,10 @@ export const chainChart = {
   },
   outcomes: {
     attempt: (input, { context }) => {
-      const { task, policy } = input as AttemptInput;
+      const { policy } = input as AttemptInput;
       const outcomes = [
         ...attemptOutcomes(input as AttemptInput, repliesTo(input as AttemptInput, context as ChainState)),
-        ...(task === 'yield' && (policy.maxCost ?? 1) >= 1 ? [proseAnswer(input as AttemptInput)] : []),
+        ...(answers(input as AttemptInput) && (policy.maxCost ?? 1) >= 1 ? [proseAnswer(input as AttemptInput)] : []),
       ];
       // A report affects only how many calls are left after an abort, which matters only if few are left.
       const { maxModelCalls, maxCost } = (context as ChainState).limits;
@@ -260,7 +258,8 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
     detour: context.detour,
     early: context.early && [context.early.task, context.early.result && context.early.result.failure === null],
     search: context.search && statusOf(context.search),
-    shared: context.shared?.cycle === recursion.cycle ? Object.keys(context.shared.replies) : [],
+    shared: context.shared?.cycle === recursion.cycle && sharedParts(context.shared),
+    failed: context.failures.some(({ cycle }) => cycle === recursion.cycle),
     consentAsked: context.consentAsked,
     repeats: assessment?.repeats,
     callsLeft: callsLeft > FEW_CALLS ? 'enough' : callsLeft,
@@ -281,6 +280,12 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
           context.results.yield?.prose,
         ]),
   };
+}
+
+/** The phases that have a reply, and what Yield's rules read of its one. */
+function sharedParts({ prose, replies }: SharedReplies): unknown {
+  const { answer, confidence, proposedPhase, taskComplete } = Object(replies.yield) as Partial<Replies['yield']>;
+  return [prose, Object.keys(replies), answer, confidence, proposedPhase, taskComplete];
 }
 
 const FEW_CALLS = 8;

@@ -51,9 +51,12 @@ export function attemptOutcomes(input: AttemptInput, values: Readonly<Record<str
     return [done({ ok: false, failure: overBudget(), execution: newExecution(input) }, 'over budget')];
   const usage = maxCost === null ? USAGE : { ...USAGE, cost: CALL_COST };
   const execution = { ...newExecution(input), usage };
+  const { phases } = input;
   const ended = (outcome: AttemptOutcome, name: string) => done(outcome, name);
   return [
-    ...Object.entries(values).map(([name, value]) => ended({ ok: true, prose: false, value, execution }, name)),
+    ...Object.entries(values).map(([name, value]) =>
+      ended({ ok: true, prose: false, value, execution, ...(phases && { phases }) }, name),
+    ),
     ...Object.entries(FAILURES).map(([name, failure]) => ended({ ok: false, failure, execution }, name)),
     fails(),
   ];
@@ -61,5 +64,6 @@ export function attemptOutcomes(input: AttemptInput, values: Readonly<Record<str
 
 export function proseOutcome(input: AttemptInput, value: unknown, name: string): Outcome {
   const usage = input.policy.maxCost === null ? USAGE : { ...USAGE, cost: CALL_COST };
-  return done({ ok: true, prose: true, value, execution: { ...newExecution(input), usage } }, name);
+  const execution = { ...newExecution(input), usage };
+  return done({ ok: true, prose: true, value, execution, ...(input.phases && { phases: input.phases }) }, name);
 }

@@ -119,7 +119,7 @@ describe('the Why view', () => {
       words: 'Rejected: no question is pending.',
       isIgnored: true,
     });
-    expect(facts).toContainEqual({ label: 'Current states', text: 'cycling › action' });
+    expect(facts).toContainEqual({ label: 'Current states', text: 'cycling › action › running' });
     expect(facts.at(-1)?.text).toContain('run.directed');
   });
 

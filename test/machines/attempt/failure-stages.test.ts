@@ -10,7 +10,7 @@ import { replies } from '../../../src/testing/replies.ts';
 /** Returns the result of the built-in validator for a value and this schema. */
 async function validate(output: z.ZodType, value: unknown) {
   const { validateReply } = createValidator(() => promptSpec({ ...prompts.intention, output }));
-  return toPromise(createActor(validateReply, { input: { task: 'intention', value } }).start());
+  return toPromise(createActor(validateReply, { input: { task: 'intention', input: {}, value } }).start());
 }
 
 const goal = z.object({ goal: z.string(), score: z.number() });

@@ -131,6 +131,6 @@ describe('the call of Yield', () => {
       (Object(request?.input) as { readonly messages: readonly Message[] }).messages.map(({ id }) => id);
     expect(idsIn(early)).toContain('earlier.h1');
     expect(idsIn(own)).not.toContain('earlier.h1');
-    expect(metadata.usage.modelCalls).toBe(5);
+    expect(metadata.usage.modelCalls).toBe(4);
   });
 });

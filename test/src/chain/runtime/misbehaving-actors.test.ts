@@ -89,16 +89,20 @@ describe('an actor that breaks its contract', () => {
     expect(open).toBe(0);
   });
 
-  it('[E3] a model that mutates its input does not prevent an answer', async () => {
+  it.each([
+    ['thorough', 'intention'],
+    ['balanced', 'yield'],
+    ['lean', 'experience'],
+  ] as const)('[E3] a model that mutates its input does not prevent an answer (%s, %s)', async (profile, caller) => {
     const model: ChatModel = {
       id: 'vandal',
       contextWindowTokens: 4_000,
       stream: ({ task, input }) => {
-        if (task === 'intention') (input as { messages: unknown[] }).messages.push(null);
+        if (task === caller) (input as { messages: unknown[] }).messages.push(null);
         return saying(task as Task, { type: 'finish', reason: 'stop', usage: null }) as AsyncIterable<ModelPart>;
       },
     };
-    const { answer } = await answered({ model });
+    const { answer } = await answered({ model, profile });
     expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'incomplete_state' } });
   });
 

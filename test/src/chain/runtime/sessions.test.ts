@@ -180,7 +180,6 @@ describe('a session', () => {
     expect(shownFor(model, 'What is my name?').map(([id]) => id)).toEqual([
       'earlier.1.request',
       'earlier.1.answer',
-      'earlier.1.s4.m1',
       'request',
     ]);
   });

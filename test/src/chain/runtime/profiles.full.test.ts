@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { PHASES, type Task } from '../../../../machines/contracts/phase.ts';
+import { replySchemas } from '../../../../machines/contracts/phase-io.ts';
 import { PROFILES } from '../../../../machines/contracts/profile.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { createPostChain, prompts, replay } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { defineCapability } from '../../../../src/tools/capability.ts';
 import { caughtError } from '../../../support/errors.ts';
 import {
   entriesOf,
@@ -31,8 +34,8 @@ const promptOf = ({ turns }: ModelRequest): string => turns.map(({ content }) =>
 describe('a profile', () => {
   it.each([
     ['thorough', [...PHASES, 'synthesis']],
-    ['balanced', ['action', 'experience', 'intention', 'yield']],
-    ['lean', ['action', 'experience', 'yield']],
+    ['balanced', ['experience', 'yield']],
+    ['lean', ['experience']],
   ] as const)('%s answers in one cycle with the calls %j', async (profile, tasks) => {
     const started = start({}, { profile });
     const { status } = await started.run.answer;
@@ -43,15 +46,37 @@ describe('a profile', () => {
 
   it('is balanced by default', async () => {
     const { run } = createScripted();
-    expect((await run.answer).metadata.usage.modelCalls).toBe(3);
+    expect((await run.answer).metadata.usage.modelCalls).toBe(1);
     expect(entriesOf(run, 'run-start')[0]?.profile).toEqual({ ...PROFILES.balanced, experience: 'policy' });
   });
 
-  it.each(['balanced', 'lean'] as const)('%s makes no model call for Experience without documents', async (profile) => {
+  it.each([
+    ['balanced', 'yield'],
+    ['lean', 'experience'],
+  ] as const)('%s takes one call without documents, at %s', async (profile, caller) => {
     const started = startScripted({}, { profile });
     await started.run.answer;
-    expect(tasksOf(started)).toEqual(['action', 'intention', 'yield']);
+    expect(tasksOf(started)).toEqual([caller]);
     expect(phasesOf(started.run)).toEqual(PHASES);
+  });
+
+  it('asks a model in Action only if there are capabilities', async () => {
+    const lookup = defineCapability({
+      name: 'lookup',
+      description: 'Looks something up.',
+      arguments: z.object({}),
+      execute: () => 'It is so.',
+    });
+    const action = (call: number) => ({
+      ...replies.action,
+      calls: call === 1 ? [{ capability: 'lookup', arguments: '{}' }] : [],
+    });
+    const started = start({ action }, { profile: 'lean', capabilities: [lookup] });
+    expect((await started.run.answer).status).toBe('completed');
+    expect(tasksOf(started)).toEqual(['action', 'experience']);
+    expect(Object.keys(Object(started.model.calls[0]?.outputSchema['properties']))).toEqual(
+      Object.keys(replies.action),
+    );
   });
 
   it.each(['thorough', 'balanced', 'lean'] as const)(
@@ -61,9 +86,11 @@ describe('a profile', () => {
       await run.answer;
       const { results } = run.actor.getSnapshot().context;
       expect(phasesOf(run)).toEqual(PHASES);
-      for (const phase of PHASES) expect(results[phase]?.reply).toEqual(expect.objectContaining(replies[phase]));
+      for (const phase of PHASES) expect(replySchemas[phase].safeParse(results[phase]?.reply).success).toBe(true);
+      expect(results.yield?.reply.answer).toBe(replies.yield.answer);
       const calls = entriesOf(run, 'attempt-start').map(({ attemptId }) => attemptId);
-      for (const { attemptId } of entriesOf(run, 'phase-end')) expect(calls).toContain(attemptId);
+      for (const { phase, attemptId } of entriesOf(run, 'phase-end'))
+        if (profile === 'thorough' || phase !== 'action') expect(calls).toContain(attemptId);
     },
   );
 
@@ -78,10 +105,11 @@ describe('a profile', () => {
   it('can be set by phase', async () => {
     const started = start(
       {},
-      { profile: { extends: 'lean', experience: 'own', observation: 'policy', writing: 'always' } },
+      { profile: { extends: 'lean', action: 'always', experience: 'own', observation: 'policy', writing: 'always' } },
     );
     await started.run.answer;
-    expect(tasksOf(started)).toEqual(['action', 'experience', 'intention', 'yield', 'synthesis']);
+    expect(tasksOf(started)).toEqual(['action', 'experience', 'intention', 'synthesis']);
+    expect(started.model.calls[2]?.phases).toEqual(['intention', 'understanding', 'yield']);
     const { results } = started.run.actor.getSnapshot().context;
     expect(results.observation).toMatchObject({ attemptId: null, reply: { insights: [], undigested: false } });
     expect(results.understanding).toMatchObject({ attemptId: 's3.intention' });
@@ -107,7 +135,7 @@ describe('a profile', () => {
   it.each([
     ['best', 'profile: expected one of "thorough" or "balanced" or "lean"; received "best".'],
     [{ understanding: 'never' }, 'profile: expected "thorough"'],
-    [{ action: 'policy' }, 'profile.action: unknown option; expected one of experience, intention,'],
+    [{ reading: 'policy' }, 'profile.reading: unknown option; expected one of action, experience,'],
   ])('is rejected if it is %j', (profile, message) => {
     const error = caughtError(() => createPostChain({ profile: profile as never }));
     expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringContaining(message) });
@@ -120,79 +148,94 @@ function createScripted() {
   return { run: createPostChain({ model, clock }).run({ request: 'Is it so?' }), model };
 }
 
-describe('a shared call', () => {
-  const shared = { profile: 'balanced' } as const;
-  const callOf = (started: ReturnType<typeof startScripted>, task: Task) =>
-    started.model.calls.find((call) => call.task === task) as ModelRequest;
+const LATER = ['intention', 'observation', 'understanding', 'yield'] as const;
+const callsOf = ({ model }: ReturnType<typeof startScripted>) =>
+  model.calls.map(({ task, phases }) => phases?.join(' ') ?? task);
+const READING = 'experience intention observation understanding';
+const ONE_CALL = `${READING} yield`;
+const unsure = (call: number) => unsureAnswer(call, { confidence: 0.3, informationSufficiency: 0.3 });
 
-  it('asks for all its phases with one prompt, which ends with the members of the reply', async () => {
-    const started = start({}, shared);
+describe('a brief reply', () => {
+  const lean = { profile: 'lean' } as const;
+
+  it('comes from a prompt with numbered material and a schema with only its own fields', async () => {
+    const started = start({}, lean);
     await started.run.answer;
-    const call = callOf(started, 'intention');
-    expect(call.phases).toEqual(['intention', 'observation', 'understanding']);
-    const prompt = promptOf(call);
-    for (const name of ['Intention', 'Observation', 'Understanding']) expect(prompt).toContain(`Phase: ${name}`);
-    expect(prompt.endsWith('Reply with the members "intention", "observation" and "understanding" only.')).toBe(true);
-    expect(call.outputSchema).toEqual(callOf(started, 'action').outputSchema);
+    const [call] = started.model.calls;
+    expect(call?.phases).toEqual(['experience', ...LATER]);
+    expect(promptOf(call as ModelRequest)).toContain('<passage n="1">');
+    expect(Object.keys(Object(call?.outputSchema['properties']))).toEqual(Object.keys(replies.brief));
   });
 
-  const broken = { insights: 'none' } as never;
-  it.each([
-    ['is missing', { intention: replies.intention, understanding: replies.understanding }],
-    ['is null', { intention: replies.intention, observation: null, understanding: replies.understanding }],
-    ['is invalid', { intention: replies.intention, observation: broken, understanding: replies.understanding }],
-  ])('[A8] leaves out a phase whose part %s, which then makes its own call', async (_, reply) => {
-    const started = start({ intention: { reply } }, shared);
+  it('is the same schema for reading and answering, after the same text', async () => {
+    const started = start({}, { profile: 'balanced' });
+    await started.run.answer;
+    const [reading, answering] = started.model.calls;
+    expect(callsOf(started)).toEqual([READING, 'yield']);
+    expect(answering?.outputSchema).toEqual(reading?.outputSchema);
+    const shared = reading?.turns[1]?.cachedChars ?? 0;
+    expect(answering?.turns[1]?.content.slice(0, shared)).toBe(reading?.turns[1]?.content.slice(0, shared));
+    expect(promptOf(answering as ModelRequest)).toContain(replies.understanding.integrated);
+  });
+
+  it('is corrected once; then each phase of the cycle makes its own call', async () => {
+    const experience = (call: number) => (call < 3 ? { text: '{"answer": 1}' } : replies.experience);
+    const started = start({ experience }, lean);
     const answer = await started.run.answer;
     expect(answer.status).toBe('completed');
-    expect(tasksOf(started)).toEqual(['action', 'experience', 'intention', 'observation', 'yield']);
-    const { results } = started.run.actor.getSnapshot().context;
-    expect(results.observation).toMatchObject({ reply: replies.observation, attemptId: 's4.observation' });
-    expect(results.understanding).toMatchObject({ attemptId: 's3.intention' });
-    expect(answer.metadata.refinements).toBe(0);
+    expect(callsOf(started)).toEqual([ONE_CALL, ONE_CALL, 'experience', ...LATER]);
+    expect(entriesOf(started.run, 'recovery')).toMatchObject([{ phase: 'experience', action: 'repeat' }]);
   });
 
-  it('[A9] is corrected if the part of its first phase is invalid', async () => {
-    const reply = { intention: { goal: 3 }, observation: replies.observation };
-    const started = start({ intention: (call: number) => (call === 1 ? { reply } : replies.intention) }, shared);
-    const answer = await started.run.answer;
-    expect(tasksOf(started)).toEqual(['action', 'experience', 'intention', 'intention', 'yield']);
-    expect(promptOf(started.model.calls[3] as ModelRequest)).toContain('intention.goal');
-    expect(answer.metadata.refinements).toBe(1);
-  });
-
-  it('counts as a reply to its first phase only, if it is in prose', async () => {
-    const started = start({ intention: { text: 'They want to know.' } }, shared);
+  it('is not asked for a context that must be rated first', async () => {
+    const text = 'It is a long story. '.repeat(900);
+    const started = start(
+      {},
+      {
+        ...lean,
+        documents: { search: async (query: string) => ({ query, passages: [{ ...passage, text }], widened: false }) },
+        thresholds: { windowShare: 0.02 },
+      },
+    );
     await started.run.answer;
-    expect(tasksOf(started).slice(-3)).toEqual(['intention', 'observation', 'yield']);
-    expect(started.run.actor.getSnapshot().context.results.intention).toMatchObject({
+    expect(callsOf(started).slice(0, 2)).toEqual(['experience intention observation', 'understanding']);
+    expect(started.run.actor.getSnapshot().context.results.yield?.reply.answer).toBe(replies.yield.answer);
+  });
+
+  it('leads to another cycle if it is unsure, and to separate reading and answering from cycle 3 on', async () => {
+    const experience = { ...replies.experience, missing: ['the opening hours'] };
+    const started = start({ yield: unsure, experience }, { ...lean, limits: { maxCycles: 3 } });
+    await started.run.answer;
+    expect(callsOf(started).slice(0, 4)).toEqual([ONE_CALL, ONE_CALL, READING, 'yield']);
+    expect(entriesOf(started.run, 'retrieval')[1]?.query).toContain('the opening hours');
+  });
+
+  it('in prose answers with little confidence', async () => {
+    const started = start(
+      { experience: { text: 'It is so, I think.', replyForm: 'text' } },
+      { ...lean, limits: { maxCycles: 1 } },
+    );
+    const answer = await started.run.answer;
+    expect(answer.status).toBe('degraded');
+    expect(started.run.actor.getSnapshot().context.results.yield).toMatchObject({
       prose: true,
-      reply: { goal: 'They want to know.' },
+      reply: { answer: 'It is so, I think.', confidence: 0.2 },
     });
   });
 
-  it('[A11] is charged to the phase that made it', async () => {
+  it('[A11] is charged to the phase that made the call', async () => {
     const usage = { inputTokens: 1_000, outputTokens: 100, estimated: false };
     const prices = { currency: 'EUR', models: { scripted: { inputPerMillion: 1_000, outputPerMillion: 0 } } };
-    const started = start({ intention: { reply: replies.intention, usage } }, { ...shared, prices });
+    const started = start({ experience: { reply: replies.experience, usage } }, { ...lean, prices });
     const { metadata } = await started.run.answer;
-    expect(metadata.cost?.byTask['intention']).toBe(1);
-    expect(metadata.cost?.byTask).not.toHaveProperty('observation');
+    expect(metadata.cost?.byTask).toEqual({ experience: 1 });
   });
 
-  it('is followed by a call for its first phase only, if it failed', async () => {
-    const limits = { maxCorrections: 0, maxPhaseRetries: 1 };
-    const started = start(
-      { intention: (call: number) => (call === 1 ? { text: '{}' } : replies.intention) },
-      { ...shared, limits },
-    );
-    expect(await started.run.answer).toMatchObject({ status: 'completed' });
-    expect(started.model.calls.map(({ task, phases }) => phases ?? task).slice(2)).toEqual([
-      ['intention', 'observation', 'understanding'],
-      'intention',
-      ['observation', 'understanding'],
-      'yield',
-    ]);
+  it('is not shared by a phase with a prompt of its own', async () => {
+    const observation = { ...prompts.observation, version: 99 };
+    const started = start({}, { ...lean, prompts: { observation } });
+    await started.run.answer;
+    expect(callsOf(started)).toEqual(['experience intention', 'observation', 'understanding', 'yield']);
   });
 });
 
@@ -238,66 +281,23 @@ describe('the answer of Yield', () => {
   });
 });
 
-describe('a shared call in which the task of one phase throws', () => {
-  it('omits that phase, and only that phase fails', async () => {
-    const broken = {
-      ...prompts.observation,
-      version: 99,
-      task: () => {
-        throw new Error('boom');
-      },
-    };
-    const { experience, intention, understanding } = replies;
-    const plan = { experience: { reply: { experience, intention, understanding } } };
-    const started = start(plan, { profile: 'lean', prompts: { observation: broken } });
-    const { metadata } = await started.run.answer;
-    expect(metadata.failures.map(({ phase }) => phase)).toEqual(['observation']);
-    expect(started.model.calls[1]?.phases).toEqual(['experience', 'intention', 'observation', 'understanding']);
-    expect(promptOf(started.model.calls[1] as ModelRequest)).toContain('"experience", "intention" and "understanding"');
-  });
-});
-
-describe('a shared call that is too long for the model', () => {
-  it('is repeated for its own phase only, whose prompt is shorter', async () => {
-    const request = { request: 'Is it so?' };
-    const model = scriptedModel({}, { otherwise: replies });
-    await createPostChain({ profile: 'lean', model, documents }).run(request).answer;
-    const tokens = ({ turns }: ModelRequest) =>
-      Math.ceil(turns.reduce((sum, { content }) => sum + content.length, 0) / 4);
-    const [shared] = model.calls.filter(({ phases }) => phases !== undefined);
-    const contextWindowTokens = tokens(shared as ModelRequest) - 20;
-    const small = scriptedModel({}, { otherwise: replies, contextWindowTokens });
-    const run = createPostChain({ profile: 'lean', model: small, documents }).run(request);
+describe('a prompt for a brief reply that is too long for the model', () => {
+  it('fails only that call', async () => {
+    const model = scriptedModel({}, { otherwise: replies, contextWindowTokens: 150 });
+    const run = createPostChain({ profile: 'lean', model, documents }).run({ request: 'Is it so?' });
     const answer = await run.answer;
     expect(answer.metadata.failures[0]).toMatchObject({ phase: 'experience', failure: { code: 'prompt_too_long' } });
     expect(phasesOf(run).slice(0, 3)).toEqual(['action', 'experience', 'experience']);
-    expect(run.actor.getSnapshot().context.results.experience?.reply).toMatchObject({
-      summary: replies.experience.summary,
-    });
   });
 });
 
-describe('a run that is resumed or directed', () => {
-  it('does not use the parts of a call from before the user directed it', async () => {
-    const hangs = { hang: true } as const;
-    const started = start({ yield: hangs }, { profile: 'balanced' });
+describe('a run that is directed', () => {
+  it('does not use the parts of a call from before', async () => {
+    const started = start({ yield: { hang: true } }, { profile: 'balanced' });
     await settle();
     started.run.send({ type: 'run.directed', phase: 'intention', prompt: 'Say why.' });
     await settle();
-    expect(tasksOf(started).filter((task) => task === 'intention')).toHaveLength(2);
-    started.run.cancel();
-    await started.run.answer;
-  });
-
-  it('does not use a part that is left over from an earlier cycle', async () => {
-    const reply = { intention: replies.intention, understanding: replies.understanding };
-    const started = start({ intention: { reply }, observation: { hang: true } }, { profile: 'balanced' });
-    await settle();
-    expect(tasksOf(started).at(-1)).toBe('observation');
-    started.run.send({ type: 'run.directed', phase: 'intention' });
-    await settle();
-    const [, second] = started.model.calls.filter(({ task }) => task === 'intention');
-    expect(second?.phases).toEqual(['intention', 'observation', 'understanding']);
+    expect(callsOf(started)).toEqual([READING, 'yield', 'intention observation understanding', 'yield']);
     started.run.cancel();
     await started.run.answer;
   });

@@ -13,15 +13,12 @@ export const measure = {
   /** The corpus is in the repository. */
   file: null,
   async run() {
-    const [root, node] = await Promise.all([import('../../../dist/index.js'), import('../../../dist/node.js')]);
-    const postchain = { ...root, ...node };
+    const { createPostChain } = await import('../../../dist/index.js');
     /** @type {{ question: Question, runs: Runs }[]} */
     const asked = [];
     for (const file of /** @type {const} */ (['questions', 'unseen'])) {
-      for await (const { question, documents } of questionsIn(file, postchain)) {
-        const runs = await runInEach((profile) =>
-          postchain.createPostChain({ documents, profile }).run({ request: question.q }),
-        );
+      for await (const { question, documents } of questionsIn(file)) {
+        const runs = await runInEach((profile) => createPostChain({ documents, profile }).run({ request: question.q }));
         asked.push({ question, runs });
       }
     }

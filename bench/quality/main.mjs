@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 /**
- * @typedef {import('./recording.mjs').About} About
  * @typedef {import('./contenders.mjs').Ask} Ask
  * @typedef {import('./contenders.mjs').Server} Server
+ * @typedef {{ contender: string, ask: Ask, recording: ReturnType<typeof import('./recording.mjs').openRecording>,
+ *   known: ReadonlyMap<string, string> }} Contender `known`: the questions that it has answered, by id.
  */
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
@@ -105,47 +106,66 @@ async function record(model, folder, values) {
   if (values.data !== undefined && !statSync(data, { throwIfNoEntry: false })?.isDirectory())
     throw new TypeError(`--data: ${data} is not a directory`);
   const server = OFFLINE.includes(model) ? await offline(values.script) : online(model, values['base-url']);
-  const [{ chain, loop }, { questionsOf }, { openRecording }] = await Promise.all([
-    import('./contenders.mjs'),
-    import('./corpora.mjs'),
-    import('./recording.mjs'),
-  ]);
-  const about = { model, server: server.name, concurrency, startedAt: new Date().toISOString(), versions: versions() };
-  const open = (/** @type {string} */ contender, /** @type {Ask} */ ask) => {
-    const recording = openRecording(folder, { contender, ...about });
-    return { contender, ask, recording, known: new Map(recording.rows.map((row) => [row.id, row.text])), failures: 0 };
-  };
-  const contenders = [
-    ...(values['no-loop'] ? [] : [open(LOOP, loop(server))]),
-    ...profiles.map((profile) => open(profile, chain(server, /** @type {'lean'} */ (profile)))),
-  ];
-  const asked = await questionsOf({ corpora, data, limit });
-  let next = 0;
-  let failed = 0;
-  /** The contenders answer in turns, so that a slow moment of the server affects all of them. */
+  try {
+    const [{ chain, loop }, { questionsOf }, { openRecording }] = await Promise.all([
+      import('./contenders.mjs'),
+      import('./corpora.mjs'),
+      import('./recording.mjs'),
+    ]);
+    const startedAt = new Date().toISOString();
+    const about = { model, server: server.name, concurrency, startedAt, versions: versions() };
+    const open = (/** @type {string} */ contender, /** @type {Ask} */ ask) => {
+      const recording = openRecording(folder, { contender, ...about });
+      return { contender, ask, recording, known: new Map(recording.rows.map(({ id, text }) => [id, text])) };
+    };
+    const contenders = [
+      ...(values['no-loop'] ? [] : [open(LOOP, loop(server))]),
+      ...profiles.map((profile) => open(profile, chain(server, /** @type {'lean'} */ (profile)))),
+    ];
+    const asked = await questionsOf({ corpora, data, limit });
+    const failed = await askAll(contenders, asked, { concurrency, apiKey: server.apiKey });
+    if (failed > 0) process.stderr.write(`quality: ${failed} failed; the same command asks these and the rest again\n`);
+    return failed === 0;
+  } finally {
+    server.close?.();
+  }
+}
+
+/**
+ * Asks the contenders in turns, so that a slow moment of the server affects all of them. Returns the number of failures.
+ *
+ * @param {readonly Contender[]} contenders
+ * @param {readonly import('./corpora.mjs').Asked[]} asked
+ * @param {{ concurrency: number, apiKey: string }} options
+ */
+async function askAll(contenders, asked, { concurrency, apiKey }) {
+  /** @type {Map<Contender, number>} In a row. */
+  const failures = new Map();
+  let [next, failed] = [0, 0];
   const work = async () => {
     for (let at = next++; at < asked.length; at = next++) {
       const { question, documents } = /** @type {import('./corpora.mjs').Asked} */ (asked[at]);
-      for (const one of [...contenders.slice(at % contenders.length), ...contenders.slice(0, at % contenders.length)]) {
-        if (one.known.get(question.id) === question.text || one.failures >= MAX_FAILURES) continue;
+      const first = at % contenders.length;
+      for (const one of [...contenders.slice(first), ...contenders.slice(0, first)]) {
+        const { contender, ask, recording, known } = one;
+        const inARow = failures.get(one) ?? 0;
+        if (known.get(question.id) === question.text || inARow >= MAX_FAILURES) continue;
         try {
-          one.recording.add({ ...question, ...(await one.ask(question.text, documents)) });
-          one.failures = 0;
+          recording.add({ ...question, ...(await ask(question.text, documents)) });
+          failures.set(one, 0);
         } catch (error) {
-          const failure = messageOf(error).replaceAll(server.apiKey, '…');
-          one.recording.add({ id: question.id, failure });
-          one.failures += 1;
+          const failure = messageOf(error).replaceAll(apiKey, '…');
+          recording.add({ id: question.id, failure });
+          failures.set(one, inARow + 1);
           failed += 1;
-          process.stderr.write(`quality: ${one.contender} failed at "${question.id}": ${failure}\n`);
+          process.stderr.write(`quality: ${contender} failed at "${question.id}": ${failure}\n`);
         }
       }
       if (process.stderr.isTTY) process.stderr.write(`\rquality: ${at + 1} of ${asked.length} questions `);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
-  server.close?.();
-  if (failed > 0) process.stderr.write(`quality: ${failed} failed; the same command asks these and the rest again\n`);
-  return failed === 0;
+  return failed;
 }
 
 /**
@@ -168,7 +188,7 @@ function online(model, given) {
   const url = URL.parse(baseURL);
   if (url === null) throw new TypeError(`--base-url: expected a URL; received ${baseURL}`);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
-  const apiKey = process.env['OPENAI_API_KEY']?.trim() || (isLocal ? 'none' : '');
+  const apiKey = process.env['OPENAI_API_KEY']?.trim() || (isLocal ? 'not-needed' : '');
   if (apiKey === '')
     throw new TypeError(`${url.host} needs a key: set OPENAI_API_KEY; or try --model extractive, without network`);
   return { model, baseURL, apiKey, name: `${url.origin}${url.pathname}` };

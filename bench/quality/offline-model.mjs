@@ -44,7 +44,7 @@ export async function offlineServer(script) {
   return {
     model: 'offline',
     baseURL: `http://127.0.0.1:${port}/v1`,
-    apiKey: 'none',
+    apiKey: 'not-needed',
     observe: (model) => ({
       ...model,
       stream(request, options) {

@@ -66,7 +66,7 @@ function plain(text) {
     .replace(/(?<=\d),(?=\d{3}(?!\d))/gu, '')
     .replace(/\p{L}+/gu, (word) => NUMBERS.get(word) ?? word)
     .replace(/[^\p{L}\p{N}€$£%]+/gu, ' ')
-    .replace(/ ?(\p{Script=Han}) ?/gu, '$1')
+    .replace(/ ?([\p{Script=Han}€$£%]) ?/gu, '$1')
     .trim();
 }
 

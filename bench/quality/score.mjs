@@ -3,26 +3,42 @@ import { median } from '../row.mjs';
 import { bootstrap, mean, rate } from './statistics.mjs';
 
 /**
- * @typedef {import('./recording.mjs').Row} Row
  * @typedef {import('./recording.mjs').Recording} Recording
  * @typedef {{ input: number, output: number, cached: number }} Price Per million tokens.
  * @typedef {{ seed: number, price: Price | null }} Options
  * @typedef {ReturnType<typeof scoreOf>} Score
- * @typedef {ReturnType<typeof pairOf>} Pair
+ *
+ * An answer with its judgment. `outcome`: 1 if it has the expected text, which it never has for a question without an answer, otherwise
+ * 0; a stated confidence is the probability of that.
+ * @typedef {import('./recording.mjs').Row & { right: boolean, looksGood: boolean, outcome: number }} Row
+ * @typedef {Recording & { rows: readonly Row[] }} Judged
  */
 
 const BINS = 5;
 
-/** @param {Row} row */
-const isRight = (row) => isRightText(row, row.answer);
-/** An answer of a contender without a status always looks good. */
-const looksGood = (/** @type {Row} */ { status }) => status === 'completed' || status === null;
-const isWrongAsGood = (/** @type {Row} */ row) => looksGood(row) && !isRight(row);
+/**
+ * @param {Recording} recording
+ * @returns {Judged}
+ */
+function judged(recording) {
+  const rows = recording.rows.map((row) => ({
+    ...row,
+    right: isRightText(row, row.answer),
+    // An answer of a contender without a status always does.
+    looksGood: row.status === 'completed' || row.status === null,
+    outcome: Number(hasExpected(row, row.answer)),
+  }));
+  return { ...recording, rows };
+}
+
+const isRight = (/** @type {Row} */ { right }) => right;
+const isWrongAsGood = (/** @type {Row} */ { right, looksGood }) => looksGood && !right;
+const squaredError = (/** @type {Row} */ { confidence, outcome }) => ((confidence ?? Number.NaN) - outcome) ** 2;
 
 /**
  * Returns the figures of one contender.
  *
- * @param {Recording} recording
+ * @param {Judged} recording
  * @param {Options} options
  */
 function scoreOf({ about, rows, failed }, { seed, price }) {
@@ -41,7 +57,7 @@ function scoreOf({ about, rows, failed }, { seed, price }) {
     answered: share(answerable, isRight),
     abstained: share(unanswerable, isRight),
     wrongAsGood: share(rows, isWrongAsGood),
-    rightNotGood: share(answerable.filter(isRight), (row) => !looksGood(row)),
+    rightNotGood: share(answerable.filter(isRight), ({ looksGood }) => !looksGood),
     brier: bootstrap(stated, (some) => mean(some.map(squaredError)), seed),
     reliability: reliabilityOf(stated),
     calls: averaged(({ usage }) => usage.calls),
@@ -60,10 +76,6 @@ function scoreOf({ about, rows, failed }, { seed, price }) {
   };
 }
 
-/** A confidence is the probability that the answer has what was asked for, which it never has for a question without an answer. */
-const outcomeOf = (/** @type {Row} */ row) => Number(hasExpected(row, row.answer));
-const squaredError = (/** @type {Row} */ row) => ((row.confidence ?? Number.NaN) - outcomeOf(row)) ** 2;
-
 /** @param {readonly Row[]} stated */
 function reliabilityOf(stated) {
   const binOf = (/** @type {Row} */ { confidence }) => Math.min(BINS - 1, Math.floor((confidence ?? 0) * BINS));
@@ -73,7 +85,7 @@ function reliabilityOf(stated) {
       from: bin / BINS,
       to: (bin + 1) / BINS,
       confidence: mean(rows.map(({ confidence }) => confidence ?? Number.NaN)),
-      right: rate(rows.filter((row) => outcomeOf(row) === 1).length, rows.length),
+      right: rate(rows.filter(({ outcome }) => outcome === 1).length, rows.length),
     };
   }).filter(({ right }) => right.of > 0);
 }
@@ -89,8 +101,8 @@ function costOf({ usage: { inputTokens, cachedInputTokens, outputTokens } }, { i
 /**
  * Compares two contenders on the questions that both answered.
  *
- * @param {Recording} one
- * @param {Recording} base
+ * @param {Judged} one
+ * @param {Judged} base
  * @param {Options} options
  */
 function pairOf(one, base, { seed, price }) {
@@ -111,8 +123,8 @@ function pairOf(one, base, { seed, price }) {
     contender: one.about.contender,
     base: base.about.contender,
     questions: pairs.length,
-    onlyThis: pairs.filter(([row, other]) => isRight(row) && !isRight(other)).length,
-    onlyBase: pairs.filter(([row, other]) => !isRight(row) && isRight(other)).length,
+    onlyThis: pairs.filter(([row, other]) => row.right && !other.right).length,
+    onlyBase: pairs.filter(([row, other]) => !row.right && other.right).length,
     right: difference(isRight),
     wrongAsGood: difference(isWrongAsGood),
     calls: ofSums(({ usage }) => usage.calls),
@@ -131,11 +143,12 @@ function pairOf(one, base, { seed, price }) {
  * @param {Options} options
  */
 export function score(recordings, options) {
-  const base = recordings.find(({ about }) => about.contender === 'loop') ?? recordings[0];
-  const others = recordings.filter((one) => one !== base);
+  const all = recordings.map(judged);
+  const base = all.find(({ about }) => about.contender === 'loop') ?? all[0];
+  const others = all.filter((one) => one !== base);
   return {
     seed: options.seed,
-    contenders: recordings.map((one) => scoreOf(one, options)),
+    contenders: all.map((one) => scoreOf(one, options)),
     pairs: base === undefined ? [] : others.map((one) => pairOf(one, base, options)),
   };
 }

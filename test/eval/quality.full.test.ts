@@ -275,6 +275,54 @@ describe('the quality of scripted answers', () => {
   });
 });
 
+describe('the judgment of an answer', () => {
+  const expected = { expected: 'every 3 months', also: ['quarterly'] };
+  const none = { expected: null };
+  const RIGHT = [
+    [expected, 'Descale it **every three months**.'],
+    [expected, 'EVERY 3\nMONTHS'],
+    [expected, 'Quarterly, or when the light blinks.'],
+    [{ expected: '1,200' }, 'About 1200 jobs per second.'],
+    [{ expected: '20元' }, '票价是 20 元。'],
+    [{ expected: '€600', also: [] }, 'The budget is € 600.'],
+    [{ expected: 'yes' }, 'Yes, both are.'],
+    [none, 'The documents do not say.'],
+    [none, 'The price isn’t mentioned in the manual.'],
+    [none, 'Dazu finde ich keine Angaben.'],
+    [none, '文档中没有提到价格。'],
+  ];
+  const WRONG = [
+    [expected, 'Descale it every 13 months.'],
+    [expected, 'Descale it every month.'],
+    [expected, 'The documents do not say.'],
+    [{ expected: '2' }, 'You get 27 days, 12 of them paid.'],
+    [{ expected: 'no' }, 'Yes. There is no difference.'],
+    [{ expected: 'DL-2' }, 'Use DL-20.'],
+    [none, 'It costs 99 EUR.'],
+    [none, `It costs 99 EUR. ${'More about the machine. '.repeat(10)}The weight is not mentioned.`],
+    [none, ''],
+  ];
+
+  it('accepts other wordings of a right answer, and nothing else', async () => {
+    const target = mkdtempSync(join(folder, 'judged-'));
+    const usage = { calls: 1, inputTokens: 1, cachedInputTokens: 0, outputTokens: 1, estimated: false };
+    const reply = { corpus: 'own', status: 'completed', confidence: 1, reasons: [], usage, firstTextMs: 1, ms: 1 };
+    for (const [contender, cases] of [
+      ['lean', RIGHT],
+      ['thorough', WRONG],
+    ] as const) {
+      const rows = cases.map(([question, answer], at) => ({ id: `q${at}`, ...Object(question), ...reply, answer }));
+      const lines = [{ contender, model: 'm', server: 's', concurrency: 1, startedAt: '', versions: {} }, ...rows];
+      writeFileSync(join(target, `${contender}.jsonl`), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    }
+    const found: Scores = JSON.parse((await quality(['score', target, '--json'])).stdout);
+    expect(found.contenders.map(({ right }) => [right.count, right.of])).toEqual([
+      [RIGHT.length, RIGHT.length],
+      [0, WRONG.length],
+    ]);
+  });
+});
+
 describe('npm run quality', () => {
   it.each([
     [[], '--model is missing'],

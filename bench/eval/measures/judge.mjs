@@ -11,7 +11,7 @@ export const ABSTENTION = 'The documents do not say.';
 /** Ways to say so in other words. Only the beginning of an answer counts: a later sentence may be about a detail. */
 const ABSTAINS = new RegExp(
   [
-    String.raw`\b(?:do|does|did|is|are|was|were)(?: not|n[’']t) (?:\w+ )?(?:say|state|mention|contain|specify|include|provide|give|list|indicate|answer|cover|said|stated|mentioned|contained|specified|included|provided|given|listed|indicated|answered|documented)\b`,
+    String.raw`\b(?:do|does|did|is|are|was|were)(?: not|n[’']t) (?:\w+ )?(?:say|state|mention|contain|specify|include|provide|give|list|indicate|answer|said|stated|mentioned|contained|specified|included|provided|given|listed|indicated|answered|documented)\b`,
     String.raw`\bno (?:passages?|documents?|information|mention|details?|answer|evidence)\b`,
     String.raw`\b(?:cannot|can[’']t|could not|couldn[’']t|unable to) (?:find|determine|answer|tell)\b`,
     String.raw`\bnothing (?:has been|was|is) (?:gathered|found|said|stated)\b`,

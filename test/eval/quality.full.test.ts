@@ -14,43 +14,15 @@ const PARAGRAPHS = [
 ].map(([title, text], at) => ({ id: `p${at}`, title, text }));
 
 /** Questions with what every contender answers, and whether that is right. */
-const CASES = [
-  {
-    question: 'How many seats does Tarn Hall have?',
-    expected: '340',
-    answer: 'Tarn Hall has 340 seats.',
-    confidence: 0.9,
-    right: true,
-  },
-  {
-    question: 'Who built Tarn Hall?',
-    expected: 'Ada Wick',
-    answer: 'Tarn Hall was built in 1902.',
-    confidence: 0.9,
-    right: false,
-  },
-  {
-    question: 'What does a ticket for the Marl Ferry cost?',
-    expected: '6 crowns',
-    answer: 'A ticket costs six crowns.',
-    confidence: 0.5,
-    right: true,
-  },
-  {
-    question: 'Who is the captain of the Marl Ferry?',
-    expected: null,
-    answer: 'The documents do not say.',
-    confidence: 0.2,
-    right: true,
-  },
-  {
-    question: 'Who was the first miller of the Ostrin Mill?',
-    expected: null,
-    answer: 'The first miller was Oswin Pryce.',
-    confidence: 0.8,
-    right: false,
-  },
-];
+const CASES = (
+  [
+    ['How many seats does Tarn Hall have?', '340', 'Tarn Hall has 340 seats.', 0.9, true],
+    ['Who built Tarn Hall?', 'Ada Wick', 'Tarn Hall was built in 1902.', 0.9, false],
+    ['What does a ticket for the Marl Ferry cost?', '6 crowns', 'A ticket costs six crowns.', 0.5, true],
+    ['Who is the captain of the Marl Ferry?', null, 'The documents do not say.', 0.2, true],
+    ['Who was the first miller of the Ostrin Mill?', null, 'The first miller was Oswin Pryce.', 0.8, false],
+  ] as const
+).map(([question, expected, answer, confidence, right]) => ({ question, expected, answer, confidence, right }));
 const CONTENDERS = ['loop', 'lean', 'balanced', 'thorough'];
 const PRICE = { input: 2, output: 8, cached: 1 };
 

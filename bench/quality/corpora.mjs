@@ -9,9 +9,6 @@ import { readRows } from '../eval/rows.mjs';
  * @typedef {{ question: Question, documents: import('../../dist/index.js').PassageSource }} Asked
  */
 
-/** The corpora by name. */
-export const CORPORA = /** @type {const} */ (['questions', 'unseen', 'multihop']);
-
 /**
  * Returns the questions of the corpora, evenly spaced if there are more than `limit`. Greetings are left out: no answer to them is wrong.
  *

@@ -25,7 +25,7 @@ export function formatReport({ date, node, platform, cpus, versions, benchmarks 
 }
 
 /** @param {Grid} grid */
-function gridLines({ columns, lines }) {
+export function gridLines({ columns, lines }) {
   const texts = lines.map((line) => line.map(formatFact));
   return aligned([columns, ...texts], (column) => column > 0);
 }

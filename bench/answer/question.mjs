@@ -23,14 +23,16 @@ export const REACT = {
 const SEARCH = { limit: 5, minRelevance: 0.35 };
 
 /**
- * Returns the search tool of the ReAct loops: a function from a query to the best passages of the same index, as text.
+ * Returns the search tool of the ReAct loops: a function from a query to the best passages of an index, as text.
  *
- * @returns {Promise<(query: string) => Promise<string>>}
+ * @param {Pick<import('../../dist/index.js').PassageSource, 'search'>} index
+ * @returns {(query: string) => Promise<string>}
  */
-export async function openSearch() {
-  const index = await openDocuments(SET);
+export function searchIn(index) {
   return async (query) => {
     const { passages } = await index.search(query, { ...SEARCH, signal: new AbortController().signal });
     return passages.map(({ id, heading, text }) => `[${id}] ${heading.join(' > ')}\n${text}`).join('\n\n');
   };
 }
+
+export const openSearch = async () => searchIn(await openDocuments(SET));

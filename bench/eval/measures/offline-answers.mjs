@@ -14,9 +14,7 @@ export const measure = {
   /** The corpus is in the repository. */
   file: null,
   async run() {
-    const [root, node] = await Promise.all([import('../../../dist/index.js'), import('../../../dist/node.js')]);
-    const postchain = { ...root, ...node };
-    const [seen, unseen] = [await answersTo('questions', postchain), await answersTo('unseen', postchain)];
+    const [seen, unseen] = [await answersTo('questions'), await answersTo('unseen')];
     return [...resultsOf('offline_answers', seen), ...resultsOf('offline_answers_unseen', unseen)];
   },
 };
@@ -25,14 +23,14 @@ export const measure = {
  * Returns the answers to the questions of one file of the corpus.
  *
  * @param {'questions' | 'unseen'} file
- * @param {any} postchain The built package.
  * @returns {Promise<Answered[]>}
  */
-async function answersTo(file, postchain) {
+async function answersTo(file) {
+  const { createPostChain } = await import('../../../dist/index.js');
   /** @type {Answered[]} */
   const answers = [];
-  for await (const { question, documents } of questionsIn(file, postchain)) {
-    const answer = await postchain.createPostChain({ documents }).run({ request: question.q }).answer;
+  for await (const { question, documents } of questionsIn(file)) {
+    const answer = await createPostChain({ documents }).run({ request: question.q }).answer;
     const { answerText: text, confidence } = answer;
     answers.push({ question, text, confidence, right: isRight(question, answer) });
   }

@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { CORPUS, openDocuments } from '../../answer/documents.mjs';
+import { hasExpected } from './judge.mjs';
 
 /**
  * Questions about invented documents. Half of them have no answer there.
  *
- * @typedef {{ set: string, q: string, expected: string | null, in?: string }} Question `in` is the file that has the expected text.
+ * @typedef {object} Question
+ * @property {string} set
+ * @property {string} q
+ * @property {string | null} expected
+ * @property {readonly string[]} [also] Other wordings of the expected text.
+ * @property {string} [in] The file that has it.
+ * @property {true} [chat] A greeting or the like, which asks nothing.
  */
 
-/** The documents, one folder per set, and the questions. */
-const CORPUS = fileURLToPath(new URL('../../../test/eval/corpus/offline', import.meta.url));
 /** An answer with at least this confidence counts as sure. */
 export const SURE = 0.7;
 
@@ -17,17 +21,15 @@ export const SURE = 0.7;
  * Yields the questions of one file of the corpus, each with the index of its documents.
  *
  * @param {'questions' | 'unseen'} file
- * @param {any} postchain The built package.
- * @returns {AsyncGenerator<{ question: Question, documents: any }, void>}
+ * @returns {AsyncGenerator<{ question: Question, documents: import('../../../dist/index.js').PassageSource }, void>}
  */
-export async function* questionsIn(file, { createPassageIndex, loadDocuments }) {
-  const lines = readFileSync(join(CORPUS, `${file}.jsonl`), 'utf8')
+export async function* questionsIn(file) {
+  const lines = readFileSync(new URL(`${file}.jsonl`, CORPUS), 'utf8')
     .trimEnd()
     .split('\n');
   const questions = /** @type {Question[]} */ (lines.map((line) => JSON.parse(line)));
   for (const set of new Set(questions.map((question) => question.set))) {
-    const loaded = await loadDocuments([join(CORPUS, set)]);
-    const documents = createPassageIndex(loaded.documents);
+    const documents = await openDocuments(set);
     for (const question of questions.filter((one) => one.set === set)) yield { question, documents };
   }
 }
@@ -38,6 +40,6 @@ export async function* questionsIn(file, { createPassageIndex, loadDocuments }) 
  * @param {Question} question
  * @param {{ answerText: string, sources: readonly { path: string }[] }} answer
  */
-export function isRight({ expected, in: file = '' }, { answerText, sources }) {
-  return expected !== null && answerText.includes(expected) && sources.some(({ path }) => path.endsWith(file));
+export function isRight(question, { answerText, sources }) {
+  return hasExpected(question, answerText) && sources.some(({ path }) => path.endsWith(question.in ?? ''));
 }

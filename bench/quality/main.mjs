@@ -1,0 +1,236 @@
+/** `npm run quality`: asks the questions of the corpora of each contender, records the answers, and scores the recordings. */
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+/**
+ * @typedef {import('./contenders.mjs').Ask} Ask
+ * @typedef {import('./contenders.mjs').Server} Server
+ * @typedef {{ contender: string, ask: Ask, recording: ReturnType<typeof import('./recording.mjs').openRecording>,
+ *   known: ReadonlyMap<string, string> }} Contender `known`: the questions that it has answered, by id.
+ */
+
+const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
+
+const CORPORA = ['questions', 'unseen', 'multihop'];
+const PROFILES = ['lean', 'balanced', 'thorough'];
+const LOOP = 'loop';
+/** Models that need no network. */
+const OFFLINE = ['extractive', 'scripted'];
+/** After this many failures in a row, the rest would fail, too. */
+const MAX_FAILURES = 3;
+
+const OPTIONS = /** @type {const} */ ({
+  model: { type: 'string' },
+  'base-url': { type: 'string' },
+  script: { type: 'string' },
+  data: { type: 'string' },
+  corpora: { type: 'string', default: CORPORA.join(',') },
+  profiles: { type: 'string', default: PROFILES.join(',') },
+  'no-loop': { type: 'boolean', default: false },
+  limit: { type: 'string', default: 'Infinity' },
+  concurrency: { type: 'string', default: '1' },
+  recordings: { type: 'string' },
+  price: { type: 'string' },
+  seed: { type: 'string', default: '1' },
+  json: { type: 'boolean', default: false },
+});
+
+const USAGE = `usage: npm run quality -- --model NAME [--base-url URL] [--data DIR] [--corpora ${CORPORA.join(',')}]
+  [--profiles ${PROFILES.join(',')}] [--no-loop] [--limit N] [--concurrency N] [--recordings DIR]
+  [--price INPUT,OUTPUT[,CACHED]] [--seed N] [--json]
+or: npm run quality -- score DIR [--price …] [--seed N] [--json]
+NAME is a model of the server, for which OPENAI_API_KEY must be set, or without network: extractive, scripted (--script FILE)`;
+
+/** @param {unknown} error */
+const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
+process.exitCode = await main(process.argv.slice(2)).catch((error) => {
+  process.stderr.write(`quality: ${messageOf(error)}\n`);
+  return 2;
+});
+
+/**
+ * Returns the exit code: 0, 2 for invalid usage, or 1 if the model cannot be reached.
+ *
+ * @param {readonly string[]} args
+ */
+async function main(args) {
+  if (!existsSync(here('../../dist/index.js'))) throw new TypeError('dist is missing; run `npm run build` first');
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+  const [command, folder, ...others] = positionals;
+  const seed = numberOf('seed', values.seed, 0);
+  const options = { seed, price: priceOf(values.price) };
+  if (command !== undefined) {
+    if (command !== 'score' || folder === undefined || others.length > 0)
+      throw new TypeError(`expected score DIR or options only; received ${positionals.join(' ')}\n${USAGE}`);
+    await print(folder, options, values.json);
+    return 0;
+  }
+  if (values.model === undefined) throw new TypeError(`--model is missing\n${USAGE}`);
+  const recordings = values.recordings ?? here(`recordings/${values.model.replace(/[^\w.-]+/gu, '-')}`);
+  const isComplete = await record(values.model, recordings, values);
+  await print(recordings, options, values.json);
+  return isComplete ? 0 : 1;
+}
+
+/**
+ * @param {string} folder
+ * @param {import('./score.mjs').Options} options
+ * @param {boolean} json
+ */
+async function print(folder, options, json) {
+  const [{ readRecordings }, { score }, { formatScores }] = await Promise.all([
+    import('./recording.mjs'),
+    import('./score.mjs'),
+    import('./table.mjs'),
+  ]);
+  const scores = score(readRecordings(folder), options);
+  process.stdout.write(json ? `${JSON.stringify(scores, null, 2)}\n` : formatScores(scores));
+}
+
+/**
+ * Asks what is not yet recorded. Returns whether every question got an answer.
+ *
+ * @param {string} model
+ * @param {string} folder
+ * @param {ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']} values
+ */
+async function record(model, folder, values) {
+  const corpora = namesOf('corpora', values.corpora, CORPORA);
+  const profiles = namesOf('profiles', values.profiles, PROFILES);
+  const limit = values.limit === 'Infinity' ? Number.POSITIVE_INFINITY : numberOf('limit', values.limit, 1);
+  const concurrency = numberOf('concurrency', values.concurrency, 1);
+  const data = values.data ?? here('../../../shared/data');
+  if (values.data !== undefined && !statSync(data, { throwIfNoEntry: false })?.isDirectory())
+    throw new TypeError(`--data: ${data} is not a directory`);
+  const server = OFFLINE.includes(model) ? await offline(values.script) : online(model, values['base-url']);
+  try {
+    const [{ chain, loop }, { questionsOf }, { openRecording }] = await Promise.all([
+      import('./contenders.mjs'),
+      import('./corpora.mjs'),
+      import('./recording.mjs'),
+    ]);
+    const startedAt = new Date().toISOString();
+    const about = { model, server: server.name, concurrency, startedAt, versions: versions() };
+    const open = (/** @type {string} */ contender, /** @type {Ask} */ ask) => {
+      const recording = openRecording(folder, { contender, ...about });
+      return { contender, ask, recording, known: new Map(recording.rows.map(({ id, text }) => [id, text])) };
+    };
+    const contenders = [
+      ...(values['no-loop'] ? [] : [open(LOOP, loop(server))]),
+      ...profiles.map((profile) => open(profile, chain(server, /** @type {'lean'} */ (profile)))),
+    ];
+    const asked = await questionsOf({ corpora, data, limit });
+    const failed = await askAll(contenders, asked, { concurrency, apiKey: server.apiKey });
+    if (failed > 0) process.stderr.write(`quality: ${failed} failed; the same command asks these and the rest again\n`);
+    return failed === 0;
+  } finally {
+    server.close?.();
+  }
+}
+
+/**
+ * Asks the contenders in turns, so that a slow moment of the server affects all of them. Returns the number of failures.
+ *
+ * @param {readonly Contender[]} contenders
+ * @param {readonly import('./corpora.mjs').Asked[]} asked
+ * @param {{ concurrency: number, apiKey: string }} options
+ */
+async function askAll(contenders, asked, { concurrency, apiKey }) {
+  /** @type {Map<Contender, number>} In a row. */
+  const failures = new Map();
+  let [next, failed] = [0, 0];
+  const work = async () => {
+    for (let at = next++; at < asked.length; at = next++) {
+      const { question, documents } = /** @type {import('./corpora.mjs').Asked} */ (asked[at]);
+      const first = at % contenders.length;
+      for (const one of [...contenders.slice(first), ...contenders.slice(0, first)]) {
+        const { contender, ask, recording, known } = one;
+        const inARow = failures.get(one) ?? 0;
+        if (known.get(question.id) === question.text || inARow >= MAX_FAILURES) continue;
+        try {
+          recording.add({ ...question, ...(await ask(question.text, documents)) });
+          failures.set(one, 0);
+        } catch (error) {
+          const failure = messageOf(error).replaceAll(apiKey, '…');
+          recording.add({ id: question.id, failure });
+          failures.set(one, inARow + 1);
+          failed += 1;
+          process.stderr.write(`quality: ${contender} failed at "${question.id}": ${failure}\n`);
+        }
+      }
+      if (process.stderr.isTTY) process.stderr.write(`\rquality: ${at + 1} of ${asked.length} questions `);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  return failed;
+}
+
+/**
+ * @param {string | undefined} file
+ * @returns {Promise<Server & { name: string, close?: () => void }>}
+ */
+async function offline(file) {
+  const { offlineServer } = await import('./offline-model.mjs');
+  const script = file === undefined ? {} : JSON.parse(readFileSync(file, 'utf8'));
+  return { ...(await offlineServer(script)), name: 'this process' };
+}
+
+/**
+ * @param {string} model
+ * @param {string} [given]
+ * @returns {Server & { name: string, close?: () => void }}
+ */
+function online(model, given) {
+  const baseURL = given ?? process.env['OPENAI_BASE_URL'] ?? 'https://api.openai.com/v1';
+  const url = URL.parse(baseURL);
+  if (url === null) throw new TypeError(`--base-url: expected a URL; received ${baseURL}`);
+  const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  const apiKey = process.env['OPENAI_API_KEY']?.trim() || (isLocal ? 'not-needed' : '');
+  if (apiKey === '')
+    throw new TypeError(`${url.host} needs a key: set OPENAI_API_KEY; or try --model extractive, without network`);
+  return { model, baseURL, apiKey, name: `${url.origin}${url.pathname}` };
+}
+
+/**
+ * @param {string} option
+ * @param {string} given
+ * @param {readonly string[]} known
+ */
+function namesOf(option, given, known) {
+  const names = given.split(',').filter((name) => name !== '');
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined)
+    throw new TypeError(`--${option}: unknown "${unknown}"; expected any of ${known.join(',')}`);
+  return names;
+}
+
+/**
+ * @param {string} option
+ * @param {string} given
+ * @param {number} least
+ */
+function numberOf(option, given, least) {
+  const number = Number(given);
+  if (given.trim() === '' || !Number.isInteger(number) || number < least)
+    throw new TypeError(`--${option}: expected an integer of at least ${least}; received ${given}`);
+  return number;
+}
+
+/** @param {string | undefined} given */
+function priceOf(given) {
+  if (given === undefined) return null;
+  const [input = Number.NaN, output = Number.NaN, cached = input, ...others] = given.split(',').map(Number);
+  if (![input, output, cached].every((price) => price >= 0) || others.length > 0)
+    throw new TypeError(`--price: expected INPUT,OUTPUT[,CACHED] per million tokens; received ${given}`);
+  return { input, output, cached };
+}
+
+function versions() {
+  // `ai` is that of bench/node_modules or, before `npm run bench` installed it there, that of the repository.
+  const require = createRequire(import.meta.url);
+  const of = (/** @type {string} */ name) => require(name).version;
+  return { postchain: of('../../package.json'), ai: of('ai/package.json'), node: process.version };
+}

@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4040, exported: 97, floors: 9 },
   'src/tools': { lines: 1710, exported: 25, floors: 6 },
   inspector: { lines: 18180, exported: 306, floors: 13 },
-  test: { lines: 62340, exported: 368, floors: 7 },
+  test: { lines: 62750, exported: 368, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -72,19 +72,17 @@ function inFull(replies, format) {
   return Object.fromEntries((schema?.required ?? []).map((name) => [name, replies[name] ?? null]));
 }
 
-/** @typedef {{ all: readonly string[], passages: readonly string[] }} Ids The ids of the messages that a prompt shows. */
+/** @typedef {{ passages: readonly string[] }} Ids The ids of the passages that a prompt shows. */
 
 /**
  * @param {string} prompt
  * @returns {Ids}
  */
 function idsIn(prompt) {
-  const shown = [...prompt.matchAll(/<message id="([^"]+)" role="(\w+)"/gu)];
-  const ids = (/** @type {readonly RegExpMatchArray[]} */ found) => found.map(([, id = '']) => id);
-  return { all: ids(shown), passages: ids(shown.filter(([, , role]) => role === 'search')) };
+  return { passages: [...prompt.matchAll(/<message id="([^"]+)" role="search"/gu)].map(([, id = '']) => id) };
 }
 
-/** What a model could write from the passages: valid, about as long as real replies, and rating each message as the prompts ask. */
+/** What a model could write from the passages: valid, about as long as real replies; no message deviates, so none is rated. */
 const REPLIES = {
   action: () => ({
     response:
@@ -99,14 +97,14 @@ const REPLIES = {
     missing: [],
     confidence: 0.9,
   }),
-  intention: (/** @type {Ids} */ { all }) => ({
+  intention: () => ({
     goal: 'Know how to descale the Brewer 200 and the Espresso 400, and whether the warranty covers damage from limescale',
     alternatives: ['Know whether descaling itself is part of the warranty service'],
     clarity: 0.9,
     unclearIntent: false,
-    alignment: all.map((messageId) => ({ messageId, score: 0.8 })),
+    alignment: [],
   }),
-  observation: (/** @type {Ids} */ { all, passages }) => ({
+  observation: (/** @type {Ids} */ { passages }) => ({
     insights: [
       'The two machines need different descalers: citric acid for the Brewer 200, DL-2 for the Espresso 400.',
       'Damage from limescale is excluded from the warranty, so descaling matters.',
@@ -117,16 +115,12 @@ const REPLIES = {
       { name: 'Espresso 400', messageIds: passages.slice(-2) },
     ],
     connections: [],
-    importance: all.map((messageId) => ({ messageId, score: 0.7 })),
+    importance: [],
   }),
-  understanding: (/** @type {Ids} */ { all }) => ({
+  understanding: () => ({
     integrated:
       'Descaling differs: the Brewer 200 every three months or when the CALC light blinks, with citric acid based descaler and two rinses; the Espresso 400 when it asks for it, in a program of 25 minutes with DL-2. Damage from limescale is not covered by the warranty. Nothing contradicts this.',
-    assessments: all.map((messageId) => ({
-      messageId,
-      relevance: 0.9,
-      reason: 'It is about descaling or limescale.',
-    })),
+    assessments: [],
   }),
   yield: (/** @type {Ids} */ { passages }) => ({
     answer: ANSWER,

@@ -154,7 +154,7 @@ export const intentionReplySchema = z.object({
   unclearIntent: z.boolean().check(z.describe('Whether the request is ambiguous or contradictory')),
   alignment: z
     .array(z.object({ messageId: z.string(), score: unitSchema }))
-    .check(z.describe('How well each message serves the goal')),
+    .check(z.describe('Messages that serve the goal especially well, or not at all')),
 });
 export type IntentionReply = Readonly<z.infer<typeof intentionReplySchema>>;
 
@@ -195,7 +195,7 @@ export const understandingReplySchema = z.object({
   integrated: z.string(),
   assessments: z
     .array(z.object({ messageId: z.string(), relevance: unitSchema, reason: z.string() }))
-    .check(z.describe('How relevant each search message and each assistant message still is to the request, and why')),
+    .check(z.describe('Search and assistant messages whose relevance to the request has changed, and why')),
 });
 export type UnderstandingReply = Readonly<z.infer<typeof understandingReplySchema>>;
 

@@ -18,7 +18,7 @@ it('[C8] a real server whose replies outlast the phases fails the phases, and do
   });
   const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
   const limits = { phaseMs: 1_000, synthesisReserveTokens: 0, maxPhaseRetries: 0 };
-  const run = createPostChain({ model, limits }).run({ request: 'Is it so?' });
+  const run = createPostChain({ model, limits, profile: 'thorough' }).run({ request: 'Is it so?' });
   const { status, metadata } = await run.answer;
   expect(status).toBe('degraded');
   expect(new Set(metadata.failures.map(({ failure }) => failure.code))).toEqual(new Set(['phase_deadline']));

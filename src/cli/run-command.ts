@@ -217,7 +217,7 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
 
   return {
     onEvent(event: RunEvent): void {
-      if (event.type === 'partial') return;
+      if (!('seq' in event)) return;
       if (continues(event)) {
         waiting.abort();
         waiting = new AbortController();

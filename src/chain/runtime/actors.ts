@@ -176,8 +176,8 @@ function callObserver(self: AnyActorRef, scope: RunScope): CallObserver {
       recordPiece(attemptId);
     },
     onReport: ({ attemptId }) => recordPiece(attemptId),
-    onPartial: ({ attemptId, task, attempt }, value) =>
-      partial({ type: 'partial', attemptId, task, attempt, value } as PartialUpdate),
+    onPartial: ({ attemptId, task, attempt, sharedWith }, value) =>
+      partial({ type: 'partial', attemptId, task, attempt, ...(sharedWith && { sharedWith }), value } as PartialUpdate),
     isWatched: hasReaders,
   };
 }

@@ -164,7 +164,7 @@ class AnswerText {
     const isSame = this.#source !== null && isSameAttempt(this.#source, update);
     if (isSame && Math.abs(written.length - this.#readChars) < this.#readChars * leastGrowth) return;
     const text = stablePart(update.task === 'synthesis' ? written.trim() : written);
-    if (!isSame || !text.startsWith(this.#text)) yield* this.#discard('rewritten');
+    if (!text.startsWith(this.#text)) yield* this.#discard('rewritten');
     this.#source = update;
     this.#readChars = written.length;
     yield* this.#continueTo(text);

@@ -1,4 +1,3 @@
-import type { Decision } from '../../machines/contracts/decision.ts';
 import { refusalText } from '../../machines/contracts/events.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
@@ -6,6 +5,7 @@ import type { ModelChange } from '../../machines/contracts/model-status.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
 import { phaseFinding, replyValue } from '../chain/journal/phase-finding.ts';
+import { reasonOf } from '../chain/presentation/progress-line.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
 import type { Entry, Screen } from './screen.ts';
@@ -30,7 +30,8 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
     if (!('seq' in event)) {
       if (event.type === 'partial') return;
       answer = event.type === 'answer-delta' ? (answer + event.text).slice(-SHOWN_CHARS) : '';
-      return screen.status('answer', oneLine(answer));
+      screen.status('answer', oneLine(answer));
+      return;
     }
     if (event.type === 'phase-start') {
       startedAtMs = event.atMs;
@@ -144,11 +145,6 @@ function overrideText({ messageId, choice, undone, problem }: Extract<JournalEnt
   const what = `${choice ?? 'undo'} ${oneLine(messageId)}`.trim();
   if (problem !== null) return `${what}: rejected, ${oneLine(problem)}`;
   return undone.length === 0 ? what : `${what}: ${count(undone.length, 'operation')} undone`;
-}
-
-/** A decision to complete ends with the values it compared, which `show --all` and the inspector print. */
-export function reasonOf({ complete, rationale }: Decision): string {
-  return oneLine(complete ? rationale.replace(/ \([^()]*\)$/u, '') : rationale);
 }
 
 const CONSENT_SOURCES = { user: 'user', option: 'option', default: 'not asked', 'time-out': 'no reply' } as const;

@@ -10,7 +10,7 @@ import { createPostChain } from '../../../../src/entries/index.ts';
 import { type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { operationsOf } from '../../../support/operation-count.ts';
-import { settle } from '../../../support/run-chain.ts';
+import { ONE_CALL_PER_PHASE, settle } from '../../../support/run-chain.ts';
 
 /** What a reader sees who only follows the text of the answer. */
 class Display {
@@ -50,7 +50,7 @@ function inPieces(model: ChatModel, sizes: readonly number[]): ChatModel {
   return {
     ...model,
     async *stream(request, options) {
-      let piece: (ModelPart & { type: 'text-delta' }) | null = null;
+      let piece = null as (ModelPart & { type: 'text-delta' }) | null;
       let pieces = 0;
       for await (const part of model.stream(request, options)) {
         if (part.type === 'text-delta') {
@@ -155,7 +155,8 @@ describe('the text of the answer in the events of a run', () => {
       { otherwise: replies, chunkChars: 4 },
     );
     const events: RunEvent[] = [];
-    const run = createPostChain({ model: inPieces(model, [4]), profile: 'balanced' }).run({ request: 'Is it so?' });
+    const profile = { ...ONE_CALL_PER_PHASE, writing: 'if-needed' } as const;
+    const run = createPostChain({ model: inPieces(model, [4]), profile }).run({ request: 'Is it so?' });
     for await (const event of run.events) events.push(event);
     const at = (type: RunEvent['type'], from = 0): number =>
       events.findIndex((one, i) => i >= from && one.type === type);

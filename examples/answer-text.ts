@@ -5,5 +5,6 @@ const run = createPostChain({ documents }).run({ request: 'When does the library
 
 for await (const event of run.events) {
   if (event.type === 'answer-delta') process.stdout.write(event.text);
-  if (event.type === 'answer-void') console.log(`\n[not the answer: ${event.reason}]`);
+  if (event.type === 'answer-void') console.log(`\n[void: ${event.reason}]`);
 }
+console.log(await run.answer);

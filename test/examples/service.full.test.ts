@@ -49,7 +49,6 @@ describe('the run stream of the example service', () => {
     const { post } = await startService({ model: scriptedModel({}, { otherwise: replies, chunkChars: 4 }) });
     const events = await collectEvents(await post('/runs', request));
     const deltas = events.filter(({ event }) => event === 'answer-delta');
-    expect(deltas.length).toBeGreaterThan(2);
     expect(deltas.every(({ id }) => id === undefined || id === '')).toBe(true);
     const lastVoid = events.findLastIndex(({ event }) => event === 'answer-void');
     const pieces = events

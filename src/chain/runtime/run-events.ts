@@ -13,8 +13,8 @@ export type PartialUpdate = {
     readonly attemptId: string;
     readonly task: T;
     readonly attempt: number;
-    /** Later phases that the reply is for too. */
-    readonly sharedWith?: readonly Phase[];
+    /** The phases that the reply is for, if it is for several. */
+    readonly phases?: readonly Phase[];
     readonly value: DeepPartial<Replies[T]>;
   };
 }[Task];
@@ -191,10 +191,10 @@ const isSameAttempt = (
 ): boolean => one.attemptId === other.attemptId && one.attempt === other.attempt;
 
 /** Returns the text of the answer in a reply so far: of the call that writes it, or of one that replies to Yield, perhaps for other phases too. */
-function answerIn({ task, sharedWith = [], value }: PartialUpdate): unknown {
+function answerIn({ task, phases = [], value }: PartialUpdate): unknown {
   const reply = Object(value);
   if (task === 'synthesis') return reply.answerText;
-  return task === 'yield' || sharedWith.includes('yield') ? (reply.yield ?? reply).answer : undefined;
+  return task === 'yield' || phases.includes('yield') ? (reply.yield ?? reply).answer : undefined;
 }
 
 /** Returns a text without the first half of a surrogate pair at its end, which would be damaged if it were sent alone. */

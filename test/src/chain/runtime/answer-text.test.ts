@@ -193,25 +193,25 @@ describe('the text of the answer in the events of a run', () => {
 
 const place = { seq: 0, atMs: 0 };
 
-function partial(value: object, call: Partial<Pick<PartialUpdate, 'task' | 'sharedWith'>> = {}): PartialUpdate {
+function partial(value: object, call: Partial<Pick<PartialUpdate, 'task' | 'phases'>> = {}): PartialUpdate {
   return { type: 'partial', attemptId: 's1.a', task: 'yield', attempt: 1, ...call, value } as PartialUpdate;
 }
 
 describe('the text of the answer in one reply', () => {
-  it.each<[string, object, Partial<Pick<PartialUpdate, 'task' | 'sharedWith'>>, string]>([
+  it.each<[string, object, Partial<Pick<PartialUpdate, 'task' | 'phases'>>, string]>([
     [
       'a call that Yield shares, as its first member',
       { answer: 'It is.' },
-      { task: 'experience', sharedWith: ['yield'] },
+      { task: 'experience', phases: ['experience', 'yield'] },
       'It is.',
     ],
     [
       'a call that Yield shares, in its part',
       { yield: { answer: 'It is.' } },
-      { task: 'experience', sharedWith: ['observation', 'yield'] },
+      { task: 'experience', phases: ['experience', 'observation', 'yield'] },
       'It is.',
     ],
-    ['a call of other phases', { answer: 'It is.' }, { task: 'experience', sharedWith: ['intention'] }, ''],
+    ['a call of other phases', { answer: 'It is.' }, { task: 'experience', phases: ['experience', 'intention'] }, ''],
     ['a tool call', { answer: 'It is.' }, { task: 'continuation' }, ''],
   ])('is read from %s', async (_, value, call, expected) => {
     const stream = createEventStream([]);
@@ -231,7 +231,7 @@ describe('the text of the answer in one reply', () => {
       history.push({ ...place, type: 'phase-end', phase, cycle: 1, step: 1, summary: '', failure });
       stream.push(history.at(-1) as JournalEntry);
     };
-    stream.push(partial({ answer: 'It' }, { task: 'experience', sharedWith: ['intention', 'yield'] }));
+    stream.push(partial({ answer: 'It' }, { task: 'experience', phases: ['experience', 'intention', 'yield'] }));
     fail('intention');
     fail('experience');
     stream.end();

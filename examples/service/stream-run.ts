@@ -4,18 +4,18 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Run } from 'postchain';
 
 /**
- * Streams a run as server-sent events: `entry` for each journal entry (its `seq` is the event id), `partial` for the reply being
- * streamed, and finally `answer`. The next event is read only when the last one is written, so a slow client delays only itself: it
- * skips partial values and gets the newest one.
+ * Streams a run as server-sent events: `entry` for each journal entry (its `seq` is the event id), `answer-delta` and `answer-void` for the
+ * text of the answer while it is written, and finally `answer`. The next event is read only when the last one is written, so a slow client
+ * delays only itself: it gets fewer and longer deltas.
  */
 export function streamRun(c: Context<{ Bindings: HttpBindings }>, run: Run, stallMs: number): Response {
   const hangUp = () => void c.env.outgoing.destroy();
   c.header('x-accel-buffering', 'no');
   return streamSSE(c, async (stream) => {
     for await (const event of run.events) {
-      const isPartial = event.type === 'partial';
+      if (event.type === 'partial') continue;
       const data = JSON.stringify(event);
-      const message = isPartial ? { event: 'partial', data } : { event: 'entry', id: String(event.seq), data };
+      const message = 'seq' in event ? { event: 'entry', id: String(event.seq), data } : { event: event.type, data };
       if (!(await written(stream, message, stallMs, hangUp))) return;
     }
     await written(stream, { event: 'answer', data: JSON.stringify(await run.answer) }, stallMs, hangUp);

@@ -1,27 +1,17 @@
-import type { Decision } from '../../machines/contracts/decision.ts';
 import { refusalText } from '../../machines/contracts/events.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelChange } from '../../machines/contracts/model-status.ts';
-import { PHASES, type Phase, type Task } from '../../machines/contracts/phase.ts';
+import type { Phase } from '../../machines/contracts/phase.ts';
 import type { ContextStatistics, Pruning } from '../../machines/contracts/phase-io.ts';
 import { phaseFinding, replyValue } from '../chain/journal/phase-finding.ts';
-import type { PartialUpdate, RunEvent } from '../chain/runtime/run-events.ts';
+import { reasonOf } from '../chain/presentation/progress-line.ts';
+import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
 import type { Entry, Screen } from './screen.ts';
 
-/** The field of each task's reply to show while it streams. */
-const STREAMED_FIELD: Record<Task, string> = {
-  action: 'response',
-  experience: 'summary',
-  intention: 'goal',
-  observation: 'insights',
-  understanding: 'integrated',
-  yield: 'answer',
-  continuation: 'finalOutput',
-  summary: '',
-  synthesis: 'answerText',
-};
+/** The status line of a terminal has room for fewer. */
+const SHOWN_CHARS = 400;
 
 export function createProgress(screen: Screen): (event: RunEvent) => void {
   const findingOf = createFindings();
@@ -32,12 +22,15 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   /** The search starts with Action; its result is shown with Experience. */
   let search: Entry | null = null;
   let phase: Phase | null = null;
+  /** The end of the answer so far. */
+  let answer = '';
   /** Events held back while the user is asked for consent: the progress of an early call would be printed over the question. */
   let held: JournalEntry[] | null = null;
   const show = (event: RunEvent): void => {
-    if (event.type === 'partial') {
-      const isEarly = event.task !== phase && PHASES.some((one) => one === event.task);
-      if (!isEarly) screen.status(event.task, partialText(event));
+    if (!('seq' in event)) {
+      if (event.type === 'partial') return;
+      answer = event.type === 'answer-delta' ? (answer + event.text).slice(-SHOWN_CHARS) : '';
+      screen.status('answer', oneLine(answer));
       return;
     }
     if (event.type === 'phase-start') {
@@ -68,7 +61,7 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
       const waiting = held;
       held = null;
       for (const each of [...waiting, event]) show(each);
-    } else if (event.type !== 'partial') held.push(event);
+    } else if ('seq' in event) held.push(event);
     if (event.type === 'consent-asked') held = [];
   };
 }
@@ -154,11 +147,6 @@ function overrideText({ messageId, choice, undone, problem }: Extract<JournalEnt
   return undone.length === 0 ? what : `${what}: ${count(undone.length, 'operation')} undone`;
 }
 
-/** A decision to complete ends with the values it compared, which `show --all` and the inspector print. */
-export function reasonOf({ complete, rationale }: Decision): string {
-  return oneLine(complete ? rationale.replace(/ \([^()]*\)$/u, '') : rationale);
-}
-
 const CONSENT_SOURCES = { user: 'user', option: 'option', default: 'not asked', 'time-out': 'no reply' } as const;
 
 const RECOVERY = { repeat: 'retrying', skip: 'continuing without it', finish: 'finishing with an answer' } as const;
@@ -174,13 +162,6 @@ const failureText = ({ stage, code, message }: Failure): string =>
 function retrievalText({ passages, widened, failure }: Extract<JournalEntry, { type: 'retrieval' }>): string {
   if (failure !== null) return `document search failed: ${oneLine(failure)}`;
   return `${count(passages, 'passage')} found${widened ? ' by a wider search' : ''}`;
-}
-
-/** Returns the end of the streamed text. Looks at its last characters only, so the cost does not grow with its length. */
-function partialText({ task, value }: PartialUpdate): string {
-  const shown = (value as Record<string, unknown> | null)?.[STREAMED_FIELD[task]];
-  const text = Array.isArray(shown) ? shown.at(-1) : shown;
-  return typeof text === 'string' ? oneLine(text.slice(-400)) : '';
 }
 
 const MAX_LOSSES = 5;

@@ -3,6 +3,7 @@ import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
+import { reasonOf } from '../chain/presentation/progress-line.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
@@ -11,7 +12,7 @@ import { type Answerer, lineAnswerer, type Reply, type Terminal, terminalAnswere
 import { type FoundRun, openJournals } from './find-run.ts';
 import type { Inspector } from './inspect-command.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
-import { createProgress, reasonOf } from './progress.ts';
+import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
 
@@ -217,7 +218,7 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
 
   return {
     onEvent(event: RunEvent): void {
-      if (event.type === 'partial') return;
+      if (!('seq' in event)) return;
       if (continues(event)) {
         waiting.abort();
         waiting = new AbortController();

@@ -176,7 +176,7 @@ function liveRun(run: Run, changed: () => void): LiveRun {
     let problem: string | null = null;
     try {
       for await (const event of run.events) {
-        if (event.type === 'partial') continue;
+        if (!('seq' in event)) continue;
         fold?.take(event);
         if (event.type === 'run-end') status = event.status;
         if (SUMMARIZED.has(event.type)) changed();

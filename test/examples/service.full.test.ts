@@ -45,15 +45,17 @@ describe('the run stream of the example service', () => {
     expect(events.filter(({ event }) => event === 'answer')).toHaveLength(1);
   });
 
-  it('sends partial values without an id in between', async () => {
+  it('sends the text of the answer in between, without ids and each piece once', async () => {
     const { post } = await startService({ model: scriptedModel({}, { otherwise: replies, chunkChars: 4 }) });
     const events = await collectEvents(await post('/runs', request));
-    const partials = events.filter(({ event }) => event === 'partial');
-    const texts = partials.flatMap(({ data }) => (data['task'] === 'synthesis' ? [data['value']] : []));
-    expect(new Set(partials.map(({ data }) => data['task'])).size).toBe(7);
-    expect(partials.every(({ id }) => id === undefined || id === '')).toBe(true);
-    expect(texts.at(-1)).toMatchObject({ answerText: replies.synthesis.answerText });
-    expect(events.findIndex(({ event }) => event === 'partial')).toBeLessThan(events.length / 2);
+    const deltas = events.filter(({ event }) => event === 'answer-delta');
+    expect(deltas.every(({ id }) => id === undefined || id === '')).toBe(true);
+    const lastVoid = events.findLastIndex(({ event }) => event === 'answer-void');
+    const pieces = events
+      .slice(lastVoid + 1)
+      .flatMap(({ data }) => (data.type === 'answer-delta' ? [data['text']] : []));
+    expect(pieces.join('')).toBe(replies.synthesis.answerText);
+    expect(events.filter(({ event }) => event === 'partial')).toEqual([]);
   });
 
   it('starts while the run is in progress', async () => {

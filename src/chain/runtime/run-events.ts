@@ -1,5 +1,5 @@
 import type { Annotation, JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Task } from '../../../machines/contracts/phase.ts';
+import type { Phase, Task } from '../../../machines/contracts/phase.ts';
 import type { Replies } from '../../../machines/contracts/phase-io.ts';
 import type { DeepPartial } from '../../llm/attempts/updates.ts';
 
@@ -13,12 +13,34 @@ export type PartialUpdate = {
     readonly attemptId: string;
     readonly task: T;
     readonly attempt: number;
+    /** The phases that the reply is for, if it is for several. */
+    readonly phases?: readonly Phase[];
     readonly value: DeepPartial<Replies[T]>;
   };
 }[Task];
 
-/** What a run emits: its journal entries, and between them the partial values of the reply in progress. */
-export type RunEvent = JournalEntry | PartialUpdate;
+/**
+ * The next piece of the answer, while a model writes it. It is provisional until the entry `answer`: the texts since the last `answer-void`
+ * are the answer so far, and at the end exactly `answerText`. `attemptId` is null for a text that no model was streaming.
+ */
+export interface AnswerDelta {
+  readonly type: 'answer-delta';
+  readonly attemptId: string | null;
+  readonly text: string;
+}
+
+/**
+ * The texts since the last `answer-void` are not the answer: the attempt that wrote them failed, Yield decided on another cycle, or another
+ * text replaces them.
+ */
+export interface AnswerVoid {
+  readonly type: 'answer-void';
+  readonly attemptId: string;
+  readonly reason: 'attempt_failed' | 'next_cycle' | 'rewritten';
+}
+
+/** What a run emits: its journal entries, and between them the values and the text of the replies in progress, which no journal stores. */
+export type RunEvent = JournalEntry | PartialUpdate | AnswerDelta | AnswerVoid;
 
 /** Receives what the calls of a bare machine report besides their results: texts, searches and partial values. */
 export interface RunObserver {
@@ -27,38 +49,46 @@ export interface RunObserver {
 }
 
 export interface EventStream extends AsyncIterable<RunEvent> {
-  push(event: RunEvent): void;
+  push(event: JournalEntry | PartialUpdate): void;
   hasReaders(): boolean;
-  end(): void;
+  /** Ends the stream; that of a run with its answer. */
+  end(answerText?: string): void;
 }
 
 /**
  * Returns a stream that any number of readers can read, each from the beginning: the journal is the buffer. Partial values reach
  * current readers only. A slow reader gets the newest one per attempt, since it is the same growing object, and gets it before that
- * attempt's end.
+ * attempt's end. The text of the answer is computed for each reader, so that each gets all of it.
  */
 export function createEventStream(history: readonly JournalEntry[]): EventStream {
   const readers = new Set<Reader>();
-  let ended = false;
+  let ended: { readonly answerText: string | undefined } | null = null;
   return {
     push(event) {
       for (const reader of readers) reader.push(event);
     },
     hasReaders: () => readers.size > 0,
-    end() {
-      ended = true;
+    end(answerText) {
+      ended = { answerText };
       for (const reader of readers) reader.wake();
       readers.clear();
     },
     async *[Symbol.asyncIterator]() {
       const reader = createReader(history);
-      if (!ended) readers.add(reader);
+      const answer = new AnswerText();
+      if (ended === null) readers.add(reader);
       try {
         for (;;) {
           const event = reader.shift();
-          if (event !== undefined) yield event;
-          else if (ended) return;
-          else await reader.arrival();
+          if (event !== undefined) {
+            yield* answer.changes(event);
+            yield event;
+          } else if (ended === null) await reader.arrival();
+          else {
+            // The journal of a run that another process has taken over has no answer.
+            if (ended.answerText !== undefined) yield* answer.finish(ended.answerText);
+            return;
+          }
         }
       } finally {
         readers.delete(reader);
@@ -75,7 +105,7 @@ function createReader(history: readonly JournalEntry[]) {
   let wake: () => void = () => {};
   const partials: { readonly update: PartialUpdate; readonly before: number }[] = [];
   return {
-    push(event: RunEvent): void {
+    push(event: JournalEntry | PartialUpdate): void {
       if (event.type === 'partial') {
         const last = partials.at(-1)?.update;
         if (last?.attemptId === event.attemptId && last.attempt === event.attempt) partials.pop();
@@ -83,7 +113,7 @@ function createReader(history: readonly JournalEntry[]) {
       }
       wake();
     },
-    shift(): RunEvent | undefined {
+    shift(): JournalEntry | PartialUpdate | undefined {
       const [partial] = partials;
       if (partial !== undefined && position >= partial.before) return partials.shift()?.update;
       const entry = history[position];
@@ -96,4 +126,79 @@ function createReader(history: readonly JournalEntry[]) {
       }),
     wake: () => wake(),
   };
+}
+
+/**
+ * Reading a growing string costs time proportional to its length. So a long text is read only when it has grown by this share, which makes
+ * the total cost linear, and at the end of its attempt.
+ */
+const LEAST_GROWTH = 1 / 256;
+
+/** The text of the answer that one reader has received, computed from the other events. */
+class AnswerText {
+  /** Where the text is from; null if there is none, or if no model was streaming it. */
+  #source: PartialUpdate | null = null;
+  #text = '';
+  /** How long the source's text was when it was last read. */
+  #readChars = 0;
+
+  /** Returns the events that precede an event. */
+  *changes(event: JournalEntry | PartialUpdate): Generator<AnswerDelta | AnswerVoid, void> {
+    if (event.type === 'partial') yield* this.#follow(event, LEAST_GROWTH);
+    else if (event.type === 'decision' && !event.decision.complete) yield* this.#discard('next_cycle');
+    else if (event.type === 'phase-end' && event.failure !== null && this.#source?.task === event.phase)
+      yield* this.#discard('attempt_failed');
+    else if (event.type === 'attempt-end' && this.#source !== null && isSameAttempt(this.#source, event))
+      yield* event.failure === null ? this.#follow(this.#source, 0) : this.#discard('attempt_failed');
+    else if (event.type === 'answer') yield* this.finish(event.answer.answerText);
+  }
+
+  *finish(answerText: string): Generator<AnswerDelta | AnswerVoid, void> {
+    if (!answerText.startsWith(this.#text)) yield* this.#discard('rewritten');
+    yield* this.#continueTo(answerText);
+  }
+
+  *#follow(update: PartialUpdate, leastGrowth: number): Generator<AnswerDelta | AnswerVoid, void> {
+    const written = answerIn(update);
+    if (typeof written !== 'string' || written === '') return;
+    const isSame = this.#source !== null && isSameAttempt(this.#source, update);
+    if (isSame && Math.abs(written.length - this.#readChars) < this.#readChars * leastGrowth) return;
+    const text = stablePart(update.task === 'synthesis' ? written.trim() : written);
+    if (!text.startsWith(this.#text)) yield* this.#discard('rewritten');
+    this.#source = update;
+    this.#readChars = written.length;
+    yield* this.#continueTo(text);
+  }
+
+  *#continueTo(text: string): Generator<AnswerDelta, void> {
+    const delta = text.slice(this.#text.length);
+    this.#text = text;
+    if (delta !== '') yield { type: 'answer-delta', attemptId: this.#source?.attemptId ?? null, text: delta };
+  }
+
+  *#discard(reason: AnswerVoid['reason']): Generator<AnswerVoid, void> {
+    const source = this.#source;
+    const isEmpty = this.#text === '';
+    this.#source = null;
+    this.#text = '';
+    if (source !== null && !isEmpty) yield { type: 'answer-void', attemptId: source.attemptId, reason };
+  }
+}
+
+const isSameAttempt = (
+  one: Pick<PartialUpdate, 'attemptId' | 'attempt'>,
+  other: Pick<PartialUpdate, 'attemptId' | 'attempt'>,
+): boolean => one.attemptId === other.attemptId && one.attempt === other.attempt;
+
+/** Returns the text of the answer in a reply so far: of the call that writes it, or of one that replies to Yield, perhaps for other phases too. */
+function answerIn({ task, phases = [], value }: PartialUpdate): unknown {
+  const reply = Object(value);
+  if (task === 'synthesis') return reply.answerText;
+  return task === 'yield' || phases.includes('yield') ? (reply.yield ?? reply).answer : undefined;
+}
+
+/** Returns a text without the first half of a surrogate pair at its end, which would be damaged if it were sent alone. */
+function stablePart(text: string): string {
+  const last = text.at(-1) ?? '';
+  return last >= '\ud800' && last <= '\udbff' ? text.slice(0, -1) : text;
 }

@@ -194,8 +194,8 @@ export function attachRun(
     forgetSignal();
     // If another process has taken over the run, that process reports the answer.
     if (!writer.isFenced) feed.showAll();
-    stream.end();
     const answer = writer.isFenced ? stoppedAnswer(ref, unwrittenReason(writer.failure)) : finalAnswer();
+    stream.end(answer.answerText);
     return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
   };
   const answer = actor.output.then(settled, settled);

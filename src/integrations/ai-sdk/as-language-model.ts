@@ -6,7 +6,9 @@ import type { Usage } from '../../../machines/contracts/usage.ts';
 import { addUsage } from '../../../machines/policies/usage.ts';
 import { wellFormed } from '../../../machines/text/well-formed.ts';
 import { locationOf } from '../../chain/presentation/answer-as-text.ts';
+import { progressLine } from '../../chain/presentation/progress-line.ts';
 import type { Run } from '../../chain/runtime/run.ts';
+import type { AnswerVoid } from '../../chain/runtime/run-events.ts';
 import type { RunOptions } from '../../chain/runtime/run-options.ts';
 import { hasMethod, modelSchema, parseOption } from '../../internal/options.ts';
 import type { Content } from '../../llm/content.ts';
@@ -31,8 +33,8 @@ export interface ChainLanguageModelOptions<Version extends 'v3' | 'v4' = 'v3' | 
   /** Converts an answer to JSON if a caller requests JSON, for example with `generateObject`. Without it, such calls are rejected. */
   readonly model?: ChatModel;
   /**
-   * Whether the text of the answer is streamed while it is written. Default: true. If false, it is sent as a whole once it is valid, so text
-   * of a failed attempt is never streamed.
+   * Whether the provisional answer is streamed as text. Default: false, it is streamed as reasoning, and the text is the final answer.
+   * Streamed text cannot be taken back: a text that turns out not to be the answer is marked as void, and another one follows it.
    */
   readonly live?: boolean;
 }
@@ -59,12 +61,14 @@ interface Generated {
 type ChainStreamPart =
   | { type: 'stream-start'; warnings: ChainWarning[] }
   | { type: 'response-metadata'; id: string; modelId: string }
-  | { type: 'text-start'; id: string }
-  | { type: 'text-delta'; id: string; delta: string }
-  | { type: 'text-end'; id: string; providerMetadata?: Metadata }
+  | { type: `${BlockType}-start`; id: string; providerMetadata?: Metadata }
+  | { type: `${BlockType}-delta`; id: string; delta: string }
+  | { type: `${BlockType}-end`; id: string; providerMetadata?: Metadata }
   | Source
   | { type: 'finish'; finishReason: FinishReason; usage: ReportedUsage; providerMetadata: Metadata }
   | { type: 'error'; error: unknown };
+
+type BlockType = 'text' | 'reasoning';
 
 type Source =
   | { type: 'source'; sourceType: 'url'; id: string; url: string; title: string; providerMetadata: Metadata }
@@ -100,7 +104,7 @@ const optionsSchema = z.strictObject({
   specificationVersion: z._default(z.enum(['v3', 'v4']), 'v3'),
   modelId: z._default(z.string().check(z.minLength(1)), 'chain'),
   model: z.optional(modelSchema),
-  live: z._default(z.boolean(), true),
+  live: z._default(z.boolean(), false),
 });
 
 /**
@@ -109,8 +113,9 @@ const optionsSchema = z.strictObject({
  *
  * 1. The last user message is the request, with its images and files; the messages before it are the history, and system messages are
  *    instructions. The answer's sources become `source` parts.
- * 2. The usage is that of all model calls of the run. Answer metadata is in `providerMetadata.postchain`.
- * 3. An abort interrupts the run. A degraded answer is a reply with the finish reason `other`, or `error` if no model could be reached.
+ * 2. A stream reports what the chain does, and the provisional answer, as reasoning; its text is the final answer.
+ * 3. The usage is that of all model calls of the run. Answer metadata is in `providerMetadata.postchain`.
+ * 4. An abort interrupts the run. A degraded answer is a reply with the finish reason `other`, or `error` if no model could be reached.
  *
  * @throws PostChainError `invalid_option`
  * @example
@@ -168,15 +173,27 @@ export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
     },
     async doStream(call) {
       const { run, request } = start(call);
-      const isLive = live && call.responseFormat?.type !== 'json';
+      const isJson = call.responseFormat?.type === 'json';
 
       async function* parts(): AsyncGenerator<ChainStreamPart, void> {
         yield { type: 'stream-start', warnings: [...request.warnings] };
         yield { type: 'response-metadata', id: run.runId, modelId };
-        const blocks = new TextBlocks();
-        if (isLive) for await (const text of answerTexts(run)) yield* blocks.show(text);
-        const { text, sources, ...rest } = await finish(run, request, call);
-        yield* blocks.finish(text);
+        const progress = new Block('progress', 'reasoning');
+        const text = new Block('answer', 'text');
+        const draft = live ? text : new Block('draft', 'reasoning', { provisional: true });
+        for await (const event of run.events) {
+          const line = 'seq' in event ? progressLine(event) : null;
+          if (line !== null) yield* progress.write(`${line}\n`);
+          if (isJson) continue;
+          // A text that no model was streaming is final.
+          if (event.type === 'answer-delta' && (live || event.attemptId !== null)) yield* draft.write(event.text);
+          if (event.type === 'answer-void') yield* draft.end({ void: event.reason });
+        }
+        const { text: finalText, sources, ...rest } = await finish(run, request, call);
+        yield* progress.end();
+        if (draft !== text) yield* draft.end();
+        if (draft !== text || isJson) yield* text.write(finalText);
+        yield* text.end();
         yield* sources;
         yield { type: 'finish', ...rest };
       }
@@ -193,59 +210,47 @@ interface Finished {
   readonly providerMetadata: Metadata;
 }
 
-/** Yields the text of the answer so far, whenever it has grown. */
-async function* answerTexts(run: Run): AsyncGenerator<string, void> {
-  for await (const event of run.events) {
-    if (event.type !== 'partial' || event.task !== 'synthesis') continue;
-    const { answerText } = event.value;
-    if (typeof answerText === 'string') yield answerText;
-  }
-}
-
-const COMPARED_CHARS = 200;
-
-/**
- * Streams growing text as the deltas of one block. Streamed text cannot be retracted: if an attempt fails and the answer begins
- * differently, the block is marked as void, and a new block has the whole answer.
- */
-class TextBlocks {
-  /** As the model wrote it. */
-  #sent = '';
+/** Writes deltas as a block, which may end and begin again with another id. */
+class Block {
+  readonly #name: string;
+  readonly #type: BlockType;
+  readonly #mark: Mark;
   #count = 0;
+  #isOpen = false;
 
-  *show(text: string): Generator<ChainStreamPart, void> {
-    const settled = settledPart(text);
-    // `finish` compares the whole text; here only its end, because that is called for every delta.
-    const end = this.#sent.slice(-COMPARED_CHARS);
-    if (settled.startsWith(end, this.#sent.length - end.length)) yield* this.#write(settled);
+  constructor(name: string, type: BlockType, mark: Mark = {}) {
+    this.#name = name;
+    this.#type = type;
+    this.#mark = mark;
   }
 
-  *finish(text: string): Generator<ChainStreamPart, void> {
-    if (!text.startsWith(this.#sent)) {
-      yield { type: 'text-end', id: String(this.#count), providerMetadata: { postchain: { void: true } } };
-      this.#sent = '';
-    }
-    yield* this.#write(text);
-    if (this.#count > 0) yield { type: 'text-end', id: String(this.#count) };
-  }
-
-  *#write(text: string): Generator<ChainStreamPart, void> {
-    if (text.length === this.#sent.length) return;
-    if (this.#sent === '') {
+  *write(delta: string): Generator<ChainStreamPart, void> {
+    if (!this.#isOpen) {
+      this.#isOpen = true;
       this.#count += 1;
-      yield { type: 'text-start', id: String(this.#count) };
+      yield { type: `${this.#type}-start`, id: this.#id, ...marked(this.#mark) };
     }
-    yield { type: 'text-delta', id: String(this.#count), delta: wellFormed(text.slice(this.#sent.length)) };
-    this.#sent = text;
+    yield { type: `${this.#type}-delta`, id: this.#id, delta: wellFormed(delta) };
+  }
+
+  *end(mark: Mark = {}): Generator<ChainStreamPart, void> {
+    if (this.#isOpen) yield { type: `${this.#type}-end`, id: this.#id, ...marked({ ...this.#mark, ...mark }) };
+    this.#isOpen = false;
+  }
+
+  get #id(): string {
+    return `${this.#name}-${this.#count}`;
   }
 }
 
-/** Returns a text trimmed like the final text, and without the first half of a surrogate pair at its end. */
-function settledPart(text: string): string {
-  const trimmed = text.trim();
-  const last = trimmed.charCodeAt(trimmed.length - 1);
-  return last >= 0xd800 && last <= 0xdbff ? trimmed.slice(0, -1).trimEnd() : trimmed;
+/** `void`: why the block is not the answer. */
+interface Mark {
+  readonly provisional?: true;
+  readonly void?: AnswerVoid['reason'];
 }
+
+const marked = (mark: Mark): { providerMetadata?: Metadata } =>
+  Object.keys(mark).length === 0 ? {} : { providerMetadata: { postchain: { ...mark } } };
 
 /** Returns a stream of the parts. An error becomes its last part, and an abort makes it fail; canceling it cancels the run. */
 function streamOf(parts: AsyncGenerator<ChainStreamPart, void>, run: Run): ReadableStream<ChainStreamPart> {

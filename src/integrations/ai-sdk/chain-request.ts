@@ -98,7 +98,8 @@ function warningsFor(options: ChainCallOptions, after: readonly ChainMessage[]):
   const parts = new Set(
     prompt.flatMap(({ role, content }) =>
       (typeof content === 'string' ? [] : content.map(({ type }) => type)).filter(
-        (type) => type !== 'text' && !(type === 'file' && role === 'user'),
+        // A chain's own replies contain reasoning.
+        (type) => type !== 'text' && type !== 'reasoning' && !(type === 'file' && role === 'user'),
       ),
     ),
   );

@@ -229,7 +229,7 @@ export async function traceRun(
   let fold: ReturnType<typeof createRunFold> | null = null;
   try {
     for await (const entry of entries) {
-      if (entry.type === 'partial') continue;
+      if (!('seq' in entry)) continue;
       if (fold === null) fold = createRunFold(runStartOf([entry]), settings, telemetry);
       else fold.take(entry);
     }

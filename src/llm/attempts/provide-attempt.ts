@@ -158,11 +158,7 @@ function replyWithin(
 }
 
 /** `attempt` counts from 1. */
-interface CallInfo {
-  readonly attemptId: string;
-  readonly task: string;
-  readonly attempt: number;
-}
+type CallInfo = Pick<ReadReplyInput, 'attemptId' | 'task' | 'attempt' | 'sharedWith'>;
 
 export interface ItemObserver {
   /** Whether the items have readers; otherwise `onItem` is not called. */

@@ -179,7 +179,7 @@ describe('the phases, in the progress of a run', () => {
     progress({ ...at, type: 'phase-start', phase: 'understanding', cycle: 1, step: 5 });
     progress({ ...at, type: 'consent-asked', questionId: 's5.consent', request: { items: [] } });
     const asking = fake.shown();
-    progress({ type: 'partial', ...early, value: { answer: 'It is so.' } });
+    progress({ type: 'answer-delta', attemptId: early.attemptId, text: 'It is so.' });
     progress({
       ...at,
       type: 'attempt-end',
@@ -192,8 +192,19 @@ describe('the phases, in the progress of a run', () => {
     expect(fake.shown().join('\n')).toMatch(
       /attempt 1 failed: transport\/server_error: Try later\.\n.*1 kept, 0 summarized/u,
     );
-    progress({ type: 'partial', ...early, value: { answer: 'It is so.' } });
-    expect(fake.shown().join('\n')).not.toContain('It is so.');
+  });
+
+  it('prints the end of the answer while it is written', () => {
+    const fake = fakeTerminal(76);
+    const progress = createProgress(createScreen(fake.terminal.out));
+    const answer = { attemptId: 's6.yield' };
+    for (const text of ['It was so, ', 'and\nit is so', ' even now, as everybody says.'])
+      progress({ type: 'answer-delta', ...answer, text });
+    expect(fake.shown().at(-1)).toMatch(/^ {2}answer +….* it is so even now, as everybody says\.$/u);
+    progress({ type: 'answer-void', ...answer, reason: 'next_cycle' });
+    expect(fake.shown().at(-1)?.trim()).toBe('answer');
+    progress({ type: 'answer-delta', ...answer, text: 'No.' });
+    expect(fake.shown().at(-1)).toMatch(/^ {2}answer +No\.$/u);
   });
 
   it('wraps a long line to the terminal, without losing any of it', () => {

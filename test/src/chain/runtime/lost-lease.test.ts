@@ -107,6 +107,9 @@ describe.each(stores)('a process that lost its lease, with journals in %s', (_, 
     await read;
     expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'interrupted' } });
     expect(run.journalFailure).toMatch(/run-1/);
+    const lastVoid = events.findLastIndex(({ type }) => type === 'answer-void');
+    const texts = events.slice(lastVoid + 1).flatMap((event) => (event.type === 'answer-delta' ? [event.text] : []));
+    expect(texts.join('')).toBe(answer.answerText);
     for (const seen of [events, run.journal])
       expect(seen.filter(({ type }) => ['answer', 'run-end', 'session-stored'].includes(type))).toEqual([]);
     expect(await entriesOf(journals.read('run-1'))).toEqual(stored);

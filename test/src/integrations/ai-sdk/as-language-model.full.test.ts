@@ -1,5 +1,13 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { generateObject, generateText, type LanguageModel, streamText } from 'ai';
+import {
+  generateObject,
+  generateText,
+  type LanguageModel,
+  readUIMessageStream,
+  streamText,
+  toUIMessageStream,
+  type UIMessage,
+} from 'ai';
 import * as v6 from 'ai-v6';
 import type { LanguageModelV3 } from 'provider-v3';
 import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest';
@@ -13,9 +21,20 @@ import {
   type PostChainOptions,
   type RunOptions,
 } from '../../../../src/entries/index.ts';
+import { openaiModel } from '../../../../src/entries/openai.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { type Plan, plannedModel } from '../../../support/run-chain.ts';
+import {
+  chatServer,
+  chunk,
+  completion,
+  DONE,
+  event,
+  replyTo,
+  streaming,
+  taskOf,
+} from '../../../support/chat-server.ts';
+import { ONE_CALL_PER_PHASE, type Plan, plannedModel } from '../../../support/run-chain.ts';
 
 const ANSWER = replies.synthesis.answerText;
 
@@ -81,36 +100,41 @@ describe('a chain as a language model', () => {
   });
 
   test.each([
-    ['ai 7', streamText],
-    ['ai 6', v6.streamText],
-  ])('streams its answer in streamText of %s', async (_, stream) => {
+    ['reasoning of ai 7', streamText, false],
+    ['reasoning of ai 6', v6.streamText, false],
+    ['text of ai 7 with live: true', streamText, true],
+  ])('shows in the %s its answer before the reply has ended', async (_, stream, live) => {
     let goOn = (): void => {};
     const shown = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const inner = plannedModel({});
-    const model: ChatModel = {
-      ...inner,
-      async *stream(request, options) {
-        if (request.task !== 'synthesis') return yield* inner.stream(request, options);
-        const json = JSON.stringify(replies.synthesis);
-        const half = json.indexOf(ANSWER) + 5;
-        yield { type: 'text-delta', text: json.slice(0, half) };
-        // The rest of the reply comes when the reader has its beginning.
-        await shown;
-        yield { type: 'text-delta', text: json.slice(half) };
-        yield { type: 'finish', reason: 'stop', usage: null };
-      },
-    };
-    const languageModel = asLanguageModel(createPostChain({ model, profile: 'thorough' }));
-    const { textStream, finishReason } = (stream as typeof streamText)({ model: languageModel, prompt: 'Is it so?' });
-    let text = '';
-    for await (const piece of textStream) {
-      text += piece;
-      goOn();
+    const order: string[] = [];
+    const { baseURL } = await chatServer(async ({ body, response }) => {
+      const json = JSON.stringify(replyTo(body));
+      if (taskOf(body) !== 'synthesis') return void streaming(response).end(completion(json));
+      const half = json.indexOf(ANSWER) + 4;
+      streaming(response).write(event(chunk({ content: json.slice(0, half) })));
+      // The rest of the reply is sent when the reader has its beginning.
+      await shown;
+      order.push('the reply ends');
+      response.end(event(chunk({ content: json.slice(half) })) + event(chunk({}, 'stop')) + DONE);
+    });
+    const model = openaiModel({ model: 'gpt-x', baseURL, apiKey: 'k', contextWindowTokens: 128_000 });
+    const languageModel = asLanguageModel(createPostChain({ model, profile: 'thorough' }), { live });
+    const result = (stream as typeof streamText)({ model: languageModel, prompt: 'Is it so?' });
+    let draft = '';
+    for await (const part of result.fullStream) {
+      if (part.type !== 'reasoning-delta' && part.type !== 'text-delta') continue;
+      if (part.id === 'progress-1') order.push(part.text.trim());
+      if (part.id === 'answer-1' && !live) order.push('the text');
+      if (part.id === (live ? 'answer-2' : 'draft-2')) draft += part.text;
+      if (draft !== '') goOn();
     }
-    expect(text).toBe(ANSWER);
-    expect(await finishReason).toBe('stop');
+    expect(order[0]).toBe('Reading the request');
+    const end = ['Cycle 1: the answer is confident enough', 'Writing the final answer', 'the reply ends'];
+    expect(order.slice(live ? -3 : -4)).toEqual(live ? end : [...end, 'the text']);
+    expect([draft, await result.finishReason]).toEqual([ANSWER, 'stop']);
+    expect(await result.text).toBe(live ? `${replies.yield.answer}${ANSWER}` : ANSWER);
   });
 
   test('sums the usage of all calls', async () => {
@@ -190,11 +214,11 @@ describe('a chain as a language model', () => {
       { otherwise: { ...replies, synthesis: { ...replies.synthesis, answerText } }, chunkChars: 1 },
     );
     const chain = createPostChain({ model, profile: 'thorough' });
-    const parts = await partsOf(asLanguageModel(chain));
-    const deltas = parts.flatMap((part) => (part.type === 'text-delta' ? [String(part['delta'])] : []));
+    const parts = await partsOf(asLanguageModel(chain, { live: true }));
+    const last = parts.findLast(({ type }) => type === 'text-end')?.['id'];
+    const deltas = parts.flatMap((part) => (part.type === 'text-delta' && part['id'] === last ? [part['delta']] : []));
     const whole = answerText.replace('so \ud83d and \ude00,', 'so \ufffd and \ufffd,');
     expect(deltas.join('')).toBe(whole);
-    expect(deltas.length).toBeGreaterThan(10);
     const { content } = await asLanguageModel(chain).doGenerate({ prompt: [{ role: 'user', content: 'Is it so?' }] });
     expect(content[0]).toEqual({ type: 'text', text: whole });
   });
@@ -256,6 +280,18 @@ describe('a chain as a language model', () => {
     expect(usage.inputTokens).toBe(80);
   });
 
+  test('streams what it does and the object, but not the answer, if the caller requests JSON', async () => {
+    const model = asLanguageModel(chainOf(), { model: scriptedModel(() => ({ capital: 'Paris' })), live: true });
+    const schema = { type: 'object', properties: { capital: { type: 'string' } }, required: ['capital'] };
+    const parts = await partsOf(model, { responseFormat: { type: 'json', schema } });
+    expect(parts.flatMap(({ type, id, delta }) => (type === 'text-delta' ? [[id, delta]] : []))).toEqual([
+      ['answer-1', '{"capital":"Paris"}'],
+    ]);
+    expect(new Set(parts.flatMap(({ type, id }) => (type === 'reasoning-delta' ? [id] : [])))).toEqual(
+      new Set(['progress-1']),
+    );
+  });
+
   test('rejects a request for JSON without a model that converts the answer', async () => {
     const generated = generateObject({
       model: asLanguageModel(chainOf()),
@@ -265,36 +301,79 @@ describe('a chain as a language model', () => {
     await expect(generated).rejects.toThrow(/asLanguageModel\(chain, { model }\)/);
   });
 
-  test('streams the valid text as a new block if streamed text turns out to be void', async () => {
-    let calls = 0;
-    const model = plannedModel({
-      synthesis: () => ({
-        ...replies.synthesis,
-        ...(calls++ === 0 && { answerText: 'A wrong start.', confidence: 7 }),
-      }),
+  /** A chain whose first answer leads to another cycle, and whose second one is invalid at first. */
+  const hesitant = () =>
+    createPostChain({
+      model: scriptedModel(
+        {
+          yield: [
+            { ...replies.yield, answer: 'Perhaps.', confidence: 0.3, taskComplete: false },
+            { ...replies.yield, answer: 'No.', confidence: 7 },
+            { ...replies.yield, answer: ANSWER },
+          ],
+        },
+        { otherwise: replies, chunkChars: 3 },
+      ),
+      profile: { ...ONE_CALL_PER_PHASE, writing: 'if-needed' },
+      limits: { backoffBaseMs: 0 },
     });
-    const parts = await partsOf(
-      asLanguageModel(createPostChain({ model, profile: 'thorough', limits: { backoffBaseMs: 0 } })),
+
+  test('shows no text but the answer to a user of useChat, who can read the others as void reasoning', async () => {
+    const { stream } = streamText({ model: asLanguageModel(hesitant()), prompt: 'Is it so?' });
+    let message: UIMessage | null = null;
+    for await (message of readUIMessageStream({ stream: toUIMessageStream({ stream }) })) {
+      const texts = message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+      expect(['', ANSWER]).toContain(texts.join());
+    }
+    const shown = message?.parts.flatMap((part) =>
+      part.type === 'text' || part.type === 'reasoning'
+        ? [[part.type, part.text, part.providerMetadata?.['postchain']]]
+        : [],
     );
-    const text = (id: string) =>
-      parts.map((part) => (part.type === 'text-delta' && part['id'] === id ? part['delta'] : '')).join('');
-    expect([text('1'), text('2')]).toEqual(['A wrong start.', ANSWER]);
-    expect(parts.filter(({ type }) => type === 'text-end')).toEqual([
-      { type: 'text-end', id: '1', providerMetadata: { postchain: { void: true } } },
-      { type: 'text-end', id: '2' },
+    expect(shown).toEqual([
+      [
+        'reasoning',
+        expect.stringMatching(/^Reading the request\n.*\nTrying again\nCycle 2: .* enough\n$/su),
+        undefined,
+      ],
+      ['reasoning', 'Perhaps.', { provisional: true, void: 'next_cycle' }],
+      ['reasoning', 'No.', { provisional: true, void: 'attempt_failed' }],
+      ['reasoning', ANSWER, { provisional: true }],
+      ['text', ANSWER, undefined],
     ]);
   });
 
-  test('streams only valid text with live: false', async () => {
-    const parts = await partsOf(asLanguageModel(chainOf(), { live: false }));
-    expect(parts.map(({ type }) => type)).toEqual([
-      'stream-start',
-      'response-metadata',
-      'text-start',
-      'text-delta',
-      'text-end',
-      'finish',
+  test('streams provisional text as text with live: true, and a new block after a void one', async () => {
+    const parts = await partsOf(asLanguageModel(hesitant(), { live: true }));
+    const text = (id: string) =>
+      parts.flatMap((part) => (part.type === 'text-delta' && part['id'] === id ? [part['delta']] : []));
+    expect(['answer-1', 'answer-2', 'answer-3'].map((id) => text(id).join(''))).toEqual(['Perhaps.', 'No.', ANSWER]);
+    expect(parts.filter(({ type }) => type === 'text-end')).toEqual([
+      { type: 'text-end', id: 'answer-1', providerMetadata: { postchain: { void: 'next_cycle' } } },
+      { type: 'text-end', id: 'answer-2', providerMetadata: { postchain: { void: 'attempt_failed' } } },
+      { type: 'text-end', id: 'answer-3' },
     ]);
+  });
+
+  test('does not warn about the reasoning of its earlier replies, which is not part of the history', async () => {
+    const spy = plannedModel({});
+    const { warnings } = await generateText({
+      model: asLanguageModel(createPostChain({ model: spy, profile: 'thorough' })),
+      messages: [
+        { role: 'user', content: 'First question?' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'reasoning', text: 'Reading the request' },
+            { type: 'text', text: 'First answer.' },
+          ],
+        },
+        { role: 'user', content: 'Second question?' },
+      ],
+    });
+    expect(warnings).toEqual([]);
+    expect(JSON.stringify(spy.calls[0]?.turns)).toContain('First answer.');
+    expect(JSON.stringify(spy.calls[0]?.turns)).not.toContain('Reading the request');
   });
 
   test('interrupts the run when the call is aborted', async () => {

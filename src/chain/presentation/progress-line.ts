@@ -20,7 +20,8 @@ const CALLS: Readonly<Record<Task, string>> = {
 export function progressLine(entry: JournalEntry): string | null {
   switch (entry.type) {
     case 'attempt-start':
-      return entry.attempt === 1 ? (CALLS[entry.task as Task] ?? null) : 'Trying again';
+      if (entry.attempt > 1) return 'Trying again';
+      return entry.phases?.includes('yield') ? CALLS.yield : (CALLS[entry.task as Task] ?? null);
     case 'retrieval':
       return `Searching the documents: ${entry.failure === null ? count(entry.passages, 'passage') : 'failed'}`;
     case 'capability-start':

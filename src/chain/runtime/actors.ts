@@ -176,10 +176,8 @@ function callObserver(self: AnyActorRef, scope: RunScope): CallObserver {
       recordPiece(attemptId);
     },
     onReport: ({ attemptId }) => recordPiece(attemptId),
-    onPartial: ({ attemptId, task, attempt, sharedWith }, value) => {
-      const phases = sharedWith && { phases: [task, ...sharedWith] };
-      partial({ type: 'partial', attemptId, task, attempt, ...phases, value } as PartialUpdate);
-    },
+    onPartial: ({ attemptId, task, attempt, phases }, value) =>
+      partial({ type: 'partial', attemptId, task, attempt, ...(phases && { phases }), value } as PartialUpdate),
     isWatched: hasReaders,
   };
 }

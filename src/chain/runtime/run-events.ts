@@ -7,17 +7,26 @@ import type { DeepPartial } from '../../llm/attempts/updates.ts';
  * The value of an attempt in progress, typed by its task. It is void if the attempt fails; see the `attempt-end` that follows.
  * With a custom prompt, the type is that of the prompt's schema.
  */
-export type PartialUpdate = {
-  readonly [T in Task]: {
-    readonly type: 'partial';
-    readonly attemptId: string;
-    readonly task: T;
-    readonly attempt: number;
-    /** The phases that the reply is for, if it is for several. */
-    readonly phases?: readonly Phase[];
-    readonly value: DeepPartial<Replies[T]>;
-  };
-}[Task];
+export type PartialUpdate =
+  | {
+      readonly [T in Task]: PartialOf & {
+        readonly task: T;
+        readonly phases?: undefined;
+        readonly value: DeepPartial<Replies[T]>;
+      };
+    }[Task]
+  | (PartialOf & {
+      readonly task: Exclude<Phase, 'action'>;
+      /** The phases that a brief reply is for. */
+      readonly phases: readonly Phase[];
+      readonly value: DeepPartial<Replies['brief']>;
+    });
+
+interface PartialOf {
+  readonly type: 'partial';
+  readonly attemptId: string;
+  readonly attempt: number;
+}
 
 /**
  * The next piece of the answer, while a model writes it. It is provisional until the entry `answer`: the texts since the last `answer-void`
@@ -192,9 +201,9 @@ const isSameAttempt = (
 
 /** Returns the text of the answer in a reply so far: of the call that writes it, or of one that replies to Yield, perhaps for other phases too. */
 function answerIn({ task, phases = [], value }: PartialUpdate): unknown {
-  const reply = Object(value);
-  if (task === 'synthesis') return reply.answerText;
-  return task === 'yield' || phases.includes('yield') ? (reply.yield ?? reply).answer : undefined;
+  const { answerText, answer } = Object(value);
+  if (task === 'synthesis') return answerText;
+  return task === 'yield' || phases.includes('yield') ? answer : undefined;
 }
 
 /** Returns a text without the first half of a surrogate pair at its end, which would be damaged if it were sent alone. */

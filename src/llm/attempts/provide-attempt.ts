@@ -158,7 +158,7 @@ function replyWithin(
 }
 
 /** `attempt` counts from 1. */
-type CallInfo = Pick<ReadReplyInput, 'attemptId' | 'task' | 'attempt' | 'sharedWith'>;
+type CallInfo = Pick<ReadReplyInput, 'attemptId' | 'task' | 'attempt' | 'phases'>;
 
 export interface ItemObserver {
   /** Whether the items have readers; otherwise `onItem` is not called. */

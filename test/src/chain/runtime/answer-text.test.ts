@@ -200,18 +200,17 @@ function partial(value: object, call: Partial<Pick<PartialUpdate, 'task' | 'phas
 describe('the text of the answer in one reply', () => {
   it.each<[string, object, Partial<Pick<PartialUpdate, 'task' | 'phases'>>, string]>([
     [
-      'a call that Yield shares, as its first member',
+      'a brief reply that is for Yield too',
       { answer: 'It is.' },
       { task: 'experience', phases: ['experience', 'yield'] },
       'It is.',
     ],
     [
-      'a call that Yield shares, in its part',
-      { yield: { answer: 'It is.' } },
-      { task: 'experience', phases: ['experience', 'observation', 'yield'] },
-      'It is.',
+      'a brief reply for other phases',
+      { answer: 'It is.' },
+      { task: 'experience', phases: ['experience', 'intention'] },
+      '',
     ],
-    ['a call of other phases', { answer: 'It is.' }, { task: 'experience', phases: ['experience', 'intention'] }, ''],
     ['a tool call', { answer: 'It is.' }, { task: 'continuation' }, ''],
   ])('is read from %s', async (_, value, call, expected) => {
     const stream = createEventStream([]);

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import type { Plugin } from 'vite';
+import { fileURLToPath } from 'node:url';
+import type { Plugin, Rolldown } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './test/support/slow-first.ts';
 
@@ -66,8 +67,45 @@ function pureSchemas(): Plugin {
   };
 }
 
+const nodeEntries = ['entries/index', 'entries/structured-output', 'entries/durable', 'cli/start'];
+
+/**
+ * Builds for Node: opening files is most of the time of an import, so the modules that the same of these entries need are one file, with the
+ * libraries that they need. `vite build --mode bundlers` builds one file for each module instead, because a bundler leaves out what a program
+ * does not use, and shares zod with it.
+ */
+function forNode(): Plugin {
+  const needed = nodeEntries.map(
+    (source) =>
+      [source.split('/').at(-1) ?? '', new Set([fileURLToPath(new URL(`src/${source}.ts`, import.meta.url))])] as const,
+  );
+  function fileOf(id: string, context: Rolldown.ChunkingContext): string | null {
+    for (const [, modules] of needed)
+      for (const module of modules)
+        for (const imported of context.getModuleInfo(module)?.importedIds ?? []) modules.add(imported);
+    const name = needed.flatMap(([each, modules]) => (modules.has(id) ? [each] : [])).join('-');
+    return context.getModuleInfo(id)?.isEntry || ['', 'start'].includes(name) ? null : name;
+  }
+  const groups = [{ debugName: 'needed together', name: fileOf, includeDependenciesRecursively: false }];
+  // npm leaves folders of this name out of a package.
+  const nameOf = ({ name }: { readonly name: string }) => `${name.replaceAll('node_modules', 'libraries')}.js`;
+  const one = { input: { cli: 'src/cli/main.ts' }, output: { codeSplitting: { groups } } };
+  const each = { output: { preserveModules: true, entryFileNames: nameOf } };
+  return {
+    name: 'for-node',
+    apply: 'build',
+    config: (_, { mode }) =>
+      mode === 'bundlers'
+        ? { build: { outDir: 'dist/bundlers', rolldownOptions: each } }
+        : {
+            build: { rolldownOptions: one },
+            ssr: { noExternal: ['zod', 'jsonriver', 'stemmer', 'eventsource-parser'] },
+          },
+  };
+}
+
 export default defineConfig({
-  plugins: [pureSchemas()],
+  plugins: [pureSchemas(), forNode()],
   build: {
     target: 'node20',
     outDir: 'dist',
@@ -75,7 +113,7 @@ export default defineConfig({
     sourcemap: false,
     ssr: true,
     rolldownOptions: {
-      input: { ...entry, cli: 'src/cli/main.ts' },
+      input: entry,
       output: { entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' },
     },
   },

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { describe, expect, it } from 'vitest';
@@ -54,5 +55,25 @@ describe('the package', () => {
     const made = ['dist', 'node_modules', 'coverage'];
     const there = readdirSync('.').filter((name) => !name.startsWith('.git') && !made.includes(name));
     expect(there.filter((name) => !name.startsWith('.') && ![...known, ...configured].includes(name))).toEqual([]);
+  });
+
+  it('has zod inside for Node, and converts and validates schemas of the copy that a program imports', () => {
+    const program = `
+      import { createStructuredOutput, definePrompt, createPostChain, prompts } from 'postchain';
+      import { replies, scriptedModel } from 'postchain/testing';
+      import * as z from 'zod';
+      import * as mini from 'zod/mini';
+      const model = scriptedModel({ output: [{ n: 0 }, { n: 2 }], intention: [{ ...replies.intention, mood: 'calm' }] });
+      const schema = z.object({ n: z.int().min(1) });
+      const value = await createStructuredOutput({ model, schema, prompt: 'How many?' }).value;
+      const mood = mini.string().check(mini.describe('one word'));
+      const intention = definePrompt({ ...prompts.intention, output: mini.extend(prompts.intention.output, { mood }) });
+      await createPostChain({ model, profile: 'thorough', prompts: { intention } }).run({ request: 'Is it so?' }).answer;
+      const { outputSchema } = model.calls.find(({ task }) => task === 'intention');
+      console.log(JSON.stringify([value, outputSchema.properties.mood]));`;
+    const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+    expect(JSON.parse(printed)).toEqual([{ n: 2 }, { type: 'string', description: 'one word' }]);
+    for (const file of ['index.js', ...readdirSync('dist/chunks').map((name) => `chunks/${name}`)])
+      expect(readFileSync(`dist/${file}`, 'utf8'), file).not.toMatch(/from "zod/u);
   });
 });

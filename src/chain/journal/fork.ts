@@ -4,7 +4,6 @@ import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { CallEvent, ChainEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
-import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
@@ -20,6 +19,7 @@ import type { ChainParts } from '../runtime/actors.ts';
 import { type CallSubject, describeCall } from '../runtime/describe-call.ts';
 import { attachRun, type ChainHost, chainInputFrom, createFeed, productOf, type Run } from '../runtime/run.ts';
 import { createChainInput, type RunOptions } from '../runtime/run-options.ts';
+import { readNumber } from './changed-numbers.ts';
 import { runStartOf } from './journal-format.ts';
 import { replyValue } from './phase-finding.ts';
 import { createPromptReader, createPromptWriter, type PromptParts } from './recorded-prompts.ts';
@@ -199,8 +199,6 @@ interface ParsedChanges {
   readonly change: (recorded: RecordedReply) => CallEvent;
 }
 
-const NUMBERS = { limits: limitsSchema.shape, thresholds: thresholdsSchema.shape } as const;
-
 /** Validates changes. `from` is the index of the branch point. Throws `invalid_option`. */
 function readChanges(changes: ForkChanges, entries: readonly JournalEntry[], from: number): ParsedChanges {
   const numbers: { limits: Record<string, number>; thresholds: Record<string, number> } = {
@@ -224,22 +222,6 @@ function readChanges(changes: ForkChanges, entries: readonly JournalEntry[], fro
     events: [...(adjusts ? [{ type: 'run.adjusted' as const, ...numbers }] : []), ...directed],
     change: changeReply(reply, next),
   };
-}
-
-/** Returns the limit or threshold at a path, within the range that a chain accepts. Throws `invalid_option`. */
-export function readNumber(
-  root: 'limits' | 'thresholds',
-  [name = '', ...more]: readonly string[],
-  path: string,
-  value: unknown,
-): Readonly<Record<string, number>> {
-  const shape: Readonly<Record<string, z.ZodMiniType>> = NUMBERS[root];
-  const schema = more.length === 0 && Object.hasOwn(shape, name) ? shape[name] : undefined;
-  if (schema === undefined)
-    throw invalidChange(`"${path}" does not exist; expected one of ${Object.keys(shape).join(', ')}`);
-  const read = schema.safeParse(value);
-  if (!read.success) throw invalidOption(path, value, read.error);
-  return { [name]: value as number };
 }
 
 function parsePhase(path: string, value: unknown): string {

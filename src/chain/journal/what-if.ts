@@ -3,7 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import { decideAgain, type NumberChanges } from '../../../machines/policies/decisions.ts';
-import { readNumber } from './fork.ts';
+import { readNumber } from './changed-numbers.ts';
 import { runStartOf } from './journal-format.ts';
 import { type StateAfter, stateSteps } from './state-at.ts';
 

@@ -32,7 +32,8 @@ export interface InstrumentedMachine<Machine extends AnyStateMachine> {
 
 /**
  * Returns a copy of a machine that behaves the same and records its transitions, guard results and entered states. XState reports neither
- * false guards nor, for pure steps, the transitions taken. Each guard is evaluated twice to detect nondeterminism.
+ * false guards nor, for pure steps, the transitions taken. To detect nondeterminism, a guard is evaluated twice in its first evaluations and in
+ * some of the later ones.
  */
 export function instrumentMachine<Machine extends AnyStateMachine>(machine: Machine): InstrumentedMachine<Machine> {
   const copy = machine.provide({}) as Machine;
@@ -52,7 +53,7 @@ export function instrumentMachine<Machine extends AnyStateMachine>(machine: Mach
     replaceBehavior(transition, {
       guard:
         guard &&
-        evaluatedTwice(guard, (first, second) => {
+        reportingGuard(guard, (first, second) => {
           if (first !== second) nondeterministicGuard ??= index;
           guards.push({ transition: index, holds: first });
         }),
@@ -81,9 +82,16 @@ export function instrumentMachine<Machine extends AnyStateMachine>(machine: Mach
 
 type Guard = NonNullable<AnyTransitionDefinition['guard']>;
 
+const FIRST_EVALUATIONS = 64;
+
 /** Wraps a guard in XState's own `and` and `or`, so that named, parameterized and composed guards work unchanged. */
-function evaluatedTwice(guard: Guard, report: (first: boolean, second: boolean) => void): Guard {
+function reportingGuard(guard: Guard, report: (first: boolean, second: boolean) => void): Guard {
   const results = [false, false];
+  let evaluations = 0;
+  const once = (): boolean => {
+    evaluations += 1;
+    return evaluations > FIRST_EVALUATIONS && evaluations % FIRST_EVALUATIONS !== 0;
+  };
   const record = (turn: number, holds: boolean): true => {
     results[turn] = holds;
     return true;
@@ -94,5 +102,6 @@ function evaluatedTwice(guard: Guard, report: (first: boolean, second: boolean) 
     report(first, second);
     return first;
   };
-  return and([evaluate(0), evaluate(1), firstResult]) as Guard;
+  const sameAgain = (): boolean => once() && record(1, results[0] === true);
+  return and([evaluate(0), or([sameAgain, evaluate(1)]), firstResult]) as Guard;
 }

@@ -9,8 +9,8 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 13880, exported: 516, floors: 20 },
   'machines/policies': { lines: 7070, exported: 319, floors: 8 },
-  'src/chain': { lines: 5610, exported: 119, floors: 9 },
-  'src/cli': { lines: 3800, exported: 84, floors: 12 },
+  'src/chain': { lines: 5630, exported: 119, floors: 9 },
+  'src/cli': { lines: 3810, exported: 85, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 6680, exported: 109, floors: 8 },
   'src/entries': { lines: 370, exported: 0, floors: 1 },
@@ -19,10 +19,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/internal': { lines: 1840, exported: 100, floors: 4 },
   'src/llm': { lines: 4160, exported: 61, floors: 10 },
   'src/models': { lines: 3880, exported: 62, floors: 5 },
-  'src/testing': { lines: 4040, exported: 97, floors: 9 },
+  'src/testing': { lines: 4050, exported: 97, floors: 9 },
   'src/tools': { lines: 1710, exported: 25, floors: 6 },
   inspector: { lines: 18180, exported: 306, floors: 13 },
-  test: { lines: 63180, exported: 368, floors: 7 },
+  test: { lines: 63240, exported: 368, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

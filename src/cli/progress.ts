@@ -78,6 +78,7 @@ function createFindings(): (entry: JournalEntry) => string {
       replies.set(call?.attemptId, { task: call?.task, value });
     }
     if (entry.type !== 'phase-end') return '';
+    if (entry.failure === null && entry.attemptId === null) return 'no model call';
     const reply = replies.get(entry.attemptId ?? '');
     const finding = phaseFinding(entry.phase, reply?.value);
     return finding === '' || reply?.task === entry.phase ? finding : `${finding} (call of ${reply?.task})`;

@@ -1,7 +1,7 @@
 import type { EarlyReply } from '../../../machines/contracts/attempt.ts';
 import type { CallEvent } from '../../../machines/contracts/events.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
-import type { Replies } from '../../../machines/contracts/phase-io.ts';
+import type { BriefReply, Replies } from '../../../machines/contracts/phase-io.ts';
 import { count } from '../../internal/printable.ts';
 
 const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
@@ -23,6 +23,22 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
   yield: ({ confidence }) => confidenceText('answer', confidence),
 };
 
+/** What a brief reply says about each phase that it is for. */
+const BRIEF_FINDINGS: { readonly [P in Exclude<Phase, 'action'>]: (reply: BriefReply) => string } = {
+  experience: (reply) => {
+    const [irrelevant, missing] = [exceptionsIn(reply, 'irrelevant'), exceptionsIn(reply, 'missing')];
+    const relevance = irrelevant === 0 ? 'all relevant' : `${irrelevant} irrelevant`;
+    return confidenceText(missing === 0 ? relevance : `${relevance}, ${missing} missing`, reply.confidence);
+  },
+  intention: (reply) => (exceptionsIn(reply, 'unclear') === 0 ? 'request is clear' : 'request is unclear'),
+  observation: (reply) => count(exceptionsIn(reply, 'insight'), 'insight'),
+  understanding: (reply) => `${count(exceptionsIn(reply, 'irrelevant'), 'message')} assessed`,
+  yield: ({ confidence }) => confidenceText('answer', confidence),
+};
+
+const exceptionsIn = ({ except }: BriefReply, kind: BriefReply['except'][number]['kind']): number =>
+  except.filter((exception) => exception.kind === kind).length;
+
 const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
 
 /** Returns the value of the reply that a model call ended with, whether it started early or not; undefined if there is none. */
@@ -37,6 +53,7 @@ export function replyValue({ actor, event }: { readonly actor: string; readonly 
  */
 export function phaseFinding(phase: Phase, reply: unknown): string {
   try {
+    if (phase !== 'action' && Object.hasOwn(Object(reply), 'enough')) return BRIEF_FINDINGS[phase](reply as BriefReply);
     const part = Object.hasOwn(Object(reply), phase) ? (reply as Record<Phase, unknown>)[phase] : reply;
     return (FINDINGS[phase] as (reply: unknown) => string)(part);
   } catch {

@@ -13,7 +13,7 @@ describe('postchain run', () => {
   it('[Y10] answers the README’s question from the documents and cites file and line', async () => {
     const { code, stdout, stderr } = await cli('run', QUESTION, '--docs', 'docs');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^Answer \(confidence 0\.\d\d · completed · 1 cycle · 4 model calls\)/);
+    expect(stdout).toMatch(/^Answer \(confidence 0\.\d\d · completed · 1 cycle · 2 model calls\)/);
     for (const rule of ['Cycle limit', 'Budget', 'Confidence', 'Convergence', 'Task complete', 'Loop'])
       expect(stdout).toContain(rule);
     expect(stdout.indexOf('Cycle limit')).toBeLessThan(stdout.indexOf('Confidence'));
@@ -63,7 +63,7 @@ describe('postchain run', () => {
     const timeless = (text: string) => text.replace(/"totalMs": \{[^}]*\}/, '');
     expect({ ...json, stdout: timeless(json.stdout) }).toEqual({ ...short, stdout: timeless(short.stdout) });
     expect(json.stderr).toBe('');
-    expect(markdown.stdout).toMatch(/^## Answer\n\n\*confidence 0\.\d\d · completed · 1 cycle · 4 model calls\*\n\n/);
+    expect(markdown.stdout).toMatch(/^## Answer\n\n\*confidence 0\.\d\d · completed · 1 cycle · 2 model calls\*\n\n/);
     expect(markdown.stdout).toMatch(/\n\n## Sources\n\n- `docs\/yield\.md:\d+-\d+`\n {2}> /);
     expect(markdown.stderr).toMatch(/^ {2}decision /m);
     expect(markdown.stdout).not.toContain('\u001b');

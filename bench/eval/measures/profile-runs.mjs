@@ -54,10 +54,9 @@ function decisionsOf({ journal }, { status, metadata }) {
  *
  * @param {string} measure The name of the measure, without that of the profile.
  * @param {readonly (readonly [label: string, Runs])[]} rows
- * @param {Pick<Result, 'atLeast'>} [target]
  * @returns {readonly Result[]}
  */
-export function agreements(measure, rows, target = {}) {
+export function agreements(measure, rows) {
   const agrees = (/** @type {Named} */ name, /** @type {Runs} */ runs) =>
     runs[name].decisions === runs[REFERENCE].decisions;
   const share = (/** @type {Named} */ name) => rows.filter(([, runs]) => agrees(name, runs)).length / rows.length;
@@ -68,7 +67,6 @@ export function agreements(measure, rows, target = {}) {
       measure: `${measure}_${name}`,
       value: share(name),
       unit: `runs with the same phases, decisions and status as in ${REFERENCE}`,
-      ...target,
       rows: rows.length,
       baselines: { [BY_POLICY]: share(BY_POLICY) },
       detail: {

@@ -21,6 +21,7 @@ const ROUNDS = 5;
  */
 const CONTENDERS = [
   { name: 'AI SDK, tool loop', module: 'ai-sdk', calls: 2 },
+  { name: 'AI SDK, one plain call', module: 'ai-sdk-plain', calls: 1 },
   { name: 'LangGraph.js, ReAct agent', module: 'langgraph', calls: 2 },
   { name: 'PostChain thorough', module: 'postchain', calls: 7, profile: 'thorough' },
   { name: 'PostChain balanced', module: 'postchain', calls: 2, limit: 2, profile: 'balanced' },
@@ -34,6 +35,9 @@ const CONTENDERS = [
   },
 ];
 const BASE = 'AI SDK, tool loop';
+const PLAIN = 'AI SDK, one plain call';
+/** The highest ratio of the time to the first text with `lean` to that of a plain call with the same passages. */
+const FIRST_TEXT_LIMIT = 1.2;
 
 const PROFILES = /** @type {const} */ (['thorough', 'balanced', 'lean']);
 const LEAST_SHARE = 0.8;
@@ -78,12 +82,23 @@ async function measureAnswers() {
  */
 function answerGrid(samples) {
   const lines = CONTENDERS.map(({ name }) => {
-    const of = (/** @type {keyof Answered} */ key) => median((samples[name] ?? []).map((sample) => sample[key]));
+    const of = (/** @type {'calls' | 'inputTokens' | 'cachedTokens' | 'outputTokens' | 'microseconds'} */ key) =>
+      median((samples[name] ?? []).map((sample) => sample[key]));
     const tokens = [of('inputTokens'), of('cachedTokens'), of('outputTokens')];
-    return [name, of('calls'), ...tokens, Math.round(of('microseconds') / 1_000)];
+    const first = (samples[name] ?? []).flatMap(({ firstText }) => (firstText === null ? [] : [firstText]));
+    const firstMs = first.length === 0 ? '–' : Math.round(median(first) / 1_000);
+    return [name, of('calls'), ...tokens, firstMs, Math.round(of('microseconds') / 1_000)];
   });
   return {
-    columns: ['per answer', 'calls', 'input tokens', 'of these cached', 'output tokens', 'wall time (ms)'],
+    columns: [
+      'per answer',
+      'calls',
+      'input tokens',
+      'of these cached',
+      'output tokens',
+      'first text (ms)',
+      'wall time (ms)',
+    ],
     lines,
   };
 }
@@ -94,7 +109,7 @@ function answerGrid(samples) {
  */
 function answerRows(samples) {
   const samplesOf = (/** @type {string} */ name, /** @type {keyof Answered} */ key) =>
-    (samples[name] ?? []).map((sample) => sample[key]);
+    (samples[name] ?? []).map((sample) => sample[key] ?? Number.NaN);
   const time = (/** @type {string} */ name) => row(`wall time, ${name}`, samplesOf(name, 'microseconds'));
   const times = CONTENDERS.map(({ name, other = BASE }) =>
     name === BASE ? time(name) : against(time(name), time(other)),
@@ -104,7 +119,11 @@ function answerRows(samples) {
       ? []
       : [withinLimit(row(`model calls, ${name}`, samplesOf(name, 'calls'), 'count'), `${limit} calls`, limit)],
   );
-  return [...times, ...calls];
+  const first = (/** @type {string} */ name) => row(`first text, ${name}`, samplesOf(name, 'firstText'));
+  const firsts = ['PostChain lean', 'PostChain balanced'].map((name) =>
+    against(first(name), first(PLAIN), name === 'PostChain lean' ? { limit: FIRST_TEXT_LIMIT } : {}),
+  );
+  return [...times, ...firsts, ...calls];
 }
 
 async function measurePrefixes() {

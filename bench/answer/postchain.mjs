@@ -33,8 +33,10 @@ export async function measure({ port, profile }) {
   let usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 };
   const sample = await answered(
     port,
-    async () => {
-      const { status, answerText, metadata } = await run({ request: QUESTION }).answer;
+    async (onText) => {
+      const { events, answer } = run({ request: QUESTION });
+      for await (const event of events) if (event.type === 'answer-delta') onText();
+      const { status, answerText, metadata } = await answer;
       if (status !== 'completed') throw new Error(`expected a completed answer; received ${metadata.explanation}`);
       usage = { cachedInputTokens: 0, ...metadata.usage };
       return answerText;

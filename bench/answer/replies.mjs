@@ -16,7 +16,7 @@ import { ANSWER, QUESTION, REACT } from './question.mjs';
  */
 
 /**
- * Returns the reply to a request: to a phase of PostChain, a brief one for several, to the call that writes the answer, or to a
+ * Returns the reply to a request: to a phase of PostChain, a brief one for several, to the call that writes the answer, a plain call, or a
  * ReAct loop, which first calls its search tool. Returns null for any other request.
  *
  * @param {ChatRequest} request
@@ -28,12 +28,13 @@ export function replyTo({ messages, tools, response_format: format }) {
     return hasSearched ? { text: ANSWER, tool: null } : { text: JSON.stringify({ query: QUESTION }), tool: REACT.tool };
   }
   const prompt = textOf(messages.at(-1));
+  if (format === undefined) return { text: ANSWER, tool: null };
   const ids = idsIn(prompt);
-  if (format?.json_schema.name === 'brief_reply') {
+  if (format.json_schema.name === 'brief_reply') {
     const reply = briefReply(prompt, prompt.endsWith('Answer the request.') ? ANSWER : READING);
     return { text: JSON.stringify(inFull(reply, format)), tool: null };
   }
-  if (format?.json_schema.name === 'synthesis_reply') return { text: JSON.stringify(writtenAnswer(ids)), tool: null };
+  if (format.json_schema.name === 'synthesis_reply') return { text: JSON.stringify(writtenAnswer(ids)), tool: null };
   const member = /Reply with the member "(.*?)" only\./u.exec(prompt)?.[1];
   const phase = PHASES.find((one) => one === member);
   return phase === undefined

@@ -34,8 +34,8 @@ export async function measure({ port, profile }) {
   const sample = await answered(
     port,
     async () => {
-      const { status, answerText, metadata } = await run({ request: QUESTION }).answer;
-      if (status !== 'completed') throw new Error(`expected a completed answer; received ${metadata.explanation}`);
+      const { status, answerText, metadata, notes } = await run({ request: QUESTION }).answer;
+      if (status !== 'completed') throw new Error(`expected a completed answer; received ${notes}`);
       usage = { cachedInputTokens: 0, ...metadata.usage };
       return answerText;
     },

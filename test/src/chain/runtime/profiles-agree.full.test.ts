@@ -37,10 +37,10 @@ function courseOf({ run, answer }: Ended) {
 
 /** The answer, with what surrounds it unless no call of its own wrote it. */
 function answerOf(ended: Ended): object {
-  const { answerText, confidence, notes, sources, usedStepIds, ttlExhausted, metadata } = ended.answer;
+  const { answerText, confidence, notes, sources, usedStepIds, ttlExhausted, reasons, metadata } = ended.answer;
   if (isAnswerOfYield(ended)) return { answerText, confidence };
-  const { explanation, missingFields, synthesis } = metadata;
-  return { answerText, confidence, notes, sources, usedStepIds, ttlExhausted, explanation, missingFields, synthesis };
+  const { missingFields, synthesis } = metadata;
+  return { answerText, confidence, notes, sources, usedStepIds, ttlExhausted, reasons, missingFields, synthesis };
 }
 
 /** The answer that Yield gave last. */

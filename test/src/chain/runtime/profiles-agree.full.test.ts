@@ -18,6 +18,9 @@ const settings = fc.record({
 });
 const profiles = fc.oneof(fc.constantFrom('balanced' as const, 'lean' as const), settings);
 
+/** They depend on the text, and so on whether a call of its own wrote it. */
+const REASONS_OF_TEXT: ReadonlySet<string> = new Set(['no_evidence', 'contradicted', 'not_grounded', 'low_confidence']);
+
 /** What the chart did until it left its phases. The clock differs: a call that starts early, or is retried, moves it. */
 function courseOf({ run, answer }: Ended) {
   const { assessment, results, interruption, messages, failures } = run.actor.getSnapshot().context;
@@ -25,8 +28,7 @@ function courseOf({ run, answer }: Ended) {
     phases: phasesOf(run),
     decisions: entriesOf(run, 'decision').map(({ decision }) => decision),
     cycles: answer.metadata.cycles,
-    status: answer.status,
-    reason: answer.metadata.reason,
+    reasons: answer.reasons.filter(({ code }) => !REASONS_OF_TEXT.has(code)),
     interruption,
     assessment,
     replies: Object.values(results).map((result) => result?.reply),

@@ -7,7 +7,7 @@ import type { YieldReply } from '../contracts/phase-io.ts';
 import { checkText, gradeByDefault, supportFor, type TextCheck } from '../heuristics/default-grader.ts';
 import type { Compared } from '../heuristics/grounding.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
-import { FAILED_TAG } from './context.ts';
+import { FAILED_TAG, REQUEST } from './context.ts';
 import { withLabels } from './message-parts.ts';
 import { instructionsFor } from './usage.ts';
 
@@ -110,7 +110,9 @@ function comparedWith(
   messages: readonly Message[],
 ): readonly EvidenceText[] | null {
   if (!isCheckable(run, messages)) return null;
-  const evidence = evidenceIn(messages);
+  // What the user said before supports an answer as well: "What is my name?"
+  const said = messages.filter(({ role, id }) => role === 'user' && id !== REQUEST);
+  const evidence = [...evidenceIn(messages), ...said];
   return evidence.length === 0 ? UNRELATED : evidence;
 }
 

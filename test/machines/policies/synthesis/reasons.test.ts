@@ -87,6 +87,14 @@ describe('what the engine knows against an answer', () => {
     ['an answer without documents', { text: WRONG, messages: [], changes: { hasDocuments: false } }],
     ['a text that was requested', { text: 'Dawn gilds the roofs.', changes: { request: 'Write a poem about Rome.' } }],
     ['a yes', { text: 'Yes.' }],
+    [
+      'what the user said before',
+      {
+        text: 'Your name is Ada.',
+        messages: [found, aMessage({ id: 'h1', role: 'user', phase: null, content: 'Hello, my name is Ada.' })],
+        changes: { request: 'What is my name?' },
+      },
+    ],
   ])('[S1] nothing, for %s', (_, given) => {
     expect(answerWith(given)).toMatchObject({ status: 'completed', reasons: [] });
   });

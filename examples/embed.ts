@@ -8,5 +8,6 @@ const run = chain.run({ request: 'What does the Yield phase decide?' });
 for await (const event of run.events) {
   if (event.type === 'decision') console.log(event.decision.rationale);
 }
-const { answerText, sources } = await run.answer;
+const { answerText, reasons, sources } = await run.answer;
+for (const { message } of reasons) console.warn(message);
 console.log(answerText, sources);

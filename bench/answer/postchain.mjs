@@ -36,8 +36,8 @@ export async function measure({ port, profile }) {
     async (onText) => {
       const { events, answer } = run({ request: QUESTION });
       for await (const event of events) if (event.type === 'answer-delta') onText();
-      const { status, answerText, metadata } = await answer;
-      if (status !== 'completed') throw new Error(`expected a completed answer; received ${metadata.explanation}`);
+      const { status, answerText, metadata, notes } = await answer;
+      if (status !== 'completed') throw new Error(`expected a completed answer; received ${notes}`);
       usage = { cachedInputTokens: 0, ...metadata.usage };
       return answerText;
     },

@@ -1,10 +1,15 @@
 import type { FinalAnswer } from 'postchain';
 
 export function AnswerView({ answer }: { readonly answer: FinalAnswer }) {
-  const { answerText, confidence, sources, status, metadata } = answer;
+  const { answerText, confidence, reasons, sources, status } = answer;
   return (
     <section aria-labelledby="answer-title" className="answer">
       <h2 id="answer-title">Answer</h2>
+      {reasons.map(({ code, message }) => (
+        <p key={code + message} className="hint">
+          {message}
+        </p>
+      ))}
       <p className="text">{answerText}</p>
       <p>
         <label>
@@ -12,7 +17,6 @@ export function AnswerView({ answer }: { readonly answer: FinalAnswer }) {
         </label>{' '}
         {Math.round(confidence * 100)} %, {status}
       </p>
-      {metadata.degraded && <p className="hint">{metadata.explanation}</p>}
       {sources.length > 0 && <h3>Sources</h3>}
       <ol className="list">
         {sources.map(({ messageId, path, startLine, endLine, quote }) => (

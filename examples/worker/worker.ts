@@ -6,7 +6,8 @@ const chain = createPostChain({ documents });
 export default {
   async fetch(request: Request): Promise<Response> {
     const question = new URL(request.url).searchParams.get('question') ?? '';
-    const { answerText, sources } = await chain.run({ request: question, signal: request.signal }).answer;
-    return Response.json({ answerText, sources });
+    const { status, reasons, answerText, sources } = await chain.run({ request: question, signal: request.signal })
+      .answer;
+    return Response.json({ status, reasons, answerText, sources });
   },
 };

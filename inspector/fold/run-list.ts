@@ -15,7 +15,7 @@ const tokensOf = ({ summary }: InspectedRun): number | null =>
 export const SORT_COLUMNS = [
   { name: 'status', title: 'Status', of: ({ status }) => status },
   { name: 'question', title: 'Question', of: ({ title }) => title.toLowerCase() },
-  { name: 'rule', title: 'Ended by', of: ({ summary }) => summary?.rule ?? (summary?.explanation || null) },
+  { name: 'rule', title: 'Ended by', of: ({ summary }) => summary?.explanation || (summary?.rule ?? null) },
   { name: 'cycles', title: 'Cycles', of: ({ summary }) => summary?.cycles ?? null, isDescending: true },
   { name: 'calls', title: 'Calls', of: ({ summary }) => summary?.modelCalls ?? null, isDescending: true },
   { name: 'tokens', title: 'Tokens', of: tokensOf, isDescending: true },

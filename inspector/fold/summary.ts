@@ -1,4 +1,4 @@
-import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { addUsage } from '../../machines/policies/usage.ts';
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
@@ -63,9 +63,8 @@ export function statusReason(run: InspectedRun, log: RunLog, fold: RunFold, coun
   const answer = answerUpTo(log, fold, count - 1)?.answer;
   const phase = fold.spans.phases.at(-1);
   if (answer !== undefined) {
-    const { decision, explanation } = answer.metadata;
-    if (answer.status !== 'completed' && explanation !== '') return explanation;
-    if (decision?.complete !== true) return explanation;
+    const { decision } = answer.metadata;
+    if (answer.reasons.length > 0 || decision?.complete !== true) return explanationOf(answer);
     const reason = `${decisionReason(decision, runStart(log)?.thresholds ?? null)}, in cycle ${decision.cycle}`;
     const { confidence } = answer;
     // The decision rates Yield's answer, from which the final one is written.

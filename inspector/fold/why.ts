@@ -1,5 +1,5 @@
 import { refusalText } from '../../machines/contracts/events.ts';
-import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
@@ -251,11 +251,12 @@ function findTransition({ log, fold, at }: WhyView, matches: (by: Transition) =>
   });
 }
 
-function whyEnded({ status, metadata }: FinalAnswer, { log, fold, at }: WhyView, index: ChartIndex): Why {
-  const { reason, explanation, missingFields, decision } = metadata;
+function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartIndex): Why {
+  const { status, reasons, metadata } = answer;
+  const { reason, missingFields, decision } = metadata;
   const facts: WhyFact[] = [];
   if (reason !== null) facts.push({ label: 'Reason', text: reason.replaceAll('_', ' ') });
-  if (explanation !== '') facts.push({ label: 'Explanation', text: explanation, verbatim: true });
+  if (reasons.length > 0) facts.push({ label: 'Explanation', text: explanationOf(answer), verbatim: true });
   if (missingFields.length > 0) facts.push({ label: 'Missing', text: missingFields.join(', ') });
   const decided = decision?.complete === true ? decision : null;
   if (decided !== null) {

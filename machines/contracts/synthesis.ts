@@ -40,33 +40,74 @@ export type SynthesisOutcome = { readonly usage: Usage } & (
   | { readonly type: 'composed'; readonly why: string }
 );
 
-/** Why an answer is degraded, the most important first. */
-const degradationSchema = z.enum([
+const count = z.int().check(z.gte(0));
+const amount = z.number().check(z.gte(0));
+
+/** The codes of the reasons without values. */
+const PLAIN_CODES = [
   'cancelled',
   'interrupted',
   'model_unavailable',
   'incomplete_state',
-  'deadline_passed',
   'budget_exhausted',
-  'prose_replies',
   'decider_failed',
   'no_evidence',
-  'cycle_limit_reached',
   'zero_passes',
   'loop_detected',
   'not_converged',
-  'source_failed',
+  'search_failed',
+] as const;
+
+/** In words: sentences on one line. */
+const message = z.string();
+
+/** A reason that stands against an answer, with the values that were compared. */
+const reasonSchema = z.discriminatedUnion('code', [
+  z.object({ code: z.enum(PLAIN_CODES), message }),
+  z.object({ code: z.literal('deadline_passed'), message, limitMs: z.nullable(amount) }),
+  /** The tasks that the model answered in prose. */
+  z.object({ code: z.literal('prose_replies'), message, tasks: z.readonly(z.array(z.string())) }),
+  /** The messages that have other numbers than the answer. */
+  z.object({ code: z.literal('contradicted'), message, by: z.readonly(z.array(z.string())) }),
+  z.object({ code: z.literal('not_grounded'), message, score: unitSchema, threshold: unitSchema }),
+  z.object({ code: z.literal('capability_failed'), message, capability: z.string() }),
+  /** `runs`: the capability runs of the request; `limit`: how many it may have. */
+  z.object({ code: z.literal('rounds_ended'), message, runs: count, limit: count }),
+  z.object({ code: z.literal('cycle_limit_reached'), message, cycles: count, limit: z.nullable(count) }),
+  z.object({ code: z.literal('context_over_limit'), message, excessTokens: count }),
+  z.object({ code: z.literal('synthesis_failed'), message, fallback: z.enum(FALLBACKS) }),
+  z.object({ code: z.literal('low_confidence'), message, confidence: unitSchema, threshold: unitSchema }),
+]);
+export type AnswerReason = Readonly<z.infer<typeof reasonSchema>>;
+
+const reasonCodeSchema = z.enum([
+  ...PLAIN_CODES,
+  'deadline_passed',
+  'prose_replies',
+  'contradicted',
+  'not_grounded',
+  'capability_failed',
+  'rounds_ended',
+  'cycle_limit_reached',
   'context_over_limit',
   'synthesis_failed',
-]);
-export type Degradation = z.infer<typeof degradationSchema>;
+  'low_confidence',
+] as const satisfies readonly AnswerReason['code'][]);
+
+/**
+ * How far the gathered text supports the answer, and how far it must: otherwise the answer is not grounded. `unsupported` are the
+ * sentences with less support than that: `text === answerText.slice(start, end)`, in UTF-16 units.
+ */
+const groundingSchema = z.object({
+  score: unitSchema,
+  threshold: unitSchema,
+  unsupported: z.readonly(z.array(z.object({ text: z.string(), start: count, end: count }))),
+});
 
 /** A source of the answer, by file and line. */
 const citationSchema = z.extend(sourceSchema, { messageId: z.string(), quote: z.string() });
 export type Citation = Readonly<z.infer<typeof citationSchema>>;
 
-const count = z.int().check(z.gte(0));
-const amount = z.number().check(z.gte(0));
 const counted = z.object({ limit: z.nullable(count), used: count, left: z.nullable(count) });
 
 /**
@@ -91,12 +132,17 @@ export const finalAnswerSchema = z.object({
   usedStepIds: z.readonly(z.array(z.string())),
   notes: z.string(),
   ttlExhausted: z.boolean(),
+  /** `completed` if no reason stands against the answer. */
   status: z.enum(['completed', 'degraded', 'cancelled']),
+  /** The most important first. */
+  reasons: z.readonly(z.array(reasonSchema)),
+  /** Null if there was nothing to compare the answer with. */
+  grounding: z.nullable(groundingSchema),
   sources: z.readonly(z.array(citationSchema)),
   metadata: z.object({
     degraded: z.boolean(),
-    reason: z.nullable(degradationSchema),
-    explanation: z.string(),
+    /** The code of the first reason. */
+    reason: z.nullable(reasonCodeSchema),
     missingFields: z.readonly(z.array(z.string())),
     /** Who wrote the text; if it was not the model, what prevented that, and the error. */
     synthesis: z.object({
@@ -129,6 +175,10 @@ export const finalAnswerSchema = z.object({
   }),
 });
 export type FinalAnswer = Readonly<z.infer<typeof finalAnswerSchema>>;
+
+/** Returns all that stands against an answer, in words; empty if nothing does. */
+export const explanationOf = ({ reasons }: Pick<FinalAnswer, 'reasons'>): string =>
+  reasons.map(({ message }) => message).join(' ');
 
 const filled = z.string().check(z.refine(hasVisibleText, 'expected a string with visible text'));
 

@@ -1,9 +1,17 @@
 import type { AnswerGrades, EvidenceText, GradingInput } from '../contracts/grading.ts';
 import { type ClosingFeature, closingFeatures } from './closing.ts';
 import { contradictionsIn } from './contradiction.ts';
-import { type CompletionFeature, completionFeatures, groundingOf } from './grounding.ts';
+import {
+  type Compared,
+  type CompletionFeature,
+  checkSentences,
+  completionFeatures,
+  groundingOf,
+  type SentenceCheck,
+  supportOf,
+} from './grounding.ts';
 import { isNoAnswer } from './no-answer.ts';
-import { type Features, type Reading, readEvidence, readStart } from './reading.ts';
+import { type Features, type Reading, readEvidence, readStart, START_CHARS } from './reading.ts';
 import { type SufficiencyFeature, shareInOneSentence, sufficiencyFeatures } from './sufficiency.ts';
 import { CLOSING_WEIGHTS, COMPLETION_WEIGHTS, probability, SUFFICIENCY_WEIGHTS } from './weights.ts';
 
@@ -57,8 +65,6 @@ function featuresOf({ request, evidence, dialogue }: GradingInput, readings: Rea
   };
 }
 
-/** A name or number that no text has is probably invented. */
-const INVENTED_FACTOR = 0.5;
 /** Asks for a text that needs no source. */
 const INVENTION =
   /^\W*(?:please |bitte )?(?:write|compose|draft|invent|imagine|translate|rewrite|paraphrase|schreib|verfasse|dichte|übersetze|écri[st]|rédige|traduis|escribe|redacta|traduce|scrivi|escreva|写|翻译|書いて)/iu;
@@ -66,20 +72,59 @@ const INVENTION =
 const asksForInvention = (request: string): boolean => INVENTION.test(request.slice(0, 100));
 
 /** Returns how far evidence supports an answer, 0..1; null if there is nothing to check. */
-export function supportFor(request: string, answer: string, evidence: readonly EvidenceText[]): number | null {
-  return answerSupport(request, answer)(evidence);
+export function supportFor(
+  request: string,
+  answer: string,
+  evidence: readonly EvidenceText[],
+  compared?: Compared,
+): number | null {
+  return answerSupport(request, answer, compared)(evidence);
 }
 
 /** Returns the same for any evidence, and reads request and answer once. */
-export function answerSupport(asked: string, given: string): (evidence: readonly EvidenceText[]) => number | null {
+export function answerSupport(
+  asked: string,
+  given: string,
+  compared: Compared = 'words',
+): (evidence: readonly EvidenceText[]) => number | null {
   const [request, answer] = [readStart(asked), readStart(given)];
-  return (evidence) => supportIn(asked, { request, answer, texts: readEvidence(evidence) });
+  return (evidence) => supportIn(asked, { request, answer, texts: readEvidence(evidence) }, compared);
 }
 
-function supportIn(asked: string, { request, answer, texts }: Readings): number | null {
+function supportIn(asked: string, { request, answer, texts }: Readings, compared?: Compared): number | null {
   if (asksForInvention(asked)) return null;
-  const { support, inventsName } = groundingOf(answer, request, texts);
-  return support === null ? null : support * (inventsName ? INVENTED_FACTOR : 1);
+  const { support, inventsName } = groundingOf(answer, request, texts, compared);
+  return support === null ? null : supportOf({ support, inventsName });
+}
+
+/** How far evidence supports a text, 0..1, which of its sentences it does not support, and the ids of the texts that contradict it. */
+export interface TextCheck {
+  readonly support: number;
+  readonly unsupported: SentenceCheck['unsupported'];
+  readonly contradictedBy: readonly string[];
+}
+
+/** Compares an answer with evidence, also sentence by sentence; null if there is nothing to check. `required`: 0..1. */
+export function checkText(
+  asked: string,
+  given: string,
+  evidence: readonly EvidenceText[],
+  required: number,
+  compared: Compared,
+): TextCheck | null {
+  const [request, answer, texts] = [readStart(asked), readStart(given), readEvidence(evidence)];
+  const support = supportIn(asked, { request, answer, texts }, compared);
+  if (support === null) return null;
+  const { unsupported, contradicting } = checkSentences(
+    given.slice(0, START_CHARS),
+    answer,
+    request,
+    texts,
+    required,
+    compared,
+  );
+  const ids = evidence.filter((text) => contradicting.some((one) => readEvidence([text])[0] === one));
+  return { support, unsupported, contradictedBy: ids.map(({ id }) => id) };
 }
 
 /** Returns how far evidence suffices, 0..1: several texts together, or one sentence, of which missing words count twice. */

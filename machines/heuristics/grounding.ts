@@ -1,5 +1,6 @@
+import { sentencesOf } from '../text/sentences.ts';
 import { isUnspaced } from '../text/words.ts';
-import { type Features, FULL_LENGTH, type Reading, shareOf, spaced, type Word, weightIn } from './reading.ts';
+import { type Features, FULL_LENGTH, type Reading, read, shareOf, spaced, type Word, weightIn } from './reading.ts';
 
 /** How evidence supports an answer. */
 interface Grounding {
@@ -32,32 +33,159 @@ function isBare(answer: Reading): boolean {
  * has no others), weighted by how few sentences have them, names and numbers more, short
  * words less. Linear in the texts.
  */
-export function groundingOf(answer: Reading, request: Reading, texts: readonly Reading[]): Grounding {
+export function groundingOf(
+  answer: Reading,
+  request: Reading,
+  texts: readonly Reading[],
+  compared: Compared = 'words',
+): Grounding {
   const nothing = { support: null, verbatim: false, inventsName: false };
   if (texts.length === 0 || answer.words.length === 0 || isBare(answer)) return nothing;
-  const added = [...answer.terms].filter((term) => !request.terms.has(term));
-  const checked = added.length > 0 ? added : [...answer.terms];
-  const { names } = answer;
-  const isFound = (term: string) => texts.some(({ terms }) => terms.has(term));
-  const isSlight = (term: string) =>
-    term.length <= SLIGHT_LENGTH && !names.has(term) && !isUnspaced(term) && !isFound(term);
-  if (checked.every(isSlight)) return nothing;
-  const rarity = weightIn(texts, answer, true);
-  const weight = (term: string) => rarity(term) * (names.has(term) ? NAME_FACTOR : 1);
-  return {
-    support: shareOf(checked, weight)(isFound),
-    verbatim: isVerbatim(answer, request, texts),
-    inventsName: checked.some((term) => names.has(term) && !isFound(term)),
-  };
+  const scale = scaleFor(answer, request, texts, compared);
+  const measured = scale.measure(answer);
+  if (measured === null) return nothing;
+  return { ...measured, verbatim: isVerbatim(answer, request, texts, scale.isDerived) };
 }
 
-function isVerbatim(answer: Reading, request: Reading, texts: readonly Reading[]): boolean {
-  if (answer.length <= TERSE_WORDS) return texts.some((text) => has(text, withoutEnds(answer.words, texts)));
+/** Only names and numbers of an answer are compared with the output of programs, which is seldom prose. */
+export type Compared = 'words' | 'names';
+
+interface Scale {
+  /** Whether evidence has a term of the answer, or it is the result of a calculation. */
+  readonly isFound: (term: string) => boolean;
+  /** Whether a term is the result of a calculation with numbers of the request and of the answer. */
+  readonly isDerived: (term: string) => boolean;
+  /** Measures a part of the answer; null if it has nothing to check. */
+  readonly measure: (part: Reading) => (Pick<Grounding, 'inventsName'> & { readonly support: number }) | null;
+}
+
+function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], compared: Compared): Scale {
+  const { names } = answer;
+  const isInText = (term: string) => texts.some(({ terms }) => terms.has(term));
+  const operands = numbersIn(request);
+  operands.push(...numbersIn(answer).filter(({ stem }) => isInText(stem)));
+  const derived = new Set(numbersIn(answer).flatMap((one) => (isResult(one, operands) ? [one.stem] : [])));
+  const isDerived = (term: string) => derived.has(term);
+  const isFound = (term: string) => isDerived(term) || isInText(term);
+  const isSlight = (term: string) =>
+    term.length <= SLIGHT_LENGTH && !names.has(term) && !isUnspaced(term) && !isFound(term);
+  const rarity = weightIn(texts, answer, true);
+  const weight = (term: string) => rarity(term) * (names.has(term) ? NAME_FACTOR : 1);
+  const measure = ({ terms }: Reading) => {
+    const added = [...terms].filter((term) => !request.terms.has(term));
+    if (compared === 'names') {
+      const facts = added.filter((term) => names.has(term));
+      return facts.length === 0 ? null : { support: shareOf(facts, weight)(isFound), inventsName: false };
+    }
+    const checked = added.length > 0 ? added : [...terms];
+    if (checked.every(isSlight)) return null;
+    const inventsName = checked.some((term) => names.has(term) && !isFound(term));
+    return { support: shareOf(checked, weight)(isFound), inventsName };
+  };
+  return { isFound, isDerived, measure };
+}
+
+const NUMBER = /^\d{1,15}(?:\.\d{1,15})?$/;
+
+interface NumberWord {
+  readonly stem: string;
+  readonly value: number;
+}
+
+/** The numbers of a text that are written in digits, each as often as it occurs, at most 20. */
+function numbersIn({ words }: Reading): NumberWord[] {
+  const numbers = words.filter(({ folded }) => NUMBER.test(folded)).slice(0, 20);
+  return numbers.map(({ folded, stem }) => ({ stem, value: Number(folded) }));
+}
+
+/** Whether a number is the sum, difference, product, quotient or percentage of two others; one with decimals may be rounded. */
+function isResult({ stem, value }: NumberWord, operands: readonly NumberWord[]): boolean {
+  const decimals = stem.split('.')[1]?.length ?? 9;
+  const isIt = (result: number) => Math.abs(result - value) <= 10 ** -decimals / 2;
+  return operands.some(({ value: one }, at) =>
+    operands.some(
+      ({ value: other }, index) =>
+        index !== at && [one + other, one - other, one * other, one / other, (one * other) / 100].some(isIt),
+    ),
+  );
+}
+
+function isVerbatim(
+  answer: Reading,
+  request: Reading,
+  texts: readonly Reading[],
+  isDerived: Scale['isDerived'],
+): boolean {
   const runs = namesIn(answer.words).filter((run) => run.some(({ stem }) => !request.terms.has(stem)));
+  const isCalculated = (run: readonly Word[]) => run.every(({ stem }) => isDerived(stem));
+  if (runs.length > 0 && runs.every(isCalculated)) return true;
+  if (answer.length <= TERSE_WORDS) return texts.some((text) => has(text, withoutEnds(answer.words, texts)));
   return runs.length > 0
-    ? runs.every((run) => texts.some((text) => has(text, run)))
+    ? runs.every((run) => isCalculated(run) || texts.some((text) => has(text, run)))
     : texts.some((text) => has(text, answer.words));
 }
+
+/** A text with its place in the answer. */
+interface Part {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How evidence supports the sentences of an answer. */
+export interface SentenceCheck {
+  /** The sentences with less support than required. */
+  readonly unsupported: readonly Part[];
+  /** The texts that state the same with other numbers. */
+  readonly contradicting: readonly Reading[];
+}
+
+/**
+ * Compares each sentence of an answer with evidence. A text contradicts a sentence if no text has a number of it, and one of its
+ * sentences has as much of the other words of request and sentence as required, and other numbers. `required`: 0..1.
+ */
+export function checkSentences(
+  text: string,
+  answer: Reading,
+  request: Reading,
+  texts: readonly Reading[],
+  required: number,
+  compared: Compared,
+): SentenceCheck {
+  const scale = scaleFor(answer, request, texts, compared);
+  const unsupported: Part[] = [];
+  const contradicting = new Set<Reading>();
+  const rarity = weightIn(texts, request);
+  const asked = numbersIn(request);
+  for (const part of sentencesOf(text)) {
+    const sentence = read(part.text);
+    const measured = isBare(sentence) ? null : scale.measure(sentence);
+    if (measured !== null && supportOf(measured) < required) unsupported.push(part);
+    const stated = numbersIn(sentence).filter(({ stem }) => !request.terms.has(stem) && !scale.isFound(stem));
+    if (stated.length === 0) continue;
+    const context = new Set([...request.terms, ...sentence.terms]);
+    for (const term of context) if (/^\p{N}/u.test(term)) context.delete(term);
+    const share = shareOf(context, rarity);
+    const isOther = (terms: ReadonlySet<string>) => {
+      const numbers = [...terms].filter((term) => NUMBER.test(term));
+      const operands = numbers.map((stem) => ({ stem, value: Number(stem) }));
+      const differs = numbers.some((stem) => !answer.terms.has(stem));
+      return differs && !stated.some((one) => isResult(one, [...asked, ...operands]));
+    };
+    for (const other of texts) {
+      const isAbout = (terms: ReadonlySet<string>) =>
+        share((term) => terms.has(term) || other.title.includes(term)) >= required;
+      if (other.sentences.some((terms) => isOther(terms) && isAbout(terms))) contradicting.add(other);
+    }
+  }
+  return { unsupported, contradicting: [...contradicting] };
+}
+
+/** A name or number that no text has is probably invented. */
+const INVENTED_FACTOR = 0.5;
+
+export const supportOf = ({ support, inventsName }: { readonly support: number; readonly inventsName: boolean }) =>
+  support * (inventsName ? INVENTED_FACTOR : 1);
 
 /** Returns the words without those at the start that no text has, if they are short and not names: "by John Bradfield". */
 function withoutEnds(words: readonly Word[], texts: readonly Reading[]): readonly Word[] {

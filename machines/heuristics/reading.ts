@@ -112,7 +112,7 @@ function termsIn(text: string): readonly string[] {
 }
 
 /** Characters to read of an answer or a request, and of each evidence text, from its start. */
-const START_CHARS = 20_000;
+export const START_CHARS = 20_000;
 const TEXT_CHARS = 50_000;
 
 /** Reads the first 20,000 characters of an answer or request. */

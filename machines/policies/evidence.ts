@@ -1,12 +1,13 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
-import type { GradingInput, SomeGrades } from '../contracts/grading.ts';
+import type { EvidenceText, GradingInput, SomeGrades } from '../contracts/grading.ts';
 import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
-import { gradeByDefault, supportFor } from '../heuristics/default-grader.ts';
+import { checkText, gradeByDefault, supportFor, type TextCheck } from '../heuristics/default-grader.ts';
+import type { Compared } from '../heuristics/grounding.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
-import { FAILED_TAG } from './context.ts';
+import { FAILED_TAG, REQUEST } from './context.ts';
 import { withLabels } from './message-parts.ts';
 import { instructionsFor } from './usage.ts';
 
@@ -35,8 +36,7 @@ export function checkAgainstEvidence(
   const input = gradingInput(state, messages, reply);
   const grades = gradeByDefault(input);
   const checks = isCheckable(state, messages);
-  const found = checks && input.evidence.length > 0 ? grades.grounding : groundingIn(state, messages, reply.answer);
-  const grounding = given.grounding === undefined ? found : given.grounding;
+  const grounding = given.grounding === undefined ? groundingIn(state, messages, reply.answer) : given.grounding;
   const sufficiency = given.sufficiency ?? (checks && hasDocuments ? grades.sufficiency : null);
   const claim = given.completion ?? (checks ? grades.completion : null);
   const satisfaction = given.satisfaction ?? grades.satisfaction;
@@ -85,9 +85,35 @@ export function groundingIn(
   messages: readonly Message[],
   text: string,
 ): number | null {
+  const evidence = comparedWith(run, messages);
+  return evidence === null ? null : supportFor(run.request, text, evidence, comparedOf(messages));
+}
+
+/** Compares a text with the search results in the context, also sentence by sentence; null if there is nothing to check. */
+export function checkAgainstContext(
+  run: Pick<ChainState, 'request' | 'hasDocuments'> & { readonly thresholds: Pick<Thresholds, 'grounding'> },
+  messages: readonly Message[],
+  text: string,
+): TextCheck | null {
+  const evidence = comparedWith(run, messages);
+  return evidence === null
+    ? null
+    : checkText(run.request, text, evidence, run.thresholds.grounding, comparedOf(messages));
+}
+
+/** If capabilities have run, their output is part of the evidence. */
+const comparedOf = (messages: readonly Message[]): Compared =>
+  evidenceIn(messages).some(({ phase }) => phase === 'action') ? 'names' : 'words';
+
+function comparedWith(
+  run: Pick<ChainState, 'hasDocuments'>,
+  messages: readonly Message[],
+): readonly EvidenceText[] | null {
   if (!isCheckable(run, messages)) return null;
-  const evidence = evidenceIn(messages);
-  return supportFor(run.request, text, evidence.length === 0 ? UNRELATED : evidence);
+  // What the user said before supports an answer as well: "What is my name?"
+  const said = messages.filter(({ role, id }) => role === 'user' && id !== REQUEST);
+  const evidence = [...evidenceIn(messages), ...said];
+  return evidence.length === 0 ? UNRELATED : evidence;
 }
 
 /** Returns the confidence, capped at `ungroundedConfidence` if the evidence does not support the answer. */

@@ -252,7 +252,7 @@ function messagesOfTurn({ number, request, runs, answer, status, atMs }: Numbere
 /** A model does not see tags, so the text says how the turn ended. */
 const MARKS: Readonly<Record<SessionTurn['status'], string>> = {
   completed: '',
-  degraded: '(This answer was incomplete.) ',
+  degraded: '(This answer may be wrong or incomplete.) ',
   cancelled: '(The user canceled this request.) ',
 };
 

@@ -29,7 +29,7 @@ export type { Passage, PassageSource, Retrieval, SearchOptions } from '../../mac
 export { PHASES, type Phase, type PromptName, type Task } from '../../machines/contracts/phase.ts';
 export type { ContextStatistics, Pruning, Replies } from '../../machines/contracts/phase-io.ts';
 export type { SessionStore, SessionTurn } from '../../machines/contracts/session.ts';
-export type { Citation, FinalAnswer, SynthesisInput } from '../../machines/contracts/synthesis.ts';
+export type { AnswerReason, Citation, FinalAnswer, SynthesisInput } from '../../machines/contracts/synthesis.ts';
 export type { Price, PriceTable, TokenUsage } from '../../machines/contracts/usage.ts';
 export { contextOf, redo, undo } from '../../machines/policies/context.ts';
 export { failureOf } from '../../machines/policies/failures.ts';

@@ -15,8 +15,8 @@ const answerSchema = z.object({
   type: z.literal('answer'),
   answer: z.object({
     confidence: z.number(),
+    reasons: z.array(z.object({ message: z.string() })),
     metadata: z.object({
-      explanation: z.string(),
       decision: z.nullable(z.object({ rule: z.string(), complete: z.boolean() })),
       cycles: z.number(),
       usage: usageSchema,
@@ -80,12 +80,12 @@ export function figuresFold(
           cost: null,
           confidence: null,
         };
-      const { confidence, metadata } = answer;
+      const { confidence, reasons, metadata } = answer;
       const { inputTokens, outputTokens, estimated, modelCalls: calls } = metadata.usage;
       return {
         ...shared,
         rule: metadata.decision?.complete ? metadata.decision.rule : null,
-        explanation: metadata.explanation,
+        explanation: reasons.map(({ message }) => message).join(' '),
         cycles: metadata.cycles,
         modelCalls: calls,
         tokens: { input: inputTokens, output: outputTokens, estimated },

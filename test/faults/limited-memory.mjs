@@ -16,8 +16,7 @@ const limits = {
 const ends = [];
 for (const baseURL of process.argv.slice(2)) {
   const model = openaiModel({ model: 'm', apiKey: 'k', baseURL });
-  const { status, answerText, metadata } = await createPostChain({ model, limits }).run({ request: 'Is it so?' })
-    .answer;
-  ends.push({ status, answerText, explanation: metadata.explanation });
+  const { status, answerText, notes } = await createPostChain({ model, limits }).run({ request: 'Is it so?' }).answer;
+  ends.push({ status, answerText, explanation: notes });
 }
 process.stdout.write(JSON.stringify(ends));

@@ -28,7 +28,7 @@ export function aBasis(changes: Partial<AnswerBasis> = {}, material: Partial<Ans
     material: {
       ...known.material,
       draft: { text: 'In 1932.', confidence: 0.9, usedMessageIds: ['p1'], notes: '' },
-      messages: [aMessage()],
+      messages: [aMessage({ role: 'search', phase: 'experience' })],
       ...material,
     },
     answer: 'In 1932.',

@@ -274,11 +274,12 @@ export const aFinalAnswer = (changes: Partial<FinalAnswer> = {}): FinalAnswer =>
   notes: '',
   ttlExhausted: false,
   status: 'completed',
+  reasons: [],
+  grounding: null,
   sources: [{ path: 'bridges.md', startLine: 3, endLine: 5, messageId: 'p1', quote: 'The bridge was opened' }],
   metadata: {
     degraded: false,
     reason: null,
-    explanation: '',
     missingFields: [],
     synthesis: { writtenBy: 'model', fallback: null, error: null },
     decision: aDecision(),
@@ -419,6 +420,7 @@ export function aDegradedAnswer(changes: Partial<FinalAnswer> = {}): FinalAnswer
     answerText: 'Perhaps in 1932.',
     confidence: 0.4,
     status: 'degraded',
+    reasons: [{ code: 'cycle_limit_reached', message: 'The limit of 1 cycle was reached.', cycles: 1, limit: 1 }],
     notes: 'The day is unsure. The limit of 1 cycle was reached.',
     ...changes,
   });
@@ -426,7 +428,6 @@ export function aDegradedAnswer(changes: Partial<FinalAnswer> = {}): FinalAnswer
     ...answer.metadata,
     degraded: true,
     reason: 'cycle_limit_reached' as const,
-    explanation: 'The limit of 1 cycle was reached.',
     missingFields: ['experience', 'answer'],
   };
   return { ...answer, metadata };

@@ -147,7 +147,6 @@ const metadataArbitrary = fc
   .record({
     degraded: fc.boolean(),
     reason: fc.constantFrom(null, 'cancelled' as const, 'cycle_limit_reached' as const, 'synthesis_failed' as const),
-    explanation: hostileText,
     missingFields: fc.array(hostileText, { maxLength: 3 }),
     cycles: fc.nat(),
     cost: fc.option(fc.double({ min: 0, max: 1e9, noNaN: true }).map((cost) => cost + 0)),
@@ -171,6 +170,11 @@ export const hostileAnswerArbitrary: fc.Arbitrary<FinalAnswer> = fc.record({
   notes: hostileText,
   ttlExhausted: fc.boolean(),
   status: fc.constantFrom('completed' as const, 'degraded' as const, 'cancelled' as const),
+  reasons: fc.array(
+    fc.record({ code: fc.constantFrom('incomplete_state' as const, 'search_failed' as const), message: hostileText }),
+    { maxLength: 2 },
+  ),
+  grounding: fc.constant(null),
   sources: fc.array(citationArbitrary, { maxLength: 4 }),
   metadata: metadataArbitrary,
 });

@@ -1,10 +1,11 @@
+import { delivered } from './delivered.mjs';
 import { isRight, questionsIn, SURE } from './offline-corpus.mjs';
 
 /**
  * Answers of the extractive model to questions about invented documents, through whole runs.
  *
  * @typedef {import('./offline-corpus.mjs').Question} Question
- * @typedef {{ question: Question, text: string, confidence: number, right: boolean }} Answered
+ * @typedef {{ question: Question, text: string, confidence: number, status: string, right: boolean }} Answered
  */
 
 /** The minimum share of sure answers that are right, and the maximum confidence for a question without an answer. */
@@ -31,8 +32,8 @@ async function answersTo(file) {
   const answers = [];
   for await (const { question, documents } of questionsIn(file)) {
     const answer = await createPostChain({ documents }).run({ request: question.q }).answer;
-    const { answerText: text, confidence } = answer;
-    answers.push({ question, text, confidence, right: isRight(question, answer) });
+    const { answerText: text, confidence, status } = answer;
+    answers.push({ question, text, confidence, status, right: isRight(question, answer) });
   }
   return answers;
 }
@@ -73,6 +74,7 @@ function resultsOf(name, answers) {
       rows: unanswerable.length,
       detail: { above: unanswerable.filter(({ confidence }) => confidence > AT_MOST).length },
     },
+    delivered(`${name}_completed`, answers),
   ];
 }
 

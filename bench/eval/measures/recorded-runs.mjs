@@ -1,4 +1,5 @@
 import { claimsOf } from '../fitting/samples.mjs';
+import { delivered } from './delivered.mjs';
 import { agreements, callsOf, runInEach } from './profile-runs.mjs';
 
 /**
@@ -33,7 +34,14 @@ export const measure = {
     const rows = [];
     for (const row of chosen)
       rows.push([row.id, await runInEach((profile) => start(row, profile, { ...postchain, ...testing }))]);
-    return [...agreements('recorded_agree', rows), ...callsOf('recorded_calls', rows)];
+    const answers = rows.flatMap(([, { balanced }], at) =>
+      chosen[at].finished ? [{ status: balanced.answer.status, right: chosen[at].correct }] : [],
+    );
+    return [
+      ...agreements('recorded_agree', rows),
+      delivered('recorded_completed', answers),
+      ...callsOf('recorded_calls', rows),
+    ];
   },
 };
 

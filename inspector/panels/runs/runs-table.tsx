@@ -429,7 +429,7 @@ function cellText(name: ColumnName, run: InspectedRun): string {
     case 'question':
       return nameOf(run);
     case 'rule':
-      return summary?.rule && !run.problem ? humanize(summary.rule) : reasonOf(run) || UNKNOWN;
+      return reasonOf(run) || (summary?.rule ? humanize(summary.rule) : UNKNOWN);
     case 'cycles':
       return shown(summary?.cycles, formatNumber);
     case 'calls':

@@ -1,7 +1,7 @@
 import './reply.css';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { formatCost, formatDuration, formatScore, formatTokens, pluralize } from '../../fold/format.ts';
 import { type AttemptAt, type Field, fieldsOf, type Issues, issuesByPlace, replyAt } from '../../fold/output.ts';
 import type { PartialValue } from '../../fold/partial-json.ts';
@@ -140,7 +140,8 @@ const MAX_SOURCES = 12;
 
 function AnswerCard({ view: { log, fold }, answer }: { readonly view: RunView; readonly answer: FinalAnswer }) {
   const { answerText, confidence, status, sources, notes, metadata } = answer;
-  const { reason, explanation, missingFields, synthesis, usage, cost, cycles } = metadata;
+  const { reason, missingFields, synthesis, usage, cost, cycles } = metadata;
+  const explanation = explanationOf(answer);
   const cap = confidenceCap(log, fold, answer)?.full ?? null;
   const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';
   return (

@@ -1,4 +1,4 @@
-import type { CapabilityResult } from '../../contracts/capability.ts';
+import type { CapabilityResult, StopReason } from '../../contracts/capability.ts';
 import type { ChainState } from '../../contracts/chain-state.ts';
 import type { Decision, Interruption } from '../../contracts/decision.ts';
 import type { PhaseFailure } from '../../contracts/failure.ts';
@@ -36,7 +36,9 @@ export interface AnswerBasis {
   readonly limits: { readonly [Name in LimitNames | 'phasesMs']: number | null };
   /** Whether there were documents to search, and how much of an answer they must support. */
   readonly hasDocuments: boolean;
-  readonly thresholds: Pick<Thresholds, 'grounding' | 'ungroundedConfidence'>;
+  readonly thresholds: Pick<Thresholds, 'confidence' | 'grounding' | 'ungroundedConfidence'>;
+  /** How far the user's grader found Yield's answer grounded; undefined without a grader. */
+  readonly graded: number | null | undefined;
   /** Usage before synthesis, and its cost by task. */
   readonly usage: Usage;
   readonly costs: Readonly<Record<string, number>>;
@@ -60,6 +62,8 @@ export interface AnswerBasis {
   readonly failedRuns: readonly PhaseFailure[];
   /** The capabilities that did not succeed later, and why they failed. */
   readonly failedCapabilities: readonly { readonly name: string; readonly error: string }[];
+  /** The capability runs of a request whose model wanted another round of them and got none. */
+  readonly endedRounds: { readonly runs: number; readonly limit: number } | null;
   /** The step that added each message. */
   readonly stepOfMessage: ReadonlyMap<string, string>;
   /** Identifies the execution for its caller; null if it has no such id. */
@@ -102,6 +106,7 @@ export function basisOf(state: ChainState): AnswerBasis {
     limits: { ...limits, phasesMs: deadlines(state).runMs },
     hasDocuments: state.hasDocuments,
     thresholds,
+    graded: state.hasGrader ? assessment?.evidence.grounding : undefined,
     usage: state.usage,
     costs: state.costs,
     currency: state.currency,
@@ -115,6 +120,7 @@ export function basisOf(state: ChainState): AnswerBasis {
     failures: state.failures,
     failedRuns: state.failedRuns,
     failedCapabilities: failedCapabilities(action?.results ?? []),
+    endedRounds: endedRounds(state),
     stepOfMessage: stepOfMessage(state),
     correlationId: null,
   };
@@ -128,13 +134,37 @@ function stepOfMessage({ history, envelope }: ChainState): ReadonlyMap<string, s
   return steps;
 }
 
-/** Returns the capabilities whose last run failed. */
+/**
+ * Returns the capabilities whose last failure stands: no run of the same capability that began afterwards succeeded. A call that could
+ * not run is corrected by the success of any later one, because it may have had the wrong name.
+ */
 function failedCapabilities(results: readonly CapabilityResult[]): AnswerBasis['failedCapabilities'] {
-  const last = new Map(results.map((result) => [result.capability, result]));
-  return [...last].flatMap(([name, { success, synthesized, error }]) =>
-    success || synthesized ? [] : [{ name, error: error ?? 'no reason given' }],
-  );
+  const failed = new Map<string, string>();
+  for (const [at, { capability, success, synthesized, error, id, startedAtMs, durationMs }] of results.entries()) {
+    if (success || synthesized) continue;
+    const isRecovered = results.slice(at + 1).some((later) => {
+      const isAfter = startedAtMs === null || (later.startedAtMs ?? startedAtMs) >= startedAtMs + durationMs;
+      return (later.success || later.synthesized) && isAfter && (id === null || later.capability === capability);
+    });
+    if (!isRecovered) failed.set(capability, error ?? 'no reason given');
+  }
+  return Array.from(failed, ([name, error]) => ({ name, error }));
 }
+
+/**
+ * Whether the model wanted another round of capability runs and got none: Yield asked for a tool at the end, more calls were requested
+ * than the limit allows, or a decider continued the loop until a limit ended it.
+ */
+function endedRounds({ results, capabilities, decider, limits }: ChainState): AnswerBasis['endedRounds'] {
+  const { action } = results;
+  if (action === null || capabilities.length === 0) return null;
+  const isDecided = decider === 'model' || decider === 'function';
+  const isCutOff = LIMITED.has(action.stopReason) && (isDecided || action.problem !== null);
+  const isWanted = isCutOff || (results.yield?.reply.needsTools ?? false);
+  return isWanted ? { runs: action.runs, limit: limits.maxContinuations } : null;
+}
+
+const LIMITED: ReadonlySet<StopReason> = new Set(['limit_reached', 'same_call_repeated', 'budget_exhausted']);
 
 /**
  * Returns the time until the end of the last call, in milliseconds; if the run exceeded its deadline, at least the time
@@ -253,6 +283,7 @@ export function basisOfContract(input: ReadSynthesisInput, synthesisReserveToken
     },
     hasDocuments: false,
     thresholds: thresholdsSchema.parse({}),
+    graded: undefined,
     usage: NO_USAGE,
     costs: {},
     currency: null,
@@ -266,6 +297,7 @@ export function basisOfContract(input: ReadSynthesisInput, synthesisReserveToken
     failures: [],
     failedRuns: [],
     failedCapabilities: [],
+    endedRounds: null,
     stepOfMessage: new Map(),
     correlationId: input.correlationId ?? null,
   };

@@ -1,5 +1,5 @@
 import wrapAnsi from 'wrap-ansi';
-import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { type Citation, explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { count, oneLine, printable, printableJson } from '../../internal/printable.ts';
 
 /** Functions that style parts of the text, for example with terminal colors. An omitted part stays plain. */
@@ -109,19 +109,19 @@ export interface Degradation {
 }
 
 /** An explanation that the answer's text already has is not repeated. */
-export function degradationOf({ answerText, metadata }: FinalAnswer): Degradation | null {
-  const { degraded, reason, explanation, missingFields } = metadata;
-  if (!degraded) return null;
-  const title = reason === null ? 'Degraded' : `Degraded (${reason.replaceAll('_', ' ')})`;
-  const why = oneLine(explanation);
+export function degradationOf({ answerText, reasons, metadata: { missingFields } }: FinalAnswer): Degradation | null {
+  const [first] = reasons;
+  if (first === undefined) return null;
+  const title = `Degraded (${first.code.replaceAll('_', ' ')})`;
+  const why = oneLine(explanationOf({ reasons }));
   const missing = missingFields.length === 0 ? '' : ` Missing: ${missingFields.map(oneLine).join(', ')}.`;
   return { title, details: `${isIn(answerText, why) ? '.' : `: ${why}`}${missing}` };
 }
 
 /** Returns the notes on one line, without what the answer's text or the explanation of its degradation already has; may be empty. */
-export function notesOf({ answerText, notes, metadata: { degraded, explanation } }: FinalAnswer): string {
-  const [all, explained] = [oneLine(notes), oneLine(explanation)];
-  const own = degraded && all.endsWith(explained) ? all.slice(0, all.length - explained.length).trimEnd() : all;
+export function notesOf({ answerText, notes, reasons }: FinalAnswer): string {
+  const [all, explained] = [oneLine(notes), oneLine(explanationOf({ reasons }))];
+  const own = all.endsWith(explained) ? all.slice(0, all.length - explained.length).trimEnd() : all;
   return isIn(answerText, own) ? '' : own;
 }
 

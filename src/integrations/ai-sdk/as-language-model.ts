@@ -276,8 +276,8 @@ function streamOf(parts: AsyncGenerator<ChainStreamPart, void>, run: Run): Reada
 }
 
 function finishedRun(run: Run, answer: FinalAnswer, usage: Usage): Omit<Finished, 'text'> {
-  const { status, confidence, sources, usedStepIds, notes, metadata } = answer;
-  const { reason, explanation, missingFields, cycles, cost } = metadata;
+  const { status, confidence, reasons, grounding, sources, usedStepIds, notes, metadata } = answer;
+  const { missingFields, cycles, cost } = metadata;
   return {
     sources: sources.map(sourceOf),
     finishReason: finishReasonOf(answer),
@@ -286,9 +286,9 @@ function finishedRun(run: Run, answer: FinalAnswer, usage: Usage): Omit<Finished
       postchain: {
         runId: run.runId,
         status,
+        reasons: reasons.map((reason) => ({ ...reason }) as Json),
         confidence,
-        reason,
-        explanation,
+        grounding: grounding && ({ ...grounding } as unknown as Json),
         notes,
         cycles,
         usedStepIds: [...usedStepIds],

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
-import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
 import { createStructuredOutput } from '../../llm/attempts/structured-output.ts';
 import type { ChainResponseFormat } from './chain-request.ts';
@@ -30,9 +30,8 @@ export async function jsonAnswer(
   { schema: given, name }: Extract<ChainResponseFormat, { type: 'json' }>,
   signal: AbortSignal | undefined,
 ): Promise<JsonAnswer> {
-  const { reason, explanation } = answer.metadata;
-  if (reason === 'model_unavailable')
-    throw new PostChainError('attempts_exhausted', `No answer to convert to JSON: ${explanation}`);
+  if (answer.metadata.reason === 'model_unavailable')
+    throw new PostChainError('attempts_exhausted', `No answer to convert to JSON: ${explanationOf(answer)}`);
   const jsonSchema = (given ?? { type: 'object' }) as Readonly<Record<string, unknown>>;
   const output = createStructuredOutput({
     model,

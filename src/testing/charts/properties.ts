@@ -37,6 +37,12 @@ export const chainProperties: readonly Property[] = [
     'answered with an empty text',
     ({ status, output }) => status === 'done' && isEmpty(output as FinalAnswer | undefined),
   ),
+  never('completed with a reason against the answer, or degraded without one', ({ status, output }) => {
+    const answer = output as FinalAnswer | undefined;
+    return (
+      status === 'done' && answer !== undefined && (answer.status === 'completed') !== (answer.reasons.length === 0)
+    );
+  }),
   never('over the cycle limit', ({ context: { recursion, limits } }) => recursion.completedCycles > limits.maxCycles),
   never('over the phase retry limit', ({ context: { phaseRetries, limits } }) => phaseRetries > limits.maxPhaseRetries),
   never('over the limit of model calls', ({ context: { usage, limits } }) => usage.modelCalls > limits.maxModelCalls),

@@ -116,7 +116,7 @@ describe('the figures and the status of a run', () => {
     const complete = folded(
       entries.map((entry) =>
         entry.type === 'answer'
-          ? { ...entry, answer: { ...entry.answer, status: 'completed' as const, confidence: 0.5 } }
+          ? { ...entry, answer: { ...entry.answer, status: 'completed' as const, reasons: [], confidence: 0.5 } }
           : entry,
       ),
     );

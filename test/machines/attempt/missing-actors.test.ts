@@ -45,7 +45,7 @@ describe('a missing actor', () => {
     const { status, output, context } = actor.getSnapshot();
     expect([status, output?.status]).toEqual(['done', 'degraded']);
     expect(context.failures[0]?.failure).toMatchObject({ code: 'port_missing' });
-    expect(output?.metadata.explanation).toContain('is missing');
+    expect(output?.reasons[0]?.message).toContain('is missing');
   });
 
   test('is a type error in the factories', () => {

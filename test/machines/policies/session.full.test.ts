@@ -249,7 +249,7 @@ describe('earlier turns in the context', () => {
       ['earlier.2.run1', 'assistant', 'action', 'review failed: too short'],
       ['earlier.2.answer', 'assistant', null, '(The user canceled this request.) So far.'],
       ['earlier.3.request', 'user', null, 'What of r3?'],
-      ['earlier.3.answer', 'assistant', null, '(This answer was incomplete.) Perhaps.'],
+      ['earlier.3.answer', 'assistant', null, '(This answer may be wrong or incomplete.) Perhaps.'],
       ['request', 'user', null, 'When was the bridge opened?'],
     ]);
     expect(sessionProblem).toBe('so');

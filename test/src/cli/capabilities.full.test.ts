@@ -33,7 +33,7 @@ describe('postchain run --capability and --mcp', () => {
     const { code, stderr, stdout } = await startCli(['run', 'How much?', '--model', 'good', ...given], env).finished;
     expect(stderr).toMatch(/current_time: \S/u);
     expect(stderr).toContain('mcp1_get-sum: The sum of 2 and 40 is 42.\n');
-    expect({ code, answered: stdout.includes(replies.synthesis.answerText) }).toEqual({ code: 0, answered: true });
+    expect({ code, answered: stdout.includes(replies.yield.answer) }).toEqual({ code: 0, answered: true });
     const tools = server.exchanges.flatMap(({ body }) => body.tools ?? []).map((tool) => tool.function.name);
     expect(tools).toEqual(expect.arrayContaining(['current_time', 'mcp1_get-sum']));
   });

@@ -88,6 +88,17 @@ describe('postchain run', () => {
     expect(entries.at(-1)).toMatchObject({ type: 'run-end', status: 'completed' });
   });
 
+  it('[S1] exits with 3 for an answer of low confidence, and prints the reason first', async () => {
+    const request = 'When do trainees receive tips?';
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, 'bar.md'), '# Tips\n\nTrainees get a half share of the tips after four weeks.\n');
+    const { code, stdout } = await cli('run', request, '--docs', folder);
+    expect(stdout).toMatch(
+      /^Answer \(confidence 0\.\d\d · degraded .*\n\nDegraded \(low confidence\): The confidence is low/,
+    );
+    expect(code).toBe(3);
+  });
+
   it('exits with 3 for a degraded answer', async () => {
     const { code, stdout } = await cli('run', 'What is the capital of Peru?', '--docs', 'docs', '--max-cycles', '1');
     expect(code).toBe(3);

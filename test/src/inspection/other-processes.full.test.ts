@@ -35,10 +35,10 @@ describe.each(['file', 'sqlite'] as const)('a run of another process, in a %s st
     expect((await page.end('run-1')).problem).toBeNull();
     expect(page.entries('run-1')).toEqual(all);
     const ended = await page.runs((list) => list.runs[0]?.status === 'completed');
-    const { metadata, confidence } = await run.answer;
+    const { metadata, confidence, reasons } = await run.answer;
     expect(ended.runs[0]?.summary).toEqual({
       rule: metadata.decision?.rule,
-      explanation: metadata.explanation,
+      explanation: reasons.map(({ message }) => message).join(' '),
       cycles: metadata.cycles,
       modelCalls: metadata.usage.modelCalls,
       tokens: {

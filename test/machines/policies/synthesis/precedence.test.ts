@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
-import type { AnswerMaterial, Degradation, SynthesisOutcome } from '../../../../machines/contracts/synthesis.ts';
+import {
+  type AnswerMaterial,
+  type AnswerReason,
+  explanationOf,
+  type SynthesisOutcome,
+} from '../../../../machines/contracts/synthesis.ts';
 import { type AnswerBasis, basisOf } from '../../../../machines/policies/synthesis/basis.ts';
-import { composeAnswer, missingFields, shortfallsOf } from '../../../../machines/policies/synthesis/compose.ts';
+import { composeAnswer, missingFields } from '../../../../machines/policies/synthesis/compose.ts';
 import { composedOutcome, failedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../../machines/policies/synthesis/writing.ts';
 import { aBasis } from '../../../support/answer-basis.ts';
@@ -10,7 +15,7 @@ import { aDecision, anAssessment, aPhaseFailure, aState, results } from '../../.
 
 /** A change to a complete run that causes one reason. */
 interface Condition {
-  readonly reason: Degradation;
+  readonly reason: AnswerReason['code'];
   readonly changes?: Partial<AnswerBasis>;
   readonly material?: Partial<AnswerMaterial>;
   readonly written?: SynthesisOutcome;
@@ -26,14 +31,17 @@ const CONDITIONS: readonly Condition[] = [
   { reason: 'budget_exhausted', changes: { interruption: { kind: 'budget' } } },
   { reason: 'prose_replies', changes: { prosePhases: ['yield'] } },
   { reason: 'decider_failed', changes: { deciderProblem: 'it broke' } },
+  { reason: 'search_failed', changes: { sourceFailure: 'it is down' } },
+  { reason: 'capability_failed', changes: { failedCapabilities: [{ name: 'lookup', error: 'it is down' }] } },
+  { reason: 'rounds_ended', changes: { endedRounds: { runs: 1, limit: 5 } } },
   { reason: 'no_evidence', changes: { noEvidence: true } },
   { reason: 'cycle_limit_reached', changes: { cyclesLeft: 0 } },
   { reason: 'zero_passes', material: { cycles: 0 } },
   { reason: 'loop_detected', changes: { decision: aDecision({ rule: 'loopDetected' }) } },
   { reason: 'not_converged', material: { converged: false } },
-  { reason: 'source_failed', changes: { sourceFailure: 'it is down' } },
   { reason: 'context_over_limit', changes: { excessTokens: 7 } },
   { reason: 'synthesis_failed', written: failedOutcome('model', 'it timed out') },
+  { reason: 'low_confidence', material: { draft: { ...aBasis().material.draft, confidence: 0.5 } } },
 ];
 
 const answerTo = (...conditions: readonly Condition[]) => {
@@ -48,6 +56,8 @@ const pairs = CONDITIONS.flatMap((first, at) =>
   CONDITIONS.slice(at + 1)
     .filter(({ changes }) => !(changes?.interruption && first.changes?.interruption))
     .filter(({ reason }) => !(first.reason === 'model_unavailable' && reason === 'incomplete_state'))
+    // The confidence of an answer that says nothing does not count.
+    .filter(({ reason }) => !(first.reason === 'no_evidence' && reason === 'low_confidence'))
     .map((second) => ({ weightier: first.reason, lighter: second.reason, first, second })),
 );
 
@@ -57,11 +67,11 @@ describe('degradation reasons', () => {
   });
 
   it.each(CONDITIONS)('[E3] [E5] equal $reason when nothing else applies', (condition) => {
-    const { status, answerText, metadata, notes } = answerTo(condition);
+    const { status, answerText, reasons, metadata, notes } = answerTo(condition);
     expect(metadata).toMatchObject({ degraded: true, reason: condition.reason });
     expect(status).toBe(condition.reason === 'cancelled' ? 'cancelled' : 'degraded');
     expect(answerText).toBe('In 1932.');
-    expect(notes).toBe(metadata.explanation);
+    expect(notes).toBe(explanationOf({ reasons }));
     expect(notes).not.toBe('');
   });
 
@@ -69,8 +79,8 @@ describe('degradation reasons', () => {
     const both = answerTo(first, second);
     expect(answerTo(second, first)).toEqual(both);
     expect(both.metadata.reason).toBe(weightier);
-    const [one, other] = [answerTo(first), answerTo(second)].map(({ metadata }) => metadata.explanation);
-    expect(both.metadata.explanation).toBe(`${one} ${other}`);
+    const [one, other] = [answerTo(first), answerTo(second)].map(explanationOf);
+    expect(explanationOf(both)).toBe(`${one} ${other}`);
   });
 
   it('[E5] include TTL when no cycle is left or the cycle limit ended the run', () => {
@@ -105,13 +115,13 @@ describe('degradation reasons', () => {
 describe('degradation reasons of a chain', () => {
   const complete = aState({
     results,
-    assessment: anAssessment(),
+    assessment: anAssessment({ confidence: 0.95 }),
     decision: aDecision(),
     recursion: { cycle: 1, completedCycles: 1 },
   });
   const withoutExperience = complete.steps.filter(({ phase }) => phase !== 'experience');
   const reasons = (changes: Partial<typeof complete>) =>
-    shortfallsOf(basisOf({ ...complete, ...changes }), composedOutcome('')).map(({ reason }) => reason);
+    answerOf({ ...complete, ...changes }).reasons.map(({ code }) => code);
   const missing = (changes: Partial<typeof complete>) => missingFields(basisOf({ ...complete, ...changes }));
 
   it('[E5] are listed in order: incomplete state, TTL, zero passes, not converged', () => {
@@ -125,7 +135,7 @@ describe('degradation reasons of a chain', () => {
     ]);
   });
 
-  it.each<[string, Partial<typeof complete>, readonly Degradation[]]>([
+  it.each<[string, Partial<typeof complete>, readonly AnswerReason['code'][]]>([
     ['are absent for a complete run', {}, []],
     [
       'count a skipped phase as an incomplete state',
@@ -144,7 +154,7 @@ describe('degradation reasons of a chain', () => {
     ['include the loop', { decision: aDecision({ rule: 'loopDetected' }) }, ['loop_detected', 'not_converged']],
     [
       'count an empty answer as an incomplete state',
-      { assessment: anAssessment({ answer: '' }) },
+      { assessment: anAssessment({ answer: '', confidence: 0.95 }) },
       ['incomplete_state'],
     ],
   ])('[E3] [E5] %s', (_, changes, expected) => {

@@ -33,10 +33,10 @@ const start = (maxCost: number, options: PostChainOptions = {}) => {
 describe('the cost limit of a run', () => {
   it.each([0.001, 1, 5, 20, 40])('[A11] is not exceeded: %d', async (maxCost) => {
     const run = start(maxCost);
-    const { metadata, answerText } = await run.answer;
+    const { metadata, answerText, notes } = await run.answer;
     expect(metadata.cost?.amount).toBeLessThanOrEqual(maxCost);
     expect(metadata).toMatchObject({ reason: 'budget_exhausted', budget: { cost: { limit: maxCost } } });
-    expect(metadata.explanation).toContain(`could exceed the cost limit of ${maxCost} EUR`);
+    expect(notes).toContain(`could exceed the cost limit of ${maxCost} EUR`);
     expect(answerText).not.toBe('');
     expect(metadata.failures).toEqual([]);
     if (maxCost > 10) expect(metadata.cost?.amount).toBeGreaterThan(maxCost / 2);

@@ -55,12 +55,13 @@ describe('the answer of a run whose capability failed', () => {
       /"other" failed: /,
       { execute: throws, calls: [{ ...CALL, capability: 'other' }] },
     ],
-  ])('[R7] reports it in its notes and metadata: %s', async (code, stage, note, setting) => {
-    const { notes, metadata, status } = await answerWith(setting);
+  ])('[R7] [S1] reports it in its status, reasons, notes and metadata: %s', async (code, stage, note, setting) => {
+    const { notes, reasons, metadata, status } = await answerWith(setting);
     expect(notes).toMatch(note);
     expect(notes).not.toContain('\n');
     expect(metadata.failures).toMatchObject([{ phase: 'action', cycle: 1, failure: { stage, code } }]);
-    expect(status).toBe('completed');
+    expect(reasons).toMatchObject([{ code: 'capability_failed', message: expect.stringMatching(note) }]);
+    expect(status).toBe('degraded');
   });
 
   it('[R7] has each failure once, after several cycles too', async () => {

@@ -54,7 +54,7 @@ describe('a model that hangs', () => {
     const model = hanging('silent');
     const { answer, tookMs } = await runAll({ model });
     expect(answer).toMatchObject({ status: 'degraded', metadata: { reason: 'model_unavailable' } });
-    expect(answer.metadata.explanation).toContain('No reply began within 40000 ms.');
+    expect(answer.notes).toContain('No reply began within 40000 ms.');
     expect(model.calls).toHaveLength(2);
     expect(tookMs).toBeLessThanOrEqual(90_000);
   });

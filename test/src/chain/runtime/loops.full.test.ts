@@ -194,8 +194,8 @@ describe('an answer that is good when the cycle limit is reached', () => {
 
   it('[E5] [Y2] is degraded if it is not good, for both reasons', async () => {
     const { run } = startScripted({ yield: unsureAnswer(1) }, { limits: { maxCycles: 1 } });
-    const { metadata } = await run.answer;
+    const { metadata, notes } = await run.answer;
     expect(metadata.reason).toBe('cycle_limit_reached');
-    expect(metadata.explanation).toContain('ended before the answer settled');
+    expect(notes).toContain('ended before the answer settled');
   });
 });

@@ -108,7 +108,7 @@ describe('an actor that breaks its contract', () => {
 
   it('[C5] a source that returns an invalid retrieval result counts as failed', async () => {
     const { run } = startScripted({}, { documents: { search: async () => ({ passages: [{ id: 1 }] }) as never } });
-    expect((await run.answer).metadata).toMatchObject({ degraded: true, reason: 'source_failed' });
+    expect((await run.answer).metadata).toMatchObject({ degraded: true, reason: 'search_failed' });
     expect(entriesOf(run, 'retrieval')).toMatchObject([
       { passages: 0, failure: expect.stringContaining('invalid retrieval') },
     ]);

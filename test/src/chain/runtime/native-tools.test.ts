@@ -53,7 +53,7 @@ describe('a chain on a model with native tool calling', () => {
     ['missing arguments', '', /^city: /],
   ])('[R5] rejects %s in the chart, and the run continues', async (_, text, problem) => {
     const { run } = start({ action: [calls(text)] });
-    expect((await run.answer).status).toBe('completed');
+    expect((await run.answer).reasons.map(({ code }) => code)).toEqual(['capability_failed']);
     const [stop] = entriesOf(run, 'capability-stop');
     expect(stop).toMatchObject({ reason: 'invalid_next_step', runs: 0 });
     expect(stop?.problem).toMatch(problem);

@@ -20,7 +20,13 @@ import {
   unsureAnswer,
 } from '../../../support/run-chain.ts';
 
-const passage = { id: 'p1', text: 'It is so.', heading: [], source: { path: 'a.md', startLine: 1 }, relevance: 0.9 };
+const passage = {
+  id: 'p1',
+  text: 'It is so, for certain.',
+  heading: [],
+  source: { path: 'a.md', startLine: 1 },
+  relevance: 0.9,
+};
 const documents = { search: async (query: string) => ({ query, passages: [passage], widened: false }) };
 
 /** Starts a run in a profile; the documents support the answer. */

@@ -41,7 +41,7 @@ describe('the decision of a replaced guard', () => {
       },
     ]);
     expect(answer.ttlExhausted).toBe(false);
-    expect(answer.metadata.explanation).not.toMatch(/limit|budget|repeat|prose/);
+    expect(answer.notes).not.toMatch(/limit|budget|repeat|prose/);
   });
 
   it('[Y8] has the values of the policy if that agrees', async () => {

@@ -190,7 +190,7 @@ describe('a session', () => {
     await run.answer;
     const [system, user] = model.calls[0]?.turns ?? [];
     expect(system?.content).not.toContain('Perhaps.');
-    expect(user?.content).toContain('(This answer was incomplete.) Perhaps.');
+    expect(user?.content).toContain('(This answer may be wrong or incomplete.) Perhaps.');
   });
 
   it('[U4] [U8] asks about a long user message of an earlier turn as about any other, and keeps it meanwhile', async () => {

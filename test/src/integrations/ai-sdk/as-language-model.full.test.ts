@@ -396,12 +396,16 @@ describe('a chain as a language model', () => {
     await expect.poll(() => isAborted).toBe(true);
   });
 
-  test('finishes with the reason of a degraded answer', async () => {
-    const { finishReason, rawFinishReason, text } = await generateText({
+  test('[S1] finishes with the reason of a degraded answer', async () => {
+    const { finishReason, rawFinishReason, text, providerMetadata } = await generateText({
       model: asLanguageModel(chainOf({}, { limits: { maxModelCalls: 3 } })),
       prompt: 'Is it so?',
     });
     expect([finishReason, rawFinishReason]).toEqual(['other', 'budget_exhausted']);
+    expect(providerMetadata?.['postchain']).toMatchObject({
+      reasons: [{ code: 'budget_exhausted' }, {}],
+      grounding: null,
+    });
     expect(text).not.toBe('');
   });
 });

@@ -1,0 +1,227 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { CapabilityResult, StopReason } from '../../../../machines/contracts/capability.ts';
+import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
+import type { AnswerReason } from '../../../../machines/contracts/synthesis.ts';
+import { composedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
+import { answerOf } from '../../../../machines/policies/synthesis/writing.ts';
+import { NO_USAGE } from '../../../../machines/policies/usage.ts';
+import { chainStateArbitrary } from '../../../support/arbitraries.ts';
+import {
+  aDecision,
+  aMessage,
+  anAssessment,
+  aPassage,
+  aState,
+  results,
+  someThresholds,
+} from '../../../support/contract-samples.ts';
+
+const passage = 'The city museum opens from 7:30 to 15:30. Tickets cost 12 euros.';
+const found = aMessage({ id: 'museum.md#L1', role: 'search', phase: 'experience', content: passage });
+
+/** A run with documents that ended with a good answer. */
+const good = aState({
+  request: 'When does the museum open?',
+  hasDocuments: true,
+  results,
+  assessment: anAssessment(),
+  decision: aDecision(),
+  recursion: { cycle: 1, completedCycles: 1 },
+});
+
+interface Given {
+  readonly text: string;
+  readonly confidence?: number;
+  readonly messages?: ChainState['messages'];
+  readonly changes?: Partial<ChainState>;
+}
+
+function answerWith({ text, confidence = 0.93, messages = [found], changes = {} }: Given) {
+  const reply = { answerText: text, confidence, usedMessageIds: [], usedStepIds: [], notes: '' };
+  const written = { type: 'written', prose: false, reply, usage: NO_USAGE } as const;
+  return answerOf({ ...good, messages, written, ...changes });
+}
+
+const codesOf = ({ reasons }: { readonly reasons: readonly AnswerReason[] }) => reasons.map(({ code }) => code);
+
+const RIGHT = 'The museum opens at 7:30 and closes at 15:30.';
+const WRONG = 'It runs from 9:00 to 17:00.';
+const tool = (content: string) => [aMessage({ id: 's1.m1', role: 'search', content: `lookup: ${content}` })];
+
+describe('what the engine knows against an answer', () => {
+  it.each<[string, Given, readonly AnswerReason['code'][]]>([
+    ['nothing', { text: RIGHT }, []],
+    ['no document supports it', { text: 'By ferry from the old harbor.' }, ['not_grounded', 'low_confidence']],
+    ['a document has other numbers', { text: WRONG }, ['contradicted', 'not_grounded', 'low_confidence']],
+    [
+      'one of its numbers is wrong',
+      { text: 'The city museum opens from 7:30 to 17:00.' },
+      ['contradicted', 'not_grounded', 'low_confidence'],
+    ],
+    [
+      'a tool has no number of it',
+      { text: 'The order costs 99 euros.', messages: tool('{"total": 12.5}') },
+      ['not_grounded', 'low_confidence'],
+    ],
+    ['the search found nothing', { text: RIGHT, messages: [] }, ['not_grounded', 'low_confidence']],
+    ['it says that nothing was found', { text: 'The documents do not mention it.' }, ['no_evidence']],
+    ['its writer is unsure', { text: RIGHT, confidence: 0.5 }, ['low_confidence']],
+    ['its writer is not sure, but not unsure', { text: RIGHT, confidence: 0.51 }, []],
+  ])('[S1] %s', (_, given, codes) => {
+    const answer = answerWith(given);
+    expect(codesOf(answer)).toEqual(codes);
+    expect(answer.status).toBe(codes.length === 0 ? 'completed' : 'degraded');
+    for (const { message } of answer.reasons) expect(answer.notes).toContain(message);
+  });
+
+  it.each<[string, Given]>([
+    ['arithmetic', { text: '17 times 23 is 391.', changes: { request: 'What is 17 times 23?' } }],
+    ['a bare result', { text: '391', messages: [], changes: { request: 'What is 17 * 23?' } }],
+    [
+      'a calculation with numbers of the documents',
+      { text: 'They cost 2 × 12 = 24 euros.', changes: { request: 'What do 2 tickets cost?' } },
+    ],
+    ['what a tool did', { text: 'Done, your table is booked.', messages: tool('{"ok":true}') }],
+    ['the result of a tool', { text: 'It is 21 degrees.', messages: tool('{"temperature": 21, "unit": "degrees"}') }],
+    ['an answer without documents', { text: WRONG, messages: [], changes: { hasDocuments: false } }],
+    ['a text that was requested', { text: 'Dawn gilds the roofs.', changes: { request: 'Write a poem about Rome.' } }],
+    ['a yes', { text: 'Yes.' }],
+    [
+      'what the user said before',
+      {
+        text: 'Your name is Ada.',
+        messages: [found, aMessage({ id: 'h1', role: 'user', phase: null, content: 'Hello, my name is Ada.' })],
+        changes: { request: 'What is my name?' },
+      },
+    ],
+  ])('[S1] nothing, for %s', (_, given) => {
+    expect(answerWith(given)).toMatchObject({ status: 'completed', reasons: [] });
+  });
+
+  it('[S1] has the compared values, and the sentences without support by their place in the text', () => {
+    const { answerText, reasons, grounding } = answerWith({ text: `${RIGHT} Dogs may swim in the fountain!` });
+    expect(reasons).toEqual([]);
+    expect(grounding).toMatchObject({ threshold: 0.5, unsupported: [{ text: 'Dogs may swim in the fountain!' }] });
+    for (const { text, start, end } of grounding?.unsupported ?? []) expect(answerText.slice(start, end)).toBe(text);
+    const wrong = answerWith({ text: WRONG });
+    expect(wrong.confidence).toBe(0.5);
+    expect(wrong.reasons).toMatchObject([
+      { code: 'contradicted', by: ['museum.md#L1'] },
+      { code: 'not_grounded', score: wrong.grounding?.score, threshold: 0.5 },
+      { code: 'low_confidence', confidence: 0.5, threshold: 0.5 },
+    ]);
+  });
+
+  it('[S1] compares with the thresholds of the run', () => {
+    const lenient = { thresholds: someThresholds({ grounding: 0, confidence: 0.4 }) };
+    expect(codesOf(answerWith({ text: 'By ferry.', confidence: 0.45, changes: lenient }))).toEqual([]);
+  });
+
+  it('[S1] is what the user’s grader finds, for the answer that it graded', () => {
+    const { evidence } = anAssessment();
+    const graded = (grounding: number) => ({
+      hasGrader: true,
+      assessment: anAssessment({ answer: WRONG, evidence: { ...evidence, grounding } }),
+    });
+    expect(answerWith({ text: WRONG, changes: graded(1) })).toMatchObject({
+      status: 'completed',
+      grounding: { score: 1, unsupported: [] },
+    });
+    expect(codesOf(answerWith({ text: RIGHT, changes: graded(0) }))).toEqual([]);
+    const rejected = {
+      ...graded(0.2),
+      assessment: anAssessment({ answer: RIGHT, evidence: { ...evidence, grounding: 0.2 } }),
+    };
+    expect(codesOf(answerWith({ text: RIGHT, changes: rejected }))).toEqual(['not_grounded', 'low_confidence']);
+  });
+
+  const ran = (changes: Partial<CapabilityResult>): CapabilityResult => ({
+    id: 'a.1',
+    capability: 'lookup',
+    arguments: {},
+    success: true,
+    output: 'found',
+    code: null,
+    error: null,
+    sessionId: null,
+    synthesized: false,
+    startedAtMs: 0,
+    durationMs: 10,
+    ...changes,
+  });
+  const failed = (changes: Partial<CapabilityResult> = {}) =>
+    ran({ success: false, output: '', code: 'threw', error: 'it is down', ...changes });
+  const unknown = failed({ id: null, capability: 'look_up', code: 'unknown_capability', startedAtMs: null });
+
+  it.each<[string, readonly CapabilityResult[], readonly string[]]>([
+    ['failed', [failed()], ['lookup']],
+    ['failed and succeeded later', [failed(), ran({ startedAtMs: 10 })], []],
+    ['failed beside a call that succeeded', [failed(), ran({ startedAtMs: 5 })], ['lookup']],
+    ['failed after a success', [ran({}), failed({ startedAtMs: 10 })], ['lookup']],
+    ['failed before another succeeded', [failed(), ran({ capability: 'search', startedAtMs: 10 })], ['lookup']],
+    ['was called by a wrong name, then by the right one', [unknown, ran({ startedAtMs: 10 })], []],
+    ['was only called by a wrong name', [unknown], ['look_up']],
+    ['failed, with an output from the decider', [failed({ synthesized: true })], []],
+  ])('[S1] includes a capability that %s', (_, calls, names) => {
+    const action = { ...results.action, results: calls };
+    const { reasons, status } = answerWith({ text: RIGHT, changes: { results: { ...results, action } } });
+    expect(reasons).toEqual(
+      names.map((capability) => ({
+        code: 'capability_failed',
+        capability,
+        message: expect.stringContaining('it is down'),
+      })),
+    );
+    expect(status).toBe(names.length === 0 ? 'completed' : 'degraded');
+  });
+
+  const capabilities = [{ name: 'lookup', description: 'Looks up', arguments: {}, timeoutMs: null }];
+
+  it.each<[string, Partial<ChainState>, StopReason, boolean, boolean]>([
+    ['Yield asks for a tool after the only round', { decider: 'noop', capabilities }, 'done', true, true],
+    ['the only round was enough', { decider: 'noop', capabilities }, 'done', false, false],
+    ['a deciding model reaches the limit', { decider: 'model', capabilities }, 'limit_reached', false, true],
+    ['a deciding model is done', { decider: 'model', capabilities }, 'done', false, false],
+    ['later Actions have no runs left', { decider: 'noop', capabilities }, 'limit_reached', false, false],
+    ['there are no capabilities', { capabilities: [] }, 'nothing_to_run', true, false],
+  ])('[S1] [R5] says whether the model wanted another round: %s', (_, changes, stopReason, needsTools, expected) => {
+    const action = { ...results.action, stopReason, runs: 2 };
+    const { reply } = results.yield;
+    const answer = answerWith({
+      text: RIGHT,
+      changes: {
+        ...changes,
+        results: { ...results, action, yield: { ...results.yield, reply: { ...reply, needsTools } } },
+      },
+    });
+    const message = 'The model wanted another round of capabilities and got none (2 of at most 5 runs).';
+    expect(answer.reasons).toEqual(expected ? [{ code: 'rounds_ended', message, runs: 2, limit: 5 }] : []);
+  });
+
+  it('[S1] includes a search that failed, unless a later one succeeded', () => {
+    const codesAfter = (sourceFailure: string | null) => {
+      const experience = { ...results.experience, sourceFailure };
+      return codesOf(answerWith({ text: RIGHT, changes: { results: { ...results, experience } } }));
+    };
+    expect(codesAfter('it is down')).toEqual(['search_failed']);
+    expect(codesAfter(null)).toEqual([]);
+  });
+
+  it('[S1] is checked for passages that are listed without an answer only by their search', () => {
+    const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
+    expect(answerOf(aState({ hasDocuments: true, retrieval })).grounding).toBeNull();
+  });
+
+  it('[S1] decides the status in any state', () => {
+    fc.assert(
+      fc.property(chainStateArbitrary, (state) => {
+        const { answerText, status, reasons, grounding } = answerOf({ ...state, written: composedOutcome('') });
+        expect(status === 'completed').toBe(reasons.length === 0);
+        expect(codesOf({ reasons })).toEqual([...new Set(codesOf({ reasons }))]);
+        for (const { text, start, end } of grounding?.unsupported ?? [])
+          expect(answerText.slice(start, end)).toBe(text);
+      }),
+    );
+  });
+});

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Validation } from '../../../machines/contracts/attempt.ts';
 import { answerGradesSchema } from '../../../machines/contracts/grading.ts';
-import type { ChatTurn } from '../../../machines/contracts/model.ts';
+import type { TextTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase, type PromptName, type Task } from '../../../machines/contracts/phase.ts';
 import { type PhaseInput, replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { mapMaybePromise } from '../../internal/async.ts';
@@ -28,6 +28,7 @@ export function promptSpec(prompt: Prompt): PromptSpec {
     tools: prompt.tools && ((input) => prompt.tools?.(input as never) ?? []),
     fromProse: prompt.fromProse,
     fromToolCalls: prompt.fromToolCalls,
+    toolTurns: prompt.toolTurns && ((input) => prompt.toolTurns?.(input as never) ?? null),
     toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
   };
   specs.set(prompt, spec);
@@ -90,7 +91,7 @@ export function createSpecs(
   };
 }
 
-function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
+function turnsOf(prompt: Prompt, input: unknown): readonly TextTurn[] {
   requireInput(prompt, input);
   return turnsWithTask(prompt, input, taskOf(prompt, input));
 }
@@ -104,7 +105,7 @@ function requireInput(prompt: Prompt, input: unknown): void {
   }
 }
 
-function turnsWithTask(prompt: Prompt, input: unknown, task: string): readonly ChatTurn[] {
+function turnsWithTask(prompt: Prompt, input: unknown, task: string): readonly TextTurn[] {
   const system = prompt.system(input as never);
   const user = prompt.user(input as never);
   return [

@@ -2,7 +2,7 @@ import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
 import { jsonInstruction } from '../../internal/json-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
-import { toolNames } from '../../models/openai/request-body.ts';
+import { type ToolNames, toolNames } from '../../models/openai/request-body.ts';
 import {
   BARE,
   bareToolText,
@@ -19,6 +19,7 @@ import type {
   AiSdkLanguageModel,
   AiSdkMessage,
   AiSdkProviderOptions,
+  AiSdkToolResultPart,
 } from './language-model.ts';
 
 /**
@@ -57,7 +58,7 @@ export function callOptions(
     messagesOf(
       given,
       [bareTools, ...instructions].filter((one) => one !== null),
-      model,
+      { ...model, wireOf: toolNames(request).wireOf },
     );
   if (request.replyForm !== 'tool-call') {
     return {
@@ -127,18 +128,37 @@ const CACHE_MARKER: AiSdkProviderOptions = {
   bedrock: { cachePoint: { type: 'default' } },
 };
 
+type MessageContext = Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'> & Pick<ToolNames, 'wireOf'>;
+
 /** Several providers accept system messages only at the start, so all of them become the first one. */
 function messagesOf(
   turns: readonly ChatTurn[],
   instructions: readonly string[],
-  { specificationVersion: version, provider }: Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'>,
+  { specificationVersion: version, provider, wireOf }: MessageContext,
 ): AiSdkMessage[] {
   const isCached = NEEDS_MARKERS.test(provider) && turns.some(({ cachedChars }) => cachedChars !== undefined);
   const marker = isCached && { providerOptions: CACHE_MARKER };
   const system = turns.flatMap(({ role, content }) => (role === 'system' ? [content] : []));
   const parts = [...system, ...instructions];
-  const messages = turns.flatMap(({ role, content, files = [], cachedChars = 0 }): AiSdkMessage[] => {
+  const messages = joinedResults(turns).flatMap(([turn, ...more]): AiSdkMessage[] => {
+    const { role, content, files = [], cachedChars = 0, toolCalls } = turn;
     if (role === 'system') return [];
+    if (role === 'tool') return [{ role, content: [turn, ...more].map((one) => toolResult(one, wireOf)) }];
+    if (toolCalls !== undefined)
+      return [
+        {
+          role: 'assistant',
+          content: [
+            ...(content === '' ? [] : [{ type: 'text', text: content } as const]),
+            ...toolCalls.map(({ id, name, arguments: args }) => ({
+              type: 'tool-call' as const,
+              toolCallId: id,
+              toolName: wireOf(name),
+              input: JSON.parse(args) as unknown,
+            })),
+          ],
+        },
+      ];
     const at = isCached ? cachedChars : 0;
     const texts = [
       ...(at > 0 ? [{ type: 'text', text: content.slice(0, at), ...marker } as const] : []),
@@ -151,6 +171,26 @@ function messagesOf(
     ];
   });
   return parts.length === 0 ? messages : [{ role: 'system', content: parts.join('\n\n'), ...marker }, ...messages];
+}
+
+/** Returns the turns one by one, and the results of one assistant turn together: some providers require them in one message. */
+function joinedResults(turns: readonly ChatTurn[]): readonly [ChatTurn, ...ChatTurn[]][] {
+  const joined: [ChatTurn, ...ChatTurn[]][] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    if (turn.role === 'tool' && last?.[0].role === 'tool') last.push(turn);
+    else joined.push([turn]);
+  }
+  return joined;
+}
+
+function toolResult({ content, toolResult: result }: ChatTurn, wireOf: ToolNames['wireOf']): AiSdkToolResultPart {
+  return {
+    type: 'tool-result',
+    toolCallId: result?.id ?? '',
+    toolName: wireOf(result?.name ?? ''),
+    output: { type: result?.isError === true ? 'error-text' : 'text', value: content },
+  };
 }
 
 function filePart(

@@ -23,7 +23,7 @@ import { type Clock, inNextTurnOf, takeTurnOf } from '../../durable/clock.ts';
 import { wasInterrupted } from '../../durable/hosted-call.ts';
 import { onAbort } from '../../internal/async.ts';
 import { type ActivityArgs, promiseActivity, type ScopeOf } from '../activities.ts';
-import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf } from '../request.ts';
+import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf, turnText } from '../request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 
@@ -380,7 +380,7 @@ async function countedTooLong(
   if (tokens <= contextWindowTokens) {
     const fileTokens = tokensOfChars(promptChars - textChars);
     // An aborted call is charged by its characters.
-    const estimated = textChars * tokensPerCharOf(request.turns.map(({ content }) => content)) * MOST_PER_ESTIMATE;
+    const estimated = textChars * tokensPerCharOf(request.turns.map(turnText)) * MOST_PER_ESTIMATE;
     const charged = Math.max(counted ?? estimated, tokensOfChars(textChars)) + fileTokens;
     return most === null || charged <= most ? null : unsentReply(overBudget());
   }
@@ -393,7 +393,7 @@ async function countedTooLong(
 async function countedTokens(model: ChatModel, { turns, tools = [] }: ModelRequest): Promise<number | null> {
   try {
     const offered = tools.map((tool) => JSON.stringify(tool));
-    const counts = await model.countTokens?.([...turns.map(({ content }) => content), ...offered]);
+    const counts = await model.countTokens?.([...turns.map(turnText), ...offered]);
     const sum = counts?.reduce((all, one) => all + one, 0) ?? Number.NaN;
     return Number.isFinite(sum) && sum > 0 ? sum : null;
   } catch {

@@ -9,6 +9,7 @@ import type {
   FunctionTool,
   ResponseCreateParamsNonStreaming,
   ResponseInputContent,
+  ResponseInputItem,
 } from 'openai/resources/responses/responses';
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
@@ -84,7 +85,7 @@ export function chatBody(request: ModelRequest, settings: OpenAISettings, dialec
   return {
     model: settings.model,
     stream,
-    messages: turns.map(chatMessage),
+    messages: turns.map((turn) => chatMessage(turn, toolNames(request).wireOf)),
     ...(format !== null && { response_format: chatFormat(format) }),
     ...(tools.length > 0 && { tools: tools.map(chatTool) }),
     ...(choice !== null && {
@@ -98,7 +99,21 @@ export function chatBody(request: ModelRequest, settings: OpenAISettings, dialec
   };
 }
 
-function chatMessage({ role, content, files = [] }: ChatTurn): ChatCompletionMessageParam {
+function chatMessage(
+  { role, content, files = [], toolCalls, toolResult }: ChatTurn,
+  wireOf: ToolNames['wireOf'],
+): ChatCompletionMessageParam {
+  if (role === 'tool') return { role, tool_call_id: toolResult?.id ?? '', content };
+  if (role === 'assistant' && toolCalls !== undefined)
+    return {
+      role,
+      content: content === '' ? null : content,
+      tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({
+        id,
+        type: 'function',
+        function: { name: wireOf(name), arguments: args },
+      })),
+    };
   if (role !== 'user' || files.length === 0) return { role, content };
   const parts = files.map(
     (file): ChatCompletionContentPart =>
@@ -109,7 +124,32 @@ function chatMessage({ role, content, files = [] }: ChatTurn): ChatCompletionMes
   return { role, content: [...parts, { type: 'text', text: content }] };
 }
 
-function inputMessage({ role, content, files = [] }: ChatTurn): EasyInputMessage {
+function inputItems(
+  { role, content, files = [], toolCalls = [], toolResult }: ChatTurn,
+  wireOf: ToolNames['wireOf'],
+): ResponseInputItem[] {
+  if (role === 'tool') return [{ type: 'function_call_output', call_id: toolResult?.id ?? '', output: content }];
+  const calls = toolCalls.map(
+    ({ id, name, arguments: args }): ResponseInputItem => ({
+      type: 'function_call',
+      call_id: id,
+      name: wireOf(name),
+      arguments: args,
+    }),
+  );
+  const message = calls.length > 0 && content === '' ? [] : [inputMessage({ role, content, files })];
+  return [...message, ...calls];
+}
+
+function inputMessage({
+  role,
+  content,
+  files,
+}: {
+  readonly role: Exclude<ChatTurn['role'], 'tool'>;
+  readonly content: string;
+  readonly files: readonly AttachedFile[];
+}): EasyInputMessage {
   if (files.length === 0) return { role, content };
   const parts = files.map(
     (file): ResponseInputContent =>
@@ -142,7 +182,7 @@ export function responsesBody(request: ModelRequest, settings: OpenAISettings, d
     model: settings.model,
     stream,
     store: false,
-    input: turns.map(inputMessage),
+    input: turns.flatMap((turn) => inputItems(turn, toolNames(request).wireOf)),
     ...(format !== null && {
       text: { format: format === 'json_object' ? { type: format } : { type: 'json_schema', ...format } },
     }),
@@ -317,6 +357,8 @@ export interface ToolNames {
   readonly offered: readonly string[];
   /** Returns an unknown name as it is. */
   nameOf(wire: string): string;
+  /** Returns the name of an offered tool on the wire, and any other name as it would be. */
+  wireOf(name: string): string;
 }
 
 /** Keeps names that are valid on the wire. Of other names that become the same, the later ones get a number. */
@@ -334,5 +376,10 @@ export function toolNames({ schemaName, tools = [] }: Pick<ModelRequest, 'schema
     }
   }
   const [reply = '', ...offered] = names.map((name, at) => wires.get(at) ?? name);
-  return { reply, offered, nameOf: (wire) => byWire.get(wire) ?? wire };
+  return {
+    reply,
+    offered,
+    nameOf: (wire) => byWire.get(wire) ?? wire,
+    wireOf: (name) => offered[tools.findIndex((tool) => tool.name === name)] ?? wireName(name),
+  };
 }

@@ -89,12 +89,16 @@ export type Continuation =
   | { readonly done: true; readonly finalOutput: string | null }
   | { readonly done: false; readonly next: readonly CapabilityCall[] };
 
-/** Why the capability loop ended. */
+/**
+ * Why the capability loop ended. `one_round`: it does not continue by itself. `rounds_ended`: the same, or the model called nothing in
+ * that round, and afterwards it asked for tools.
+ */
 export const stopReasonSchema = z.enum([
   'no_reply',
   'nothing_to_run',
   'done',
-  'no_decider',
+  'one_round',
+  'rounds_ended',
   'limit_reached',
   'same_call_repeated',
   'invalid_next_step',
@@ -104,8 +108,8 @@ export const stopReasonSchema = z.enum([
 ]);
 export type StopReason = z.infer<typeof stopReasonSchema>;
 
-/** Who decides whether to continue after a run: no one, `noopDecider`, another function, or the model. */
-export const deciderKindSchema = z.enum(['none', 'noop', 'function', 'model']);
+/** Who decides whether to continue after a round of calls: no one, a function, or the model. */
+export const deciderKindSchema = z.enum(['none', 'function', 'model']);
 export type DeciderKind = z.infer<typeof deciderKindSchema>;
 
 /**

@@ -135,7 +135,7 @@ const KEPT = [
   'thresholds',
   'policies',
   'capabilities',
-  'decider',
+  'continuation',
   'consent',
   'approval',
 ] as const satisfies readonly (keyof ChainInput)[];

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { requestDigest } from '../../../../src/chain/prompts/request-digest.ts';
 import { aiSdkModel } from '../../../../src/entries/ai-sdk.ts';
-import { createCapabilityLoop, createPostChain, modelDecider, replay } from '../../../../src/entries/index.ts';
+import { createCapabilityLoop, createPostChain, replay } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -75,7 +75,7 @@ describe.each(DIALECTS)('a loop that the model continues, over %s', (_, wire, cr
       profile: ONE_CALL_PER_PHASE,
       model,
       capabilities: [weather],
-      decider: modelDecider,
+      continuation: 'model',
     }).run({ request: 'Do I need an umbrella?' });
     await run.answer;
     expect(asked.length).toBeGreaterThan(0);
@@ -110,7 +110,7 @@ describe('the prompt of a loop that the model continues', () => {
       { action: [action], continuation: nativeTools ? continuation : [inText, continuation[1] as ScriptEntry] },
       { nativeTools },
     );
-    const loop = createCapabilityLoop({ model, capabilities: [weather], decider: modelDecider });
+    const loop = createCapabilityLoop({ model, capabilities: [weather], continuation: 'model' });
     await loop.run({ request: 'Do I need an umbrella?', ...(calls.length > 0 && { call: calls as never }) }).outcome;
     return model.calls.filter(({ task }) => task === 'continuation').map(({ turns }) => turns);
   }

@@ -26,7 +26,7 @@ export interface TextTurn extends ChatTurn {
 }
 
 /** A tool call that a model made earlier. `arguments` is the JSON text of an object. */
-export interface TurnToolCall {
+interface TurnToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;

@@ -6,6 +6,7 @@ import { type ToolNames, toolNames } from '../../models/openai/request-body.ts';
 import {
   BARE,
   bareToolText,
+  describedSchema,
   offersTools,
   schemaKey,
   sendableSchema,
@@ -51,7 +52,7 @@ export function callOptions(
   model: Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'>,
 ): AiSdkCallOptions {
   const isOffering = offersTools(request, features);
-  const tools = isOffering ? toolsOf(request, features) : [];
+  const tools = isOffering ? toolsOf(request, features, model) : [];
   const turns = (isOffering ? undefined : request.turnsWithoutTools) ?? request.turns;
   const bareTools = isOffering ? bareToolText(request, toolNames(request), features.tools) : null;
   const promptOf = (given: readonly ChatTurn[], ...instructions: readonly (string | null)[]) =>
@@ -108,13 +109,21 @@ function sentSchema(schema: ModelRequest['outputSchema']): AiSdkJsonSchema {
   return { ...(strictSchema(schema) ?? sendableSchema(schema)) };
 }
 
-function toolsOf(request: ModelRequest, features: Features): NonNullable<AiSdkCallOptions['tools']> {
+/** Providers whose older versions drop ranges, lengths and patterns from the schema of a tool. */
+const DROPS_KEYWORDS = /google|vertex/iu;
+
+function toolsOf(
+  request: ModelRequest,
+  features: Features,
+  { provider }: Pick<AiSdkLanguageModel, 'provider'>,
+): NonNullable<AiSdkCallOptions['tools']> {
   const { offered } = toolNames(request);
+  const sendable = DROPS_KEYWORDS.test(provider) ? describedSchema : sendableSchema;
   return (request.tools ?? []).map(({ name, description, parameters }, at) => ({
     type: 'function',
     name: offered[at] ?? name,
     description,
-    inputSchema: { ...(features.tools.get(schemaKey(parameters)) === 'bare' ? BARE : sendableSchema(parameters)) },
+    inputSchema: { ...(features.tools.get(schemaKey(parameters)) === 'bare' ? BARE : sendable(parameters)) },
   }));
 }
 

@@ -87,7 +87,7 @@ export const actionChart = {
     'a function decides': inputOf('function'),
     'the model decides': inputOf('model'),
     'the model decides, without a budget': inputOf('model', { maxTokens: 1 }),
-    'nobody decides': inputOf('none'),
+    'no decider': inputOf('none'),
     'the first call is given': inputOf('function', { calls: [CALL] }),
     'calls for all slots are given': inputOf('none', { calls: Array(5).fill(CALL), maxContinuations: 5 }),
     'two calls are given, one at a time': inputOf('none', { calls: [CALL, CALL], maxParallelCalls: 1 }),

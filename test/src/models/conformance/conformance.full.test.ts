@@ -105,6 +105,30 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
     ]);
   },
 
+  'sends the constraints of a tool’s arguments, in words if its schema cannot have them': async (subject) => {
+    const parameters = {
+      type: 'object',
+      properties: {
+        code: { type: 'string', pattern: '^Q7-' },
+        count: { type: 'integer', minimum: 3141 },
+        tags: { type: 'object', propertyNames: { pattern: '^Z9-' }, additionalProperties: { type: 'string' } },
+      },
+      required: ['code', 'count'],
+      additionalProperties: false,
+    };
+    const strict = { ...parameters, properties: { code: parameters.properties.code }, required: ['code'] };
+    const tools = [
+      { ...offered('search'), parameters },
+      { ...offered('calculate'), parameters: strict },
+    ];
+    const { server, model } = await serve(subject, replyWith(subject, { text: TEXT, finish: 'stop' }));
+    if (model.nativeTools === false) return;
+    await partsOf(model, { ...withTools, tools });
+    const sent = JSON.stringify((server.exchanges[0]?.body as { tools?: unknown }).tools);
+    for (const text of ['^Q7-', '3141', '^Z9-']) expect(sent).toContain(text);
+    expect(sent.split('^Q7-').length).toBeGreaterThan(2);
+  },
+
   'reads the reply from a tool call': async (subject) => {
     const calls = [{ name: 'action_reply', arguments: TEXT }];
     const reply = await read(subject, { calls, finish: 'tool-calls' }, modelRequest({ replyForm: 'tool-call' }));

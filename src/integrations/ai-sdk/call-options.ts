@@ -2,7 +2,7 @@ import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
 import { jsonInstruction } from '../../internal/json-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
-import { type ToolNames, toolNames } from '../../models/openai/request-body.ts';
+import { type ToolNames, toolNames, withoutSchema } from '../../models/openai/request-body.ts';
 import {
   BARE,
   bareToolText,
@@ -97,7 +97,7 @@ function textOptions(
   const format = replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
   if (format === 'schema') {
     const responseFormat = { type: 'json', schema: sentSchema(outputSchema), name: wireName(schemaName) } as const;
-    return { prompt: promptOf(turns), responseFormat };
+    return { prompt: promptOf(withoutSchema(turns, request)), responseFormat };
   }
   const isStated = turns.some(({ content }) => content.includes(JSON.stringify(outputSchema)));
   const prompt = promptOf(turns, isStated ? null : jsonInstruction(outputSchema));

@@ -13,7 +13,7 @@ import type {
   Validation,
 } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
+import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { overBudget } from '../../../machines/policies/cost.ts';
 import { failureOf, LOST, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { acceptsFile, shownAttachments } from '../../../machines/policies/message-parts.ts';
@@ -252,6 +252,7 @@ function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: Rep
         form: request.replyForm,
         toolName: request.schemaName,
         acceptsList: spec.shape.mayBeList,
+        sentSchema: request.replyForm === 'text' ? request.outputSchema : null,
         offered: offeredBy(spec, request),
         fromProse: call.mayBeProse ? spec.fromProse : undefined,
         maxChars: call.policy.maxReplyChars,
@@ -319,9 +320,12 @@ function callOf(
   return { model, spec, request: edited ?? request, isEdited: edited !== null };
 }
 
-/** Returns the reply form: 0 is the configured one, 1 and 2 the others in order; prose is requested as text. */
+/** The forms to try in place of the configured one. The first has the schema in the prompt, for a server that ignores it elsewhere. */
+const OTHER_FORMS: readonly ReplyForm[] = ['json-object', 'tool-call', 'text'];
+
+/** Returns the reply form: 0 is the configured one, 1 and 2 the others in order; prose is requested with the schema in the prompt. */
 function formAt(form: number, configured: ReplyForm): ReplyForm {
-  return [configured, ...REPLY_FORMS.filter((other) => other !== configured)][form] ?? 'text';
+  return [configured, ...OTHER_FORMS.filter((other) => other !== configured)][form] ?? 'json-object';
 }
 
 function offeredBy({ fromToolCalls }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {

@@ -80,7 +80,7 @@ type ResponsesBody = Omit<ResponseCreateParamsNonStreaming, 'stream'> & { readon
  * reject it.
  */
 export function chatBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ChatBody {
-  const { turns, format, tools, choice } = promptFor(request, settings, dialect);
+  const { turns, format, tools, choice } = promptFor(request, dialect);
   const { stream, maxOutputTokens, reasoningEffort } = settings;
   return {
     model: settings.model,
@@ -176,7 +176,7 @@ function chatTool({ strict, ...tool }: ToolSchema): ChatCompletionTool {
 
 /** The Responses API by default stores replies and makes tools strict. */
 export function responsesBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ResponsesBody {
-  const { turns, format, tools, choice } = promptFor(request, settings, dialect);
+  const { turns, format, tools, choice } = promptFor(request, dialect);
   const { stream, maxOutputTokens, reasoningEffort: effort, reasoningSummary: summary } = settings;
   return {
     model: settings.model,
@@ -207,31 +207,25 @@ function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISe
   };
 }
 
-/**
- * If the dialect has no parameter for the schema, the prompt includes it unless it already does. OpenAI gets a strict schema only as a
- * parameter.
- */
-function promptFor(given: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
+/** The schema is a parameter of the request if the dialect has one, otherwise a part of the prompt. */
+function promptFor(given: ModelRequest, dialect: Dialect): Prompt {
   const request = withBareTools(withoutNativeTools(given, dialect), dialect);
-  return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, settings, dialect);
+  return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, dialect);
 }
 
-function textPrompt(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
+function textPrompt(request: ModelRequest, dialect: Dialect): Prompt {
   const tools = offeredTools(request, dialect);
-  return { ...formatPrompt(request, settings, dialect), tools, choice: tools.length > 0 ? 'auto' : null };
+  return { ...formatPrompt(request, dialect), tools, choice: tools.length > 0 ? 'auto' : null };
 }
 
-function formatPrompt(
-  request: ModelRequest,
-  { baseURL }: OpenAISettings,
-  { format }: Dialect,
-): Pick<Prompt, 'turns' | 'format'> {
+function formatPrompt(request: ModelRequest, { format }: Dialect): Pick<Prompt, 'turns' | 'format'> {
   switch (format) {
     case 'strict_schema':
-    case 'json_schema': {
-      const schema = replySchema(request, format === 'strict_schema');
-      return { turns: schema.strict && isOpenAI(baseURL) ? withoutSchema(request) : request.turns, format: schema };
-    }
+    case 'json_schema':
+      return {
+        turns: withoutSchema(request.turns, request),
+        format: replySchema(request, format === 'strict_schema'),
+      };
     case 'json_object':
       return { turns: withSchema(request), format };
     case 'text':
@@ -248,11 +242,11 @@ function withSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] 
   return isStated ? turns : withInstruction(turns, jsonInstruction(outputSchema));
 }
 
-/**
- * Returns the turns without the schema: OpenAI's models see the parameter, so the prompt need not repeat it. Other servers may enforce a
- * schema without showing it to the model, or ignore it.
- */
-function withoutSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] {
+/** Returns the turns without the schema, which is a parameter. If the server ignores it, the run requests the form `json-object` next. */
+export function withoutSchema(
+  turns: readonly ChatTurn[],
+  { outputSchema }: Pick<ModelRequest, 'outputSchema'>,
+): readonly ChatTurn[] {
   const text = ` ${schemaText(outputSchema)}`;
   return turns.map((turn) =>
     turn.role === 'system' ? { ...turn, content: turn.content.replace(text, () => '') } : turn,

@@ -124,7 +124,7 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
     const { server, model } = await serve(subject, replyWith(subject, { text: TEXT, finish: 'stop' }));
     if (model.nativeTools === false) return;
     await partsOf(model, { ...withTools, tools });
-    const sent = JSON.stringify((server.exchanges[0]?.body as { tools?: unknown }).tools);
+    const sent = JSON.stringify(server.exchanges[0]?.body.tools);
     for (const text of ['^Q7-', '3141', '^Z9-']) expect(sent).toContain(text);
     expect(sent.split('^Q7-').length).toBeGreaterThan(2);
   },

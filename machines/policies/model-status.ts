@@ -185,6 +185,17 @@ function statusAfter(
   return triesNext ? { ...alive, form: Math.min(PROSE_FORM, status.form + 1) } : alive;
 }
 
+/**
+ * Whether the next call only states a schema in words that the server ignored as a parameter. It counts as no correction if all forms are
+ * tried: otherwise, none would be left for the last form.
+ */
+export function retriesForm(
+  before: ModelStatus,
+  { reply, policy, ...route }: ModelRoute & { readonly reply: Reply | null; readonly policy: AttemptPolicy },
+): boolean {
+  return policy.triesReplyForms && reply?.ignoresSchema === true && before.form !== statusOf(route).form;
+}
+
 export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHungCalls }: Rules): ModelChange | null {
   const [hung, hangs] = [before.hungCalls >= maxHungCalls, after.hungCalls >= maxHungCalls];
   if (hung !== hangs) return hangs ? 'unavailable' : 'available';

@@ -1,4 +1,4 @@
-import { createCapabilityLoop, defineCapability, modelDecider } from 'postchain';
+import { createCapabilityLoop, defineCapability } from 'postchain';
 import { scriptedModel } from 'postchain/testing';
 import * as z from 'zod';
 
@@ -25,7 +25,7 @@ const model = scriptedModel({
   ],
 });
 
-const loop = createCapabilityLoop({ model, capabilities: [stock, reserve], decider: modelDecider });
+const loop = createCapabilityLoop({ model, capabilities: [stock, reserve], continuation: 'model' });
 const { result, results, stopReason } = await loop.run({ request: 'Reserve an umbrella for me.' }).outcome;
 console.log(results.map(({ capability }) => capability).join(' → '), stopReason);
 console.log(result?.output);

@@ -43,7 +43,9 @@ export function editor(closing: string | null): DecidingFunction {
 const call = { capability: 'draft', arguments: '{"topic":"bees"}' };
 for (const closing of [null, 'Bees dance by the sun.']) {
   const model = scriptedModel({ action: [{ ...replies.action, calls: [call] }] }, { otherwise: replies });
-  const run = createPostChain({ model, capabilities, decider: editor(closing) }).run({ request: 'Write about bees.' });
+  const run = createPostChain({ model, capabilities, continuation: editor(closing) }).run({
+    request: 'Write about bees.',
+  });
   for await (const event of run.events) {
     if (event.type === 'capability-end') console.log(`${event.result.capability}: ${event.result.output}`);
     if (event.type === 'capability-stop') console.log(`stopped after ${event.runs} runs: ${event.reason}`);

@@ -2,6 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import {
   type AttachedFile,
   type ChatModel,
+  type ChatTurn,
   type FinishReason,
   failureOf,
   type ModelPart,
@@ -38,8 +39,8 @@ export function anthropicModel({ model, ...settings }: ProviderOptions): ChatMod
 function bodyOf(request: ModelRequest, model: string): Anthropic.MessageCreateParamsStreaming {
   const { turns, tools = [], schemaName, outputSchema, replyForm } = request;
   const system = turns.flatMap(({ role, content }) => (role === 'system' ? [content] : []));
-  const messages = turns.flatMap(({ role, content, files = [] }): Anthropic.MessageParam[] =>
-    role === 'system' ? [] : [{ role, content: [...files.map(fileBlock), { type: 'text', text: content }] }],
+  const messages = turns.flatMap((turn): Anthropic.MessageParam[] =>
+    turn.role === 'system' ? [] : [{ role: turn.role === 'assistant' ? turn.role : 'user', content: blocksOf(turn) }],
   );
   const toolOf = (name: string, description: string, schema: object): Anthropic.Tool => ({
     name,
@@ -67,6 +68,19 @@ function bodyOf(request: ModelRequest, model: string): Anthropic.MessageCreatePa
   };
 }
 
+/** Anthropic joins consecutive messages of one role, so each result of a tool can be a message of its own. */
+function blocksOf({ content, files = [], toolCalls = [], toolResult }: ChatTurn): Anthropic.ContentBlockParam[] {
+  if (toolResult !== undefined) {
+    const { id, isError } = toolResult;
+    return [{ type: 'tool_result', tool_use_id: id, content, is_error: isError }];
+  }
+  const text: Anthropic.TextBlockParam[] = content === '' ? [] : [{ type: 'text', text: content }];
+  const calls = toolCalls.map(({ id, name, arguments: args }): Anthropic.ToolUseBlockParam => {
+    return { type: 'tool_use', id, name, input: JSON.parse(args) };
+  });
+  return [...files.map(fileBlock), ...text, ...calls];
+}
+
 function fileBlock({ mediaType, name, data }: AttachedFile): Anthropic.ContentBlockParam {
   if (mediaType === 'application/pdf')
     return { type: 'document', title: name, source: { type: 'base64', media_type: mediaType, data } };
@@ -75,7 +89,7 @@ function fileBlock({ mediaType, name, data }: AttachedFile): Anthropic.ContentBl
 }
 
 async function* partsOf(events: AsyncIterable<Anthropic.MessageStreamEvent>): AsyncGenerator<ModelPart> {
-  const calls = new Map<number, { readonly index: number; readonly name: string }>();
+  const calls = new Map<number, { readonly index: number; readonly id: string; readonly name: string }>();
   let input: Pick<TokenUsage, 'inputTokens' | 'cachedInputTokens' | 'cacheWriteTokens'> = { inputTokens: 0 };
   for await (const event of events) {
     if (event.type === 'message_start') {
@@ -86,7 +100,8 @@ async function* partsOf(events: AsyncIterable<Anthropic.MessageStreamEvent>): As
       const inputTokens = input_tokens + cachedInputTokens + cacheWriteTokens;
       input = { inputTokens, cachedInputTokens, ...(cacheWriteTokens > 0 && { cacheWriteTokens }) };
     } else if (event.type === 'content_block_start' && event.content_block.type === 'tool_use') {
-      const call = { index: calls.size, name: event.content_block.name };
+      const { id, name } = event.content_block;
+      const call = { index: calls.size, id, name };
       calls.set(event.index, call);
       yield { type: 'tool-call-delta', ...call, arguments: '' };
     } else if (event.type === 'content_block_delta') {

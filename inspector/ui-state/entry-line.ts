@@ -13,7 +13,7 @@ const LINE_CHARS = 200;
 type Summarize<Type extends JournalEntry['type']> = (entry: EntryOf<Type>) => string;
 
 const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
-  without_json: 'replied without JSON; the next reply form is tried',
+  without_json: 'replied without JSON that matches the schema; the next reply form is tried',
   json: 'replies in JSON',
   prose: 'answers in prose, which is used unchanged',
   unavailable: 'does not respond and is skipped for now',

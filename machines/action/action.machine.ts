@@ -207,7 +207,7 @@ export const actionMachine = actionSetup.createMachine({
           target: 'concluded',
           actions: { type: 'recordStop', params: { reason: 'budget_exhausted' } },
         },
-        { target: 'concluded', actions: { type: 'recordStop', params: { reason: 'no_decider' } } },
+        { target: 'concluded', actions: { type: 'recordStop', params: { reason: 'one_round' } } },
       ],
     },
     asking: {

@@ -34,7 +34,7 @@ export const actionGuards = {
   isFirstStep: ({ context }: Args): GuardResult => isFirstStep(context),
   hasDecider: ({ context: { decider } }: Args): GuardResult => ({ holds: decider !== 'none', inputs: { decider } }),
   functionDecides: ({ context: { decider } }: Args): GuardResult => ({
-    holds: decider === 'function' || decider === 'noop',
+    holds: decider === 'function',
     inputs: { decider },
   }),
   modelMayDecide: ({ context }: Args): GuardResult => modelMayDecide(context),

@@ -11,7 +11,7 @@ import type {
 import type { EmittedEvent } from '../contracts/events.ts';
 import { guardsOf } from '../guards.ts';
 import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
-import { changeBetween, formFailure, learnFrom, statusOf, successor } from '../policies/model-status.ts';
+import { changeBetween, formFailure, learnFrom, retriesForm, statusOf, successor } from '../policies/model-status.ts';
 import {
   countFallback,
   countRetry,
@@ -169,7 +169,9 @@ export const attemptSetup = base.extend({
     }),
     clearAttempt: assign(NEW_ATTEMPT),
     prepareRetry: assign(({ context }) => ({
-      execution: countRetry(context.execution, context.failure ?? NO_FAILURE),
+      execution: retriesForm(context.statusBefore, context)
+        ? context.execution
+        : countRetry(context.execution, context.failure ?? NO_FAILURE),
       ...callAfter(context),
     })),
     prepareFallback: assign(({ context }) => ({

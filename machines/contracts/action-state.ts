@@ -65,6 +65,8 @@ export interface StepCall {
   /** The slot that runs it, from 1. */
   readonly slot: number | null;
   readonly result: CapabilityResult | null;
+  /** Set for a native tool call. */
+  readonly toolCall?: NonNullable<CapabilityResult['toolCall']>;
 }
 
 /** The state of the loop, all of it JSON. `calls` are the requested calls that are not part of a step yet. */

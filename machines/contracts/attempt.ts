@@ -83,7 +83,8 @@ export const DEFAULT_POLICY: AttemptPolicy = attemptPolicySchema.parse({});
 
 /**
  * A fully read reply, not yet validated: its text and the JSON value found in it, or why there is none. `prose`: there was
- * no JSON, and the text was put into the main text field of the value.
+ * no JSON, and the text was put into the main text field of the value. `ignoresSchema`: the schema was a parameter of the request, and
+ * there is no JSON, or not with its members and types.
  */
 const replySchema = z.object({
   text: z.string(),
@@ -91,6 +92,7 @@ const replySchema = z.object({
   value: z.unknown(),
   failure: z.nullable(failureSchema),
   usage: tokenUsageSchema,
+  ignoresSchema: z.exactOptional(z.boolean()),
 });
 export type Reply = Readonly<z.infer<typeof replySchema>>;
 

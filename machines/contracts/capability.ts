@@ -12,9 +12,23 @@ export const capabilityDescriptorSchema = z.object({
 });
 export type CapabilityDescriptor = Readonly<z.infer<typeof capabilityDescriptorSchema>>;
 
-/** A request to run a capability, not yet resolved or validated. `arguments` is JSON text, as models write it. */
-export const capabilityCallSchema = z.object({ capability: z.string(), arguments: z.string() });
+/**
+ * A request to run a capability, not yet resolved or validated. `arguments` is JSON text, as models write it. `toolCallId`: the
+ * provider's id of a native tool call, empty if it gave none; absent if the call is not native.
+ */
+export const capabilityCallSchema = z.object({
+  capability: z.string(),
+  arguments: z.string(),
+  toolCallId: z.exactOptional(z.string()),
+});
 export type CapabilityCall = Readonly<z.infer<typeof capabilityCallSchema>>;
+
+/** What a model that writes calls as JSON is asked for: it knows no ids. */
+const WRITTEN_CALL = z.toJSONSchema(z.omit(capabilityCallSchema, { toolCallId: true }), { io: 'input' });
+capabilityCallSchema._zod.toJSONSchema = () => {
+  const { $schema: _, '~standard': __, ...schema } = WRITTEN_CALL;
+  return structuredClone(schema);
+};
 
 /** Why a run of a capability failed: stable codes to branch on. The first five mean that it could not be run. */
 export const capabilityFailureSchema = z.enum([
@@ -54,11 +68,18 @@ export const capabilityResultSchema = z.object({
   /** Null if the run was aborted before it reported a start. */
   startedAtMs: z.nullable(z.number()),
   durationMs: z.number().check(z.gte(0)),
+  /**
+   * For a native tool call: the provider's id, empty if it gave none, and the number of results before its step. `arguments` is what the
+   * model wrote, if that was an object that could not be used.
+   */
+  toolCall: z.exactOptional(
+    z.object({ id: z.string(), step: z.int().check(z.gte(0)), arguments: z.exactOptional(z.string()) }),
+  ),
 });
 export type CapabilityResult = Readonly<z.infer<typeof capabilityResultSchema>>;
 
-/** What a capability run returns; the loop adds the id of the call. */
-export type CapabilityRunResult = Omit<CapabilityResult, 'id'>;
+/** What a capability run returns; the loop adds the ids of the call. */
+export type CapabilityRunResult = Omit<CapabilityResult, 'id' | 'toolCall'>;
 
 /**
  * The reply of a continuation decider: done, with an optional output that replaces the last result's, or the calls of the next
@@ -68,12 +89,16 @@ export type Continuation =
   | { readonly done: true; readonly finalOutput: string | null }
   | { readonly done: false; readonly next: readonly CapabilityCall[] };
 
-/** Why the capability loop ended. */
+/**
+ * Why the capability loop ended. `one_round`: it does not continue by itself. `rounds_ended`: the same, or the model called nothing in
+ * that round, and afterwards it asked for tools.
+ */
 export const stopReasonSchema = z.enum([
   'no_reply',
   'nothing_to_run',
   'done',
-  'no_decider',
+  'one_round',
+  'rounds_ended',
   'limit_reached',
   'same_call_repeated',
   'invalid_next_step',
@@ -83,8 +108,8 @@ export const stopReasonSchema = z.enum([
 ]);
 export type StopReason = z.infer<typeof stopReasonSchema>;
 
-/** Who decides whether to continue after a run: no one, `noopDecider`, another function, or the model. */
-export const deciderKindSchema = z.enum(['none', 'noop', 'function', 'model']);
+/** Who decides whether to continue after a round of calls: no one, a function, or the model. */
+export const deciderKindSchema = z.enum(['none', 'function', 'model']);
 export type DeciderKind = z.infer<typeof deciderKindSchema>;
 
 /**
@@ -106,7 +131,16 @@ export const continuationInputSchema = z.object({
   /** The answer from before any run. */
   response: z.string(),
   steps: z.readonly(
-    z.array(z.object({ capability: z.string(), arguments: z.string(), success: z.boolean(), output: z.string() })),
+    z.array(
+      z.object({
+        capability: z.string(),
+        arguments: z.string(),
+        success: z.boolean(),
+        output: z.string(),
+        /** For a native tool call: its id, which no other step has, and the number of the step that it is part of. */
+        toolCall: z.exactOptional(z.object({ id: z.string(), step: z.int().check(z.gte(0)) })),
+      }),
+    ),
   ),
   /** In a very long loop: how often each capability ran before these steps. */
   earlier: z.readonly(z.array(z.object({ capability: z.string(), runs: z.int(), failed: z.int() }))),

@@ -65,8 +65,8 @@ export const chainInputSchema = z.object({
   /** Number of fallback models, which take over when the model before has no retry left. */
   fallbackModels: z.int().check(z.gte(0)),
   capabilities: z.readonly(z.array(z.readonly(capabilityDescriptorSchema))),
-  /** What decides whether to continue after a capability's result. */
-  decider: deciderKindSchema,
+  /** Who decides whether the capability loop continues after a round of calls. */
+  continuation: deciderKindSchema,
   /** The numbers of the retry policy by task; they replace those of `limits`. */
   policies: z.record(z.string(), somePolicyNumbersSchema),
   /** The session of the request; null without one. */

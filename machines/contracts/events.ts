@@ -269,7 +269,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('continuation'),
     index: z.int(),
-    decidedBy: z.enum(['noop', 'function', 'model']),
+    decidedBy: z.enum(['function', 'model']),
     /** Null if the reply is not a valid continuation. */
     done: z.nullable(z.boolean()),
     /** What the decider returns in place of the last result's output; null unless it is done. */

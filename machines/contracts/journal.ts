@@ -15,6 +15,12 @@ const candidateSchema = z.object({
   inputs: z.nullable(guardInputsSchema),
 });
 
+/** The native tool calls of a turn, or the call whose result it is. */
+export const toolTurnSchema = z.object({
+  toolCalls: z.exactOptional(z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }))),
+  toolResult: z.exactOptional(z.object({ id: z.string(), name: z.string(), isError: z.boolean() })),
+});
+
 /** A prompt of a run. */
 /** `isOwn`: the prompt is not the built-in one, whatever its version. */
 const promptVersionSchema = z.object({
@@ -109,7 +115,13 @@ const annotationSchema = z.discriminatedUnion('type', [
     /** FNV-1a of its turns, files, schema and tools. */
     digest: z.string(),
     /** Each content is the concatenation of its parts, by their numbers. */
-    turns: z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), parts: z.array(z.int()) })),
+    turns: z.array(
+      z.object({
+        role: z.enum(['system', 'user', 'assistant', 'tool']),
+        parts: z.array(z.int()),
+        ...toolTurnSchema.shape,
+      }),
+    ),
     /** The part with the JSON Schema of the reply. */
     schema: z.int(),
     tools: z.array(z.int()),

@@ -7,7 +7,7 @@ export const PROSE_FORM = 3;
 const modelStatusSchema = z.object({
   /** The reply form to request: 0 is the configured one, 1 and 2 the others, 3 text that may be prose. */
   form: z.int().check(z.gte(0), z.lte(PROSE_FORM)),
-  /** Whether a reply in this form contained JSON. */
+  /** Whether a reply in this form contained JSON that had the structure of its schema or was valid. */
   repliesInJson: z.boolean(),
   /** Calls in a row that hung: no first byte within `firstChunkMs`, or no further one within `chunkMs`. */
   hungCalls: z.int().check(z.gte(0)),
@@ -24,7 +24,7 @@ export function newModels(fallbacks: number): readonly ModelStatus[] {
 }
 
 /**
- * What a call showed about its model, in this order: no JSON, so the next reply form is tried; JSON in that form; prose in
+ * What a call showed about its model, in this order: no JSON, or JSON that ignores the schema, so the next reply form is tried; JSON in that form; prose in
  * every form; too many hung calls in a row; a reply after those.
  */
 export const modelChangeSchema = z.enum(['without_json', 'json', 'prose', 'unavailable', 'available']);

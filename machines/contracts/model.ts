@@ -7,12 +7,29 @@ import type { TokenUsage } from './usage.ts';
  * One turn of a prompt. `files` are the images and files of a user turn. They precede its text, and only a model that accepts
  * them receives them. `cachedChars`: later calls probably begin with the same turns up to this many characters of the content, so
  * a provider that needs markers can be told to cache them.
+ *
+ * Only a request with `tools` has tool calls: an assistant turn with `toolCalls` is followed by one `tool` turn for each of them, with
+ * its result as `content` and the call in `toolResult`.
  */
 export interface ChatTurn {
-  readonly role: 'system' | 'user' | 'assistant';
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string;
   readonly cachedChars?: number;
   readonly files?: readonly AttachedFile[];
+  readonly toolCalls?: readonly TurnToolCall[];
+  readonly toolResult?: { readonly id: string; readonly name: string; readonly isError: boolean };
+}
+
+/** A turn of text. */
+export interface TextTurn extends ChatTurn {
+  readonly role: Exclude<ChatTurn['role'], 'tool'>;
+}
+
+/** A tool call that a model made earlier. `arguments` is the JSON text of an object. */
+interface TurnToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
 }
 
 /**
@@ -56,12 +73,19 @@ export interface ModelRequest {
  *
  * A `reasoning-delta` shows that the model is alive and is not part of the reply. The deltas of one tool call share an
  * `index`, from 0 in the order of their starts, and each has its complete `name`; calls may be interleaved. A failed
- * call may have a cost: `usage`, if the provider reported it.
+ * call may have a cost: `usage`, if the provider reported it. `id` is the provider's id of a tool call, if it gave one: the next
+ * prompt answers the call by it.
  */
 export type ModelPart =
   | { readonly type: 'text-delta'; readonly text: string }
   | { readonly type: 'reasoning-delta'; readonly text: string }
-  | { readonly type: 'tool-call-delta'; readonly index: number; readonly name: string; readonly arguments: string }
+  | {
+      readonly type: 'tool-call-delta';
+      readonly index: number;
+      readonly id?: string;
+      readonly name: string;
+      readonly arguments: string;
+    }
   | { readonly type: 'finish'; readonly reason: FinishReason; readonly usage: TokenUsage | null }
   | { readonly type: 'failure'; readonly failure: Failure; readonly usage?: TokenUsage | null };
 

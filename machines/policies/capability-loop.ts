@@ -165,13 +165,48 @@ export function beginStep(
   for (const [at, call] of considered.entries()) {
     const { capability } = call;
     const check = checks[at] ?? UNCHECKED;
-    const waiting: StepCall = { capability, arguments: {}, id: null, slot: null, result: null };
-    if (!check.ok) step.push({ ...waiting, result: failedResult(state, waiting, check.code, check.problem, 0) });
+    const waiting: StepCall = {
+      capability,
+      arguments: {},
+      id: null,
+      slot: null,
+      result: null,
+      ...nativeCall(state, call),
+    };
+    if (!check.ok) step.push(invalidCall(state, waiting, call, check));
     else if (runsLeft > 0) step.push({ ...waiting, arguments: check.arguments });
     else left.push(call);
     if (check.ok) runsLeft -= 1;
   }
   return { step, calls: [...left, ...calls.slice(MAX_STEP_CALLS)], requested: countRequested(requested, considered) };
+}
+
+function nativeCall({ results }: ActionState, { toolCallId: id }: CapabilityCall): Pick<StepCall, 'toolCall'> {
+  return id === undefined ? {} : { toolCall: { id, step: results.length } };
+}
+
+/** The most characters of invalid arguments to keep. */
+const MAX_INVALID_CHARS = 2_000;
+
+/** Returns a call that ends at once. A native one keeps the arguments that the model wrote, because the next prompt repeats the call. */
+function invalidCall(
+  state: ActionState,
+  waiting: StepCall,
+  { arguments: text }: CapabilityCall,
+  { code, problem }: Extract<ArgumentsCheck, { ok: false }>,
+): StepCall {
+  const isKept = waiting.toolCall !== undefined && text.length <= MAX_INVALID_CHARS && isObjectText(text);
+  const call = isKept ? { ...waiting, toolCall: { ...waiting.toolCall, arguments: text } } : waiting;
+  return { ...call, result: failedResult(state, call, code, problem, 0) };
+}
+
+function isObjectText(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
 }
 
 const UNCHECKED: ArgumentsCheck = { ok: false, code: 'arguments_misfit', problem: 'the arguments were not validated' };
@@ -246,10 +281,14 @@ export function startCall({ id, step, begun }: ActionState, slot: number): Pick<
 export function endCall({ step }: ActionState, slot: number, result: CapabilityRunResult): Pick<ActionState, 'step'> {
   return {
     step: step.map((call) =>
-      call.slot === slot && isRunning(call) ? { ...call, result: { ...result, id: call.id } } : call,
+      call.slot === slot && isRunning(call)
+        ? { ...call, result: { ...result, id: call.id, ...toolCallOf(call) } }
+        : call,
     ),
   };
 }
+
+const toolCallOf = ({ toolCall }: Pick<StepCall, 'toolCall'>) => (toolCall === undefined ? {} : { toolCall });
 
 /** Ends the call that a slot runs without a result of its own. */
 export function failCall(
@@ -318,13 +357,14 @@ function appendMemory({ memory, input }: ActionState, ended: readonly Capability
 
 export function failedResult(
   { sessionId }: Pick<ActionState, 'sessionId'>,
-  { id, capability, arguments: given }: Pick<StepCall, 'id' | 'capability' | 'arguments'>,
+  call: Pick<StepCall, 'id' | 'capability' | 'arguments' | 'toolCall'>,
   code: CapabilityFailure,
   error: string,
   durationMs: number,
 ): CapabilityResult {
+  const { id, capability, arguments: given } = call;
   const base = { id, capability, arguments: given, success: false, output: '', synthesized: false, startedAtMs: null };
-  return { ...base, code, error, sessionId, durationMs };
+  return { ...base, code, error, sessionId, durationMs, ...toolCallOf(call) };
 }
 
 /** Returns the state of an aborted loop: a call that has not ended becomes a failed result with the cause. */

@@ -64,25 +64,46 @@ function continuationInput({ input, reply, results, runs, maxContinuations }: Ac
   return {
     request: prompt.startsWith(request) ? prompt : `${request}\n${prompt}`,
     response: reply?.response ?? '',
-    steps: shownSteps(results.slice(-SHOWN_STEPS)),
+    steps: shownSteps(results, Math.max(0, results.length - SHOWN_STEPS)),
     earlier: counted(results.slice(0, -SHOWN_STEPS)),
     runsLeft: Math.max(0, maxContinuations - runs),
     capabilities: input.capabilities,
   };
 }
 
-/** Returns the steps, oldest first. Output is shown from the newest step back, as far as the budget allows. */
-function shownSteps(results: readonly CapabilityResult[]): ContinuationInput['steps'] {
+/** Returns the steps from one on, oldest first. Output is shown from the newest step back, as far as the budget allows. */
+function shownSteps(results: readonly CapabilityResult[], from: number): ContinuationInput['steps'] {
+  const ids = nativeIds(results, from);
   let charsLeft = HISTORY_CHARS;
   return results
+    .slice(from)
     .toReversed()
-    .map(({ capability, arguments: given, success, output, error }, back) => {
+    .map(({ capability, arguments: given, success, output, error, toolCall }, back) => {
       const chars = Math.min(charsLeft, back === 0 ? LAST_STEP_CHARS : STEP_CHARS);
       const shown = chars < 100 ? '' : clipped(success ? output : (error ?? ''), chars);
       charsLeft -= shown.length;
-      return { capability, arguments: clipped(JSON.stringify(given), 500), success, output: shown };
+      const step = { capability, success, output: shown };
+      if (toolCall === undefined) return { ...step, arguments: clipped(JSON.stringify(given), 500) };
+      // Servers parse the arguments of a native call, so they are not cut.
+      const text = toolCall.arguments ?? JSON.stringify(given);
+      const isShown = text.length <= Math.min(charsLeft, STEP_CHARS);
+      charsLeft -= isShown ? text.length : 0;
+      const id = ids[results.length - 1 - back] ?? '';
+      return { ...step, arguments: isShown ? text : '{}', toolCall: { id, step: toolCall.step } };
     })
     .toReversed();
+}
+
+/** Returns the ids of native calls, by the number of their result: those of the provider, unless it gave none or the same one before. */
+function nativeIds(results: readonly CapabilityResult[], from: number): readonly string[] {
+  const used = new Set<string>();
+  return results.map(({ toolCall }, at) => {
+    if (toolCall === undefined || at < from) return '';
+    let id = toolCall.id || `call_${at + 1}`;
+    while (used.has(id)) id += '_';
+    used.add(id);
+    return id;
+  });
 }
 
 function counted(results: readonly CapabilityResult[]): ContinuationInput['earlier'] {
@@ -129,14 +150,15 @@ function readNextStep(step: unknown): ReadContinuation {
   if (steps.length === 0) return noStep('missing_name', 'the next step has no call');
   const next: CapabilityCall[] = [];
   for (const call of steps) {
-    const { capability, arguments: given } = Object(call) as Record<string, unknown>;
+    const { capability, arguments: given, toolCallId } = Object(call) as Record<string, unknown>;
     const isNamed = typeof capability === 'string';
     const text = typeof given === 'string' ? given : isObject(given) ? JSON.stringify(given) : null;
     if (steps.length === 1 && !isNamed) return noStep('missing_name', 'the next step has no name');
     if (steps.length === 1 && text === null)
       return noStep('arguments_not_object', 'the arguments of the next step must be an object');
     // Beside other calls, an invalid one is a failed result of its own when it is validated.
-    next.push({ capability: isNamed ? capability : '', arguments: text ?? NO_OBJECT });
+    const named = { capability: isNamed ? capability : '', arguments: text ?? NO_OBJECT };
+    next.push(typeof toolCallId === 'string' ? { ...named, toolCallId } : named);
   }
   return { continuation: { done: false, next }, calls: next, problem: null };
 }

@@ -176,11 +176,24 @@ function statusAfter(
     return { ...status, hungCalls: status.hungCalls + 1, passedOver: 0 };
   if (isLate || wasNotMade(failure) || failure?.code === 'prompt_too_long') return status;
   const alive = { ...status, hungCalls: 0, passedOver: 0 };
-  if (!triesReplyForms || reply === null) return alive;
+  if (reply === null) return alive;
+  const isIgnored = reply.ignoresSchema === true && failure !== null && !status.repliesInJson;
+  if (!triesReplyForms) return isIgnored && status.form === 0 ? { ...alive, form: 1 } : alive;
   if (reply.prose) return status.repliesInJson ? alive : { ...alive, form: PROSE_FORM };
-  if (reply.failure === null) return { ...alive, repliesInJson: true };
-  const triesNext = failure !== null && lacksJson(failure) && !status.repliesInJson;
+  if (reply.failure === null && !isIgnored) return { ...alive, repliesInJson: true };
+  const triesNext = failure !== null && (isIgnored || lacksJson(failure)) && !status.repliesInJson;
   return triesNext ? { ...alive, form: Math.min(PROSE_FORM, status.form + 1) } : alive;
+}
+
+/**
+ * Whether the next call only states a schema in words that the server ignored as a parameter. It counts as no correction if all forms are
+ * tried: otherwise, none would be left for the last form.
+ */
+export function retriesForm(
+  before: ModelStatus,
+  { reply, policy, ...route }: ModelRoute & { readonly reply: Reply | null; readonly policy: AttemptPolicy },
+): boolean {
+  return policy.triesReplyForms && reply?.ignoresSchema === true && before.form !== statusOf(route).form;
 }
 
 export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHungCalls }: Rules): ModelChange | null {

@@ -70,7 +70,7 @@ const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
  * the earlier ones and reuses their classification of the request.
  */
 export function actionInput(state: ChainState): ActionInput {
-  const { limits, decider, sessionId } = state;
+  const { limits, continuation, sessionId } = state;
   return {
     id: executionId(state, 'action'),
     input: phaseInput(state, 'action'),
@@ -78,7 +78,7 @@ export function actionInput(state: ChainState): ActionInput {
     policy: attemptPolicy(state, 'action'),
     continuationPolicy: attemptPolicy(state, 'continuation'),
     models: state.models,
-    decider,
+    decider: continuation,
     maxContinuations: limits.maxContinuations,
     maxParallelCalls: limits.maxParallelCalls,
     maxSameCalls: limits.maxSameCalls,

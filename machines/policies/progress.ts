@@ -1,5 +1,5 @@
 import type { AttemptExecution } from '../contracts/attempt.ts';
-import type { CapabilityFailure } from '../contracts/capability.ts';
+import type { CapabilityFailure, StopReason } from '../contracts/capability.ts';
 import type { ChainInput, ChainState, InFlight } from '../contracts/chain-state.ts';
 import type { ContextDocument, ContextOperation, Envelope } from '../contracts/context.ts';
 import type { GuardResult } from '../contracts/decision.ts';
@@ -181,7 +181,7 @@ export function completePhase(
     history: newestOf(append(state.history, state.envelope.operations)),
     received: state.envelope.content,
     envelope: { phase, content: output.content, operations: output.operations },
-    results: { ...state.results, [phase]: { ...output.result, attemptId } },
+    results: withRoundsEnded({ ...state.results, [phase]: { ...output.result, attemptId } }, state),
     failedRuns: [...state.failedRuns, ...failedRunsOf(state, output.result)].slice(-KEPT_FAILURES),
     steps: [...state.steps.slice(1 - KEPT_STEPS), done],
     retrieval: null,
@@ -191,6 +191,21 @@ export function completePhase(
     phaseRetries: 0,
   };
 }
+
+/** Returns the results with the stop reason of a loop that does not continue by itself: whether Yield has asked for tools after it. */
+function withRoundsEnded(
+  results: ChainState['results'],
+  { capabilities, continuation }: ChainState,
+): ChainState['results'] {
+  const { action, yield: last } = results;
+  if (action === null || last === null || continuation === 'model' || capabilities.length === 0) return results;
+  if (!ROUND_ENDS.has(action.stopReason)) return results;
+  const settled = action.results.length === 0 ? 'nothing_to_run' : 'one_round';
+  const stopReason = last.reply.needsTools ? 'rounds_ended' : settled;
+  return stopReason === action.stopReason ? results : { ...results, action: { ...action, stopReason } };
+}
+
+const ROUND_ENDS: ReadonlySet<StopReason> = new Set(['nothing_to_run', 'one_round', 'rounds_ended']);
 
 /** Returns the failed capability runs of an Action, without those of earlier Actions. */
 function failedRunsOf(state: ChainState, result: PhaseResult): readonly PhaseFailure[] {

@@ -88,7 +88,7 @@ function createFindings(): (entry: JournalEntry) => string {
 type CallStart = Extract<JournalEntry, { type: 'call-start' }>;
 
 const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
-  without_json: 'the model replied without JSON: trying the next reply form',
+  without_json: 'the model replied without JSON that matches the schema: trying the next reply form',
   json: 'the model replies in JSON in this form',
   prose: 'the model answers in prose: its text is used unchanged',
   unavailable: 'the model hangs: it is not called for now',

@@ -54,12 +54,10 @@ export {
   type LoopOutcome,
   type LoopRun,
 } from '../chain/runtime/capability-loop.ts';
-export {
-  type Decider,
-  type DeciderReply,
-  type DecidingFunction,
-  modelDecider,
-  noopDecider,
+export type {
+  ContinuationOption,
+  DeciderReply,
+  DecidingFunction,
 } from '../chain/runtime/decider.ts';
 export { type MemorySessionsOptions, memorySessions } from '../chain/runtime/memory-sessions.ts';
 export type { PostChainOptions } from '../chain/runtime/options.ts';

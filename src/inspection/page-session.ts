@@ -2,6 +2,7 @@ import type { RawData, WebSocket } from 'ws';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
+import { toolTurnSchema } from '../../machines/contracts/journal.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
 import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
@@ -272,7 +273,15 @@ const actionSchema = z.discriminatedUnion('type', [
     type: z.literal('fork'),
     at: z.int().check(z.gte(0)),
     set: z.record(z.string(), z.unknown()),
-    turns: z.optional(z.array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: z.string() }))),
+    turns: z.optional(
+      z.array(
+        z.object({
+          role: z.enum(['system', 'user', 'assistant', 'tool']),
+          content: z.string(),
+          ...toolTurnSchema.shape,
+        }),
+      ),
+    ),
   }),
   z.object({ type: z.literal('replay') }),
 ]) satisfies z.ZodMiniType<RunAction>;

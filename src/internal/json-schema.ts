@@ -202,3 +202,43 @@ function alternativesOf({ anyOf, oneOf }: JsonNode): readonly unknown[] | null {
   if (Array.isArray(anyOf)) return anyOf;
   return Array.isArray(oneOf) ? oneOf : null;
 }
+
+const MAX_DEPTH = 12;
+
+/** Whether a value has the types, required members and choices of a JSON Schema; narrower constraints do not count. */
+export function hasStructure(value: unknown, schema: unknown, root: unknown = schema, depth = 0): boolean {
+  const node = resolved(schema, root);
+  if (depth > MAX_DEPTH || !isJsonNode(node)) return node !== false;
+  const { type, const: only, enum: values, properties, required, items, allOf } = node;
+  const some = alternativesOf(node);
+  const has = (part: unknown, of: unknown): boolean => hasStructure(part, of, root, depth + 1);
+  if (only !== undefined && only !== value) return false;
+  if (Array.isArray(values) && !values.includes(value)) return false;
+  if (some !== null && !some.some((one) => has(value, one))) return false;
+  if (Array.isArray(allOf) && !allOf.every((one) => has(value, one))) return false;
+  if (type !== undefined && !hasType(value, [type].flat())) return false;
+  if (Array.isArray(value))
+    return value.every((item, at) => has(item, tupleOf(node)[at] ?? (Array.isArray(items) ? undefined : items)));
+  if (!isJsonNode(value)) return true;
+  if (Array.isArray(required) && !required.every((name) => Object.hasOwn(value, name))) return false;
+  if (isClosed(node) && !Object.keys(value).every((name) => Object.hasOwn(Object(properties), name))) return false;
+  return Object.entries(isJsonNode(properties) ? properties : {}).every(
+    // An optional member may be null in strict mode.
+    ([name, member]) =>
+      !Object.hasOwn(value, name) || isRemovedNull(value, node, name, root) || has(value[name], member),
+  );
+}
+
+/** Whether an object has only the members that its schema names, as in strict mode. */
+const isClosed = ({ properties, additionalProperties, patternProperties, allOf, anyOf, oneOf }: JsonNode): boolean =>
+  isJsonNode(properties) &&
+  [undefined, false].includes(additionalProperties as undefined) &&
+  [patternProperties, allOf, anyOf, oneOf].every((part) => part === undefined);
+
+const isRemovedNull = (value: JsonNode, node: JsonNode, name: string, root: unknown): boolean =>
+  value[name] === null && isRemovable(node, name, root);
+
+function hasType(value: unknown, types: readonly unknown[]): boolean {
+  const type = typeOf(value);
+  return types.includes(type) || (type === 'number' && Number.isInteger(value) && types.includes('integer'));
+}

@@ -1,6 +1,6 @@
 import type { AttachedFile } from '../../machines/contracts/attachment.ts';
 import type { Feedback } from '../../machines/contracts/attempt.ts';
-import type { ChatTurn, ModelRequest, ReplyForm, ToolOffer } from '../../machines/contracts/model.ts';
+import type { ChatTurn, ModelRequest, ReplyForm, TextTurn, ToolOffer } from '../../machines/contracts/model.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import { tokensOfFiles } from '../../machines/policies/message-parts.ts';
 import { TOKENS_PER_CHAR } from '../../machines/policies/usage.ts';
@@ -8,8 +8,12 @@ import { wellFormed } from '../../machines/text/well-formed.ts';
 import { jsonInstruction } from '../internal/json-schema.ts';
 import type { OutputShape } from './schemas/output-shape.ts';
 
-/** One call of an offered tool. `arguments` is JSON text as the model wrote it, neither parsed nor validated. */
+/**
+ * One call of an offered tool. `id` is the provider's, empty if it gave none. `arguments` is JSON text as the model wrote it, neither
+ * parsed nor validated.
+ */
 export interface ToolCall {
+  readonly id: string;
   readonly name: string;
   readonly arguments: string;
 }
@@ -21,6 +25,13 @@ export interface ToolUse<Input> {
   readonly fromToolCalls?: ((calls: readonly ToolCall[], text: string) => unknown) | undefined;
   /** Describes the tools for any other model, which names a call in its reply. Appended to the last user turn. */
   readonly toolsInWords?: ((input: Input) => string) | undefined;
+  /**
+   * Returns earlier native calls and their results as turns, which follow the user turn, and the input without them; null if there are
+   * none. Only used if tools are offered: any other model gets the whole input as text.
+   */
+  readonly toolTurns?:
+    | ((input: Input) => { readonly input: unknown; readonly turns: readonly ChatTurn[] } | null)
+    | undefined;
 }
 
 /** What a model is asked for: turns rendered from an input, and the shape of the reply. */
@@ -32,7 +43,7 @@ export interface PromptSpec extends ToolUse<unknown> {
   /** Returns what a valid reply stands for, given the input of the prompt; by default the reply itself. */
   readonly expand?: ((value: unknown, input: unknown) => unknown) | undefined;
   /** Throws a TypeError for an invalid input. */
-  readonly turns: (input: unknown) => readonly ChatTurn[];
+  readonly turns: (input: unknown) => readonly TextTurn[];
   readonly fromProse?: ((text: string) => unknown) | undefined;
 }
 
@@ -57,34 +68,38 @@ export function requestOf(
   files: readonly AttachedFile[] = [],
 ): ModelRequest {
   const { shape } = spec;
-  const turns = withFiles(spec.turns(input), files);
   const tools = nativeTools && spec.fromToolCalls !== undefined ? (spec.tools?.(input) ?? []) : [];
   const schemaName = unusedName(spec.schemaName, tools);
-  const head = appendToSystemTurn(
-    withInstructions(turns, instructions),
-    '\n\n',
-    replyInstructions(schemaName, shape, replyForm),
-  );
-  const complete = (toolText: string): readonly ChatTurn[] =>
-    [...appendToUserTurn(head, toolText), ...correctionTurns(feedback, shape)].map((turn) => ({
+  const complete = (given: unknown, toolText: string, calls: readonly ChatTurn[]): readonly ChatTurn[] => {
+    const head = appendToSystemTurn(
+      withInstructions(withFiles(spec.turns(given), files), instructions),
+      '\n\n',
+      replyInstructions(schemaName, shape, replyForm),
+    );
+    return [...appendToUserTurn(head, toolText), ...calls, ...correctionTurns(feedback, shape)].map((turn) => ({
       ...turn,
       content: wellFormed(turn.content),
     }));
+  };
   const request = {
     task,
     ...(spec.phases && { phases: spec.phases }),
-    turns: complete(spec.toolsInWords?.(input) ?? ''),
+    turns: complete(input, spec.toolsInWords?.(input) ?? '', []),
     schemaName,
     outputSchema: shape.jsonSchema,
     replyForm,
     input,
   };
-  return tools.length === 0
-    ? request
-    : { ...request, turns: complete(TOOL_HINT), tools, turnsWithoutTools: request.turns };
+  if (tools.length === 0) return request;
+  const called = spec.toolTurns?.(input) ?? { input, turns: [] };
+  const turns = complete(called.input, TOOL_HINT, called.turns);
+  return { ...request, turns, tools, turnsWithoutTools: request.turns };
 }
 
-export function withFiles(turns: readonly ChatTurn[], files: readonly AttachedFile[]): readonly ChatTurn[] {
+export function withFiles<Turn extends ChatTurn>(
+  turns: readonly Turn[],
+  files: readonly AttachedFile[],
+): readonly Turn[] {
   const at = files.length === 0 ? -1 : turns.findIndex(({ role }) => role === 'user');
   return turns.map((turn, place) => (place === at ? { ...turn, files } : turn));
 }
@@ -104,10 +119,10 @@ const INSTRUCTIONS_TAG = /<(?=\s*\/?\s*instructions\b)/gi;
 
 /** Adds instructions to the system turn, in a section that they cannot leave. */
 export function withInstructions(
-  turns: readonly ChatTurn[],
+  turns: readonly TextTurn[],
   instructions: string | null,
   lead = FOLLOW_INSTRUCTIONS,
-): readonly ChatTurn[] {
+): readonly TextTurn[] {
   if (instructions === null) return turns;
   const text = instructions.replace(INSTRUCTIONS_TAG, '< ');
   return appendToSystemTurn(turns, '\n\n', `${lead}\n${INSTRUCTIONS_SCOPE}\n<instructions>\n${text}\n</instructions>`);
@@ -141,8 +156,12 @@ function replyInstructions(schemaName: string, shape: OutputShape, form: ReplyFo
 export function requestChars({ shape }: PromptSpec, { turns, replyForm, tools = [] }: ModelRequest): number {
   const schemaChars = replyForm !== 'tool-call' ? 0 : instructionOf(shape).length;
   const toolChars = tools.length === 0 ? 0 : JSON.stringify(tools).length;
-  return turns.reduce((sum, { content }) => sum + content.length, schemaChars + toolChars);
+  return turns.reduce((sum, turn) => sum + turnText(turn).length, schemaChars + toolChars);
 }
+
+/** Returns the text of a turn, with its tool calls. */
+export const turnText = ({ content, toolCalls }: ChatTurn): string =>
+  toolCalls === undefined ? content : `${content}${JSON.stringify(toolCalls)}`;
 
 export const filesOf = ({ turns }: Pick<ModelRequest, 'turns'>): readonly AttachedFile[] =>
   turns.flatMap(({ files = [] }) => files);
@@ -160,13 +179,13 @@ function instructionOf(shape: OutputShape): string {
 }
 
 /** Appends text to the first system turn, or adds a system turn if there is none. It is the same in all calls, so it is cached. */
-function appendToSystemTurn(turns: readonly ChatTurn[], separator: string, text: string): readonly ChatTurn[] {
+function appendToSystemTurn(turns: readonly TextTurn[], separator: string, text: string): readonly TextTurn[] {
   const [first, ...others] = turns;
   if (first?.role !== 'system') return [{ role: 'system', content: text }, ...turns];
   return [{ ...first, content: `${first.content}${separator}${text}` }, ...others];
 }
 
-function appendToUserTurn(turns: readonly ChatTurn[], text: string): readonly ChatTurn[] {
+function appendToUserTurn(turns: readonly TextTurn[], text: string): readonly TextTurn[] {
   const last = text === '' ? -1 : turns.findLastIndex(({ role }) => role === 'user');
   return turns.map((turn, at) => (at === last ? { ...turn, content: `${turn.content}\n${text}` } : turn));
 }

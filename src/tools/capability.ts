@@ -2,10 +2,12 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { CapabilityDescriptor } from '../../machines/contracts/capability.ts';
 import { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../machines/contracts/limits.ts';
+import { oneLine } from '../../machines/text/clip.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { isJsonNode, referredTo } from '../internal/json-schema.ts';
 import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../internal/standard-schema.ts';
 import { MAX_NAME_CHARS, wireName } from '../internal/wire-name.ts';
+import { zodRules } from '../internal/zod-rules.ts';
 import { quoted } from './error-text.ts';
 
 export interface CapabilityContext {
@@ -52,7 +54,24 @@ export function defineCapability<Schema extends StandardSchemaV1>(capability: Ca
 
 export function describe(capability: Capability): CapabilityDescriptor {
   const { name, description, timeoutMs } = capability;
-  return { name, description, arguments: argumentsSchemaOf(capability), timeoutMs: timeoutMs ?? null };
+  const rules = rulesText(capability.arguments);
+  return {
+    name,
+    description: rules === '' ? description : `${description}\nRules for the arguments: ${rules}`,
+    arguments: argumentsSchemaOf(capability),
+    timeoutMs: timeoutMs ?? null,
+  };
+}
+
+const MAX_RULES = 20;
+const MAX_RULE_CHARS = 200;
+
+/** Returns the rules of a zod schema that its JSON Schema does not contain, because a model cannot know them otherwise. */
+function rulesText(schema: StandardSchemaV1): string {
+  const texts = zodRules(schema).map(({ path, message }) =>
+    oneLine(path === '' ? message : `${path}: ${message}`, MAX_RULE_CHARS),
+  );
+  return [...new Set(texts)].slice(0, MAX_RULES).join('; ');
 }
 
 /** A capability from code without types: members may be missing or have the wrong type. */

@@ -21,7 +21,7 @@ import { createPromptWriter } from '../../src/chain/journal/recorded-prompts.ts'
 import { promptSpec } from '../../src/chain/prompts/prompt-spec.ts';
 import { prompts } from '../../src/chain/prompts/registry.ts';
 import { createActionActors } from '../../src/chain/runtime/actors.ts';
-import { type Decider, deciderKind, noopDecider } from '../../src/chain/runtime/decider.ts';
+import { type ContinuationOption, deciderKind } from '../../src/chain/runtime/decider.ts';
 import type { Clock } from '../../src/durable/clock.ts';
 import { noopCallObserver, provideAttempt } from '../../src/llm/attempts/provide-attempt.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
@@ -193,7 +193,7 @@ export function anActionState(changes: Partial<ActionState> = {}): ActionState {
 export interface CapabilityActionOptions {
   readonly capabilities?: readonly Capability[];
   readonly wish: { readonly capability: string; readonly arguments: string };
-  readonly decider?: Decider;
+  readonly continuation?: ContinuationOption;
   readonly input?: Partial<ActionInput>;
 }
 
@@ -201,7 +201,7 @@ export interface CapabilityActionOptions {
 export function startActionWithCapabilities({
   capabilities = [],
   wish,
-  decider = noopDecider,
+  continuation = 'none',
   input = {},
 }: CapabilityActionOptions) {
   const clock = new SimulatedClock();
@@ -212,12 +212,12 @@ export function startActionWithCapabilities({
     actionMachine.provide({
       actors: {
         attempt,
-        ...createActionActors({ capabilities: registry, decider, scopeOf: () => scope }),
+        ...createActionActors({ capabilities: registry, continuation, scopeOf: () => scope }),
       },
     }),
     {
       clock,
-      input: withDescriptors(actionInput([], { decider: deciderKind(decider), ...input }), registry.descriptors),
+      input: withDescriptors(actionInput([], { decider: deciderKind(continuation), ...input }), registry.descriptors),
     },
   );
   actor.subscribe({ error: () => {} });

@@ -72,8 +72,8 @@ export function startLoop(way: LoopHost, script: LoopScript = {}): StartedLoop {
   );
   const names = [...new Set([...CAPABILITY_NAMES, ...Object.keys(execute)])];
   const capabilities = names.map((name) => loopCapability(name, execute[name], script.arguments));
-  const { decider } = options;
-  const bounded = typeof decider === 'function' ? { decider: boundedDecider(decider) } : {};
+  const { continuation } = options;
+  const bounded = typeof continuation === 'function' ? { continuation: boundedDecider(continuation) } : {};
   const parts = { ...options, ...bounded, model, clock, capabilities };
   const asked = { request: REQUEST, ...(signal && { signal }) };
   const run = way === 'the chain' ? createPostChain(parts).run(asked) : createCapabilityLoop(parts).run(asked);

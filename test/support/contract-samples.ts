@@ -321,7 +321,7 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   fallbackModels: 0,
   attachments: [],
   capabilities: [],
-  decider: 'none',
+  continuation: 'none',
   policies: {},
   sessionId: null,
   consent: 'ask',

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import * as z from 'zod';
-import { createPostChain, modelDecider } from '../../dist/index.js';
+import { createPostChain } from '../../dist/index.js';
 import { fileJournals, sqliteJournals } from '../../dist/node.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
 
@@ -44,7 +44,7 @@ export function aChain(kind, place, counts, killAt = Number.POSITIVE_INFINITY) {
     model,
     consent: 'ask',
     capabilities: [work],
-    decider: modelDecider,
+    continuation: 'model',
     documents: { search: async (query) => ({ query, passages: [], widened: false }) },
     limits: { maxCycles: 2, backoffBaseMs: 1, consentMs: 1 },
     journals: { ...store, create: (runId) => killing(store.create(runId), killAt) },

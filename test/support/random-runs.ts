@@ -233,7 +233,7 @@ export function fullChain(full: FullRun, options: Parameters<typeof scriptedChai
     },
     fallbackModels: [scriptedModel({}, { id: 'second', nativeTools: true, otherwise: replies })],
     prices: { currency: 'EUR', models: { scripted: { inputPerMillion: 1, outputPerMillion: 2 } } },
-    decider: async ({ results }) => ({ done: results.length > 1, next: workCall, finalOutput: null }),
+    continuation: async ({ results }) => ({ done: results.length > 1, next: workCall, finalOutput: null }),
     replyForm: full.replyForm,
     thresholds: eager,
     ...options,

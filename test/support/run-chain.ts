@@ -7,7 +7,6 @@ import { PROFILES, type Profile } from '../../machines/contracts/profile.ts';
 import { answering } from '../../machines/policies/questions.ts';
 import { type ListedOperation, operationList } from '../../src/chain/journal/context-history.ts';
 import { createPromptReader, type RecordedPrompt } from '../../src/chain/journal/recorded-prompts.ts';
-import { modelDecider } from '../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import type { Run } from '../../src/chain/runtime/run.ts';
 import type { RunOptions } from '../../src/chain/runtime/run-options.ts';
@@ -128,7 +127,7 @@ const work = defineCapability({ name: 'work', description: 'Works.', arguments: 
 /** Plan, options and run of a chain that asks its model for every task there is. */
 export const everyTask = {
   plan: { action: { ...replies.action, calls: [workCall] } },
-  options: { capabilities: [work], decider: modelDecider, thresholds: eager },
+  options: { capabilities: [work], continuation: 'model', thresholds: eager },
   run: { messages: worthASummary },
 } as const;
 

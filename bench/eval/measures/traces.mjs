@@ -99,7 +99,7 @@ function stateOf({ initialState, limitsSchema, thresholdsSchema }) {
     contextWindowTokens: 128_000,
     fallbackModels: 0,
     capabilities: [],
-    decider: 'none',
+    continuation: 'none',
     sessionId: null,
     prices: [],
     currency: null,

@@ -223,16 +223,16 @@ function EditPrompt({ view: { fold, selection }, isBusy, onFork }: EditPromptPro
             onFork(seq, edited.turns);
           }}
         >
-          {edited.turns.map(({ role, content }, index) => (
+          {edited.turns.map((turn, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
             <label class="field" key={index}>
-              <span>{role}</span>
+              <span>{turn.role}</span>
               <textarea
                 rows={8}
                 spellcheck={false}
-                value={content}
+                value={turn.content}
                 onInput={({ currentTarget: { value } }) =>
-                  setEdited({ seq, turns: edited.turns.with(index, { role, content: value }) })
+                  setEdited({ seq, turns: edited.turns.with(index, { ...turn, content: value }) })
                 }
               />
             </label>

@@ -168,9 +168,9 @@ function PromptView({ prompt }: { readonly prompt: RecordedPrompt }) {
         </span>{' '}
         {isEdited && <span class="pill degraded">edited for this call</span>}
       </p>
-      {turns.map(({ role, content }, index) => (
+      {turns.map(({ role, ...turn }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the turns of a prompt never change
-        <TurnCard key={index} by={role} content={content} chars={role === 'system' ? SYSTEM_CHARS : TURN_CHARS} />
+        <TurnCard key={index} by={role} content={textOf(turn)} chars={role === 'system' ? SYSTEM_CHARS : TURN_CHARS} />
       ))}
       {schema !== null && schema !== undefined && (
         <details class="card" open>
@@ -186,6 +186,14 @@ function PromptView({ prompt }: { readonly prompt: RecordedPrompt }) {
       )}
     </>
   );
+}
+
+/** Returns the text of a turn with the tool calls that the model made in it, or the call whose result it is. */
+function textOf({ content, toolCalls = [], toolResult }: Omit<RecordedPrompt['turns'][number], 'role'>): string {
+  const calls = toolCalls.map(({ id, name, arguments: given }) => `${name}(${given}) [${id}]`);
+  return [...(toolResult ? [`${toolResult.name} [${toolResult.id}]`] : []), content, ...calls]
+    .filter(Boolean)
+    .join('\n');
 }
 
 const SYSTEM_CHARS = 1_500;

@@ -155,10 +155,10 @@ function failedCapabilities(results: readonly CapabilityResult[]): AnswerBasis['
  * Whether the model wanted another round of capability runs and got none: Yield asked for a tool at the end, more calls were requested
  * than the limit allows, or a decider continued the loop until a limit ended it.
  */
-function endedRounds({ results, capabilities, decider, limits }: ChainState): AnswerBasis['endedRounds'] {
+function endedRounds({ results, capabilities, continuation, limits }: ChainState): AnswerBasis['endedRounds'] {
   const { action } = results;
   if (action === null || capabilities.length === 0) return null;
-  const isDecided = decider === 'model' || decider === 'function';
+  const isDecided = continuation === 'model' || continuation === 'function';
   const isCutOff = LIMITED.has(action.stopReason) && (isDecided || action.problem !== null);
   const isWanted = isCutOff || (results.yield?.reply.needsTools ?? false);
   return isWanted ? { runs: action.runs, limit: limits.maxContinuations } : null;

@@ -135,7 +135,7 @@ const KEPT = [
   'thresholds',
   'policies',
   'capabilities',
-  'decider',
+  'continuation',
   'consent',
   'approval',
 ] as const satisfies readonly (keyof ChainInput)[];
@@ -188,7 +188,8 @@ function editOnce(asked: string | undefined, turns: readonly ChatTurn[]): EditRe
     if (isDone || (describeCall('readReply', input) as unknown as CallSubject).request !== asked) return null;
     isDone = true;
     const edited = withFiles(turns, filesOf(request));
-    return { ...request, turns: edited, ...(request.turnsWithoutTools && { turnsWithoutTools: edited }) };
+    const inWords = edited.some(({ role }) => role === 'tool') ? request.turnsWithoutTools : edited;
+    return { ...request, turns: edited, ...(request.turnsWithoutTools && inWords && { turnsWithoutTools: inWords }) };
   };
 }
 

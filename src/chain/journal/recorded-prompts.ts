@@ -1,5 +1,5 @@
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
-import type { ModelRequest } from '../../../machines/contracts/model.ts';
+import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
 
 type PromptEntry = Extract<JournalEntry, { type: 'prompt' }>;
 /** What a `prompt` entry records about the text that a model received: the numbers of its parts, and the parts that no entry before has. */
@@ -7,12 +7,12 @@ export type PromptParts = Pick<PromptEntry, 'turns' | 'schema' | 'tools' | 'part
 
 /** The texts of a prompt: `schema` and `tools` are JSON. */
 interface PromptTexts {
-  readonly turns: readonly { readonly role: PromptTurn['role']; readonly content: string }[];
+  readonly turns: readonly PromptTurn[];
   readonly schema: string;
   readonly tools: readonly string[];
 }
 
-type PromptTurn = ModelRequest['turns'][number];
+type PromptTurn = Pick<ChatTurn, 'role' | 'content' | 'toolCalls' | 'toolResult'>;
 
 /** A prompt as the model received it, without the bytes of files. */
 export interface RecordedPrompt {
@@ -49,7 +49,12 @@ export function createPromptWriter(): PromptWriter {
         return number;
       };
       return {
-        turns: turns.map(({ role, content }) => ({ role, parts: blocksOf(content).map(add) })),
+        turns: turns.map(({ role, content, toolCalls, toolResult }) => ({
+          role,
+          parts: blocksOf(content).map(add),
+          ...(toolCalls && { toolCalls: [...toolCalls] }),
+          ...(toolResult && { toolResult }),
+        })),
         schema: add(schema),
         tools: tools.map(add),
         parts: added,
@@ -100,7 +105,7 @@ export function createPromptReader(): PromptReader {
 
   const textOf = (number: number): string => texts.get(String(number)) ?? '';
   const read = ({ turns, schema, tools }: PromptParts): PromptTexts => ({
-    turns: turns.map(({ role, parts }) => ({ role, content: parts.map(textOf).join('') })),
+    turns: turns.map(({ parts, ...turn }) => ({ ...turn, content: parts.map(textOf).join('') })),
     schema: textOf(schema),
     tools: tools.map(textOf),
   });

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Validation } from '../../../machines/contracts/attempt.ts';
 import { answerGradesSchema } from '../../../machines/contracts/grading.ts';
-import type { ChatTurn } from '../../../machines/contracts/model.ts';
+import type { TextTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase, type PromptName, type Task } from '../../../machines/contracts/phase.ts';
 import { type BriefReply, type PhaseInput, replySchemas } from '../../../machines/contracts/phase-io.ts';
 import { expandReply } from '../../../machines/policies/brief-reply.ts';
@@ -30,6 +30,7 @@ export function promptSpec(prompt: Prompt): PromptSpec {
     tools: prompt.tools && ((input) => prompt.tools?.(input as never) ?? []),
     fromProse: prompt.fromProse,
     fromToolCalls: prompt.fromToolCalls,
+    toolTurns: prompt.toolTurns && ((input) => prompt.toolTurns?.(input as never) ?? null),
     toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
   };
   specs.set(prompt, spec);
@@ -83,7 +84,7 @@ export function createSpecs(prompts: Readonly<Record<PromptName, Prompt>>): Spec
   };
 }
 
-function turnsOf(prompt: Prompt, input: unknown): readonly ChatTurn[] {
+function turnsOf(prompt: Prompt, input: unknown): readonly TextTurn[] {
   requireInput(prompt, input);
   return turnsWithTask(prompt, input, taskOf(prompt, input));
 }
@@ -97,7 +98,7 @@ function requireInput(prompt: Prompt, input: unknown): void {
   }
 }
 
-function turnsWithTask(prompt: Prompt, input: unknown, task: string): readonly ChatTurn[] {
+function turnsWithTask(prompt: Prompt, input: unknown, task: string): readonly TextTurn[] {
   const system = prompt.system(input as never);
   const user = prompt.user(input as never);
   return [

@@ -11,9 +11,10 @@ export function requestDigest({ turns, outputSchema, tools = [] }: ModelRequest)
   const schema = schemaTexts.get(outputSchema) ?? JSON.stringify(outputSchema);
   schemaTexts.set(outputSchema, schema);
   const texts = [
-    ...turns.flatMap(({ role, content, files = [] }) => [
+    ...turns.flatMap(({ role, content, files = [], toolCalls, toolResult }) => [
       ...files.map(({ digest, name }) => `${role}: ${digest} ${name}`),
       `${role}: ${content}`,
+      ...[toolCalls, toolResult].flatMap((one) => (one === undefined ? [] : JSON.stringify(one))),
     ]),
     schema,
     ...tools.map((tool) => JSON.stringify(tool)),

@@ -47,7 +47,7 @@ import { createSpecs } from '../prompts/prompt-spec.ts';
 import { requestDigest } from '../prompts/request-digest.ts';
 import { type Grader, noGrader } from './answer-grader.ts';
 import { createAnswerComparer, createContextMeasurer } from './context-measures.ts';
-import { type Decider, noopDecider } from './decider.ts';
+import type { ContinuationOption } from './decider.ts';
 import { type ResolvedPolicies, recordedHooks } from './retry-rules.ts';
 import type { PartialUpdate } from './run-events.ts';
 import { note, oncePerRun, type RunScope, scopeOf } from './run-scope.ts';
@@ -63,7 +63,7 @@ export interface ActorParts {
   readonly embeddings: EmbeddingModel | null;
   readonly grader: Grader | null;
   readonly capabilities: CapabilityRegistry;
-  readonly decider: Decider;
+  readonly continuation: ContinuationOption;
   readonly sessions: SessionStore;
 }
 
@@ -219,10 +219,10 @@ export const noPassages: PassageSource = {
   search: async (query) => ({ query, passages: [], widened: false }),
 };
 
-type ActionActorParts = Pick<ActorParts, 'capabilities' | 'decider' | 'scopeOf'>;
+type ActionActorParts = Pick<ActorParts, 'capabilities' | 'continuation' | 'scopeOf'>;
 
-export function createActionActors({ capabilities, decider, scopeOf }: ActionActorParts) {
-  const decide = typeof decider === 'function' ? decider : noopDecider;
+export function createActionActors({ capabilities, continuation, scopeOf }: ActionActorParts) {
+  const decide = typeof continuation === 'function' ? continuation : () => ({ done: true as const });
   return {
     validateArguments: promiseActivity<readonly ArgumentsCheck[], ValidateArgumentsInput>(
       ({ input: { calls, timeoutMs }, signal, self }) => {

@@ -22,42 +22,26 @@ export type DecidingFunction = (
   options: { readonly signal: AbortSignal },
 ) => DeciderReply | Promise<DeciderReply>;
 
-/** The model decides, with the prompt `continuation`. */
-export interface ModelDecider {
-  readonly decides: 'model';
-}
-
-/** Decides what follows a step. Null: the loop ends after one step. */
-export type Decider = DecidingFunction | ModelDecider | null;
-
-/** The default: done after the first step. */
-export const noopDecider: DecidingFunction = () => ({ done: true });
-
 /**
- * Asks the chain's own model after each step, with the history of all steps. Each decision is one more model call of the run's budget,
- * streamed, validated and retried like any other.
+ * What follows a round of capability calls: nothing (`none`), what the chain's own model decides after it has seen all results (`model`),
+ * or what a function decides. Each decision of the model is one more call of the run's budget, with the prompt `continuation`.
  */
-export const modelDecider: ModelDecider = Object.freeze({ decides: 'model' });
+export type ContinuationOption = 'none' | 'model' | DecidingFunction;
 
-export function deciderKind(decider: Decider): DeciderKind {
-  if (decider === null) return 'none';
-  if (decider === noopDecider) return 'noop';
-  return typeof decider === 'function' ? 'function' : 'model';
+export function deciderKind(continuation: ContinuationOption): DeciderKind {
+  return typeof continuation === 'function' ? 'function' : continuation;
 }
 
 export const CONTINUATION_VARIABLE = 'POSTCHAIN_CONTINUATION';
 
-/**
- * Returns the decider that the environment selects: `POSTCHAIN_CONTINUATION=model`, or `noop`, the default. Any other value selects
- * the default and calls `warn`.
- */
-export function deciderFromEnv(
+/** Returns the option that the environment selects, `none` by default. Calls `warn` for any other value than `none` and `model`. */
+export function continuationFromEnv(
   env: Readonly<Record<string, string | undefined>>,
   warn: (message: string) => void,
-): DecidingFunction | ModelDecider {
+): 'none' | 'model' {
   const value = env[CONTINUATION_VARIABLE];
-  if (value === 'model') return modelDecider;
-  if (value !== undefined && value !== '' && value !== 'noop')
-    warn(`${CONTINUATION_VARIABLE}: expected "noop" or "model"; received ${describeValue(value)}. Using "noop".`);
-  return noopDecider;
+  if (value === 'model') return value;
+  if (value !== undefined && value !== '' && value !== 'none')
+    warn(`${CONTINUATION_VARIABLE}: expected "none" or "model"; received ${describeValue(value)}. Using "none".`);
+  return 'none';
 }

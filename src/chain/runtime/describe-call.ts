@@ -9,7 +9,7 @@ export interface CallSubject {
   readonly attemptId?: string;
   readonly task?: string;
   readonly capability?: string;
-  /** Two calls with the same digest ask the same: ids of runs and attempts do not count, nor do remaining budgets. */
+  /** Two calls with the same digest ask the same: ids of runs, attempts and tool calls do not count, nor do remaining budgets. */
   readonly request: string;
 }
 
@@ -17,7 +17,7 @@ export function describeCall(source: string, input: unknown): Json {
   const call = modelCallInput(source, input);
   const { attemptId, task, capability } = Object(call ?? input) as Readonly<Record<string, unknown>>;
   const { runId } = Object(call?.input ?? input) as { readonly runId?: string };
-  const asked = JSON.stringify(call === null ? input : requestOf(call)) ?? '';
+  const asked = JSON.stringify(call === null ? input : requestOf(call), withoutToolCall) ?? '';
   return {
     ...(typeof attemptId === 'string' && { attemptId }),
     ...(typeof task === 'string' && { task }),
@@ -25,6 +25,10 @@ export function describeCall(source: string, input: unknown): Json {
     request: digestOf(runId === undefined ? asked : asked.replaceAll(JSON.stringify(runId), '"run"')),
   } satisfies CallSubject;
 }
+
+/** Ids of a provider differ from call to call. */
+const withoutToolCall = (name: string, value: unknown): unknown =>
+  name === 'toolCall' || name === 'toolCallId' ? undefined : value;
 
 /** Returns the input of a model call, whether it started early or not; null for any other call. */
 function modelCallInput(source: string, input: unknown): ReadReplyInput | null {

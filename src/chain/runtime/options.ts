@@ -19,7 +19,7 @@ import type { Prompt, PromptInputs } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
 import { type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
 import { type AnswerGrader, functionGrader, type Grader, modelGrader } from './answer-grader.ts';
-import { CONTINUATION_VARIABLE, type Decider, deciderFromEnv, type ModelDecider } from './decider.ts';
+import { CONTINUATION_VARIABLE, type ContinuationOption, continuationFromEnv } from './decider.ts';
 import { combineInstructions, instructionsSchema } from './instructions.ts';
 import { memorySessions } from './memory-sessions.ts';
 import { type ProfileOption, profileOptionSchema, resolveProfile } from './profile.ts';
@@ -52,10 +52,10 @@ export interface PostChainOptions {
   /** Capabilities (tools) that a model may run. */
   readonly capabilities?: readonly Capability[];
   /**
-   * Decides what follows a capability's result: a function, `modelDecider`, or null to stop after one run without asking. By default
-   * the environment variable `POSTCHAIN_CONTINUATION` decides; if it is not set, the loop ends after one run.
+   * What follows a round of capability calls. `none`, the default: the run goes on without the tools. `model`: the model sees the results
+   * and may call more, as in an agent loop. Or a function decides. The environment variable `POSTCHAIN_CONTINUATION` sets the default.
    */
-  readonly decider?: Decider;
+  readonly continuation?: ContinuationOption;
   readonly limits?: z.input<typeof limitsSchema>;
   readonly thresholds?: z.input<typeof thresholdsSchema>;
   /**
@@ -115,7 +115,7 @@ const optionsSchema = z.strictObject({
       }),
     ),
   ),
-  decider: z.optional(z.custom(isDecider, 'expected a function, modelDecider or null')),
+  continuation: z.optional(z.custom(isContinuation, 'expected "none", "model" or a function')),
   profile: z.optional(profileOptionSchema),
   limits: z.prefault(limitsSchema, {}),
   thresholds: z.prefault(thresholdsSchema, {}),
@@ -135,9 +135,8 @@ const optionsSchema = z.strictObject({
   newId: z.optional(functionSchema),
 });
 
-function isDecider(value: unknown): boolean {
-  const { decides } = Object(value) as Partial<ModelDecider>;
-  return value === null || typeof value === 'function' || decides === 'model';
+function isContinuation(value: unknown): boolean {
+  return value === 'none' || value === 'model' || typeof value === 'function';
 }
 
 function isSessionStore(value: unknown): boolean {
@@ -221,7 +220,7 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     embeddings: options.embeddings ?? null,
     grader: graderOf(options, { prompt: used.grading, policy: policies.grading }),
     capabilities: createRegistry(options.capabilities ?? []),
-    decider: options.decider === undefined ? deciderFromEnv(nodeProcess?.env ?? {}, warnOnce) : options.decider,
+    continuation: options.continuation ?? continuationFromEnv(nodeProcess?.env ?? {}, warnOnce),
     sessions: options.sessions ?? memorySessions(),
     whenJournalFails: options.whenJournalFails ?? 'continue',
   };

@@ -112,7 +112,7 @@ export function createChainInput(
   run: RunOptions,
   parts: ChainParts,
 ): { readonly input: ChainInput; readonly files: readonly AttachedFile[] } {
-  const { clock, models, capabilities, decider, passages, embeddings, prices, limits, thresholds } = parts;
+  const { clock, models, capabilities, continuation, passages, embeddings, prices, limits, thresholds } = parts;
   const { consent, approval, policies, grader, profile } = parts;
   const { request, history, messages, mode, startAt, sessionId, ...own } = parseRunOptions(run);
   const files = distinctFiles([...history.flatMap((turn) => turn.files), ...request.files]);
@@ -136,7 +136,7 @@ export function createChainInput(
     contextWindowTokens: Math.min(...models.map((model) => model.contextWindowTokens)),
     fallbackModels: models.length - 1,
     capabilities: capabilities.descriptors,
-    decider: deciderKind(decider),
+    continuation: deciderKind(continuation),
     policies: policies.numbers,
     sessionId,
     consent,

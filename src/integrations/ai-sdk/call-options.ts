@@ -2,10 +2,11 @@ import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
 import { jsonInstruction } from '../../internal/json-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';
-import { toolNames } from '../../models/openai/request-body.ts';
+import { type ToolNames, toolNames, withoutSchema } from '../../models/openai/request-body.ts';
 import {
   BARE,
   bareToolText,
+  describedSchema,
   offersTools,
   schemaKey,
   sendableSchema,
@@ -19,6 +20,7 @@ import type {
   AiSdkLanguageModel,
   AiSdkMessage,
   AiSdkProviderOptions,
+  AiSdkToolResultPart,
 } from './language-model.ts';
 
 /**
@@ -50,14 +52,14 @@ export function callOptions(
   model: Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'>,
 ): AiSdkCallOptions {
   const isOffering = offersTools(request, features);
-  const tools = isOffering ? toolsOf(request, features) : [];
+  const tools = isOffering ? toolsOf(request, features, model) : [];
   const turns = (isOffering ? undefined : request.turnsWithoutTools) ?? request.turns;
   const bareTools = isOffering ? bareToolText(request, toolNames(request), features.tools) : null;
   const promptOf = (given: readonly ChatTurn[], ...instructions: readonly (string | null)[]) =>
     messagesOf(
       given,
       [bareTools, ...instructions].filter((one) => one !== null),
-      model,
+      { ...model, wireOf: toolNames(request).wireOf },
     );
   if (request.replyForm !== 'tool-call') {
     return {
@@ -95,7 +97,7 @@ function textOptions(
   const format = replyForm === 'json-object' && features.format === 'schema' ? 'json' : features.format;
   if (format === 'schema') {
     const responseFormat = { type: 'json', schema: sentSchema(outputSchema), name: wireName(schemaName) } as const;
-    return { prompt: promptOf(turns), responseFormat };
+    return { prompt: promptOf(withoutSchema(turns, request)), responseFormat };
   }
   const isStated = turns.some(({ content }) => content.includes(JSON.stringify(outputSchema)));
   const prompt = promptOf(turns, isStated ? null : jsonInstruction(outputSchema));
@@ -107,13 +109,21 @@ function sentSchema(schema: ModelRequest['outputSchema']): AiSdkJsonSchema {
   return { ...(strictSchema(schema) ?? sendableSchema(schema)) };
 }
 
-function toolsOf(request: ModelRequest, features: Features): NonNullable<AiSdkCallOptions['tools']> {
+/** Providers whose older versions drop ranges, lengths and patterns from the schema of a tool. */
+const DROPS_KEYWORDS = /google|vertex/iu;
+
+function toolsOf(
+  request: ModelRequest,
+  features: Features,
+  { provider }: Pick<AiSdkLanguageModel, 'provider'>,
+): NonNullable<AiSdkCallOptions['tools']> {
   const { offered } = toolNames(request);
+  const sendable = DROPS_KEYWORDS.test(provider) ? describedSchema : sendableSchema;
   return (request.tools ?? []).map(({ name, description, parameters }, at) => ({
     type: 'function',
     name: offered[at] ?? name,
     description,
-    inputSchema: { ...(features.tools.get(schemaKey(parameters)) === 'bare' ? BARE : sendableSchema(parameters)) },
+    inputSchema: { ...(features.tools.get(schemaKey(parameters)) === 'bare' ? BARE : sendable(parameters)) },
   }));
 }
 
@@ -127,18 +137,37 @@ const CACHE_MARKER: AiSdkProviderOptions = {
   bedrock: { cachePoint: { type: 'default' } },
 };
 
+type MessageContext = Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'> & Pick<ToolNames, 'wireOf'>;
+
 /** Several providers accept system messages only at the start, so all of them become the first one. */
 function messagesOf(
   turns: readonly ChatTurn[],
   instructions: readonly string[],
-  { specificationVersion: version, provider }: Pick<AiSdkLanguageModel, 'specificationVersion' | 'provider'>,
+  { specificationVersion: version, provider, wireOf }: MessageContext,
 ): AiSdkMessage[] {
   const isCached = NEEDS_MARKERS.test(provider) && turns.some(({ cachedChars }) => cachedChars !== undefined);
   const marker = isCached && { providerOptions: CACHE_MARKER };
   const system = turns.flatMap(({ role, content }) => (role === 'system' ? [content] : []));
   const parts = [...system, ...instructions];
-  const messages = turns.flatMap(({ role, content, files = [], cachedChars = 0 }): AiSdkMessage[] => {
+  const messages = joinedResults(turns).flatMap(([turn, ...more]): AiSdkMessage[] => {
+    const { role, content, files = [], cachedChars = 0, toolCalls } = turn;
     if (role === 'system') return [];
+    if (role === 'tool') return [{ role, content: [turn, ...more].map((one) => toolResult(one, wireOf)) }];
+    if (toolCalls !== undefined)
+      return [
+        {
+          role: 'assistant',
+          content: [
+            ...(content === '' ? [] : [{ type: 'text', text: content } as const]),
+            ...toolCalls.map(({ id, name, arguments: args }) => ({
+              type: 'tool-call' as const,
+              toolCallId: id,
+              toolName: wireOf(name),
+              input: JSON.parse(args) as unknown,
+            })),
+          ],
+        },
+      ];
     const at = isCached ? cachedChars : 0;
     const texts = [
       ...(at > 0 ? [{ type: 'text', text: content.slice(0, at), ...marker } as const] : []),
@@ -151,6 +180,26 @@ function messagesOf(
     ];
   });
   return parts.length === 0 ? messages : [{ role: 'system', content: parts.join('\n\n'), ...marker }, ...messages];
+}
+
+/** Returns the turns one by one, and the results of one assistant turn together: some providers require them in one message. */
+function joinedResults(turns: readonly ChatTurn[]): readonly [ChatTurn, ...ChatTurn[]][] {
+  const joined: [ChatTurn, ...ChatTurn[]][] = [];
+  for (const turn of turns) {
+    const last = joined.at(-1);
+    if (turn.role === 'tool' && last?.[0].role === 'tool') last.push(turn);
+    else joined.push([turn]);
+  }
+  return joined;
+}
+
+function toolResult({ content, toolResult: result }: ChatTurn, wireOf: ToolNames['wireOf']): AiSdkToolResultPart {
+  return {
+    type: 'tool-result',
+    toolCallId: result?.id ?? '',
+    toolName: wireOf(result?.name ?? ''),
+    output: { type: result?.isError === true ? 'error-text' : 'text', value: content },
+  };
 }
 
 function filePart(

@@ -24,13 +24,28 @@ export interface AiSdkCallOptions {
 
 export type AiSdkMessage =
   | { role: 'system'; content: string; providerOptions?: AiSdkProviderOptions }
-  | { role: 'assistant'; content: AiSdkTextPart[] }
+  | { role: 'assistant'; content: (AiSdkTextPart | AiSdkToolCallPart)[] }
+  | { role: 'tool'; content: AiSdkToolResultPart[] }
   | { role: 'user'; content: (AiSdkTextPart | AiSdkFilePart)[] };
 
 interface AiSdkTextPart {
   type: 'text';
   text: string;
   providerOptions?: AiSdkProviderOptions;
+}
+
+interface AiSdkToolCallPart {
+  type: 'tool-call';
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+}
+
+export interface AiSdkToolResultPart {
+  type: 'tool-result';
+  toolCallId: string;
+  toolName: string;
+  output: { type: 'text' | 'error-text'; value: string };
 }
 
 /** `data` is Base64 text; in V4, an object contains it. Its type is `never` because the types of the versions are incompatible. */

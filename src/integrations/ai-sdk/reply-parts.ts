@@ -92,7 +92,7 @@ export class ReplyParts {
     const rest = this.#restOf(call, part);
     if (rest === '' && known !== undefined) return KEEP_ALIVE;
     call.sent += rest;
-    return [{ type: 'tool-call-delta', index: call.index, name: call.name, arguments: rest }];
+    return [{ type: 'tool-call-delta', index: call.index, id, name: call.name, arguments: rest }];
   }
 
   /** Returns the arguments that the part adds. Deltas of another encoding than JSON are not arguments yet. */

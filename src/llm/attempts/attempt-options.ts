@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as z from 'zod/mini';
 import { type AttemptPolicy, attemptPolicySchema } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { type ChatModel, type ChatTurn, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
+import { type ChatModel, REPLY_FORMS, type ReplyForm, type TextTurn } from '../../../machines/contracts/model.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { clockSchema, functionSchema, invalidOption, modelSchema, parseOption } from '../../internal/options.ts';
 import { type JsonSchema, requireStandardSchema } from '../../internal/standard-schema.ts';
@@ -14,7 +14,7 @@ import { numbersOf, type RetryPolicy, retryPolicySchema, withBoundRules } from '
 export type AttemptPrompt = string | readonly PromptTurn[];
 
 export interface PromptTurn {
-  readonly role: ChatTurn['role'];
+  readonly role: TextTurn['role'];
   readonly content: Content;
 }
 
@@ -127,7 +127,7 @@ export function promptTurns(
   prompt: AttemptPrompt,
   system: string | undefined,
   models: readonly ChatModel[],
-): readonly ChatTurn[] {
+): readonly TextTurn[] {
   const { prompt: parsed } = parseOption(z.object({ prompt: promptSchema }), { prompt }, 'options');
   const turns = typeof parsed === 'string' ? [{ role: 'user', content: parsed } as const] : parsed.map(turnOf);
   const files = distinctFiles(filesOf({ turns }));
@@ -140,7 +140,7 @@ export function promptTurns(
   );
 }
 
-function turnOf({ role, content }: PromptTurn, at: number): ChatTurn {
+function turnOf({ role, content }: PromptTurn, at: number): TextTurn {
   const { text, files } = readContent(content, `prompt[${at}].content`);
   if (role !== 'user' && files.length > 0)
     throw new PostChainError(

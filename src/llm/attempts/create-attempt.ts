@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActorLogic, ActorSystem, ActorSystemInfo, Snapshot, SnapshotFrom } from 'xstate';
 import type { attemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import type { AttemptInput, AttemptOutcome, ReplyEvent } from '../../../machines/contracts/attempt.ts';
-import type { ChatTurn } from '../../../machines/contracts/model.ts';
+import type { TextTurn } from '../../../machines/contracts/model.ts';
 
 import type { RetryHooks } from '../../../machines/policies/retry.ts';
 import { systemClock } from '../../durable/clock.ts';
@@ -80,7 +80,7 @@ export function resolveAttempt<Schema extends StandardSchemaV1>(
   const spec: PromptSpec = {
     schemaName: wireName(name),
     shape: outputShape(schema, name, resolved),
-    turns: (input) => input as readonly ChatTurn[],
+    turns: (input) => input as readonly TextTurn[],
   };
   const { fallbackModels = [] } = options.policy ?? {};
   const thrown: HookError = { error: undefined, final: undefined };

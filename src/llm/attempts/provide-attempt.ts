@@ -14,7 +14,7 @@ import type {
   Validation,
 } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import { type ChatModel, type ModelRequest, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
+import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { overBudget } from '../../../machines/policies/cost.ts';
 import { failureOf, LOST, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { acceptsFile, shownAttachments } from '../../../machines/policies/message-parts.ts';
@@ -24,7 +24,7 @@ import { type Clock, inNextTurnOf, takeTurnOf } from '../../durable/clock.ts';
 import { wasInterrupted } from '../../durable/hosted-call.ts';
 import { mapMaybePromise, onAbort } from '../../internal/async.ts';
 import { type ActivityArgs, promiseActivity, type ScopeOf } from '../activities.ts';
-import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf } from '../request.ts';
+import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf, turnText } from '../request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
 
@@ -258,6 +258,7 @@ function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: Rep
         form: request.replyForm,
         toolName: request.schemaName,
         acceptsList: spec.shape.mayBeList,
+        sentSchema: request.replyForm === 'text' ? request.outputSchema : null,
         offered: offeredBy(spec, request),
         fromProse: call.mayBeProse ? spec.fromProse : undefined,
         maxChars: call.policy.maxReplyChars,
@@ -325,9 +326,12 @@ function callOf(
   return { model, spec, request: edited ?? request, isEdited: edited !== null };
 }
 
-/** Returns the reply form: 0 is the configured one, 1 and 2 the others in order; prose is requested as text. */
+/** The forms to try in place of the configured one. The first has the schema in the prompt, for a server that ignores it elsewhere. */
+const OTHER_FORMS: readonly ReplyForm[] = ['json-object', 'tool-call', 'text'];
+
+/** Returns the reply form: 0 is the configured one, 1 and 2 the others in order; prose is requested with the schema in the prompt. */
 function formAt(form: number, configured: ReplyForm): ReplyForm {
-  return [configured, ...REPLY_FORMS.filter((other) => other !== configured)][form] ?? 'text';
+  return [configured, ...OTHER_FORMS.filter((other) => other !== configured)][form] ?? 'json-object';
 }
 
 function offeredBy({ fromToolCalls }: PromptSpec, { tools }: ModelRequest): OfferedTools | undefined {
@@ -386,7 +390,7 @@ async function countedTooLong(
   if (tokens <= contextWindowTokens) {
     const fileTokens = tokensOfChars(promptChars - textChars);
     // An aborted call is charged by its characters.
-    const estimated = textChars * tokensPerCharOf(request.turns.map(({ content }) => content)) * MOST_PER_ESTIMATE;
+    const estimated = textChars * tokensPerCharOf(request.turns.map(turnText)) * MOST_PER_ESTIMATE;
     const charged = Math.max(counted ?? estimated, tokensOfChars(textChars)) + fileTokens;
     return most === null || charged <= most ? null : unsentReply(overBudget());
   }
@@ -399,7 +403,7 @@ async function countedTooLong(
 async function countedTokens(model: ChatModel, { turns, tools = [] }: ModelRequest): Promise<number | null> {
   try {
     const offered = tools.map((tool) => JSON.stringify(tool));
-    const counts = await model.countTokens?.([...turns.map(({ content }) => content), ...offered]);
+    const counts = await model.countTokens?.([...turns.map(turnText), ...offered]);
     const sum = counts?.reduce((all, one) => all + one, 0) ?? Number.NaN;
     return Number.isFinite(sum) && sum > 0 ? sum : null;
   } catch {

@@ -10,6 +10,7 @@ import { withoutThought } from './thought.ts';
 /** The most tool names that an error message lists. */
 const MAX_NAMES = 20;
 const MAX_NAME_CHARS = 60;
+const MAX_ID_CHARS = 200;
 
 /** The tools that a model may call instead of replying. `valueOf` converts the calls and the text before them to the reply's value. */
 export interface OfferedTools {
@@ -17,8 +18,9 @@ export interface OfferedTools {
   readonly valueOf: (calls: readonly OfferedCall[], textBefore: string) => unknown;
 }
 
-/** `arguments` is JSON text. */
+/** `id` is the provider's, or empty. `arguments` is JSON text. */
 interface OfferedCall {
+  readonly id: string;
   readonly name: string;
   readonly arguments: string;
 }
@@ -103,20 +105,20 @@ class PendingCalls implements OfferedCalls {
   }
 
   /** Selects the call that the next chunk belongs to. */
-  continueWith({ index, name }: Extract<DeltaPart, { type: 'tool-call-delta' }>): void {
+  continueWith({ index, id = '', name }: Extract<DeltaPart, { type: 'tool-call-delta' }>): void {
     this.#current = this.#places.get(index) ?? this.#calls.length;
     this.#isTooMany ||= this.#current === MAX_CALLS;
     if (this.#current < this.#calls.length || this.#isTooMany) return;
     this.#places.set(index, this.#current);
     this.#texts.push(new GrowingText());
-    this.#calls.push({ name, arguments: '' });
+    this.#calls.push({ id: id.length <= MAX_ID_CHARS ? id : '', name, arguments: '' });
   }
 
   push(chunk: string): void {
     const [text, call] = [this.#texts[this.#current], this.#calls[this.#current]];
     if (text === undefined || call === undefined) return;
     text.add(chunk);
-    this.#calls[this.#current] = { name: call.name, arguments: text.text };
+    this.#calls[this.#current] = { ...call, arguments: text.text };
   }
 
   get isTooMany(): boolean {

@@ -4,10 +4,12 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ModelPart, ReplyForm } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
+import { lacksJson } from '../../../machines/policies/model-status.ts';
 import { estimatedUsage } from '../../../machines/policies/usage.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 
 import type { TakeTurn } from '../../durable/turns.ts';
+import { hasStructure, type JsonNode } from '../../internal/json-schema.ts';
 import { firstLongNumber, longNumberProblem } from '../../internal/json-text.ts';
 import { MAX_DEPTH } from './json-scanner.ts';
 import { type OfferedTools, withOfferedTools } from './offered-tools.ts';
@@ -46,6 +48,8 @@ export interface ReadStreamOptions extends StreamObserver {
   readonly toolName: string;
   /** Whether a bare array in the text may be the value; not for the form `tool-call`. */
   readonly acceptsList: boolean;
+  /** The schema of the reply if it is sent as a parameter of the request, which a server may ignore. */
+  readonly sentSchema?: JsonNode | null;
   /** The tools that a model may call instead of replying, in either form. */
   readonly offered?: OfferedTools | undefined;
   /** Returns the value for a reply in prose; without it, a reply without JSON has failed. */
@@ -69,7 +73,7 @@ export interface ReadStreamOptions extends StreamObserver {
  */
 export async function readStream(open: () => AsyncIterable<ModelPart>, options: ReadStreamOptions): Promise<Reply> {
   const driver = driverFor(options);
-  const { maxChars, takeTurn, onStoppable } = options;
+  const { maxChars, takeTurn, onStoppable, sentSchema = null } = options;
   const source = new PartSource(open, { claim: driver.claim, maxChars, takeTurn, onStoppable });
   try {
     const read = await readValue(source, driver, options);
@@ -87,17 +91,25 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
     }
     const none = found === null ? driver.failureOf({ text, miss: driver.finder.miss, reason: end.reason }) : null;
     const failure = streamFailure(end) ?? found?.failure ?? none;
+    const isIgnored =
+      failure === null
+        ? driver.calls === null && isOtherThan(sentSchema, found?.value)
+        : sentSchema !== null && lacksJson(failure);
     return {
       text: driver.calls?.describe() ?? text,
       prose: false,
       value: failure === null ? found?.value : null,
       failure,
       usage: usageOf(source, options),
+      ...(isIgnored && { ignoresSchema: true }),
     };
   } finally {
     source.close();
   }
 }
+
+const isOtherThan = (schema: JsonNode | null, value: unknown): boolean =>
+  schema !== null && !hasStructure(value, schema);
 
 /** Everything received counts as output, including reasoning. */
 function usageOf({ end, chars }: PartSource, { promptChars }: ReadStreamOptions): TokenUsage {

@@ -55,7 +55,7 @@ class ToolCalls {
 
   /** Returns the arguments of calls that never got a name. */
   rest(): ToolCallDelta[] {
-    return this.#calls.filter(({ name }) => name === '').map(({ index, buffered }) => delta(index, '', buffered));
+    return this.#calls.filter(({ name }) => name === '').map((call) => delta(call, call.buffered));
   }
 
   #readOne(entry: Entry): ToolCallDelta[] {
@@ -74,7 +74,7 @@ class ToolCalls {
     if (call.name === '' || (call.buffered === '' && !isNew)) return [];
     const text = call.buffered;
     call.buffered = '';
-    return [delta(call.index, call.name, text)];
+    return [delta(call, text)];
   }
 
   /** Finds a call by its id if known, otherwise by the server's index, otherwise the last one. */
@@ -109,8 +109,8 @@ function continues(call: Call, { id, name, text }: Entry): boolean {
   return isOtherId ? call.changesId && isBlank : name === '' || isBlank;
 }
 
-function delta(index: number, name: string, text: string): ToolCallDelta {
-  return { type: 'tool-call-delta', index, name, arguments: text };
+function delta({ index, id, name }: Call, text: string): ToolCallDelta {
+  return { type: 'tool-call-delta', index, ...(id !== '' && { id }), name, arguments: text };
 }
 
 /** Tracks whether JSON text that arrives in pieces is complete. */

@@ -9,6 +9,7 @@ import type {
   FunctionTool,
   ResponseCreateParamsNonStreaming,
   ResponseInputContent,
+  ResponseInputItem,
 } from 'openai/resources/responses/responses';
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
@@ -79,12 +80,12 @@ type ResponsesBody = Omit<ResponseCreateParamsNonStreaming, 'stream'> & { readon
  * reject it.
  */
 export function chatBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ChatBody {
-  const { turns, format, tools, choice } = promptFor(request, settings, dialect);
+  const { turns, format, tools, choice } = promptFor(request, dialect);
   const { stream, maxOutputTokens, reasoningEffort } = settings;
   return {
     model: settings.model,
     stream,
-    messages: turns.map(chatMessage),
+    messages: turns.map((turn) => chatMessage(turn, toolNames(request).wireOf)),
     ...(format !== null && { response_format: chatFormat(format) }),
     ...(tools.length > 0 && { tools: tools.map(chatTool) }),
     ...(choice !== null && {
@@ -98,7 +99,21 @@ export function chatBody(request: ModelRequest, settings: OpenAISettings, dialec
   };
 }
 
-function chatMessage({ role, content, files = [] }: ChatTurn): ChatCompletionMessageParam {
+function chatMessage(
+  { role, content, files = [], toolCalls, toolResult }: ChatTurn,
+  wireOf: ToolNames['wireOf'],
+): ChatCompletionMessageParam {
+  if (role === 'tool') return { role, tool_call_id: toolResult?.id ?? '', content };
+  if (role === 'assistant' && toolCalls !== undefined)
+    return {
+      role,
+      content: content === '' ? null : content,
+      tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({
+        id,
+        type: 'function',
+        function: { name: wireOf(name), arguments: args },
+      })),
+    };
   if (role !== 'user' || files.length === 0) return { role, content };
   const parts = files.map(
     (file): ChatCompletionContentPart =>
@@ -109,7 +124,32 @@ function chatMessage({ role, content, files = [] }: ChatTurn): ChatCompletionMes
   return { role, content: [...parts, { type: 'text', text: content }] };
 }
 
-function inputMessage({ role, content, files = [] }: ChatTurn): EasyInputMessage {
+function inputItems(
+  { role, content, files = [], toolCalls = [], toolResult }: ChatTurn,
+  wireOf: ToolNames['wireOf'],
+): ResponseInputItem[] {
+  if (role === 'tool') return [{ type: 'function_call_output', call_id: toolResult?.id ?? '', output: content }];
+  const calls = toolCalls.map(
+    ({ id, name, arguments: args }): ResponseInputItem => ({
+      type: 'function_call',
+      call_id: id,
+      name: wireOf(name),
+      arguments: args,
+    }),
+  );
+  const message = calls.length > 0 && content === '' ? [] : [inputMessage({ role, content, files })];
+  return [...message, ...calls];
+}
+
+function inputMessage({
+  role,
+  content,
+  files,
+}: {
+  readonly role: Exclude<ChatTurn['role'], 'tool'>;
+  readonly content: string;
+  readonly files: readonly AttachedFile[];
+}): EasyInputMessage {
   if (files.length === 0) return { role, content };
   const parts = files.map(
     (file): ResponseInputContent =>
@@ -136,13 +176,13 @@ function chatTool({ strict, ...tool }: ToolSchema): ChatCompletionTool {
 
 /** The Responses API by default stores replies and makes tools strict. */
 export function responsesBody(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): ResponsesBody {
-  const { turns, format, tools, choice } = promptFor(request, settings, dialect);
+  const { turns, format, tools, choice } = promptFor(request, dialect);
   const { stream, maxOutputTokens, reasoningEffort: effort, reasoningSummary: summary } = settings;
   return {
     model: settings.model,
     stream,
     store: false,
-    input: turns.map(inputMessage),
+    input: turns.flatMap((turn) => inputItems(turn, toolNames(request).wireOf)),
     ...(format !== null && {
       text: { format: format === 'json_object' ? { type: format } : { type: 'json_schema', ...format } },
     }),
@@ -167,31 +207,25 @@ function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISe
   };
 }
 
-/**
- * If the dialect has no parameter for the schema, the prompt includes it unless it already does. OpenAI gets a strict schema only as a
- * parameter.
- */
-function promptFor(given: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
+/** The schema is a parameter of the request if the dialect has one, otherwise a part of the prompt. */
+function promptFor(given: ModelRequest, dialect: Dialect): Prompt {
   const request = withBareTools(withoutNativeTools(given, dialect), dialect);
-  return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, settings, dialect);
+  return request.replyForm === 'tool-call' ? toolCallPrompt(request, dialect) : textPrompt(request, dialect);
 }
 
-function textPrompt(request: ModelRequest, settings: OpenAISettings, dialect: Dialect): Prompt {
+function textPrompt(request: ModelRequest, dialect: Dialect): Prompt {
   const tools = offeredTools(request, dialect);
-  return { ...formatPrompt(request, settings, dialect), tools, choice: tools.length > 0 ? 'auto' : null };
+  return { ...formatPrompt(request, dialect), tools, choice: tools.length > 0 ? 'auto' : null };
 }
 
-function formatPrompt(
-  request: ModelRequest,
-  { baseURL }: OpenAISettings,
-  { format }: Dialect,
-): Pick<Prompt, 'turns' | 'format'> {
+function formatPrompt(request: ModelRequest, { format }: Dialect): Pick<Prompt, 'turns' | 'format'> {
   switch (format) {
     case 'strict_schema':
-    case 'json_schema': {
-      const schema = replySchema(request, format === 'strict_schema');
-      return { turns: schema.strict && isOpenAI(baseURL) ? withoutSchema(request) : request.turns, format: schema };
-    }
+    case 'json_schema':
+      return {
+        turns: withoutSchema(request.turns, request),
+        format: replySchema(request, format === 'strict_schema'),
+      };
     case 'json_object':
       return { turns: withSchema(request), format };
     case 'text':
@@ -208,11 +242,11 @@ function withSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] 
   return isStated ? turns : withInstruction(turns, jsonInstruction(outputSchema));
 }
 
-/**
- * Returns the turns without the schema: OpenAI's models see the parameter, so the prompt need not repeat it. Other servers may enforce a
- * schema without showing it to the model, or ignore it.
- */
-function withoutSchema({ turns, outputSchema }: ModelRequest): readonly ChatTurn[] {
+/** Returns the turns without the schema, which is a parameter. If the server ignores it, the run requests the form `json-object` next. */
+export function withoutSchema(
+  turns: readonly ChatTurn[],
+  { outputSchema }: Pick<ModelRequest, 'outputSchema'>,
+): readonly ChatTurn[] {
   const text = ` ${schemaText(outputSchema)}`;
   return turns.map((turn) =>
     turn.role === 'system' ? { ...turn, content: turn.content.replace(text, () => '') } : turn,
@@ -317,6 +351,8 @@ export interface ToolNames {
   readonly offered: readonly string[];
   /** Returns an unknown name as it is. */
   nameOf(wire: string): string;
+  /** Returns the name of an offered tool on the wire, and any other name as it would be. */
+  wireOf(name: string): string;
 }
 
 /** Keeps names that are valid on the wire. Of other names that become the same, the later ones get a number. */
@@ -334,5 +370,10 @@ export function toolNames({ schemaName, tools = [] }: Pick<ModelRequest, 'schema
     }
   }
   const [reply = '', ...offered] = names.map((name, at) => wires.get(at) ?? name);
-  return { reply, offered, nameOf: (wire) => byWire.get(wire) ?? wire };
+  return {
+    reply,
+    offered,
+    nameOf: (wire) => byWire.get(wire) ?? wire,
+    wireOf: (name) => offered[tools.findIndex((tool) => tool.name === name)] ?? wireName(name),
+  };
 }

@@ -20,6 +20,7 @@ const itemSchema = z.catch(
   z.nullish(
     z.object({
       type: textOrEmpty,
+      call_id: textOrEmpty,
       name: textOrEmpty,
       arguments: z.optional(z.unknown()),
       content: listOrEmpty,
@@ -98,22 +99,22 @@ export function responsesReader(): ReplyReader {
     return add(content);
   }
 
-  function callAt(at: number, name: string, args: unknown): ToolCallEntry {
+  function callAt(at: number, id: string, name: string, args: unknown): ToolCallEntry {
     const index = calls.get(at) ?? callCount;
     if (!calls.has(at)) callCount += 1;
     calls.set(at, index);
-    return { index, id: '', function: { name, arguments: args } };
+    return { index, id, function: { name, arguments: args } };
   }
 
   function begin(at: number, item: Item): ReplyChunk {
     streamed.delete(at);
     calls.delete(at);
-    return item?.type === 'function_call' ? add({ calls: [callAt(at, item.name, '')] }) : NOTHING;
+    return item?.type === 'function_call' ? add({ calls: [callAt(at, item.call_id, item.name, '')] }) : NOTHING;
   }
 
   function complete(at: number, item: Item): ReplyChunk {
     if (item?.type === 'function_call')
-      return add({ calls: [callAt(at, item.name, streamed.has(at) ? '' : item.arguments)] });
+      return add({ calls: [callAt(at, item.call_id, item.name, streamed.has(at) ? '' : item.arguments)] });
     return item && !streamed.has(at) ? add(messageOf([item])) : NOTHING;
   }
 
@@ -125,7 +126,7 @@ export function responsesReader(): ReplyReader {
       ...message,
       reasoning: streamed.size === 0 ? reasoning : '',
       calls: items.flatMap((item, at) =>
-        item?.type === 'function_call' ? [callAt(at, item.name, item.arguments)] : [],
+        item?.type === 'function_call' ? [callAt(at, item.call_id, item.name, item.arguments)] : [],
       ),
     });
     return {
@@ -149,7 +150,7 @@ export function responsesReader(): ReplyReader {
       case 'response.refusal.delta':
         return addDelta(at, { refusal: delta });
       case 'response.function_call_arguments.delta':
-        return addDelta(at, { calls: [callAt(at, '', delta)] });
+        return addDelta(at, { calls: [callAt(at, '', '', delta)] });
       case 'response.output_item.added':
         return begin(at, item);
       case 'response.output_item.done':

@@ -1,6 +1,7 @@
 import type { ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
-import type { JsonNode } from '../../internal/json-schema.ts';
+import { isJsonNode, type JsonNode } from '../../internal/json-schema.ts';
 import type { Rejection } from './server-errors.ts';
+import { DESCRIBED, descriptionWith } from './strict-schema.ts';
 
 const RULES = [
   String.raw`\bin context=\(`,
@@ -136,27 +137,47 @@ export function keep<Value>(map: Map<string, Value>, entries: Iterable<readonly 
   }
 }
 
-/** Returns a schema without keywords that only narrow it and that servers reject. Every reply is validated anyway. */
+/** Returns a schema in which descriptions state the keywords that only narrow it and that servers reject. */
 export function sendableSchema(schema: JsonNode): JsonNode {
-  const known = sendable.get(schema) ?? (withoutPropertyNames(schema) as JsonNode);
+  const known = sendable.get(schema) ?? mapSchema(schema, withNamesInWords);
   sendable.set(schema, known);
   return known;
 }
 
 const sendable = new WeakMap<JsonNode, JsonNode>();
 
+function withNamesInWords(node: JsonNode): JsonNode {
+  if (node['propertyNames'] === undefined) return node;
+  const { propertyNames, ...others } = node;
+  const isAnyName = JSON.stringify(propertyNames) === '{"type":"string"}';
+  return { ...others, ...(!isAnyName && descriptionWith(node, ['propertyNames'])) };
+}
+
+const LENGTHS = ['minItems', 'maxItems', 'minProperties', 'maxProperties'];
+const RANGES = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+
+/** Returns the same, in which descriptions also state the keywords that older providers for Gemini drop. */
+export const describedSchema = (schema: JsonNode): JsonNode =>
+  mapSchema(sendableSchema(schema), (node) => ({
+    ...node,
+    ...descriptionWith(node, [...DESCRIBED, ...LENGTHS, ...RANGES]),
+  }));
+
 /** Keywords whose values map names to schemas, and those whose values are data. */
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 const DATA = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
-function withoutPropertyNames(node: unknown, isSchema = true): unknown {
-  if (Array.isArray(node)) return node.map((one) => withoutPropertyNames(one));
-  if (typeof node !== 'object' || node === null) return node;
-  const entries = Object.entries(node).filter(([keyword]) => !isSchema || keyword !== 'propertyNames');
+/** Returns the schema with each node in it changed. */
+const mapSchema = (schema: JsonNode, change: (node: JsonNode) => JsonNode): JsonNode =>
+  mapped(schema, change, true) as JsonNode;
+
+function mapped(node: unknown, change: (node: JsonNode) => JsonNode, isSchema: boolean): unknown {
+  if (Array.isArray(node)) return node.map((one) => mapped(one, change, true));
+  if (!isJsonNode(node)) return node;
   return Object.fromEntries(
-    entries.map(([keyword, value]) => [
+    Object.entries(isSchema ? change(node) : node).map(([keyword, value]) => [
       keyword,
-      isSchema && DATA.has(keyword) ? value : withoutPropertyNames(value, !(isSchema && NAMED.has(keyword))),
+      isSchema && DATA.has(keyword) ? value : mapped(value, change, !(isSchema && NAMED.has(keyword))),
     ]),
   );
 }

@@ -9,7 +9,7 @@ const PLAIN = new Set([...KEPT, ...ALSO_KEPT]);
 const RENAMED: Readonly<Record<string, string>> = { oneOf: 'anyOf', definitions: '$defs' };
 
 /** Omitted keywords: they only narrow or describe, strict mode rejects some of them, and every reply is validated anyway. The first help a model. */
-const DESCRIBED = ['minLength', 'maxLength', 'pattern', 'format', 'uniqueItems', 'examples'];
+export const DESCRIBED = ['minLength', 'maxLength', 'pattern', 'format', 'uniqueItems', 'examples'];
 const LEFT_OUT = new Set([...DESCRIBED, '$schema', '$id', '$comment', 'default', 'deprecated', 'readOnly']);
 
 /**
@@ -44,13 +44,17 @@ function strictNode(given: unknown, root: JsonNode): JsonNode | null {
     if (kept === null) return null;
     strict[RENAMED[keyword] ?? keyword] = kept;
   }
-  const omitted = DESCRIBED.filter((keyword) => node[keyword] !== undefined);
-  if (omitted.length > 0) {
-    const stated = omitted.map((keyword) => `${keyword}: ${JSON.stringify(node[keyword])}`).join(', ');
-    strict['description'] = node['description'] === undefined ? stated : `${node['description']} (${stated})`;
-  }
+  Object.assign(strict, descriptionWith(node, DESCRIBED));
   if (!isObject(node)) return strict;
   return { ...strict, required: namesIn(node), additionalProperties: false };
+}
+
+/** Returns a description of the node that also states these of its keywords; nothing if it has none of them. */
+export function descriptionWith(node: JsonNode, keywords: readonly string[]): { readonly description?: string } {
+  const omitted = keywords.filter((keyword) => node[keyword] !== undefined);
+  if (omitted.length === 0) return {};
+  const stated = omitted.map((keyword) => `${keyword}: ${JSON.stringify(node[keyword])}`).join(', ');
+  return { description: node['description'] === undefined ? stated : `${node['description']} (${stated})` };
 }
 
 /** Returns the one schema that `allOf` wraps, as libraries do for a reference with a description. */

@@ -54,7 +54,7 @@ describe('any capability loop', () => {
           execute: Object.fromEntries(['draft', 'review', 'summarize'].map((name) => [name, execute(name)])),
           arguments: z.object({ words: z.optional(z.number()) }),
           wish: wish && { capability: wish.capability, arguments: JSON.stringify(wish.arguments) },
-          options: { decider, limits: limits(maxContinuations) },
+          options: { continuation: decider, limits: limits(maxContinuations) },
         });
         await loop.end();
         const entries = loop.journal.length;

@@ -69,7 +69,7 @@ describe('stop reasons', () => {
 
   it.each<[string, Script, string, string | null]>([
     ['no capability is requested', { reply: actionReply(null) }, 'nothing_to_run', null],
-    ['there is no decider', { input: { decider: 'none' } }, 'no_decider', null],
+    ['there is no decider', { input: { decider: 'none' } }, 'one_round', null],
     ['the decider is done', says(done()), 'done', null],
     ['the limit is reached', { decide: () => next('review'), input: { maxContinuations: 2 } }, 'limit_reached', null],
     ['the next step has no name', says({ done: false, next: { arguments: {} } }), 'invalid_next_step', 'missing_name'],

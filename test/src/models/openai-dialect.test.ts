@@ -59,7 +59,7 @@ describe('the openai model, requesting JSON', () => {
     expect(alone?.map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
-  test('a strict schema that OpenAI gets as a parameter is left out of the prompt', async () => {
+  test('a schema that a server gets as a parameter is left out of the prompt', async () => {
     const server = await chatServer(({ response }) => void streaming(response).end(completion('{}')));
     const toServer: typeof fetch = (url, init) =>
       fetch(String(url).replace('https://api.openai.com/v1', server.baseURL), init);
@@ -76,7 +76,7 @@ describe('the openai model, requesting JSON', () => {
     expect(server.exchanges.map(({ body }) => formatOf(body))).toEqual(['strict', 'strict', 'strict']);
     expect(server.exchanges.map(({ body }) => body.messages)).toEqual([
       [{ role: 'system', content: 'You answer.\n\nReply with one JSON object and nothing else.' }, user],
-      [system, user],
+      [{ role: 'system', content: 'You answer.\n\nReply with one JSON object and nothing else.' }, user],
       [{ role: 'system', content: 'Reply with one JSON object and nothing else.' }, user],
     ]);
   });

@@ -34,9 +34,9 @@ describe('the tool calls of the openai model', () => {
       toolChunk({ index: 0, function: { arguments: ':1}' } }),
     );
     expect(parts).toEqual([
-      { type: 'tool-call-delta', index: 0, name: 'find', arguments: '' },
-      { type: 'tool-call-delta', index: 0, name: 'find', arguments: '{"q"' },
-      { type: 'tool-call-delta', index: 0, name: 'find', arguments: ':1}' },
+      { type: 'tool-call-delta', index: 0, id: 'a', name: 'find', arguments: '' },
+      { type: 'tool-call-delta', index: 0, id: 'a', name: 'find', arguments: '{"q"' },
+      { type: 'tool-call-delta', index: 0, id: 'a', name: 'find', arguments: ':1}' },
       { type: 'finish', reason: 'tool-calls', usage: null },
     ]);
   });

@@ -14,6 +14,27 @@ const base = { name: 'weather', description: 'Tells the weather.', execute: () =
 const city = z.object({ city: z.string() });
 
 describe('defining a capability', () => {
+  it('[R10] describes rules that its JSON Schema cannot express', () => {
+    const stay = z
+      .object({
+        from: z.iso.date(),
+        to: z.optional(z.iso.date().refine((day) => day !== '', 'must not be a Sunday')),
+        rooms: z.array(z.object({ beds: z.number().refine((beds) => beds !== 13, 'must not be 13') })),
+        code: z.string().superRefine(() => {}),
+        guests: z.number().refine((guests) => guests < 9, {
+          error: ({ input }) => `must be less than ${(input as number).toFixed()}`,
+        }),
+      })
+      .refine(({ from, to }) => to === undefined || from < to, { path: ['to'], message: 'must be after from' });
+    expect(described({ ...base, arguments: stay }).description).toBe(
+      'Tells the weather.\nRules for the arguments: to: must be after from; to: must not be a Sunday; rooms[].beds: must not be 13',
+    );
+    const small = mini.object({ city: mini.string().check(mini.refine((city) => city !== '', 'must exist')) });
+    const jsonSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+    expect(described({ ...base, arguments: small, jsonSchema }).description).toContain('city: must exist');
+    expect(described({ ...base, arguments: type({ city: 'string' }) }).description).toBe(base.description);
+  });
+
   it('[R10] infers argument types from zod: the output of the schema, not its input', () => {
     defineCapability({
       ...base,

@@ -179,11 +179,11 @@ describe('what the engine knows against an answer', () => {
   const capabilities = [{ name: 'lookup', description: 'Looks up', arguments: {}, timeoutMs: null }];
 
   it.each<[string, Partial<ChainState>, StopReason, boolean, boolean]>([
-    ['Yield asks for a tool after the only round', { decider: 'noop', capabilities }, 'done', true, true],
-    ['the only round was enough', { decider: 'noop', capabilities }, 'done', false, false],
-    ['a deciding model reaches the limit', { decider: 'model', capabilities }, 'limit_reached', false, true],
-    ['a deciding model is done', { decider: 'model', capabilities }, 'done', false, false],
-    ['later Actions have no runs left', { decider: 'noop', capabilities }, 'limit_reached', false, false],
+    ['Yield asks for a tool after the only round', { continuation: 'none', capabilities }, 'done', true, true],
+    ['the only round was enough', { continuation: 'none', capabilities }, 'done', false, false],
+    ['a deciding model reaches the limit', { continuation: 'model', capabilities }, 'limit_reached', false, true],
+    ['a deciding model is done', { continuation: 'model', capabilities }, 'done', false, false],
+    ['later Actions have no runs left', { continuation: 'none', capabilities }, 'limit_reached', false, false],
     ['there are no capabilities', { capabilities: [] }, 'nothing_to_run', true, false],
   ])('[S1] [R5] says whether the model wanted another round: %s', (_, changes, stopReason, needsTools, expected) => {
     const action = { ...results.action, stopReason, runs: 2 };

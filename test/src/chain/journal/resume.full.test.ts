@@ -89,11 +89,11 @@ describe('an interrupted capability', () => {
     const journals = memoryJournals();
     const decider = ({ results }: { results: readonly unknown[] }) =>
       results.length < 3 ? ({ done: false, next: step } as const) : ({ done: true, finalOutput: null } as const);
-    const killed = scriptedChain(plan, { journals, decider, capabilities: [pay(true)] });
+    const killed = scriptedChain(plan, { journals, continuation: decider, capabilities: [pay(true)] });
     const run = killed.chain.run({ request: 'Is it so?' });
     await expect.poll(() => keys).toHaveLength(2);
     const left = storeWith(run.journal);
-    const { chain } = scriptedChain(plan, { journals: left, decider, capabilities: [pay(false)] });
+    const { chain } = scriptedChain(plan, { journals: left, continuation: decider, capabilities: [pay(false)] });
     await (await chain.resume('run-1')).answer;
     expect(keys).toEqual(['run-1.s1.action.1', 'run-1.s1.action.2', 'run-1.s1.action.2', 'run-1.s1.action.3']);
   });

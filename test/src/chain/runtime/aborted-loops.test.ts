@@ -34,7 +34,7 @@ function bookThenHang(maxCycles = 1) {
     proposedPhase: 'action' as const,
     needsTools: true,
   };
-  return { ran, scripted: startScripted({ action, yield: unsure }, { capabilities, decider, limits }) };
+  return { ran, scripted: startScripted({ action, yield: unsure }, { capabilities, continuation: decider, limits }) };
 }
 
 describe('an aborted capability loop', () => {

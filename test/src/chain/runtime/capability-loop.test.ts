@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { DecidingFunction } from '../../../../src/chain/runtime/decider.ts';
-import { modelDecider } from '../../../../src/chain/runtime/decider.ts';
 import {
   entriesOfType,
   LOOP_HOSTS,
@@ -34,13 +33,13 @@ interface Expected {
 type Row = readonly [rows: string, situation: string, script: LoopScript, expected: Expected];
 
 const by = (decider: LoopScript['options']) => ({ options: { ...decider } });
-const decidedBy = (...said: unknown[]): LoopScript => by({ decider: saying(...said) });
+const decidedBy = (...said: unknown[]): LoopScript => by({ continuation: saying(...said) });
 const draftOnly = ['draft: draft ran'];
 const invalid = (code: string): Expected => ({ reason: 'invalid_next_step', code, results: draftOnly });
 
 const rows: readonly Row[] = [
   ['R1', 'no requested capability', { wish: null }, { reason: 'nothing_to_run', results: [], memory: [] }],
-  ['R5', 'no decider', by({ decider: null }), { reason: 'no_decider', results: draftOnly }],
+  ['R5', 'no decider', by({ continuation: 'none' }), { reason: 'one_round', results: draftOnly }],
   ['R5', 'done', decidedBy({ done: true }), { reason: 'done', results: draftOnly }],
   [
     'R1 R9',
@@ -51,13 +50,13 @@ const rows: readonly Row[] = [
   [
     'R3',
     'five runs by default',
-    by({ decider: () => step('review') }),
+    by({ continuation: () => step('review') }),
     { reason: 'limit_reached', results: [...draftOnly, ...Array(4).fill('review: review ran')] },
   ],
   [
     'R3',
     'a limit of one',
-    by({ decider: () => step('review'), limits: { maxContinuations: 1 } }),
+    by({ continuation: () => step('review'), limits: { maxContinuations: 1 } }),
     { reason: 'limit_reached', results: draftOnly },
   ],
   ['R5', 'a missing next step', decidedBy({ done: false }), invalid('missing_name')],
@@ -101,8 +100,8 @@ const rows: readonly Row[] = [
     { execute: { draft: never }, ...decidedBy(step('review')) },
     { reason: 'done', results: ['draft: timed_out', 'review: review ran'] },
   ],
-  ['R7', 'a decider that throws', by({ decider: boom }), { reason: 'decider_failed', results: draftOnly }],
-  ['R7', 'a decider that never answers', by({ decider: never }), { reason: 'decider_failed', results: draftOnly }],
+  ['R7', 'a decider that throws', by({ continuation: boom }), { reason: 'decider_failed', results: draftOnly }],
+  ['R7', 'a decider that never answers', by({ continuation: never }), { reason: 'decider_failed', results: draftOnly }],
   [
     'R5',
     'a decider that returns an invalid reply',
@@ -112,13 +111,13 @@ const rows: readonly Row[] = [
   [
     'R6 R7',
     'a deciding model that fails',
-    { continuations: [{ failure: { retryable: false } }], ...by({ decider: modelDecider }) },
+    { continuations: [{ failure: { retryable: false } }], ...by({ continuation: 'model' }) },
     { reason: 'decider_failed', results: draftOnly },
   ],
   [
     'R6',
     'a model that decides, without a call left for it',
-    by({ decider: modelDecider, limits: { maxModelCalls: 1 } }),
+    by({ continuation: 'model', limits: { maxModelCalls: 1 } }),
     { reason: 'budget_exhausted', results: draftOnly },
   ],
 ];

@@ -107,11 +107,10 @@ describe('the cost limit of a run', () => {
             : replies[task as 'yield'],
       { usage, maxOutputTokens: 100 },
     );
-    const { modelDecider } = await import('../../../../src/chain/runtime/decider.ts');
     const options = {
       model,
       capabilities: [work],
-      decider: modelDecider,
+      continuation: 'model' as const,
       limits: { maxContinuations: 50, maxSameCalls: 50 },
     };
     const { metadata } = await start(7, options).answer;

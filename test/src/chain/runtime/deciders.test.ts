@@ -1,9 +1,19 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
-import { CONTINUATION_VARIABLE, modelDecider, noopDecider } from '../../../../src/chain/runtime/decider.ts';
-import { createPostChain } from '../../../../src/entries/index.ts';
-import { entriesOfType, LOOP_HOSTS, loopSummary, startLoop } from '../../../support/capability-loops.ts';
+import { CONTINUATION_VARIABLE, type ContinuationOption } from '../../../../src/chain/runtime/decider.ts';
+import { createPostChain, type PostChainOptions } from '../../../../src/entries/index.ts';
+import { always, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import {
+  entriesOfType,
+  LOOP_HOSTS,
+  loopCapability,
+  loopSummary,
+  REQUEST,
+  startLoop,
+} from '../../../support/capability-loops.ts';
+import { ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
 
 const asked = (model: { readonly calls: readonly { task: string }[] }) =>
   model.calls.filter(({ task }) => task === 'continuation').length;
@@ -20,12 +30,12 @@ afterEach(() => {
 });
 
 describe.each(LOOP_HOSTS)('[R6] the decider through %s', (way) => {
-  it.each([undefined, '', 'noop'])('is absent if the environment variable is %j', async (value) => {
+  it.each([undefined, '', 'none'])('is absent if the environment variable is %j', async (value) => {
     const warned = saying(value);
     const played = startLoop(way);
     await played.end();
-    expect(loopSummary(played)).toMatchObject({ reason: 'done', results: ['draft: draft ran'] });
-    expect(entriesOfType(played, 'continuation')).toMatchObject([{ decidedBy: 'noop', done: true }]);
+    expect(loopSummary(played)).toMatchObject({ reason: 'one_round', results: ['draft: draft ran'] });
+    expect(entriesOfType(played, 'continuation')).toEqual([]);
     expect(asked(played.model)).toBe(0);
     expect(warned).not.toHaveBeenCalled();
   });
@@ -39,37 +49,37 @@ describe.each(LOOP_HOSTS)('[R6] the decider through %s', (way) => {
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it.each(['Model', 'models', 'none', ' model', '1', '\u001b[31mmodel'])(
+  it.each(['Model', 'models', 'noop', ' model', '1', '\u001b[31mmodel'])(
     'is absent, with one warning, if the environment variable is %j',
     async (given) => {
       const value = `${given} (${way})`;
       const warned = saying(value);
       const played = startLoop(way);
       await played.end();
-      expect(loopSummary(played)).toMatchObject({ reason: 'done', results: ['draft: draft ran'] });
+      expect(loopSummary(played)).toMatchObject({ reason: 'one_round', results: ['draft: draft ran'] });
       expect(asked(played.model)).toBe(0);
       expect(warned).toHaveBeenCalledTimes(1);
       const [[message]] = warned.mock.calls as unknown as [[string]];
       expect(message).toBe(
-        `${CONTINUATION_VARIABLE}: expected "noop" or "model"; received ${JSON.stringify(value)}. Using "noop".`,
+        `${CONTINUATION_VARIABLE}: expected "none" or "model"; received ${JSON.stringify(value)}. Using "none".`,
       );
     },
   );
 
-  it.each([
-    ['a function', noopDecider, 'done'],
-    ['null', null, 'no_decider'],
+  it.each<[string, ContinuationOption, string]>([
+    ['a function', () => ({ done: true }) as const, 'done'],
+    ['absent', 'none', 'one_round'],
   ])('is %s from the options, regardless of the environment', async (_, decider, reason) => {
     const warned = saying('nonsense');
-    const played = startLoop(way, { options: { decider } });
+    const played = startLoop(way, { options: { continuation: decider } });
     await played.end();
     expect(loopSummary(played).reason).toBe(reason);
     expect(warned).not.toHaveBeenCalled();
   });
 
   it('is the model from the options, regardless of the environment', async () => {
-    saying('noop');
-    const played = startLoop(way, { options: { decider: modelDecider } });
+    saying('none');
+    const played = startLoop(way, { options: { continuation: 'model' } });
     await played.end();
     expect(asked(played.model)).toBe(1);
   });
@@ -86,15 +96,57 @@ describe('[R6] an invalid environment variable', () => {
   });
 });
 
-describe('an invalid decider option', () => {
-  it.each([['model'], [true], [{}], [{ decides: 'nobody' }], [[]]])(
+describe('an invalid continuation option', () => {
+  it.each([['noop'], [true], [{}], [{ decides: 'model' }], [null]])(
     '%j is rejected with the expected values',
     (decider) => {
       for (const create of [createPostChain, createCapabilityLoop]) {
-        const make = () => create({ decider: decider as never });
+        const make = () => create({ continuation: decider as never });
         expect(make).toThrow(expect.objectContaining({ code: 'invalid_option' }));
-        expect(make).toThrow(/^decider: expected a function, modelDecider or null; received .+\.$/);
+        expect(make).toThrow(/^continuation: expected "none", "model" or a function; received .+\.$/);
       }
     },
   );
 });
+
+describe('[R6] a loop that does not continue', () => {
+  const lookUp = loopCapability('look up');
+  const call = { capability: 'look up', arguments: '{}' };
+
+  /** Runs a chain whose Yield says in each cycle whether it needs tools, and returns the stop reason of its loop. */
+  async function stopReasonAfter(
+    needsTools: readonly boolean[],
+    calls: readonly object[],
+    options: PostChainOptions = {},
+  ) {
+    const replyOf = (needs: boolean) =>
+      needs ? { ...replies.yield, ...unsure, needsTools: true } : { ...replies.yield, taskComplete: true };
+    const model = scriptedModel(
+      { action: always({ ...replies.action, calls }), yield: needsTools.map(replyOf) },
+      { otherwise: replies },
+    );
+    const limits = { maxCycles: needsTools.length };
+    const chain = createPostChain({ model, capabilities: [lookUp], limits, profile: ONE_CALL_PER_PHASE, ...options });
+    const run = chain.run({ request: REQUEST });
+    await run.answer;
+    return run.actor.getSnapshot().context.results.action?.stopReason;
+  }
+
+  it.each([
+    ['nothing more was wanted', [false], [call], 'one_round'],
+    ['no tool was ever wanted', [false], [], 'nothing_to_run'],
+    ['tools were wanted after the round', [true], [call], 'rounds_ended'],
+    ['tools were wanted after a round without calls', [true], [], 'rounds_ended'],
+    ['tools were wanted again and again', [true, true], [call], 'rounds_ended'],
+    ['tools were wanted only for a while', [true, false], [call], 'one_round'],
+  ])('states whether %s', async (_, needsTools, calls, expected) => {
+    expect(await stopReasonAfter(needsTools, calls)).toBe(expected);
+  });
+
+  it('does not claim that the rounds ended if the model decides, or if there are no tools', async () => {
+    expect(await stopReasonAfter([true], [], { continuation: 'model' })).toBe('nothing_to_run');
+    expect(await stopReasonAfter([true], [], { capabilities: [] })).toBe('nothing_to_run');
+  });
+});
+
+const unsure = { taskComplete: false, confidence: 0.3, informationSufficiency: 1 };

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { modelDecider } from '../../../../src/chain/runtime/decider.ts';
 import { createRegistry } from '../../../../src/tools/registry.ts';
 import {
   LOOP_HOSTS,
@@ -18,7 +17,7 @@ const done = (finalOutput: string | null) => ({ done: true, finalOutput, next: [
 const said = (continuations: LoopScript['continuations'], changes: LoopScript = {}): LoopScript => ({
   continuations: continuations ?? [],
   ...changes,
-  options: { decider: modelDecider, ...changes.options },
+  options: { continuation: 'model', ...changes.options },
 });
 const toSummary = [go('review', { of: 'the draft' }), go('summarize', { words: 20 })];
 const all = ['draft: draft ran', 'review: review ran', 'summarize: summarize ran'];

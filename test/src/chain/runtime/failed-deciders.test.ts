@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { modelDecider } from '../../../../src/chain/runtime/decider.ts';
 import { defineCapability } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { startScripted, unsureAnswer } from '../../../support/run-chain.ts';
@@ -23,7 +22,7 @@ describe('[R7] the answer after a failed decider', () => {
       'refused: No.',
     ],
   ] as const)('is degraded and says why if the model %s', async (_, continuation, why) => {
-    const { run } = startScripted({ action, continuation }, { capabilities: [answer], decider: modelDecider });
+    const { run } = startScripted({ action, continuation }, { capabilities: [answer], continuation: 'model' });
     const { status, notes, metadata } = await run.answer;
     expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'decider_failed' });
     expect(notes).toContain('Capabilities may be missing: the continuation decider failed: ');
@@ -40,7 +39,7 @@ describe('[R7] the answer after a failed decider', () => {
     };
     const again = (call: number) =>
       call === 1 ? unsureAnswer(call, { needsTools: true, informationSufficiency: 1 }) : replies.yield;
-    const { run } = startScripted({ action, yield: again }, { capabilities: [answer], decider });
+    const { run } = startScripted({ action, yield: again }, { capabilities: [answer], continuation: decider });
     expect((await run.answer).status).toBe('completed');
     expect(asked).toBe(2);
   });

@@ -7,7 +7,7 @@ import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { wholePrompts } from '../../../../src/chain/journal/recorded-prompts.ts';
 import { createChainActors } from '../../../../src/chain/runtime/actors.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
-import { type Decider, modelDecider } from '../../../../src/chain/runtime/decider.ts';
+import type { ContinuationOption } from '../../../../src/chain/runtime/decider.ts';
 import { resolveOptions } from '../../../../src/chain/runtime/options.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { actionInput } from '../../../support/action-machine.ts';
@@ -56,7 +56,7 @@ async function longLoop(way: 'machine' | 'loop', decidedBy: 'function' | 'model'
     model: decidingModel(chars),
     clock: new TestClock(),
     capabilities: [draft],
-    decider: (decidedBy === 'model' ? modelDecider : () => ({ done: false, next })) as Decider,
+    continuation: (decidedBy === 'model' ? 'model' : () => ({ done: false, next })) as ContinuationOption,
     limits: { maxContinuations: STEPS, maxModelCalls: 10_000, maxTokens: 1e9 },
   };
   const started = way === 'loop' ? startLoop(parts) : startMachine(parts, decidedBy);

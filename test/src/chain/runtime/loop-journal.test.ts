@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
-import { modelDecider } from '../../../../src/chain/runtime/decider.ts';
 import {
   entriesOfType,
   LOOP_HOSTS,
@@ -51,7 +50,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
       {
         options: {
           ...threeRuns.options,
-          decider: ({ results }) =>
+          continuation: ({ results }) =>
             ([step('review'), step('summarize')] as const)[results.length - 1] ?? { done: true },
         },
       },
@@ -59,7 +58,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
     [
       'model',
       {
-        options: { ...threeRuns.options, decider: modelDecider },
+        options: { ...threeRuns.options, continuation: 'model' },
         continuations: [continuation('review'), continuation('summarize'), { done: true, finalOutput: null, next: [] }],
       },
     ],
@@ -89,7 +88,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
   it('has valid entries in order of occurrence', async () => {
     const decider = ({ results }: { results: readonly unknown[] }) =>
       results.length === 1 ? step('review') : ({ done: true } as const);
-    const played = startLoop(way, { options: { decider } });
+    const played = startLoop(way, { options: { continuation: decider } });
     await played.end();
     const told = played.journal.map(({ type }) => type).filter((type) => /capability|continuation/.test(type));
     const iteration = ['capability-start', 'capability-end', 'continuation'];
@@ -98,13 +97,13 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
   });
 
   it('[R5] records the final output of a decider', async () => {
-    const played = startLoop(way, { options: { decider: () => ({ done: true, finalOutput: 'the end' }) } });
+    const played = startLoop(way, { options: { continuation: () => ({ done: true, finalOutput: 'the end' }) } });
     await played.end();
     expect(entriesOfType(played, 'continuation')).toMatchObject([{ done: true, finalOutput: 'the end' }]);
   });
 
   it('records the iteration at which the limit was reached', async () => {
-    const played = startLoop(way, { options: { decider: () => step('review'), limits: { maxContinuations: 3 } } });
+    const played = startLoop(way, { options: { continuation: () => step('review'), limits: { maxContinuations: 3 } } });
     await played.end();
     expect(entriesOfType(played, 'continuation').map(({ limitReached }) => limitReached)).toEqual([false, false, true]);
     expect(entriesOfType(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', runs: 3 }]);
@@ -117,7 +116,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
       () => new Promise<never>(() => {}),
       () => step('publish'),
     ]) {
-      const played = startLoop(way, { options: { decider, limits: { capabilityMs: 30 } } });
+      const played = startLoop(way, { options: { continuation: decider, limits: { capabilityMs: 30 } } });
       await played.end();
       problems.push(entriesOfType(played, 'capability-stop')[0]?.problem);
     }

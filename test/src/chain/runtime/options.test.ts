@@ -32,7 +32,7 @@ describe('invalid options are rejected with one line before the start', () => {
     [{ limits: { maxCycles: '2' } }, 'limits.maxCycles: expected a number; received "2".'],
     [{ replyForm: 'x' }, 'replyForm: expected one of "text" or "tool-call" or "json-object"; received "x".'],
     [{ capabilities: [{ name: 'x' }] }, 'capabilities.0.description'],
-    [{ decider: 'model' }, /decider: expected a function, modelDecider or null.*; received "model"/],
+    [{ continuation: 'noop' }, 'continuation: expected "none", "model" or a function; received "noop".'],
     [{ prompts: { acton: {} } }, /^prompts\.acton: unknown option; expected one of action, experience, .*\.$/],
     [{ prompts: { yield: {} } }, /prompts\.yield: expected a prompt.*; received an object with no keys/],
     [

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { CapabilityCall } from '../../../../machines/contracts/capability.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
-import { type Decider, modelDecider } from '../../../../src/chain/runtime/decider.ts';
+import type { ContinuationOption } from '../../../../src/chain/runtime/decider.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -21,13 +21,13 @@ const work = (given: Work): CapabilityCall => ({ capability: 'work', arguments: 
 interface Loop {
   readonly calls: readonly CapabilityCall[];
   readonly limits?: PostChainOptions['limits'];
-  readonly decider?: Decider;
+  readonly continuation?: ContinuationOption;
   readonly continuations?: readonly unknown[];
   readonly cancelAtMs?: number;
 }
 
 /** Runs a loop whose model requests these calls first. Records when each run starts and ends. */
-async function runLoop({ calls, limits = {}, decider = null, continuations = [], cancelAtMs }: Loop) {
+async function runLoop({ calls, limits = {}, continuation = 'none', continuations = [], cancelAtMs }: Loop) {
   const clock = new TestClock();
   const spans: { readonly ms: number; readonly from: number; to: number }[] = [];
   const capability = defineCapability({
@@ -52,7 +52,7 @@ async function runLoop({ calls, limits = {}, decider = null, continuations = [],
     { action: [{ ...replies.action, calls: [...calls] }], continuation: continuations.map((reply) => ({ reply })) },
     { otherwise: replies },
   );
-  const loop = createCapabilityLoop({ model, clock, capabilities: [capability], limits, decider });
+  const loop = createCapabilityLoop({ model, clock, capabilities: [capability], limits, continuation });
   const run = loop.run({ request: 'Do it.' });
   if (cancelAtMs !== undefined) clock.setTimeout(run.cancel, cancelAtMs);
   await runToEnd(
@@ -69,7 +69,7 @@ const ofType = <T extends JournalEntry['type']>(journal: readonly JournalEntry[]
 describe('the calls of one reply', () => {
   it('[R3] do not run beyond the limit, which ends the loop and is reported', async () => {
     const calls = [1, 2, 3, 4].map((ms) => work({ ms }));
-    const { outcome, spans, model } = await runLoop({ calls, limits: { maxContinuations: 3 }, decider: modelDecider });
+    const { outcome, spans, model } = await runLoop({ calls, limits: { maxContinuations: 3 }, continuation: 'model' });
     expect(spans.map(({ ms }) => ms)).toEqual([1, 2, 3]);
     expect(outcome).toMatchObject({
       stopReason: 'limit_reached',
@@ -83,8 +83,9 @@ describe('the calls of one reply', () => {
 
   it('[R5] of a decider run beside one that is not a call at all', async () => {
     const next = [{ capability: 'work', arguments: { ms: 1 } }, { capability: 'work', arguments: 5 }, null];
-    const decider: Decider = ({ results }) => (results.length > 1 ? { done: true } : ({ done: false, next } as never));
-    const { outcome } = await runLoop({ calls: [work({ ms: 2 })], decider });
+    const continuation: ContinuationOption = ({ results }) =>
+      results.length > 1 ? { done: true } : ({ done: false, next } as never);
+    const { outcome } = await runLoop({ calls: [work({ ms: 2 })], continuation });
     expect(outcome.stopReason).toBe('done');
     expect(outcome.results.map(({ code, output }) => code ?? output)).toEqual([
       'worked 2',
@@ -120,7 +121,8 @@ describe('the calls of one reply', () => {
       model: scriptedModel({}),
       clock,
       capabilities: [say],
-      decider: ({ results }) => (results.length > 2 ? { done: true } : { done: false, next: step('three', 'four') }),
+      continuation: ({ results }) =>
+        results.length > 2 ? { done: true } : { done: false, next: step('three', 'four') },
     });
     const { results } = await loop.run({ request: 'Say it.', call: step('one', 'two') }).outcome;
     expect(results.map(({ output }) => output)).toEqual(['one', 'two', 'three', 'four']);
@@ -142,7 +144,7 @@ describe('a call that the model repeats', () => {
     ].map(again);
     const { outcome, journal, spans } = await runLoop({
       calls: [work({ ms: 1, throws: false })],
-      decider: modelDecider,
+      continuation: 'model',
       continuations,
       limits: { maxContinuations: 10 },
     });

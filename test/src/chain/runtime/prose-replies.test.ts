@@ -61,16 +61,16 @@ describe('a model that answers in prose', () => {
     expect(first?.failure?.message).toContain(`It begins “${PROSE}”.`);
   });
 
-  it('[A14] is asked for a schema, a tool call and a JSON object before its prose is used', async () => {
+  it('[A14] is asked for a schema, a JSON object and a tool call before its prose is used', async () => {
     const server = await proseServer(TOOL_REPLIES['answers in prose too']);
     await createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
       request: 'What does Yield decide?',
     }).answer;
     expect(server.exchanges.slice(0, 4).map(({ body }) => formOf(body))).toEqual([
       'json_schema',
+      'json_object',
       'tool call',
       'json_object',
-      'json_schema',
     ]);
     expect(server.exchanges).toHaveLength(9);
   });
@@ -81,7 +81,7 @@ describe('a model that answers in prose', () => {
     const options = { model: first, fallbackModels: [second], clock: new TestClock() };
     const run = createPostChain({ profile: ONE_CALL_PER_PHASE, ...options }).run({ request: 'Is it so?' });
     expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
-    expect(first.calls.map(({ replyForm }) => replyForm)).toEqual(['text', 'tool-call', 'json-object']);
+    expect(first.calls.map(({ replyForm }) => replyForm)).toEqual(['text', 'json-object', 'tool-call']);
     expect(second.calls).toHaveLength(7);
     expect(entriesOf(run, 'attempt-start').map(({ model }) => model)).toEqual([0, 0, 0, 1, 1, 1, 1, 1, 1, 1]);
   });

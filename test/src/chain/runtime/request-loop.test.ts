@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Decider } from '../../../../src/chain/runtime/decider.ts';
+import type { ContinuationOption } from '../../../../src/chain/runtime/decider.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { loopCapability } from '../../../support/capability-loops.ts';
 import {
@@ -18,9 +18,9 @@ const review = { done: false, finalOutput: null, next: [step('review')] } as con
 const unsure = (call: number) => unsureAnswer(call);
 
 /** A run with a capability in every cycle; no rule but the cycle limit ends it. */
-function startLoops(decider: Decider, plan: Plan = {}, more: object = {}, run: object = {}) {
+function startLoops(decider: ContinuationOption, plan: Plan = {}, more: object = {}, run: object = {}) {
   const capabilities = ['draft', 'review'].map((name) => loopCapability(name));
-  const options = { capabilities, decider, thresholds: { crowdedMessages: 1_000 }, ...more };
+  const options = { capabilities, continuation: decider, thresholds: { crowdedMessages: 1_000 }, ...more };
   const started = startScripted({ action: draft, yield: unsure, ...plan }, options, run);
   const callsOf = (task: string) => started.model.calls.filter((call) => call.task === task);
   const ran = () => entriesOf(started.run, 'capability-end').map(({ result }) => result.capability);

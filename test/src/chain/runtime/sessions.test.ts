@@ -123,7 +123,7 @@ describe('a session', () => {
       {
         capabilities: [work],
         sessions,
-        decider: () => ({ done: false, next: call }),
+        continuation: () => ({ done: false, next: call }),
         limits: { maxContinuations: 100 },
       },
       { action: [replies.action, replies.action, replies.action, { ...replies.action, calls: [call] }] },

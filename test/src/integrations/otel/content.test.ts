@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
-import { modelDecider } from '../../../../src/chain/runtime/decider.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import type { ScriptEntry } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -90,7 +89,7 @@ async function play({ script, mode, words }: MarkedRun) {
     }),
   ) as Plan;
   const history = [{ role: 'user' as const, content: `${MARK}. `.repeat(50) }];
-  const options = { capabilities, decider: modelDecider, limits: { maxCycles: 3 } };
+  const options = { capabilities, continuation: 'model' as const, limits: { maxCycles: 3 } };
   const { run, clock } = startScripted(plan, options, { request: MARK, history, mode, sessionId: 'u42' });
   for (let steps = 0; run.actor.getSnapshot().status === 'active'; steps += 1) {
     const before = run.journal.length;

@@ -181,10 +181,10 @@ describe('error feedback', () => {
     expect(lone(feedbackIn((await runWithPolicy([long, validCall], {})).model, 1)) - words).toBeLessThanOrEqual(8_000);
   });
 
-  it('[A9] is empty at 0, and the call equals the first one', async () => {
+  it('[A9] is empty at 0, and the call has the turns of the first one', async () => {
     const { model, value } = await runWithPolicy([invalidCall, validCall], withErrorFeedback({ maxChars: 0 }));
     expect(value).toEqual({ yes: true });
-    expect(model.calls[1]).toEqual(model.calls[0]);
+    expect(model.calls[1]?.turns).toEqual(model.calls[0]?.turns);
   });
 
   it('[A9] belongs to a reply: a fallback for a model that threw receives none', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import { aiSdkModel } from '../../../../src/entries/ai-sdk.ts';
-import { createPostChain, createStructuredOutput, modelDecider } from '../../../../src/entries/index.ts';
+import { createPostChain, createStructuredOutput } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -196,7 +196,7 @@ describe('a capability loop', () => {
       { otherwise: replies },
     );
     const limits = { maxSameCalls: 1 };
-    await createPostChain({ model, capabilities: [look], decider: modelDecider, limits }).run({ request: 'x' }).answer;
+    await createPostChain({ model, capabilities: [look], continuation: 'model', limits }).run({ request: 'x' }).answer;
     expect(ran).toEqual(ids.map((id) => ({ id })));
   });
 });

@@ -33,7 +33,7 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
           form,
           pieces.map((piece) => search(piece)),
         );
-        const whole = { calls: [{ name: 'search', arguments: text }], said: '' };
+        const whole = { calls: [{ id: '', name: 'search', arguments: text }], said: '' };
         expect({ value, failure, text: texts.join('') }).toEqual({ value: whole, failure: null, text });
         expect(partials.at(-1)).toEqual(whole);
       }),
@@ -54,7 +54,7 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
   ])('[C4] has priority over a normal reply %s', async (_, parts) => {
     const { value, failure } = await read(form, parts);
     expect({ value, failure }).toEqual({
-      value: { calls: [{ name: 'search', arguments: '{"q":1}' }], said: '' },
+      value: { calls: [{ id: '', name: 'search', arguments: '{"q":1}' }], said: '' },
       failure: null,
     });
   });
@@ -67,9 +67,9 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
       search('1}', 3),
     ]);
     const calls = [
-      { name: 'search', arguments: '{"q":1}' },
-      { name: 'clock', arguments: '{}' },
-      { name: 'search', arguments: '{"q":"other"}' },
+      { id: '', name: 'search', arguments: '{"q":1}' },
+      { id: '', name: 'clock', arguments: '{}' },
+      { id: '', name: 'search', arguments: '{"q":"other"}' },
     ];
     expect(value).toEqual({ calls, said: '' });
     expect(texts).toEqual(['{"q":', '{}', '{"q":"other"}', '1}']);
@@ -81,13 +81,16 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
 
   test('[C4] includes the text before it without reasoning', async () => {
     const { value } = await read(form, ['<think>{"a":', '1} or so</think> Let ', 'me see [1]. ', search('{}'), 'Bye.']);
-    expect(value).toEqual({ calls: [{ name: 'search', arguments: '{}' }], said: 'Let me see [1].' });
+    expect(value).toEqual({ calls: [{ id: '', name: 'search', arguments: '{}' }], said: 'Let me see [1].' });
   });
 
   test('[A12] is visible in partials from its name on, one partial per chunk', async () => {
     const { partials } = await read(form, ['Well. ', search(''), search('{"q"'), reasoningPart('Hm.'), search(':1}')]);
     expect(partials).toEqual(
-      ['', '{"q"', '{"q":1}'].map((given) => ({ calls: [{ name: 'search', arguments: given }], said: 'Well.' })),
+      ['', '{"q"', '{"q":1}'].map((given) => ({
+        calls: [{ id: '', name: 'search', arguments: given }],
+        said: 'Well.',
+      })),
     );
   });
 
@@ -109,8 +112,8 @@ describe.each(FORMS)('a call of an offered tool instead of a reply (%s)', (form)
       search('1}', 2),
     ]);
     const calls = [
-      { name: 'foo', arguments: '{"a":1}' },
-      { name: 'search', arguments: '{"q":1}' },
+      { id: '', name: 'foo', arguments: '{"a":1}' },
+      { id: '', name: 'search', arguments: '{"q":1}' },
     ];
     expect(value).toEqual({ calls, said: '' });
   });

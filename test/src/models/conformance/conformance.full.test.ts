@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ModelPart } from '../../../../machines/contracts/model.ts';
+import type { ChatTurn, ModelPart } from '../../../../machines/contracts/model.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { chatServer, type Exchange, respondWithJson, streaming } from '../../../support/chat-server.ts';
 import { modelRequest, partsOf, replyOf } from '../../../support/model-streams.ts';
@@ -69,6 +69,64 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
       ['search', { query: 'sky' }],
       ['calculate', { expression: '6*7' }],
     ]);
+  },
+
+  'sends earlier tool calls and their results as native messages with the provider’s ids': async (subject) => {
+    const first = { name: 'search', arguments: '{"query":"sky"}' };
+    const second = { name: 'calculate', arguments: '{"expression":"6*"}' };
+    const calls = [first, second].map(({ name, arguments: text }) => ({ name, arguments: [text] }));
+    const { parts } = await read(subject, { calls, finish: 'tool-calls' }, withTools);
+    const ids = parts.flatMap((part) => (part.type === 'tool-call-delta' && part.id ? [part.id] : []));
+    const [one = 'call_1', other = 'call_2'] = [...new Set(ids)];
+    const turns: ChatTurn[] = [
+      ...modelRequest().turns,
+      {
+        role: 'assistant',
+        content: '',
+        toolCalls: [
+          { id: one, ...first },
+          { id: other, ...second },
+        ],
+      },
+      { role: 'tool', content: 'It is blue.', toolResult: { id: one, name: 'search', isError: false } },
+      { role: 'tool', content: 'Error: no value', toolResult: { id: other, name: 'calculate', isError: true } },
+    ];
+    const { server, end } = await read(subject, { text: TEXT, finish: 'stop' }, { ...withTools, turns });
+    expect(end).toBe('stop');
+    const byName = subject.wire.identifiesCallsByName === true;
+    const sent = subject.wire.toolTurns(server.exchanges[0]?.body);
+    if (subject.create(server.baseURL, KEY).nativeTools === false) return expect(sent).toEqual([]);
+    expect(byName || ids.length > 0).toBe(true);
+    expect(sent).toEqual([
+      ['call', byName ? 'search' : one, { query: 'sky' }],
+      ['call', byName ? 'calculate' : other, { expression: '6*' }],
+      ['result', byName ? 'search' : one, 'It is blue.'],
+      ['result', byName ? 'calculate' : other, expect.stringContaining('Error: no value')],
+    ]);
+  },
+
+  'sends the constraints of a tool’s arguments, in words if its schema cannot have them': async (subject) => {
+    const parameters = {
+      type: 'object',
+      properties: {
+        code: { type: 'string', pattern: '^Q7-' },
+        count: { type: 'integer', minimum: 3141 },
+        tags: { type: 'object', propertyNames: { pattern: '^Z9-' }, additionalProperties: { type: 'string' } },
+      },
+      required: ['code', 'count'],
+      additionalProperties: false,
+    };
+    const strict = { ...parameters, properties: { code: parameters.properties.code }, required: ['code'] };
+    const tools = [
+      { ...offered('search'), parameters },
+      { ...offered('calculate'), parameters: strict },
+    ];
+    const { server, model } = await serve(subject, replyWith(subject, { text: TEXT, finish: 'stop' }));
+    if (model.nativeTools === false) return;
+    await partsOf(model, { ...withTools, tools });
+    const sent = JSON.stringify(server.exchanges[0]?.body.tools);
+    for (const text of ['^Q7-', '3141', '^Z9-']) expect(sent).toContain(text);
+    expect(sent.split('^Q7-').length).toBeGreaterThan(2);
   },
 
   'reads the reply from a tool call': async (subject) => {

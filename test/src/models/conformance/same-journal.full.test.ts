@@ -54,10 +54,10 @@ async function journalOf(subject: Subject, at: number): Promise<readonly Journal
 }
 
 /**
- * Names of what may differ between providers: the model's id, its usage and what is counted from it, and what depends on the pieces in which
+ * Names of what may differ between providers: the model's id, the ids of tool calls (and digests of inputs that contain them), the usage and what is counted from it, and what depends on the pieces in which
  * a reply arrives (`chars` of its first piece, the numbers of the entries).
  */
-const DIFFERENT = new Set(['modelId', 'usage', 'tokens', 'chars', 'seq']);
+const DIFFERENT = new Set(['modelId', 'usage', 'tokens', 'chars', 'seq', 'toolCallId', 'toolCall', 'inputDigest']);
 
 /** Returns the entries without what may differ, and with the deltas of a text as one. */
 function comparable(journal: readonly JournalEntry[]): readonly unknown[] {

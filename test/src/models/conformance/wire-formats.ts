@@ -27,6 +27,10 @@ export interface WireFormat {
   readonly attached: (body: unknown) => readonly string[];
   /** Whether a body asks for JSON that matches a schema with this property. */
   readonly asksFor: (body: unknown, property: string) => boolean;
+  /** Calls have no ids. */
+  readonly identifiesCallsByName?: boolean;
+  /** The native tool calls in a body and the results of tools, each with its id (Google: its name) and its arguments or text. */
+  readonly toolTurns: (body: unknown) => readonly (readonly ['call' | 'result', unknown, unknown])[];
 }
 
 type Part = Readonly<Record<string, unknown>>;
@@ -36,6 +40,13 @@ function userParts(turns: unknown, textOf: (part: Part) => string): readonly str
   const { content, parts = content } = (turns as readonly Part[]).find(({ role }) => role === 'user') ?? {};
   return (parts as readonly Part[]).map(textOf);
 }
+
+type ToolTurns = ReturnType<WireFormat['toolTurns']>;
+
+const partsIn = (body: unknown, member: string): readonly Part[] => (body as Part)[member] as readonly Part[];
+
+const textIn = (content: unknown): string =>
+  typeof content === 'string' ? content : (content as readonly Part[]).map(({ text }) => text).join('');
 
 const dataUrl = (mediaType: unknown, base64: unknown): string => `data:${mediaType};base64,${base64}`;
 
@@ -89,6 +100,15 @@ export const chatCompletions: WireFormat = {
   ],
   error: (status, message) => ({ error: { message, type: status === 401 ? 'invalid_request_error' : 'error' } }),
   asksFor: (body, property) => JSON.stringify((body as Exchange['body']).response_format ?? null).includes(property),
+  toolTurns: (body) =>
+    partsIn(body, 'messages').flatMap((message): ToolTurns => {
+      if (message['role'] === 'tool') return [['result', message['tool_call_id'], message['content']]];
+      return ((message['tool_calls'] as readonly Part[]) ?? []).map((call) => [
+        'call',
+        call['id'],
+        JSON.parse(String((call['function'] as Part)['arguments'])),
+      ]);
+    }),
   attached: (body) =>
     userParts((body as Part)['messages'], (part) =>
       String((part['image_url'] as Part)?.['url'] ?? (part['file'] as Part)?.['file_data'] ?? part['text']),
@@ -180,6 +200,11 @@ export const openaiResponses: WireFormat = {
   },
   error: (_, message) => ({ error: { message, type: 'error' } }),
   asksFor: (body, property) => JSON.stringify((body as Exchange['body']).text ?? null).includes(property),
+  toolTurns: (body) =>
+    partsIn(body, 'input').flatMap((item): ToolTurns => {
+      if (item['type'] === 'function_call_output') return [['result', item['call_id'], item['output']]];
+      return item['type'] === 'function_call' ? [['call', item['call_id'], JSON.parse(String(item['arguments']))]] : [];
+    }),
   attached: (body) =>
     userParts((body as Part)['input'], (part) => String(part['image_url'] ?? part['file_data'] ?? part['text'])),
 };
@@ -270,6 +295,14 @@ export const anthropicMessages: WireFormat = {
     const { output_config, output_format, tools } = body as Readonly<Record<string, unknown>>;
     return JSON.stringify([output_config, output_format, tools]).includes(property);
   },
+  toolTurns: (body) =>
+    partsIn(body, 'messages').flatMap(({ content }) =>
+      [content].flat().flatMap((given): ToolTurns => {
+        const block = given as Part;
+        if (block['type'] === 'tool_use') return [['call', block['id'], block['input']]];
+        return block['type'] === 'tool_result' ? [['result', block['tool_use_id'], textIn(block['content'])]] : [];
+      }),
+    ),
   attached: (body) =>
     userParts((body as Part)['messages'], ({ source, text }) => {
       const { media_type, data: base64 } = Object(source) as Part;
@@ -309,6 +342,7 @@ function googleChunk(parts: readonly object[], members: object = {}, more: objec
 }
 
 export const googleGenerate: WireFormat = {
+  identifiesCallsByName: true,
   reportsReasoning: true,
   broken: BROKEN,
   endEvents: 1,
@@ -344,6 +378,15 @@ export const googleGenerate: WireFormat = {
   }),
   asksFor: (body, property) =>
     JSON.stringify((body as { generationConfig?: unknown }).generationConfig ?? null).includes(property),
+  toolTurns: (body) =>
+    partsIn(body, 'contents').flatMap(({ parts }) =>
+      (parts as readonly Part[]).flatMap((part): ToolTurns => {
+        const { functionCall: call, functionResponse: result } = part as Readonly<Record<string, Part | undefined>>;
+        if (call !== undefined) return [['call', call['name'], call['args']]];
+        const { content, error = content } = Object(result?.['response']) as Part;
+        return result === undefined ? [] : [['result', result['name'], error]];
+      }),
+    ),
   attached: (body) =>
     userParts((body as Part)['contents'], ({ inlineData, text }) => {
       const { mimeType, data: base64 } = Object(inlineData) as Part;

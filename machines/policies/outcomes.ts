@@ -217,11 +217,11 @@ export function modelUnavailable({ failure }: ChainState): GuardResult {
   return { holds: failure !== null && isUnreachable(failure.failure), inputs: { stage, code } };
 }
 
-/** Whether the phase is repeated: its failure may be temporary, or its call was to reply to several phases, and its own is easier. */
+/** Whether the phase is repeated: its failure may be temporary, or the prompt for several phases is too long, and its own is shorter. */
 export function phaseMayRepeat(state: ChainState): GuardResult {
   const { failure, phaseRetries, limits } = state;
-  const isTooHard = failure !== null && !isUnreachable(failure.failure) && hasSharedCall(state, state.phase);
-  const retryable = isTooHard || (failure?.failure.retryable ?? false);
+  const isTooLong = failure?.failure.code === 'prompt_too_long' && hasSharedCall(state, state.phase);
+  const retryable = isTooLong || (failure?.failure.retryable ?? false);
   const { maxPhaseRetries } = limits;
   return { holds: retryable && phaseRetries < maxPhaseRetries, inputs: { retryable, phaseRetries, maxPhaseRetries } };
 }

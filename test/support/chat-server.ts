@@ -244,23 +244,19 @@ export function seededSizes(seed: number, most: number): () => number {
   };
 }
 
-/** Returns the tasks of a request, as the end of its prompt or the name of its schema states them: several if the phases share the call. */
-function tasksOf({ messages, input, response_format: format, text, tools }: ChatBody): readonly [Task, ...Task[]] {
+/** Returns the name of the prompt of a request, as its end, the name of its schema or, for a brief reply, its beginning states it. */
+export function taskOf({ messages, input, response_format: format, text, tools }: ChatBody): Task | 'brief' {
   const prompt = JSON.stringify((messages ?? input)?.map(({ content }) => content) ?? []);
   const { name = tools?.[0]?.function.name } = (format?.json_schema ?? text?.format ?? {}) as {
     readonly name?: string;
   };
-  const members = /Reply with the members? (.*?) only\./u.exec(prompt)?.[1] ?? '';
-  const [first, ...others] = TASKS.filter((task) => members.includes(`\\"${task}\\"`) || name === `${task}_reply`);
-  return [first ?? 'action', ...others];
+  const member = /Reply with the member \\"(.*?)\\" only\./u.exec(prompt)?.[1];
+  const isBrief = prompt.includes('Answer the request in its language');
+  return (
+    [...TASKS, 'brief' as const].find((task) => task === member || name === `${task}_reply`) ??
+    (isBrief ? 'brief' : 'action')
+  );
 }
-
-export const taskOf = (body: ChatBody): Task => tasksOf(body)[0];
 
 /** Returns a valid reply to a request. */
-export function replyTo(body: ChatBody): object {
-  const [task, ...others] = tasksOf(body);
-  return others.length === 0
-    ? replies[task]
-    : Object.fromEntries([task, ...others].map((each) => [each, replies[each]]));
-}
+export const replyTo = (body: ChatBody): object => replies[taskOf(body)];

@@ -1,8 +1,8 @@
 import './header.css';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { PHASES } from '../../../machines/contracts/phase.ts';
-import type { CallMode } from '../../../machines/contracts/profile.ts';
+import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
+import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
 import { formatCost, formatDuration, formatNumber, formatScore } from '../../fold/format.ts';
 import { answerSelection } from '../../fold/selection.ts';
 import { answerUpTo, runStart, writingSums } from '../../fold/story.ts';
@@ -84,20 +84,20 @@ const NOT_IN_A_FILE = 'Not available in an exported file. Open the journal with 
 function profileText(log: RunLog): string | null {
   const profile = runStart(log)?.profile;
   if (profile === undefined) return null;
-  const phasesWith = (mode: CallMode) =>
-    PHASES.filter((phase) => (profile as Partial<Record<string, unknown>>)[phase] === mode);
-  return Object.entries(CALL_MODES)
-    .map(([mode, words]) => [words, phasesWith(mode as CallMode)] as const)
-    .filter(([, phases]) => phases.length > 0)
-    .map(([words, phases]) => `${words}: ${phases.join(', ')}`)
+  const wordsOf = (phase: Phase): string => CALL_MODES[profile[phase]];
+  return [...new Set(PHASES.map(wordsOf))]
+    .map((words) => `${words}: ${PHASES.filter((phase) => wordsOf(phase) === words).join(', ')}`)
     .join(' · ');
 }
 
-const CALL_MODES: Readonly<Record<CallMode, string>> = {
+const CALL_MODES = {
+  always: 'own call',
+  'if-needed': 'only with capabilities',
   own: 'own call',
-  shared: 'shared call',
+  brief: 'own call, brief reply',
+  shared: 'brief reply together',
   policy: 'no model call',
-};
+} as const satisfies Record<CallMode | Profile['action'] | Profile['yield'], string>;
 
 interface HeaderProps {
   readonly inspector: Inspector;

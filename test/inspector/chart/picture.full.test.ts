@@ -88,7 +88,7 @@ describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
   it('show numbers on the states and fade what was never taken', async () => {
     const page = await openChart();
     await callPage(page, 'overlay', { postChain: { intention: { heat: 0.7, text: '1.2 s' } } }, [
-      `postChain ${transitionIndex('action', 'experience')}`,
+      `postChain ${transitionIndex('postChain.cycling.action.running', 'experience')}`,
     ]);
     expect(await stateItem(page, 'intention').locator('> .badge').textContent()).toBe('1.2 s');
     expect(await page.locator('.state.heated[style*="--heat: 0.7"]').count()).toBe(1);

@@ -80,7 +80,11 @@ describe.skipIf(browser === null)('the exported page', () => {
     const details = page.locator('.run-details');
     await details.getByText(`Intact: this file matches its SHA-256 checksum, ${redacted.checksum}.`).waitFor();
     await details.getByText('The run was redacted when this file was exported').waitFor();
-    await details.getByText('own call: experience · shared call: intention, observation, understanding').waitFor();
+    await details
+      .getByText(
+        'brief reply together: experience, intention, observation, understanding · own call, brief reply: yield',
+      )
+      .waitFor();
     expect(await details.innerText()).not.toContain('when it was written');
     expect(await details.locator('code').textContent()).toBe(run.runId);
     await close();

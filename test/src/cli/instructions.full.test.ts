@@ -18,12 +18,12 @@ describe('postchain run --instructions', () => {
     const path = fileWith('\ufeffAnswer in French.\n');
     const ran = await call('run', 'Is it so?', '--model', 'good', '--instructions', `@${path}`);
     expect(ran).toMatchObject({ code: 0, stderr: expect.not.stringContaining('ignores') });
-    expect(systems().filter((text) => text.includes(section)).length).toBe(3);
+    expect(systems().filter((text) => text.includes(section)).length).toBe(1);
     const before = systems().length;
-    const forked = await call('fork', 'last', '--at', '2', '--set', 'reply.response="No."');
+    const forked = await call('fork', 'last', '--at', '2', '--set', 'reply.done=false');
     expect(forked.code, forked.stderr).toBe(0);
     const again = systems().slice(before);
-    expect(again.filter((text) => text.includes(section)).length).toBeGreaterThan(1);
+    expect(again.filter((text) => text.includes(section)).length).toBeGreaterThan(0);
   });
 
   it('prints that the extractive model ignores them', async () => {

@@ -187,7 +187,7 @@ describe('edge cases', () => {
     expect(first).toEqual(run);
     expect(fork).toMatchObject({ forkedFrom: { runId: run.runId, seq: 5 } });
     expect((await user.call('runs')).stdout).toContain(`(fork of ${run.runId.slice(0, 8)} at 5) Is it so?`);
-    expect((await user.call('show', 'last')).stdout).toContain('goal, clarity 0.90');
+    expect((await user.call('show', 'last')).stdout).toContain('answer, confidence 0.95');
   });
 
   it('rejects an empty journal file', async () => {

@@ -58,7 +58,7 @@ export const marksInIntention = {
   where: { attempt: { chartId: 'postChain', stateId: CALLING } },
   taken: {
     postChain: [
-      [transitionIndex('action', 'experience'), 1],
+      [transitionIndex('postChain.cycling.action.running', 'experience'), 1],
       [transitionIndex(READING, 'intention'), 2],
     ],
   },

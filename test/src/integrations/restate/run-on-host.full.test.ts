@@ -102,7 +102,7 @@ describe('runOnHost', () => {
 
   it('answers when its host interrupts it', async () => {
     const { answer, journals } = await runOnFakeCluster({
-      options: { model: plannedModel({ action: { hang: true } }) },
+      options: { model: plannedModel({ yield: { hang: true } }) },
       isInterrupted: true,
     });
     expect(answer.status).toBe('degraded');

@@ -28,6 +28,13 @@ export interface Codec {
   check(value: unknown, subject: string, known: WeakSet<object>): void;
 }
 
+/** A value without parts that JSON has. */
+const isPrimitive = (value: unknown): value is null | boolean | number | string =>
+  value === null ||
+  typeof value === 'string' ||
+  typeof value === 'boolean' ||
+  (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0));
+
 /** The member that marks a stored value that JSON does not have. */
 const TAG = '$type';
 
@@ -105,9 +112,40 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
   /** The objects seen so far, if the value must be restored exactly. */
   let seen: Set<object> | null = null;
 
+  const isPlainJson = (value: object): boolean =>
+    (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) && !codecs.some(({ is }) => is(value));
+
+  /** Returns a copy of plain JSON, as nearly all values are; undefined for any other value, which `encode` handles. */
+  function copyOf(value: unknown, level: number): Json | undefined {
+    if (isPrimitive(value)) return value;
+    if (typeof value !== 'object' || level >= MOST_LEVELS || !isPlainJson(value as object)) return undefined;
+    return Array.isArray(value) ? copyOfArray(value, level) : copyOfObject(value as Record<string, unknown>, level);
+  }
+
+  function copyOfArray(items: readonly unknown[], level: number): Json | undefined {
+    const copies: Json[] = [];
+    for (const item of items) {
+      const copy = copyOf(item, level + 1);
+      if (copy === undefined) return undefined;
+      copies.push(copy);
+    }
+    return copies;
+  }
+
+  function copyOfObject(members: Readonly<Record<string, unknown>>, level: number): Json | undefined {
+    const copies: Record<string, Json> = {};
+    for (const key of Object.keys(members)) {
+      const member = members[key];
+      if (member === undefined) continue;
+      const copy = key === TAG || key === '__proto__' ? undefined : copyOf(member, level + 1);
+      if (copy === undefined) return undefined;
+      copies[key] = copy;
+    }
+    return copies;
+  }
+
   function encode(value: unknown, path: Path): Json {
-    if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-    if (typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)) return value;
+    if (isPrimitive(value)) return value;
     const own = all.find(({ is }) => is(value));
     if (typeof value === 'object') requireTree(value, path);
     else if (own === undefined) throw notDurable(value, path);
@@ -165,6 +203,22 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     return members;
   }
 
+  /** Whether a value is plain JSON, as nearly all are. `check` handles any other value. */
+  function isKnownJson(value: unknown, level: number, known: WeakSet<object>): boolean {
+    if (value === undefined || isPrimitive(value)) return true;
+    if (typeof value !== 'object' || level >= MOST_LEVELS) return false;
+    const object = value as Record<string, unknown>;
+    if (known.has(object)) return true;
+    if (!isPlainJson(object)) return false;
+    if (Array.isArray(object)) {
+      for (const item of object) if (!isKnownJson(item, level + 1, known)) return false;
+    } else {
+      for (const key of Object.keys(object)) if (!isKnownJson(object[key], level + 1, known)) return false;
+    }
+    known.add(object);
+    return true;
+  }
+
   function check(value: unknown, path: Path, known: WeakSet<object>): void {
     if (typeof value !== 'object' || value === null) return void encode(value, path);
     if (known.has(value)) return;
@@ -178,7 +232,7 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
 
   const pathOf = (subject: string): Path => ({ key: subject, owner: null, above: null });
   return {
-    encode: (value, subject) => encode(value, pathOf(subject)),
+    encode: (value, subject) => copyOf(value, 0) ?? encode(value, pathOf(subject)),
     encodeExactly(value, subject) {
       seen = new Set();
       try {
@@ -188,7 +242,9 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
       }
     },
     decode,
-    check: (value, subject, known) => check(value, pathOf(subject), known),
+    check(value, subject, known) {
+      if (!isKnownJson(value, 0, known)) check(value, pathOf(subject), known);
+    },
   };
 }
 

@@ -1,6 +1,6 @@
-/** Returns the 32-bit FNV-1a hash of a text (Fowler, Noll, Vo). Not for security. */
-export function fnv1a(text: string): number {
-  let hash = 0x811c9dc5;
+/** Returns the 32-bit FNV-1a hash of a text (Fowler, Noll, Vo), or of all texts if `before` is that of the others. Not for security. */
+export function fnv1a(text: string, before = 0x811c9dc5): number {
+  let hash = before;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash;
 }

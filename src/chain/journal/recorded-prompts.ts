@@ -77,7 +77,17 @@ export const wholePrompts: PromptWriter = {
 };
 
 /** A context grows by whole blocks, so most blocks of a prompt are those of the prompt before. */
-const blocksOf = (content: string): readonly string[] => content.split(/(?<=\n\n|\n(?=<))/u);
+function blocksOf(content: string): readonly string[] {
+  const blocks: string[] = [];
+  let begin = 0;
+  for (let end = content.indexOf('\n') + 1; end > 0 && end < content.length; end = content.indexOf('\n', end) + 1) {
+    // After an empty line, and before a tag.
+    if (content[end] !== '<' && content[end - 2] !== '\n') continue;
+    blocks.push(content.slice(begin, end));
+    begin = end;
+  }
+  return [...blocks, content.slice(begin)];
+}
 
 const schemaTexts = new WeakMap<object, string>();
 

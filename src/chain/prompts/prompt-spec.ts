@@ -12,7 +12,7 @@ import type { SpecSource } from '../../llm/attempts/provide-attempt.ts';
 import type { PromptSpec } from '../../llm/request.ts';
 import { type OutputShape, outputShape, validate } from '../../llm/schemas/output-shape.ts';
 import type { Prompt } from './prompt.ts';
-import { ownSystem, phaseContext, phaseSystem } from './registry.ts';
+import { prompts as builtIn, ownSystem, phaseContext, phaseSystem } from './registry.ts';
 
 /** Whether a prompt begins like the built-in phase prompts and has their reply, so that providers cache what precedes its task. */
 const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>
@@ -89,7 +89,12 @@ function turnsOf(prompt: Prompt, input: unknown): readonly TextTurn[] {
   return turnsWithTask(prompt, input, taskOf(prompt, input));
 }
 
+/** The inputs of the built-in phase prompts come from the policies, which are typed. */
+const isChecked = (prompt: Prompt): boolean =>
+  prompt !== builtIn[prompt.name] || !(hasSharedReply(prompt) || prompt.name === 'brief');
+
 function requireInput(prompt: Prompt, input: unknown): void {
+  if (!isChecked(prompt)) return;
   const read = z.safeParse(prompt.input, input);
   if (!read.success) {
     const [issue] = read.error.issues;

@@ -20,6 +20,8 @@ interface RunWriter {
 export interface RunWriters {
   readonly store: StoreOf<DurableEntry, ActorSummary>;
   of(runId: string): RunWriter;
+  /** Creates the journal of a run before the run starts. Throws if the store does. */
+  reserve(runId: string): void;
 }
 
 const UNSTORED: RunWriter = { failure: null, isFenced: false, onFailure: () => {} };
@@ -67,13 +69,20 @@ export function createRunWriters(
     };
   }
 
+  const reserved = new Map<string, ReturnType<typeof writerOf>>();
+
   return {
     of: (runId) => writers.get(runId) ?? { ...UNSTORED },
+    reserve(runId) {
+      if (journals !== undefined) reserved.set(runId, writerOf(runId, journals.create(runId)));
+    },
     store: {
-      create: (runId) =>
-        journals === undefined
-          ? { failure: null, write: () => {}, close: () => {} }
-          : writerOf(runId, journals.create(runId)),
+      create(runId) {
+        if (journals === undefined) return { failure: null, write: () => {}, close: () => {} };
+        const writer = reserved.get(runId) ?? writerOf(runId, journals.create(runId));
+        reserved.delete(runId);
+        return writer;
+      },
       async open(runId, options) {
         if (journals === undefined) throw new TypeError('a chain without journals opens none');
         const { entries, writer } = await journals.open(runId, options);

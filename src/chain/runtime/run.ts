@@ -15,6 +15,7 @@ import { initialState } from '../../../machines/policies/progress.ts';
 import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
+import { takeTurnOf } from '../../durable/clock.ts';
 import type { Json } from '../../durable/codec.ts';
 import type { DurableActor } from '../../durable/durable-actor.ts';
 import { createDurableMachine, type DurableMachine } from '../../durable/durable-machine.ts';
@@ -98,8 +99,70 @@ export interface StartOptions {
   readonly host?: RunStart['host'];
 }
 
-/** Starts a live run, or queues it until a slot is free. A queued run that is canceled or interrupted answers without a slot. */
-export function startRun(host: ChainHost, input: ChainInput, { files, signal, slots, host: data }: StartOptions): Run {
+/**
+ * Starts a live run when the clock gives it its turn, so that runs which start together do not block the event loop, or queues it until a slot is
+ * free. A queued run that is canceled or interrupted answers without a slot.
+ */
+export function startRun(host: ChainHost, input: ChainInput, options: StartOptions): Run {
+  const { runId } = input;
+  const { clock } = host.parts;
+  host.writers.reserve(runId);
+  let settle = (_: FinalAnswer | Promise<FinalAnswer>): void => {};
+  const answer = new Promise<FinalAnswer>((resolve) => {
+    settle = resolve;
+  });
+  const opened: { run: AttachedRun | null; isWatched: boolean } = { run: null, isWatched: false };
+  const open = (): AttachedRun => {
+    if (opened.run !== null) return opened.run;
+    opened.run = openRun(host, input, options);
+    settle(opened.run.run.answer);
+    return opened.run;
+  };
+  const watch = (): void => {
+    if (!opened.isWatched) open().abortOn(options.signal);
+    opened.isWatched = true;
+  };
+  const inTurn = (act: () => void): void =>
+    takeTurnOf(clock)(() => {
+      try {
+        act();
+      } catch (error) {
+        settle(Promise.reject(error));
+      }
+    });
+  let isQueued = true;
+  const leave = options.slots.enter(() => {
+    isQueued = false;
+    inTurn(() => {
+      open().begin();
+      watch();
+    });
+  });
+  // A queued run is stored, and can be interrupted.
+  if (isQueued) inTurn(watch);
+  answer.then(leave, leave);
+  return {
+    runId,
+    answer,
+    get events() {
+      return open().run.events;
+    },
+    get journal() {
+      return open().run.journal;
+    },
+    get journalFailure() {
+      return opened.run?.run.journalFailure ?? null;
+    },
+    get actor() {
+      return open().run.actor;
+    },
+    send: (event) => open().run.send(event),
+    cancel: (reason) => open().run.cancel(reason),
+  };
+}
+
+/** Creates the actor of a run, which has not begun. */
+function openRun(host: ChainHost, input: ChainInput, { files, host: data }: StartOptions): AttachedRun {
   const feed = createFeed();
   const actor = host.machine.start(input.runId, {
     input,
@@ -111,11 +174,7 @@ export function startRun(host: ChainHost, input: ChainInput, { files, signal, sl
     isPaused: true,
     onEntry: feed.take,
   });
-  const { run, begin, abortOn } = attachRun(host, actor, feed);
-  const leave = slots.enter(begin);
-  run.answer.then(leave);
-  abortOn(signal);
-  return run;
+  return attachRun(host, actor, feed);
 }
 
 /** What readers of a run receive. */

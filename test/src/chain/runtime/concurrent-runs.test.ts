@@ -116,3 +116,34 @@ describe('maxConcurrentRuns', () => {
     expect(error?.message).toMatch(/^maxConcurrentRuns: expected/u);
   });
 });
+
+describe('runs that start together', () => {
+  it('start in turns of the event loop, or when they are canceled', async () => {
+    const { chain, clock, journals, model } = queueingChain(10, 0);
+    const turns: (() => void)[] = [];
+    Object.assign(clock, { takeTurn: (act: () => void) => void turns.push(act) });
+    const [first, second, third] = Array.from({ length: 3 }, () => chain.run(request));
+    await settle();
+    expect([model.calls.length, turns.length, (await journals.list()).length]).toEqual([0, 3, 3]);
+    third?.cancel();
+    expect(await third?.answer).toMatchObject({ status: 'cancelled' });
+    expect([second?.journal[0]?.type, second && hasBegun(second)]).toEqual(['run-start', false]);
+    while (turns.length > 0) {
+      turns.shift()?.();
+      await settle();
+    }
+    const answers = await Promise.all([first?.answer, second?.answer]);
+    expect(answers.map((answer) => answer?.status)).toEqual(['completed', 'completed']);
+    expect(replay(second?.journal ?? []).divergence).toBeNull();
+  });
+
+  it('rethrow the error of their journal store at once', () => {
+    const journals = {
+      ...memoryJournals(),
+      create: () => {
+        throw new TypeError('the disk is full');
+      },
+    };
+    expect(() => scriptedChain({}, { journals }).chain.run(request)).toThrow('the disk is full');
+  });
+});

@@ -173,6 +173,8 @@ const LABEL_SHARES = Array.from(
   { length: 35 },
   (_, index) => 0.5 + (index % 2 === 0 ? 1 : -1) * Math.ceil(index / 2) * 0.025,
 );
+/** A label leaves its line only if it would be over another label everywhere on it. */
+const LABEL_OFFSETS = [0, -14, 14];
 /** A label over another label is worse than one over a state. */
 const LABEL_WEIGHT = 20;
 
@@ -197,12 +199,15 @@ function arcLabels(
       const coveredBy = (box: Box): number => sharedArea(box, closed) + LABEL_WEIGHT * sharedArea(box, labels);
       const width = labelWidth(line.edge);
       let [least, best] = [Number.POSITIVE_INFINITY, { x: 0, y: 0, width, height: 16 }];
-      for (const share of LABEL_SHARES) {
-        if (least === 0) break;
-        const { x, y } = arc.at(share);
-        const box = { x: x - width / 2, y: y - 8, width, height: 16 };
-        const covered = coveredBy(box);
-        if (covered < least) [least, best] = [covered, box];
+      for (const offset of LABEL_OFFSETS) {
+        if (sharedArea(best, labels) === 0 && least < Number.POSITIVE_INFINITY) break;
+        for (const share of LABEL_SHARES) {
+          if (least === 0) break;
+          const { x, y } = arc.at(share);
+          const box = { x: x - width / 2, y: y + offset - 8, width, height: 16 };
+          const covered = coveredBy(box);
+          if (covered < least) [least, best] = [covered, box];
+        }
       }
       placed.push({ line, box: best });
       return [[number, best] as const];

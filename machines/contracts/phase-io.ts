@@ -245,24 +245,25 @@ export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
 /** What a brief reply may report: only what deviates. `of` is the number of the material that it is about, from 1. */
 const exceptionSchema = z.object({
   kind: z.enum(['irrelevant', 'important', 'missing', 'unclear', 'insight', 'nothing_found', 'doubt']),
-  of: z.nullable(z.number()),
-  text: z.string(),
+  of: z._default(z.nullable(z.number()), null),
+  text: z._default(z.string(), ''),
 });
 
 /**
  * One reply for several phases. The answer comes first, so that it can be shown while it streams. Everything that `except` does not name
- * has its usual value: all material is relevant, the request is clear, nothing is missing, and there are no doubts.
+ * has its usual value: all material is relevant, the request is clear, nothing is missing, and there are no doubts. Models are asked for
+ * every field; those with a default may be missing.
  */
 export const briefReplySchema = z.object({
   answer: z.string(),
-  used: z.array(z.number()).check(z.describe('Numbers of the material it rests on')),
+  used: z._default(z.array(z.number()), []).check(z.describe('Numbers of the material it rests on')),
   confidence: unitSchema,
   enough: unitSchema.check(z.describe('How sufficient the material is')),
-  done: z.boolean().check(z.describe('Whether it does all that is asked')),
+  done: z._default(z.boolean(), false).check(z.describe('Whether it does all that is asked')),
   next: z
-    .nullable(z.string())
+    ._default(z.nullable(z.string()), null)
     .check(z.describe('If it needs more work: action, experience, intention, observation or understanding')),
-  except: z.array(exceptionSchema).check(z.describe('Only what deviates; usually empty')),
+  except: z._default(z.array(exceptionSchema), []).check(z.describe('Only what deviates; usually empty')),
 });
 export type BriefReply = Readonly<z.infer<typeof briefReplySchema>>;
 

@@ -36,9 +36,11 @@ export interface AnswerBasis {
   readonly limits: { readonly [Name in LimitNames | 'phasesMs']: number | null };
   /** Whether there were documents to search, and how much of an answer they must support. */
   readonly hasDocuments: boolean;
-  readonly thresholds: Pick<Thresholds, 'confidence' | 'grounding' | 'ungroundedConfidence'>;
+  readonly thresholds: Pick<Thresholds, 'confidence' | 'grounding' | 'ungroundedConfidence' | 'change'>;
   /** How far the user's grader found Yield's answer grounded; undefined without a grader. */
   readonly graded: number | null | undefined;
+  /** The confidence in Yield's last answer, if the engine reduced it; null if it is the model's own. */
+  readonly reducedConfidence: number | null;
   /** Usage before synthesis, and its cost by task. */
   readonly usage: Usage;
   readonly costs: Readonly<Record<string, number>>;
@@ -107,6 +109,8 @@ export function basisOf(state: ChainState): AnswerBasis {
     hasDocuments: state.hasDocuments,
     thresholds,
     graded: state.hasGrader ? assessment?.evidence.grounding : undefined,
+    reducedConfidence:
+      assessment !== null && assessment.confidence < assessment.evidence.modelConfidence ? assessment.confidence : null,
     usage: state.usage,
     costs: state.costs,
     currency: state.currency,
@@ -284,6 +288,7 @@ export function basisOfContract(input: ReadSynthesisInput, synthesisReserveToken
     hasDocuments: false,
     thresholds: thresholdsSchema.parse({}),
     graded: undefined,
+    reducedConfidence: null,
     usage: NO_USAGE,
     costs: {},
     currency: null,

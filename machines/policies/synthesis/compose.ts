@@ -12,6 +12,7 @@ import type { Usage } from '../../contracts/usage.ts';
 import { answerSupport, type TextCheck } from '../../heuristics/default-grader.ts';
 import { isNoAnswer } from '../../heuristics/no-answer.ts';
 import { preview } from '../../text/summary.ts';
+import { changeBetween } from '../assessment.ts';
 import { checkAgainstContext, groundedConfidence, groundingIn, isSupported } from '../evidence.ts';
 import { addCost, addUsage } from '../usage.ts';
 import { type AnswerBasis, bestDraft } from './basis.ts';
@@ -82,13 +83,20 @@ function judgedText(basis: AnswerBasis, outcome: SynthesisOutcome): Text {
   const contradictedBy = graded == null ? (check?.contradictedBy ?? []) : [];
   const isSound = !isEmpty && contradictedBy.length === 0;
   const { ungroundedConfidence } = basis.thresholds;
+  const stated = Math.min(draft.confidence, highestConfidence(basis, text));
   const confidence = isSound
-    ? groundedConfidence(basis, draft.confidence, grounding?.score ?? null)
-    : Math.min(draft.confidence, ungroundedConfidence);
+    ? groundedConfidence(basis, stated, grounding?.score ?? null)
+    : Math.min(stated, ungroundedConfidence);
   const known = { text, grounding, contradictedBy, isEmpty };
   return isText
     ? { ...known, usedMessageIds, notes, confidence }
     : { ...known, usedMessageIds, notes: '', confidence: 0 };
+}
+
+/** A text that only repeats an answer in which the engine reduced the confidence earns no more than that. */
+function highestConfidence({ answer, reducedConfidence, thresholds }: AnswerBasis, text: string): number {
+  const isRepeated = answer != null && changeBetween(answer, text) < thresholds.change;
+  return isRepeated ? (reducedConfidence ?? 1) : 1;
 }
 
 /** Returns the grounding by the user's grader, or else by the check; a grader that accepts an answer accepts all of its sentences. */

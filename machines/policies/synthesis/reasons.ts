@@ -142,7 +142,7 @@ function budgetText({ usage, limits: { maxTokens, maxModelCalls, maxCost }, curr
     usage.inputTokens + usage.outputTokens < (maxTokens ?? 0) &&
     usage.modelCalls < (maxModelCalls ?? 0);
   if (!isCost) return 'The budget of tokens or model calls was used up.';
-  return `Another model call could exceed the cost limit of ${maxCost} ${currency}.`;
+  return `The next model call could exceed the cost limit of ${maxCost} ${currency}. The cost of a call is reserved with "maxOutputTokens", if the model has it.`;
 }
 
 function deadlineText({ totalMs, phasesMs }: AnswerBasis['limits']): string {

@@ -3,11 +3,16 @@ import type { Validation } from '../../../machines/contracts/attempt.ts';
 import { answerGradesSchema } from '../../../machines/contracts/grading.ts';
 import type { TextTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase, type PromptName, type Task } from '../../../machines/contracts/phase.ts';
-import { type BriefReply, type PhaseInput, replySchemas } from '../../../machines/contracts/phase-io.ts';
+import {
+  type BriefReply,
+  briefReplySchema,
+  type PhaseInput,
+  replySchemas,
+} from '../../../machines/contracts/phase-io.ts';
 import { expandReply } from '../../../machines/policies/brief-reply.ts';
 import { mapMaybePromise } from '../../internal/async.ts';
 import { isJsonNode, nullRemover } from '../../internal/json-schema.ts';
-import { zodJsonSchema } from '../../internal/zod-json-schema.ts';
+import { wholeJsonSchema, zodJsonSchema } from '../../internal/zod-json-schema.ts';
 import type { SpecSource } from '../../llm/attempts/provide-attempt.ts';
 import type { PromptSpec } from '../../llm/request.ts';
 import { type OutputShape, outputShape, validate } from '../../llm/schemas/output-shape.ts';
@@ -130,7 +135,11 @@ const builtInSchemas = { ...replySchemas, grading: answerGradesSchema };
 
 /** The reply to a user's prompt must match the built-in schema too, because the chain reads its fields. */
 function ownShape({ name, output }: Prompt): OutputShape {
-  const shape = outputShape(output, name, zodJsonSchema(output));
+  const shape = outputShape(
+    output,
+    name,
+    output === briefReplySchema ? wholeJsonSchema(output) : zodJsonSchema(output),
+  );
   const builtIn = builtInSchemas[name];
   if (output === builtIn) return shape;
   return {

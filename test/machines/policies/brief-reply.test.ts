@@ -122,6 +122,18 @@ describe('a brief reply', () => {
     expect(read(expandReply({ ...reply, except: [{ kind, of, text }] }, PHASES.slice(1), input))).toEqual(expected);
   });
 
+  it('may leave out what has a usual value', () => {
+    expect(briefReplySchema.parse({ answer: 'Yes.', confidence: 1, enough: 1, except: [{ kind: 'doubt' }] })).toEqual({
+      answer: 'Yes.',
+      used: [],
+      confidence: 1,
+      enough: 1,
+      done: false,
+      next: null,
+      except: [{ kind: 'doubt', of: null, text: '' }],
+    });
+  });
+
   it('puts its text into the last of Experience, Understanding and Yield that it is for', () => {
     const textOf = (phases: readonly Phase[]) => {
       const parts = expandReply(reply, phases, input);

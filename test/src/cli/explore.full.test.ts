@@ -171,7 +171,17 @@ describe('postchain diagram, coverage, explore, paths and lint load modules the 
 describe('postchain coverage', () => {
   it('prints how much of the charts recorded runs reached, and exits with 1 below a threshold', async () => {
     const journal = join(folder, 'run.jsonl');
-    await cli('run', 'What is a cycle?', '--docs', 'docs/yield.md', '--journal', journal, '--quiet');
+    await cli(
+      'run',
+      'What is a cycle?',
+      '--docs',
+      'docs/yield.md',
+      '--profile',
+      'thorough',
+      '--journal',
+      journal,
+      '--quiet',
+    );
     const { code, stdout } = await cli('coverage', journal);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^machine +states +transitions +guards +outcomes +delays +all\npostChain +\d/u);

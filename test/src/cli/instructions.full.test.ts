@@ -20,7 +20,16 @@ describe('postchain run --instructions', () => {
     expect(ran).toMatchObject({ code: 0, stderr: expect.not.stringContaining('ignores') });
     expect(systems().filter((text) => text.includes(section)).length).toBe(1);
     const before = systems().length;
-    const forked = await call('fork', 'last', '--at', '2', '--set', 'reply.done=false');
+    const forked = await call(
+      'fork',
+      'last',
+      '--at',
+      '2',
+      '--set',
+      'reply.confidence=0.2',
+      '--set',
+      'reply.enough=0.2',
+    );
     expect(forked.code, forked.stderr).toBe(0);
     const again = systems().slice(before);
     expect(again.filter((text) => text.includes(section)).length).toBeGreaterThan(0);

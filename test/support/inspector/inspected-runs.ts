@@ -11,6 +11,7 @@ import type { PassageSource } from '../../../machines/contracts/passage.ts';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { stateHistory } from '../../../src/chain/journal/state-at.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import type { ProfileOption } from '../../../src/chain/runtime/profile.ts';
 import type { Run } from '../../../src/chain/runtime/run.ts';
 import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
@@ -342,9 +343,16 @@ const documentation: PassageSource = {
 export function readmeRun(
   pausedCalls: readonly number[] = [],
   runId = 'readme',
+  profile: ProfileOption = 'balanced',
 ): { readonly run: Run; readonly model: PausableModel } {
   const model = pausableModel(extractiveModel(), pausedCalls);
-  const chain = createPostChain({ model, documents: documentation, journals: memoryJournals(), newId: () => runId });
+  const chain = createPostChain({
+    model,
+    documents: documentation,
+    journals: memoryJournals(),
+    newId: () => runId,
+    profile,
+  });
   return { run: chain.run({ request: 'What does the Yield phase decide, and in which order?' }), model };
 }
 

@@ -75,6 +75,24 @@ describe('what the engine knows against an answer', () => {
     for (const { message } of answer.reasons) expect(answer.notes).toContain(message);
   });
 
+  it('[S1] does not trust a text more because it was written again', () => {
+    const doubted = good.assessment && {
+      ...good.assessment,
+      answer: RIGHT,
+      confidence: 0.5,
+      evidence: { ...good.assessment.evidence, modelConfidence: 0.95 },
+    };
+    expect(answerWith({ text: RIGHT, changes: { assessment: doubted } })).toMatchObject({
+      confidence: 0.5,
+      reasons: [{ code: 'low_confidence' }],
+    });
+    const other = 'On each day, the museum opens at 7:30; it closes at 15:30.';
+    expect(answerWith({ text: other, changes: { assessment: doubted } })).toMatchObject({
+      confidence: 0.93,
+      reasons: [],
+    });
+  });
+
   it.each<[string, Given]>([
     ['arithmetic', { text: '17 times 23 is 391.', changes: { request: 'What is 17 times 23?' } }],
     ['a bare result', { text: '391', messages: [], changes: { request: 'What is 17 * 23?' } }],

@@ -39,11 +39,12 @@ function start(options: PostChainOptions) {
 
 describe('a chain with fallback models', () => {
   it.each([
-    ['cannot be reached', dead, 4],
-    ['rejects every call', refused, 1],
-    ['never returns a valid reply', { text: '{"no": "field"}' }, 3],
-    ['is stopped by a content filter', { text: '{}', reason: 'content-filter' as const }, 1],
-  ])('[C4] uses the next model for each call when a model %s', async (_, entry, callsEach) => {
+    ['cannot be reached', dead, 4, 0],
+    ['rejects every call', refused, 1, 0],
+    // The first reply shows that the model ignores the schema, which counts as no correction.
+    ['never returns a valid reply', { text: '{"no": "field"}' }, 3, 1],
+    ['is stopped by a content filter', { text: '{}', reason: 'content-filter' as const }, 1, 0],
+  ])('[C4] uses the next model for each call when a model %s', async (_, entry, callsEach, ignored) => {
     const [first, second] = [model('first', entry), model('second')];
     const run = start({ model: first, fallbackModels: [second] });
     expect(await run.answer).toMatchObject({
@@ -55,7 +56,7 @@ describe('a chain with fallback models', () => {
     expect(second.calls.map(({ task }) => task)).toEqual(tasks);
     // The final answer has at most one retry of each kind.
     const last = Math.min(2, callsEach);
-    expect(first.calls).toHaveLength(PHASES.length * callsEach + last);
+    expect(first.calls).toHaveLength(PHASES.length * callsEach + last + ignored);
     const takenOver = entriesOf(run, 'attempt-retry').filter((entry_) => entry_.model === 1);
     expect(takenOver).toHaveLength(tasks.length);
     expect(entriesOf(run, 'recovery')).toEqual([]);

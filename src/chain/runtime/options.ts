@@ -52,8 +52,8 @@ export interface PostChainOptions {
   /** Capabilities (tools) that a model may run. */
   readonly capabilities?: readonly Capability[];
   /**
-   * What follows a round of capability calls. `none`, the default: the run goes on without the tools. `model`: the model sees the results
-   * and may call more, as in an agent loop. Or a function decides. The environment variable `POSTCHAIN_CONTINUATION` sets the default.
+   * What follows a round of capability calls. `none`: the run continues without further calls. `model`: the model sees the results and may
+   * call more, as in an agent loop. A function decides itself. The default is the environment variable `POSTCHAIN_CONTINUATION`, or `none`.
    */
   readonly continuation?: ContinuationOption;
   readonly limits?: z.input<typeof limitsSchema>;

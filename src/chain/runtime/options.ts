@@ -34,8 +34,8 @@ export interface PostChainOptions {
   /** Prices by model id: the answer then includes the run's cost. */
   readonly prices?: PriceTable;
   /**
-   * How many model calls an answer takes: `thorough` (7 in one cycle), `balanced` (4, the default) or `lean` (3), or your own settings
-   * by phase.
+   * How many model calls an answer takes: `thorough` (7 in one cycle), `balanced` (the default; 2 without capabilities), `lean` (1 without
+   * capabilities), or your own settings by phase.
    */
   readonly profile?: ProfileOption;
   /** What Experience searches. */

@@ -57,7 +57,7 @@ describe('the package', () => {
     expect(there.filter((name) => !name.startsWith('.') && ![...known, ...configured].includes(name))).toEqual([]);
   });
 
-  it('has zod inside for Node, and converts and validates schemas of the copy that a program imports', () => {
+  it('contains zod for Node, and converts and validates schemas of the copy that a program imports', () => {
     const program = `
       import { createStructuredOutput, definePrompt, createPostChain, prompts } from 'postchain';
       import { replies, scriptedModel } from 'postchain/testing';

@@ -6,7 +6,7 @@ import { ANSWER, openSearch, QUESTION, REACT } from './question.mjs';
 const search = await openSearch();
 
 /**
- * Answers with one streamed call of AI SDK: the passages found are in the prompt.
+ * Answers with one streamed AI SDK call whose prompt contains the passages found.
  *
  * @param {{ port: number }} options
  */

@@ -1,5 +1,5 @@
 /**
- * `firstText`: microseconds until the first text of the answer could be shown; null if the answer is not streamed.
+ * `firstText`: microseconds until the first text of the answer arrived; null if the answer is not streamed.
  *
  * @typedef {import('./server.mjs').Counts & { microseconds: number, firstText: number | null }} Answered
  */

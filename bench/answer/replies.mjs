@@ -42,7 +42,7 @@ export function replyTo({ messages, tools, response_format: format }) {
     : { text: JSON.stringify(inFull({ [phase]: REPLIES[phase](ids) }, format)), tool: null };
 }
 
-/** What a model could note when it reads the passages, in at most 40 words. */
+/** Notes that a model could take from the passages, in at most 40 words. */
 const READING =
   'Brewer 200: every three months or when CALC blinks, citric acid based descaler, CLEAN for five seconds, two rinses. Espresso 400: program of 25 minutes, DL-2 only. The warranty excludes damage from limescale.';
 
@@ -83,7 +83,7 @@ function idsIn(prompt) {
   return { passages: [...prompt.matchAll(/<message id="([^"]+)" role="search"/gu)].map(([, id = '']) => id) };
 }
 
-/** What a model could write from the passages: valid, about as long as real replies; no message deviates, so none is rated. */
+/** What a model could write from the passages: valid, about as long as real replies; there are no exceptions, so no message is rated. */
 const REPLIES = {
   action: () => ({
     response:

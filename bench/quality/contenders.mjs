@@ -8,7 +8,7 @@ import { REACT, searchIn } from '../answer/question.mjs';
 import { ABSTENTION } from '../eval/measures/judge.mjs';
 
 /**
- * What a contender is asked, with which model.
+ * The model that a contender asks.
  *
  * @typedef {object} Server
  * @property {string} model
@@ -23,14 +23,14 @@ import { ABSTENTION } from '../eval/measures/judge.mjs';
  * @property {number | null} confidence Null if the contender states none.
  * @property {readonly string[]} reasons
  * @property {{ calls: number, inputTokens: number, cachedInputTokens: number, outputTokens: number, estimated: boolean }} usage
- * @property {number} firstTextMs Until the first part of the answer's text that was not withdrawn.
+ * @property {number} firstTextMs Milliseconds until the first part of the answer's text that was not withdrawn.
  * @property {number} ms
  *
  * @typedef {(text: string, documents: import('../../dist/index.js').PassageSource) => Promise<Reply>} Ask Rejects if the model could not
  * be reached.
  */
 
-/** Every contender gets these instructions, so that the same words show that it found no answer. */
+/** Every contender gets these instructions, so that all of them report a missing answer in the same words. */
 const INSTRUCTIONS = `Answer from the documents only. If they do not contain the answer, reply only with "${ABSTENTION}", in these words.`;
 
 const MAX_STEPS = 5;
@@ -144,7 +144,7 @@ function stopwatch() {
     text() {
       firstTextMs ??= elapsed();
     },
-    /** The text so far is not the answer's. */
+    /** Call this if the text so far is not part of the answer. */
     withdraw() {
       firstTextMs = null;
     },

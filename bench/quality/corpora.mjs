@@ -10,7 +10,7 @@ import { readRows } from '../eval/rows.mjs';
  */
 
 /**
- * Returns the questions of the corpora, evenly spaced if there are more than `limit`. Greetings are left out: no answer to them is wrong.
+ * Returns the questions of the corpora, evenly spaced if there are more than `limit`. Greetings are left out: no answer to one is wrong.
  *
  * @param {{ corpora: readonly string[], data: string, limit: number }} options
  */

@@ -1,4 +1,4 @@
-/** `npm run quality`: asks the questions of the corpora of each contender, records the answers, and scores the recordings. */
+/** `npm run quality`: asks each contender the questions of the corpora, records the answers, and scores the recordings. */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
  * @typedef {import('./contenders.mjs').Ask} Ask
  * @typedef {import('./contenders.mjs').Server} Server
  * @typedef {{ contender: string, ask: Ask, recording: ReturnType<typeof import('./recording.mjs').openRecording>,
- *   known: ReadonlyMap<string, string> }} Contender `known`: the questions that it has answered, by id.
+ *   known: ReadonlyMap<string, string> }} Contender `known`: the questions that are recorded, by id.
  */
 
 const here = (/** @type {string} */ path) => fileURLToPath(new URL(path, import.meta.url));
@@ -18,7 +18,7 @@ const PROFILES = ['lean', 'balanced', 'thorough'];
 const LOOP = 'loop';
 /** Models that need no network. */
 const OFFLINE = ['extractive', 'scripted'];
-/** After this many failures in a row, the rest would fail, too. */
+/** After this many failures in a row, a contender is asked no more questions. */
 const MAX_FAILURES = 3;
 
 const OPTIONS = /** @type {const} */ ({
@@ -91,7 +91,7 @@ async function print(folder, options, json) {
 }
 
 /**
- * Asks what is not yet recorded. Returns whether every question got an answer.
+ * Asks the questions that are not yet recorded. Returns whether all of them were answered.
  *
  * @param {string} model
  * @param {string} folder
@@ -124,7 +124,8 @@ async function record(model, folder, values) {
     ];
     const asked = await questionsOf({ corpora, data, limit });
     const failed = await askAll(contenders, asked, { concurrency, apiKey: server.apiKey });
-    if (failed > 0) process.stderr.write(`quality: ${failed} failed; the same command asks these and the rest again\n`);
+    if (failed > 0)
+      process.stderr.write(`quality: ${failed} failed; run the same command again to ask the missing ones\n`);
     return failed === 0;
   } finally {
     server.close?.();
@@ -132,7 +133,7 @@ async function record(model, folder, values) {
 }
 
 /**
- * Asks the contenders in turns, so that a slow moment of the server affects all of them. Returns the number of failures.
+ * Asks the contenders in turn, so that a slow moment of the server affects all of them. Returns the number of failures.
  *
  * @param {readonly Contender[]} contenders
  * @param {readonly import('./corpora.mjs').Asked[]} asked

@@ -5,7 +5,7 @@ import { textOf } from '../answer/replies.mjs';
 import { promptOf, tokensOf } from '../answer/usage.mjs';
 
 /**
- * What to answer, by question; the extractive model answers all others.
+ * The answers by question; the extractive model answers all others.
  *
  * @typedef {Readonly<Record<string, { answer: string, confidence: number }>>} Script
  * @typedef {import('../answer/replies.mjs').ChatRequest} ChatRequest
@@ -56,7 +56,7 @@ export async function offlineServer(script) {
   };
 }
 
-/** @typedef {{ text: string, call: { name: string, id: string } | null }} Sent `text` is the arguments of a call. */
+/** @typedef {{ text: string, call: { name: string, id: string } | null }} Sent `text`: the reply, or the arguments of the call. */
 
 /**
  * @param {ChatRequest} request

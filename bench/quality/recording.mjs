@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, trunc
 import { join } from 'node:path';
 
 /**
- * The recording of a contender: a file of JSON lines, first what was recorded, then one line per question.
+ * The recording of a contender: a file of JSON lines, first a description of the recording, then one line per question.
  *
  * @typedef {object} About
  * @property {string} contender
@@ -22,8 +22,8 @@ const ORDER = ['loop', 'lean', 'balanced', 'thorough'];
 const FIXED = /** @type {const} */ (['contender', 'model', 'server', 'concurrency']);
 
 /**
- * Opens the recording of a contender, which continues an earlier one. `add` appends a line. Throws if the earlier one is of something
- * else.
+ * Opens the recording of a contender, and continues an earlier one. `add` appends a line. Throws if the earlier one was made with another
+ * model, server or concurrency.
  *
  * @param {string} folder
  * @param {About} about

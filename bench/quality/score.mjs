@@ -9,7 +9,7 @@ import { bootstrap, mean, rate } from './statistics.mjs';
  * @typedef {ReturnType<typeof scoreOf>} Score
  *
  * An answer with its judgment. `outcome`: 1 if it has the expected text, which it never has for a question without an answer, otherwise
- * 0; a stated confidence is the probability of that.
+ * 0; a stated confidence is compared with it.
  * @typedef {import('./recording.mjs').Row & { right: boolean, looksGood: boolean, outcome: number }} Row
  * @typedef {Recording & { rows: readonly Row[] }} Judged
  */

@@ -68,7 +68,7 @@ function bodyOf(request: ModelRequest, model: string): Anthropic.MessageCreatePa
   };
 }
 
-/** Anthropic joins consecutive messages of one role, so each result of a tool can be a message of its own. */
+/** Anthropic joins consecutive messages of one role, so each tool result can be a separate message. */
 function blocksOf({ content, files = [], toolCalls = [], toolResult }: ChatTurn): Anthropic.ContentBlockParam[] {
   if (toolResult !== undefined) {
     const { id, isError } = toolResult;

@@ -5,8 +5,8 @@ import type { Run } from 'postchain';
 
 /**
  * Streams a run as server-sent events: `entry` for each journal entry (its `seq` is the event id), `answer-delta` and `answer-void` for the
- * text of the answer while it is written, and finally `answer`. The next event is read only when the last one is written, so a slow client
- * delays only itself: it gets fewer and longer deltas.
+ * text of the answer while it is written, and finally `answer`. The next event is read only after the last one is written, so a slow client
+ * delays only itself: it gets fewer, longer deltas.
  */
 export function streamRun(c: Context<{ Bindings: HttpBindings }>, run: Run, stallMs: number): Response {
   const hangUp = () => void c.env.outgoing.destroy();

@@ -142,7 +142,7 @@ export interface Field {
   readonly isKnown: boolean;
 }
 
-/** The received fields in order of arrival, then the missing ones; of a reply with a member for its phase, the fields of the member. */
+/** Returns the received fields in order of arrival, then the missing ones. If the reply has a member for its phase, those of the member. */
 export function fieldsOf(task: string, value: PartialValue | null): readonly Field[] {
   const known: readonly string[] = Object.hasOwn(REPLY_FIELDS, task) ? REPLY_FIELDS[task as keyof Replies] : [];
   const members: readonly PartialMember[] = value?.kind === 'members' ? value.members : [];

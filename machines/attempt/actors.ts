@@ -41,7 +41,7 @@ export type ReadReply = CallbackActorLogic<AttemptEvent, ReadReplyInput>;
 
 export interface ValidateReplyInput {
   readonly task: string;
-  /** The input that the prompt was rendered from: a brief reply refers to its material by number. */
+  /** The input of the prompt, whose material a brief reply refers to by number. */
   readonly input: unknown;
   readonly phases?: readonly Phase[];
   readonly value: unknown;

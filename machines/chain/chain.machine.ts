@@ -132,14 +132,14 @@ export const chainMachine = chainSetup.createMachine({
           initial: 'choosing',
           states: {
             choosing: {
-              description: 'Is there a capability that a model may call, or does the profile ask one in any case?',
+              description: 'Without capabilities, does the profile skip the model call?',
               always: [
                 { guard: 'replyIsKnown', target: '#experience', actions: 'completeKnownPhase' },
                 { target: 'running' },
               ],
             },
             running: {
-              description: 'The model answers from what is known, and its calls of capabilities run.',
+              description: 'The model answers from the context, and the capabilities that it calls run.',
               invoke: {
                 src: 'action',
                 input: ({ context }) => actionInput(context),
@@ -178,7 +178,7 @@ export const chainMachine = chainSetup.createMachine({
               after: { sourceBackoff: { target: 'searching', actions: 'startSearch' } },
             },
             choosing: {
-              description: 'Does the profile leave Experience to the policy? If not, does one call read and answer?',
+              description: 'Does the profile leave Experience to the policy, or does one call read and answer?',
               always: [
                 { guard: 'replyIsKnown', target: '#intention', actions: 'completeKnownPhase' },
                 { guard: 'answersInOneCall', target: 'answering' },
@@ -187,7 +187,7 @@ export const chainMachine = chainSetup.createMachine({
             },
             answering: {
               description:
-                'One call reads the passages and answers, for all phases up to Yield. If its reply stays invalid, each phase makes its own call.',
+                'One call reads the passages and answers, for all phases up to Yield. If its reply is still invalid after a correction, each phase makes its own call.',
               invoke: {
                 src: 'attempt',
                 input: ({ context }) => phaseAttempt(context),

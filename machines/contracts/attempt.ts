@@ -50,7 +50,7 @@ export const attemptPolicySchema = z.extend(
     maxHungCalls: z._default(z.int().check(z.gte(1), z.lte(MAX_TIMER_MS)), MAX_TIMER_MS),
     /** Whether to try the other reply forms if a reply contains no JSON, and to accept prose if none works. */
     triesReplyForms: z._default(z.boolean(), false),
-    /** Whether the schema of a phase has only its own fields, and not those of all phases, which the calls of a cycle share in a cache. */
+    /** Whether a phase's schema has only its own fields. If not, it has those of all phases, so that the calls of a cycle share a cache. */
     ownSchema: z._default(z.boolean(), false),
     /** Prices of the models, in order; null if unknown. */
     prices: z._default(z.readonly(z.array(z.nullable(priceSchema))), []),
@@ -84,7 +84,7 @@ export const DEFAULT_POLICY: AttemptPolicy = attemptPolicySchema.parse({});
 /**
  * A fully read reply, not yet validated: its text and the JSON value found in it, or why there is none. `prose`: there was
  * no JSON, and the text was put into the main text field of the value. `ignoresSchema`: the schema was a parameter of the request, and
- * there is no JSON, or not with its members and types.
+ * the reply has no JSON with its members and types.
  */
 const replySchema = z.object({
   text: z.string(),
@@ -145,8 +145,8 @@ export interface AttemptInput {
   /** Instructions for the prompt, in addition to its own text; by default none. */
   readonly instructions?: string | null;
   /**
-   * The phases that a brief reply is for, the one that asks first. The value is then an object with the part of each. Without it, the
-   * reply has all fields of one task.
+   * The phases that a brief reply is for, beginning with the one that makes the call. For several phases, the value is an object with the
+   * reply of each. If absent, the reply has all fields of one task.
    */
   readonly phases?: readonly Phase[];
   readonly policy: AttemptPolicy;
@@ -234,7 +234,7 @@ export type AttemptOutcome<Value = unknown> =
       readonly value: Value;
       readonly execution: AttemptExecution;
       readonly prose: boolean;
-      /** Those of the attempt's input. */
+      /** The `phases` of the attempt's input. */
       readonly phases?: readonly Phase[];
     }
   | { readonly ok: false; readonly failure: Failure; readonly execution: AttemptExecution };

@@ -90,8 +90,8 @@ export type Continuation =
   | { readonly done: false; readonly next: readonly CapabilityCall[] };
 
 /**
- * Why the capability loop ended. `one_round`: it does not continue by itself. `rounds_ended`: the same, or the model called nothing in
- * that round, and afterwards it asked for tools.
+ * Why the capability loop ended. `one_round`: nothing decides on another round. `rounds_ended`: Yield asked for tools after the only
+ * round, or after a round without calls.
  */
 export const stopReasonSchema = z.enum([
   'no_reply',

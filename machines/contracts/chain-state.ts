@@ -156,7 +156,7 @@ export interface Search {
  */
 export interface EarlyCall {
   readonly task: 'observation' | 'yield';
-  /** Those of its attempt. */
+  /** The phases that its reply is for, if it is brief. */
   readonly phases?: readonly Phase[];
   readonly digest: string;
   readonly attemptId: string;

@@ -21,8 +21,7 @@ export const toolTurnSchema = z.object({
   toolResult: z.exactOptional(z.object({ id: z.string(), name: z.string(), isError: z.boolean() })),
 });
 
-/** A prompt of a run. */
-/** `isOwn`: the prompt is not the built-in one, whatever its version. */
+/** A prompt of a run. `isOwn`: the prompt is not the built-in one, whatever its version. */
 const promptVersionSchema = z.object({
   name: z.string(),
   version: z.number(),

@@ -24,8 +24,8 @@ export function newModels(fallbacks: number): readonly ModelStatus[] {
 }
 
 /**
- * What a call showed about its model, in this order: no JSON, or JSON that ignores the schema, so the next reply form is tried; JSON in that form; prose in
- * every form; too many hung calls in a row; a reply after those.
+ * What a call showed about its model, in this order: no JSON, or JSON that ignores the schema, so the next reply form is tried; JSON in
+ * that form; prose in every form; too many hung calls in a row; a reply after those.
  */
 export const modelChangeSchema = z.enum(['without_json', 'json', 'prose', 'unavailable', 'available']);
 export type ModelChange = z.infer<typeof modelChangeSchema>;

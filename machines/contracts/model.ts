@@ -74,7 +74,7 @@ export interface ModelRequest {
  * A `reasoning-delta` shows that the model is alive and is not part of the reply. The deltas of one tool call share an
  * `index`, from 0 in the order of their starts, and each has its complete `name`; calls may be interleaved. A failed
  * call may have a cost: `usage`, if the provider reported it. `id` is the provider's id of a tool call, if it gave one: the next
- * prompt answers the call by it.
+ * prompt refers to the call by it.
  */
 export type ModelPart =
   | { readonly type: 'text-delta'; readonly text: string }

@@ -242,7 +242,7 @@ export const yieldReplySchema = z.object({
 });
 export type YieldReply = Readonly<z.infer<typeof yieldReplySchema>>;
 
-/** What a brief reply may report: only what deviates. `of` is the number of the material that it is about, from 1. */
+/** An exception that a brief reply reports. `of`: the number of the material that it is about, from 1; null if it is about none. */
 const exceptionSchema = z.object({
   kind: z.enum(['irrelevant', 'important', 'missing', 'unclear', 'insight', 'nothing_found', 'doubt']),
   of: z._default(z.nullable(z.number()), null),
@@ -250,9 +250,9 @@ const exceptionSchema = z.object({
 });
 
 /**
- * One reply for several phases. The answer comes first, so that it can be shown while it streams. Everything that `except` does not name
- * has its usual value: all material is relevant, the request is clear, nothing is missing, and there are no doubts. Models are asked for
- * every field; those with a default may be missing.
+ * One reply for one or several phases. The answer comes first, so that it can be shown while it streams. Whatever `except` does not
+ * name has its usual value: all material is relevant, the request is clear, nothing is missing, and there are no doubts. Models are
+ * asked for every field; those with a default may be missing.
  */
 export const briefReplySchema = z.object({
   answer: z.string(),

@@ -14,6 +14,6 @@ export const TASKS = [...PHASES, 'continuation', 'summary', 'synthesis'] as cons
 export const taskSchema = z.enum(TASKS);
 export type Task = z.infer<typeof taskSchema>;
 
-/** The names of the prompts: one per task, that of a brief reply for several phases, and that of the judge of answers. */
+/** The names of the prompts: one per task, one for brief replies, and one for the judge of answers. */
 export const PROMPT_NAMES = [...TASKS, 'brief', 'grading'] as const;
 export type PromptName = (typeof PROMPT_NAMES)[number];

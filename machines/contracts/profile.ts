@@ -27,7 +27,7 @@ export type Profile = Readonly<z.infer<typeof profileSchema>>;
 
 const SHARED = { experience: 'shared', intention: 'shared', observation: 'shared', understanding: 'shared' } as const;
 
-/** One cycle of `thorough` takes 7 calls; without capabilities, one of `balanced` takes 2 (reading, answering), and one of `lean` takes 1. */
+/** One cycle of `thorough` takes 7 calls. Without capabilities, `balanced` takes 2 (reading, answering), and `lean` takes 1. */
 export const PROFILES = {
   thorough: {
     action: 'always',

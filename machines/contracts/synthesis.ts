@@ -58,16 +58,16 @@ const PLAIN_CODES = [
   'search_failed',
 ] as const;
 
-/** In words: sentences on one line. */
+/** One or more sentences on one line. */
 const message = z.string();
 
-/** A reason that stands against an answer, with the values that were compared. */
+/** A reason why an answer is degraded, with the values that were compared. */
 const reasonSchema = z.discriminatedUnion('code', [
   z.object({ code: z.enum(PLAIN_CODES), message }),
   z.object({ code: z.literal('deadline_passed'), message, limitMs: z.nullable(amount) }),
-  /** The tasks that the model answered in prose. */
+  /** `tasks`: the tasks that the model answered in prose. */
   z.object({ code: z.literal('prose_replies'), message, tasks: z.readonly(z.array(z.string())) }),
-  /** The messages that have other numbers than the answer. */
+  /** `by`: the ids of the messages whose numbers differ from those of the answer. */
   z.object({ code: z.literal('contradicted'), message, by: z.readonly(z.array(z.string())) }),
   z.object({ code: z.literal('not_grounded'), message, score: unitSchema, threshold: unitSchema }),
   z.object({ code: z.literal('capability_failed'), message, capability: z.string() }),
@@ -95,8 +95,8 @@ const reasonCodeSchema = z.enum([
 ] as const satisfies readonly AnswerReason['code'][]);
 
 /**
- * How far the gathered text supports the answer, and how far it must: otherwise the answer is not grounded. `unsupported` are the
- * sentences with less support than that: `text === answerText.slice(start, end)`, in UTF-16 units.
+ * How far the gathered text supports the answer (`score`), and the `threshold` below which the answer is not grounded. `unsupported`: the
+ * sentences below the threshold; `text === answerText.slice(start, end)`, in UTF-16 units.
  */
 const groundingSchema = z.object({
   score: unitSchema,
@@ -132,7 +132,7 @@ export const finalAnswerSchema = z.object({
   usedStepIds: z.readonly(z.array(z.string())),
   notes: z.string(),
   ttlExhausted: z.boolean(),
-  /** `completed` if no reason stands against the answer. */
+  /** `completed` if there are no reasons. */
   status: z.enum(['completed', 'degraded', 'cancelled']),
   /** The most important first. */
   reasons: z.readonly(z.array(reasonSchema)),
@@ -176,7 +176,7 @@ export const finalAnswerSchema = z.object({
 });
 export type FinalAnswer = Readonly<z.infer<typeof finalAnswerSchema>>;
 
-/** Returns all that stands against an answer, in words; empty if nothing does. */
+/** Returns the messages of all reasons, joined; empty if there are none. */
 export const explanationOf = ({ reasons }: Pick<FinalAnswer, 'reasons'>): string =>
   reasons.map(({ message }) => message).join(' ');
 

@@ -104,7 +104,7 @@ export interface TextCheck {
   readonly contradictedBy: readonly string[];
 }
 
-/** Compares an answer with evidence, also sentence by sentence; null if there is nothing to check. `required`: 0..1. */
+/** Compares an answer, and each of its sentences, with evidence. Returns null if there is nothing to check. `required`: 0..1. */
 export function checkText(
   asked: string,
   given: string,

@@ -47,7 +47,7 @@ export function groundingOf(
   return { ...measured, verbatim: isVerbatim(answer, request, texts, scale.isDerived) };
 }
 
-/** Only names and numbers of an answer are compared with the output of programs, which is seldom prose. */
+/** Which terms of an answer are compared. `names`: names and numbers only, for the output of programs, which is seldom prose. */
 export type Compared = 'words' | 'names';
 
 interface Scale {
@@ -92,13 +92,13 @@ interface NumberWord {
   readonly value: number;
 }
 
-/** The numbers of a text that are written in digits, each as often as it occurs, at most 20. */
+/** Returns the numbers of a text that are written in digits, with repetitions, at most 20. */
 function numbersIn({ words }: Reading): NumberWord[] {
   const numbers = words.filter(({ folded }) => NUMBER.test(folded)).slice(0, 20);
   return numbers.map(({ folded, stem }) => ({ stem, value: Number(folded) }));
 }
 
-/** Whether a number is the sum, difference, product, quotient or percentage of two others; one with decimals may be rounded. */
+/** Whether a number is the sum, difference, product, quotient or percentage of two others; one with decimals may be rounded to them. */
 function isResult({ stem, value }: NumberWord, operands: readonly NumberWord[]): boolean {
   const decimals = stem.split('.')[1]?.length ?? 9;
   const isIt = (result: number) => Math.abs(result - value) <= 10 ** -decimals / 2;
@@ -141,8 +141,8 @@ export interface SentenceCheck {
 }
 
 /**
- * Compares each sentence of an answer with evidence. A text contradicts a sentence if no text has a number of it, and one of its
- * sentences has as much of the other words of request and sentence as required, and other numbers. `required`: 0..1.
+ * Compares each sentence of an answer with evidence. A text contradicts a sentence if no text contains one of the sentence's numbers, and
+ * a sentence of the text has different numbers and at least the share `required` (0..1) of the other words of request and sentence.
  */
 export function checkSentences(
   text: string,

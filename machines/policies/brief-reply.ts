@@ -26,12 +26,12 @@ export function materialOf(input: PhaseInput): readonly Material[] {
 export const idsOf = (input: PhaseInput): readonly string[] =>
   materialOf(input).map(({ message, passage }) => (message ?? passage).id);
 
-/** What stands for a rating that the reply only reports as an exception. */
+/** The ratings that stand for exceptions, 0..1. */
 const RATING = { irrelevant: 0.1, important: 0.9, unclear: 0.3 } as const;
 
 /**
- * Returns the reply to each of several phases that a brief reply stands for. Numbers of material that does not exist are ignored. The text
- * is Yield's answer, or what Understanding or else Experience has read.
+ * Returns the reply of each phase that a brief reply stands for. Numbers without material are ignored. The text becomes Yield's answer or,
+ * if the reply is not for Yield, the text of Understanding, or else of Experience.
  */
 export function expandReply(
   reply: BriefReply,

@@ -71,7 +71,7 @@ function continuationInput({ input, reply, results, runs, maxContinuations }: Ac
   };
 }
 
-/** Returns the steps from one on, oldest first. Output is shown from the newest step back, as far as the budget allows. */
+/** Returns the steps from index `from` on, oldest first. Output is shown from the newest step back, as far as the budget allows. */
 function shownSteps(results: readonly CapabilityResult[], from: number): ContinuationInput['steps'] {
   const ids = nativeIds(results, from);
   let charsLeft = HISTORY_CHARS;
@@ -84,7 +84,7 @@ function shownSteps(results: readonly CapabilityResult[], from: number): Continu
       charsLeft -= shown.length;
       const step = { capability, success, output: shown };
       if (toolCall === undefined) return { ...step, arguments: clipped(JSON.stringify(given), 500) };
-      // Servers parse the arguments of a native call, so they are not cut.
+      // Servers parse the arguments of a native call, so they are shown whole or not at all.
       const text = toolCall.arguments ?? JSON.stringify(given);
       const isShown = text.length <= Math.min(charsLeft, STEP_CHARS);
       charsLeft -= isShown ? text.length : 0;
@@ -94,7 +94,7 @@ function shownSteps(results: readonly CapabilityResult[], from: number): Continu
     .toReversed();
 }
 
-/** Returns the ids of native calls, by the number of their result: those of the provider, unless it gave none or the same one before. */
+/** Returns the ids of native calls, by the index of their result: the provider's, or a new one if it gave none or repeated one. */
 function nativeIds(results: readonly CapabilityResult[], from: number): readonly string[] {
   const used = new Set<string>();
   return results.map(({ toolCall }, at) => {

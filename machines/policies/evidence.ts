@@ -89,7 +89,7 @@ export function groundingIn(
   return evidence === null ? null : supportFor(run.request, text, evidence, comparedOf(messages));
 }
 
-/** Compares a text with the search results in the context, also sentence by sentence; null if there is nothing to check. */
+/** Compares a text, and each of its sentences, with the evidence in the context. Returns null if there is nothing to check. */
 export function checkAgainstContext(
   run: Pick<ChainState, 'request' | 'hasDocuments'> & { readonly thresholds: Pick<Thresholds, 'grounding'> },
   messages: readonly Message[],
@@ -110,7 +110,7 @@ function comparedWith(
   messages: readonly Message[],
 ): readonly EvidenceText[] | null {
   if (!isCheckable(run, messages)) return null;
-  // What the user said before supports an answer as well: "What is my name?"
+  // Earlier messages of the user support an answer, too, for example to "What is my name?"
   const said = messages.filter(({ role, id }) => role === 'user' && id !== REQUEST);
   const evidence = [...evidenceIn(messages), ...said];
   return evidence.length === 0 ? UNRELATED : evidence;

@@ -186,8 +186,8 @@ function statusAfter(
 }
 
 /**
- * Whether the next call only states a schema in words that the server ignored as a parameter. It counts as no correction if all forms are
- * tried: otherwise, none would be left for the last form.
+ * Whether the next call only moves a schema, which the server ignored as a parameter, to the prompt. This does not count as a correction if
+ * all forms are tried: otherwise, no correction would be left for the last form.
  */
 export function retriesForm(
   before: ModelStatus,

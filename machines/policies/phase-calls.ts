@@ -291,7 +291,7 @@ export function promptMessages(state: ChainState): readonly Message[] {
 const planned = (state: ChainState, mayAsk: boolean) =>
   evaluateContext(state, visibleMessages(state), NOT_RATED, mayAsk);
 
-/** In later cycles, Yield makes its own call even if the profile lets it share one: reading again separately may help. */
+/** After this many cycles, Yield makes its own call even if the profile lets it share one: reading in a separate call may help. */
 const ONE_CALL_CYCLES = 2;
 
 function callModeOf(state: ChainState, phase: Phase): CallMode | 'brief' {
@@ -309,9 +309,9 @@ function hasNothingToRead(state: ChainState): boolean {
 }
 
 /**
- * Returns the phases that a brief reply to a phase is for, itself included; none if its call has a reply with all fields. A phase shares its
- * call with those after it, up to the first that makes its own call, or that must rate the context. After a failure, each phase of the
- * cycle makes its own call, because a weak model is more likely to manage that.
+ * Returns the phases that the brief reply to a phase is for, including itself; empty if its reply has all fields. A phase shares its call
+ * with the phases after it, up to the first that makes its own call or must rate the context. After a failure, each phase of the cycle
+ * makes its own call, because a weak model is more likely to manage that.
  */
 function briefPhases(state: ChainState, phase: Phase): readonly Phase[] {
   if (hasFailed(state) || phase === 'understanding') return [];
@@ -362,7 +362,7 @@ export function answersInOneCall(state: ChainState): GuardResult {
   };
 }
 
-/** Whether the failed call was to reply to several phases, so that a reply to one of them is easier. */
+/** Whether the failed call was for several phases, so that a call for one of them is easier. */
 export const hasSharedCall = (state: ChainState, phase: Phase): boolean =>
   state.phaseRetries === 0 && callModeOf(state, phase) === 'shared';
 
@@ -370,7 +370,7 @@ export function sharedReply({ shared, recursion }: ChainState, phase: Phase): un
   return shared?.cycle === recursion.cycle ? shared.replies[phase] : undefined;
 }
 
-/** The replies of phases that run by policy, without a model. Action has no reply of its own but the result of its loop. */
+/** The replies of phases that run by policy, without a model. That of Action is the result of its loop. */
 const POLICY_REPLIES: Pick<{ readonly [P in Phase]: (state: ChainState) => Replies[P] }, ReadingPhase> & {
   readonly action: () => Omit<ActionResult, 'phase' | 'step'>;
   readonly yield: () => undefined;

@@ -192,7 +192,7 @@ export function completePhase(
   };
 }
 
-/** Returns the results with the stop reason of a loop that does not continue by itself: whether Yield has asked for tools after it. */
+/** Returns the results with the stop reason of a loop that no model continues: `rounds_ended` if Yield asked for tools after it. */
 function withRoundsEnded(
   results: ChainState['results'],
   { capabilities, continuation }: ChainState,

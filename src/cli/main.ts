@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import * as module from 'node:module';
 
-// From Node 22 on, the next command loads what this one has compiled.
+// Node 22 and newer cache compiled code, so the next command starts faster.
 (module as { readonly enableCompileCache?: () => unknown }).enableCompileCache?.();
 const { start } = await import('./start.ts');
 await start();

@@ -62,7 +62,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .addOption(
       new Option(
         '--profile <profile>',
-        'model calls per answer: thorough (7 in one cycle), balanced (4, the default) or lean (3)',
+        'model calls per answer: thorough (7 in one cycle), balanced (2, the default) or lean (1)',
       ).choices(PROFILE_NAMES),
     )
     .option('--max-cycles <count>', 'cycles before the run must answer (default: 5)', positiveInteger)

@@ -10,7 +10,7 @@ import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { count, cutEnd, grouped, oneLine } from '../internal/printable.ts';
 import type { Entry, Screen } from './screen.ts';
 
-/** The status line of a terminal has room for fewer. */
+/** More than the status line of a terminal can show. */
 const SHOWN_CHARS = 400;
 
 export function createProgress(screen: Screen): (event: RunEvent) => void {

@@ -7,7 +7,7 @@ import { createProgram } from './program.ts';
 const FAILED = 1;
 const INVALID_USAGE = 2;
 
-/** Runs the command of this process's arguments. */
+/** Runs the command in this process's arguments, and sets its exit code. */
 export async function start(): Promise<void> {
   // A closed pipe (`postchain run … | head`) ends the program quietly.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

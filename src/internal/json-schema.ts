@@ -205,7 +205,7 @@ function alternativesOf({ anyOf, oneOf }: JsonNode): readonly unknown[] | null {
 
 const MAX_DEPTH = 12;
 
-/** Whether a value has the types, required members and choices of a JSON Schema; narrower constraints do not count. */
+/** Whether a value has the types, required members and choices of a JSON Schema. Narrower constraints, such as ranges, are not checked. */
 export function hasStructure(value: unknown, schema: unknown, root: unknown = schema, depth = 0): boolean {
   const node = resolved(schema, root);
   if (depth > MAX_DEPTH || !isJsonNode(node)) return node !== false;

@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 
-/** A rule that a JSON Schema cannot express, in its author's words, and the path of the value that it is about. */
+/** A rule that a JSON Schema cannot express: the message of its author, and the path of the value that it applies to. */
 interface Rule {
   readonly path: string;
   readonly message: string;
@@ -10,7 +10,7 @@ const MAX_DEPTH = 8;
 
 type Def = Readonly<Record<string, unknown>>;
 
-/** Returns the refinements of a zod schema that have a message of their own, without those of alternatives; none for another schema. */
+/** Returns the refinements of a zod schema that have a custom message, except those within unions; none for any other schema. */
 export function zodRules(schema: unknown, path = '', depth = 0): readonly Rule[] {
   const def = defOf(schema);
   if (def === null || depth > MAX_DEPTH) return [];

@@ -26,8 +26,8 @@ export interface ToolUse<Input> {
   /** Describes the tools for any other model, which names a call in its reply. Appended to the last user turn. */
   readonly toolsInWords?: ((input: Input) => string) | undefined;
   /**
-   * Returns earlier native calls and their results as turns, which follow the user turn, and the input without them; null if there are
-   * none. Only used if tools are offered: any other model gets the whole input as text.
+   * Returns earlier native calls and their results as turns that follow the user turn, and the input without them; null if there are none.
+   * Used only if tools are offered; otherwise, the model gets the whole input as text.
    */
   readonly toolTurns?:
     | ((input: Input) => { readonly input: unknown; readonly turns: readonly ChatTurn[] } | null)
@@ -40,7 +40,7 @@ export interface PromptSpec extends ToolUse<unknown> {
   readonly shape: OutputShape;
   /** The phases that a brief reply is for, in order. */
   readonly phases?: readonly Phase[];
-  /** Returns what a valid reply stands for, given the input of the prompt; by default the reply itself. */
+  /** Converts a valid reply to the value of the attempt, given the input of the prompt. By default, the value is the reply itself. */
   readonly expand?: ((value: unknown, input: unknown) => unknown) | undefined;
   /** Throws a TypeError for an invalid input. */
   readonly turns: (input: unknown) => readonly TextTurn[];

@@ -4,14 +4,14 @@ import { idsOf } from '../../machines/policies/brief-reply.ts';
 
 type Parts = { readonly [P in Phase]?: Replies[P] };
 
-/** Ratings below and above which a brief reply reports a message. */
+/** A brief reply reports a message that is rated below the first or above the second. */
 const [IRRELEVANT, IMPORTANT] = [0.3, 0.65];
 
 /** Whether each part is a valid reply to its phase. */
 export const areValid = (parts: Readonly<Record<string, unknown>>): parts is Parts =>
   Object.entries(parts).every(([phase, part]) => replySchemas[phase as Phase]?.safeParse(part).success ?? false);
 
-/** Returns the brief reply that stands for replies to single phases; ratings in between are lost. */
+/** Returns the brief reply that stands for the replies of single phases. Ratings that it does not report are lost. */
 export function briefReply(parts: Parts, input: PhaseInput): BriefReply {
   const { experience, intention, observation, understanding, yield: answered } = parts;
   const ids = idsOf(input);

@@ -173,8 +173,8 @@ function replyTo(
 }
 
 /**
- * Returns the brief reply to a call: the scripted one, or one that stands for the next reply to each phase. If the first phase's reply is
- * text or a failure, it is the whole reply; if one is invalid, so is the whole reply.
+ * Returns the reply to a call. For a brief reply, this is the scripted one, or one that stands for the next reply of each phase. If the
+ * first phase's reply is text or a failure, it is the whole reply. If a phase's reply is invalid, so is the whole reply.
  */
 function withParts(
   first: ScriptedReply,

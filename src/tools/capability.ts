@@ -66,7 +66,7 @@ export function describe(capability: Capability): CapabilityDescriptor {
 const MAX_RULES = 20;
 const MAX_RULE_CHARS = 200;
 
-/** Returns the rules of a zod schema that its JSON Schema does not contain, because a model cannot know them otherwise. */
+/** Returns the rules of a zod schema that its JSON Schema cannot express, so that the model knows them. */
 function rulesText(schema: StandardSchemaV1): string {
   const texts = zodRules(schema).map(({ path, message }) =>
     oneLine(path === '' ? message : `${path}: ${message}`, MAX_RULE_CHARS),

@@ -115,7 +115,7 @@ describe('the quality of scripted answers', () => {
     scores = JSON.parse(finished.stdout || 'null');
   });
 
-  it('is recorded for every contender and question, as the contender answered', () => {
+  it('is recorded for every contender and question, with the answer unchanged', () => {
     expect(finished).toMatchObject({ code: 0, stderr: '' });
     for (const contender of CONTENDERS) {
       const rows = rowsOf(contender);
@@ -130,7 +130,7 @@ describe('the quality of scripted answers', () => {
     expect(rowsOf('loop').map(({ usage }) => usage.calls)).toEqual(CASES.map(() => 2));
   });
 
-  it('has the shares of right answers, and of wrong ones that look good, with Wilson intervals', () => {
+  it('is scored by the shares of right answers, and of wrong ones that look good, with Wilson intervals', () => {
     expect(scores.contenders.map(({ about }) => about.contender)).toEqual(CONTENDERS);
     for (const found of scores.contenders) {
       const rows = judged(found.about.contender);
@@ -148,7 +148,7 @@ describe('the quality of scripted answers', () => {
     expectShare(scores.contenders[0]?.wrongAsGood, 2, 5);
   });
 
-  it('compares stated confidences with what was right', () => {
+  it('compares stated confidences with the outcomes', () => {
     expect(scores.contenders[0]).toMatchObject({ brier: null, reliability: [] });
     for (const found of scores.contenders.slice(1)) {
       const rows = judged(found.about.contender);

@@ -244,7 +244,7 @@ export function seededSizes(seed: number, most: number): () => number {
   };
 }
 
-/** Returns the name of the prompt of a request, as its end, the name of its schema or, for a brief reply, its beginning states it. */
+/** Returns the name of the prompt of a request, from the prompt's end, the name of its schema or, for a brief reply, its beginning. */
 export function taskOf({ messages, input, response_format: format, text, tools }: ChatBody): Task | 'brief' {
   const prompt = JSON.stringify((messages ?? input)?.map(({ content }) => content) ?? []);
   const { name = tools?.[0]?.function.name } = (format?.json_schema ?? text?.format ?? {}) as {

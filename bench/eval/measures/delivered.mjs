@@ -1,5 +1,5 @@
 /**
- * How many of the answers that a run calls completed are right, and how many right ones it calls degraded.
+ * Returns how many completed answers are right, and how many degraded ones.
  *
  * @param {string} measure
  * @param {readonly { status: string, right: boolean }[]} answers

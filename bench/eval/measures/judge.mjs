@@ -23,8 +23,9 @@ const ABSTAINS = new RegExp(
 const OPENING_CHARS = 200;
 
 /**
- * Whether an answer contains the expected text, or another wording of it, as whole words. Case, punctuation, white space and
- * thousands separators make no difference, nor does "three" for "3". If "yes" or "no" is expected, the answer must begin with it.
+ * Whether an answer contains the expected text, or another wording of it, as whole words. Case, punctuation, white space,
+ * thousands separators and spelled-out numbers ("three" for "3") make no difference. If "yes" or "no" is expected, the answer must begin
+ * with it.
  *
  * @param {Expected} question
  * @param {string} text

@@ -95,7 +95,7 @@ const CALL_MODES = {
   'if-needed': 'only with capabilities',
   own: 'own call',
   brief: 'own call, brief reply',
-  shared: 'brief reply together',
+  shared: 'shared brief reply',
   policy: 'no model call',
 } as const satisfies Record<CallMode | Profile['action'] | Profile['yield'], string>;
 

@@ -37,7 +37,7 @@ export interface AnswerBasis {
   /** Whether there were documents to search, and how much of an answer they must support. */
   readonly hasDocuments: boolean;
   readonly thresholds: Pick<Thresholds, 'confidence' | 'grounding' | 'ungroundedConfidence' | 'change'>;
-  /** How far the user's grader found Yield's answer grounded; undefined without a grader. */
+  /** The grounding of Yield's answer by the user's grader, 0..1 or null; undefined without a grader. */
   readonly graded: number | null | undefined;
   /** The confidence in Yield's last answer, if the engine reduced it; null if it is the model's own. */
   readonly reducedConfidence: number | null;
@@ -64,7 +64,7 @@ export interface AnswerBasis {
   readonly failedRuns: readonly PhaseFailure[];
   /** The capabilities that did not succeed later, and why they failed. */
   readonly failedCapabilities: readonly { readonly name: string; readonly error: string }[];
-  /** The capability runs of a request whose model wanted another round of them and got none. */
+  /** The capability runs so far if the model asked for another round that did not run; otherwise null. */
   readonly endedRounds: { readonly runs: number; readonly limit: number } | null;
   /** The step that added each message. */
   readonly stepOfMessage: ReadonlyMap<string, string>;
@@ -139,8 +139,8 @@ function stepOfMessage({ history, envelope }: ChainState): ReadonlyMap<string, s
 }
 
 /**
- * Returns the capabilities whose last failure stands: no run of the same capability that began afterwards succeeded. A call that could
- * not run is corrected by the success of any later one, because it may have had the wrong name.
+ * Returns the capabilities whose failure no later run corrected. The success of a run of the same capability that began afterwards corrects
+ * a failure. The success of any later run corrects a call that could not run, because its name may have been wrong.
  */
 function failedCapabilities(results: readonly CapabilityResult[]): AnswerBasis['failedCapabilities'] {
   const failed = new Map<string, string>();
@@ -156,7 +156,7 @@ function failedCapabilities(results: readonly CapabilityResult[]): AnswerBasis['
 }
 
 /**
- * Whether the model wanted another round of capability runs and got none: Yield asked for a tool at the end, more calls were requested
+ * Returns the capability runs if another round was requested that did not run: Yield asked for a tool at the end, more calls were requested
  * than the limit allows, or a decider continued the loop until a limit ended it.
  */
 function endedRounds({ results, capabilities, continuation, limits }: ChainState): AnswerBasis['endedRounds'] {

@@ -69,7 +69,7 @@ interface Text extends Judged {
   readonly notes: string;
 }
 
-/** Returns the text and what is known of it. Its confidence is capped if it says nothing, or if the evidence does not support it. */
+/** Returns the text and its checks. Its confidence is capped if it only says that nothing was found, or lacks support. */
 function judgedText(basis: AnswerBasis, outcome: SynthesisOutcome): Text {
   const reply = outcome.type === 'written' ? outcome.reply : null;
   const draft = reply === null ? bestDraft(basis.material) : { ...reply, text: reply.answerText };

@@ -14,20 +14,20 @@ import { type AnswerBasis, bestDraft } from './basis.ts';
 /** The kinds of interruption in American spelling. */
 const STOPPED = { cancelled: 'canceled', interrupted: 'interrupted' } as const;
 
-/** What the engine knows of a final text. */
+/** The checks of a final text. `confidence`: 0..1. */
 export interface Judged {
   readonly text: string;
   readonly confidence: number;
   readonly grounding: FinalAnswer['grounding'];
-  /** The messages that have other numbers than the text. */
+  /** The ids of the messages whose numbers differ from those of the text. */
   readonly contradictedBy: readonly string[];
   /** Whether the text only says that nothing was found. */
   readonly isEmpty: boolean;
 }
 
 /**
- * Every reason that stands against an answer, the most important first: how the run ended, incomplete state, what the answer lacks, what
- * is wrong with its text, exhausted TTL (cycles), no completed cycle, not converged, low confidence.
+ * Returns every reason why an answer is degraded, the most important first: how the run ended, incomplete state, missing inputs, problems
+ * of the text, exhausted TTL (cycles), no complete cycle, no convergence, context and synthesis, low confidence.
  */
 export function reasonsOf(basis: AnswerBasis, written: SynthesisOutcome, judged: Judged): readonly AnswerReason[] {
   const { interruption, limits, material, thresholds } = basis;
@@ -92,14 +92,14 @@ export function reasonsOf(basis: AnswerBasis, written: SynthesisOutcome, judged:
   return found;
 }
 
-/** The reasons that are in the text itself. */
+/** Returns the reasons in the text itself. */
 function textReasons(basis: AnswerBasis, { grounding, contradictedBy, isEmpty }: Judged): readonly AnswerReason[] {
   if (isEmpty) return [{ code: 'no_evidence', message: 'Nothing was found that answers the request.' }];
   const reasons: AnswerReason[] = [];
   if (contradictedBy.length > 0)
     reasons.push({
       code: 'contradicted',
-      message: `The gathered text has other numbers than the answer: ${listed(contradictedBy.slice(0, NAMED))}`,
+      message: `The numbers in the gathered text differ from those in the answer: ${listed(contradictedBy.slice(0, NAMED))}`,
       by: contradictedBy,
     });
   if (grounding !== null && !isSupported(basis, grounding.score)) {
@@ -111,7 +111,7 @@ function textReasons(basis: AnswerBasis, { grounding, contradictedBy, isEmpty }:
   return reasons;
 }
 
-/** What the answer lacks because something failed or was cut short. */
+/** Returns the reasons why inputs of the answer are missing: something failed or was cut short. */
 function missingInputs(basis: AnswerBasis): readonly AnswerReason[] {
   const { failedCapabilities, endedRounds, sourceFailure } = basis;
   const reasons: AnswerReason[] = [];
@@ -120,14 +120,14 @@ function missingInputs(basis: AnswerBasis): readonly AnswerReason[] {
   for (const { name: capability, error } of failedCapabilities.slice(0, NAMED))
     reasons.push({
       code: 'capability_failed',
-      // A capability may throw any text.
+      // The text that a capability throws may be of any length.
       message: `The capability "${capability}" failed: ${preview(error, 200)}`,
       capability,
     });
   if (endedRounds !== null)
     reasons.push({
       code: 'rounds_ended',
-      message: `The model wanted another round of capabilities and got none (${endedRounds.runs} of at most ${endedRounds.limit} runs).`,
+      message: `The model asked for another round of capabilities, which did not run (${endedRounds.runs} of at most ${endedRounds.limit} runs).`,
       ...endedRounds,
     });
   return reasons;
@@ -208,7 +208,7 @@ function ttlText(maxCycles: number | null): string {
 const settledAtLimit = (basis: AnswerBasis): boolean =>
   ruleOf(basis) === 'cycleLimitReached' && basis.material.converged;
 
-/** Mentions a limit that cut nothing off. */
+/** Returns a note about a cycle limit that cut nothing off; otherwise an empty string. */
 export const limitNote = (basis: AnswerBasis): string => (settledAtLimit(basis) ? ttlText(basis.limits.maxCycles) : '');
 
 /** Returns the text with a period at its end, so that sentences can follow each other. */

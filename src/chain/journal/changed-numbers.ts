@@ -5,7 +5,7 @@ import { invalidOption } from '../../internal/options.ts';
 
 const NUMBERS = { limits: limitsSchema.shape, thresholds: thresholdsSchema.shape } as const;
 
-/** Returns the limit or threshold at a path, within the range that a chain accepts. Throws `invalid_option`. */
+/** Returns the limit or threshold at a path, as an object with its name. Throws `invalid_option` if it is not in the range of a chain. */
 export function readNumber(
   root: 'limits' | 'thresholds',
   [name = '', ...more]: readonly string[],

@@ -23,7 +23,7 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
   yield: ({ confidence }) => confidenceText('answer', confidence),
 };
 
-/** What a brief reply says about each phase that it is for. */
+/** The finding of each phase in a brief reply. */
 const BRIEF_FINDINGS: { readonly [P in Exclude<Phase, 'action'>]: (reply: BriefReply) => string } = {
   experience: (reply) => {
     const [irrelevant, missing] = [exceptionsIn(reply, 'irrelevant'), exceptionsIn(reply, 'missing')];

@@ -16,7 +16,7 @@ const CALLS: Readonly<Record<Task, string>> = {
   synthesis: 'Writing the final answer',
 };
 
-/** Returns what an entry says to a person who waits for the answer, on one line; null if it says nothing. */
+/** Returns a line of progress for a person who waits for the answer; null if the entry has none. */
 export function progressLine(entry: JournalEntry): string | null {
   switch (entry.type) {
     case 'attempt-start':

@@ -43,8 +43,8 @@ export function promptSpec(prompt: Prompt): PromptSpec {
 }
 
 /**
- * Returns the spec of a call whose reply has only the fields of its own phase. The reply may still be an object around them, as the shared
- * schema describes it.
+ * Returns the spec of a call whose reply has only the fields of its own phase. A reply in the form of the shared
+ * schema, an object with a member for the phase, is accepted too.
  */
 function ownSpec(prompt: Prompt): PromptSpec {
   const spec = promptSpec(prompt);
@@ -61,7 +61,7 @@ function ownSpec(prompt: Prompt): PromptSpec {
   };
 }
 
-/** Returns the spec of one brief reply for some phases; its value is that of a reply to the phase, or an object with one for each. */
+/** Returns the spec of a brief reply. Its value is the reply of the phase or, for several phases, an object with the reply of each. */
 function briefSpec(prompt: Prompt, phases: readonly Phase[]): PromptSpec {
   const spec = promptSpec(prompt);
   const [only, ...others] = phases;

@@ -23,8 +23,8 @@ export type DecidingFunction = (
 ) => DeciderReply | Promise<DeciderReply>;
 
 /**
- * What follows a round of capability calls: nothing (`none`), what the chain's own model decides after it has seen all results (`model`),
- * or what a function decides. Each decision of the model is one more call of the run's budget, with the prompt `continuation`.
+ * Who decides what follows a round of capability calls: no one, so the loop ends (`none`), the chain's own model, which sees all results
+ * (`model`), or a function. Each decision of the model is one more call of the run's budget, with the prompt `continuation`.
  */
 export type ContinuationOption = 'none' | 'model' | DecidingFunction;
 

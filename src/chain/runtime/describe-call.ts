@@ -9,7 +9,7 @@ export interface CallSubject {
   readonly attemptId?: string;
   readonly task?: string;
   readonly capability?: string;
-  /** Two calls with the same digest ask the same: ids of runs, attempts and tool calls do not count, nor do remaining budgets. */
+  /** A digest of what the call asks, without ids of runs, attempts and tool calls, and without remaining budgets. */
   readonly request: string;
 }
 
@@ -26,7 +26,7 @@ export function describeCall(source: string, input: unknown): Json {
   } satisfies CallSubject;
 }
 
-/** Ids of a provider differ from call to call. */
+/** A replacer for `JSON.stringify` that omits tool calls, because a provider's ids differ from call to call. */
 const withoutToolCall = (name: string, value: unknown): unknown =>
   name === 'toolCall' || name === 'toolCallId' ? undefined : value;
 

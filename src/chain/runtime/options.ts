@@ -34,8 +34,8 @@ export interface PostChainOptions {
   /** Prices by model id: the answer then includes the run's cost. */
   readonly prices?: PriceTable;
   /**
-   * How many model calls an answer takes: `thorough` (7 in one cycle), `balanced` (4, the default) or `lean` (3), or your own settings
-   * by phase.
+   * How many model calls an answer takes: `thorough` (7 in one cycle), `balanced` (the default; 2 without capabilities), `lean` (1 without
+   * capabilities), or your own settings by phase.
    */
   readonly profile?: ProfileOption;
   /** What Experience searches. */
@@ -52,8 +52,8 @@ export interface PostChainOptions {
   /** Capabilities (tools) that a model may run. */
   readonly capabilities?: readonly Capability[];
   /**
-   * What follows a round of capability calls. `none`, the default: the run goes on without the tools. `model`: the model sees the results
-   * and may call more, as in an agent loop. Or a function decides. The environment variable `POSTCHAIN_CONTINUATION` sets the default.
+   * What follows a round of capability calls. `none`: the run continues without further calls. `model`: the model sees the results and may
+   * call more, as in an agent loop. A function decides itself. The default is the environment variable `POSTCHAIN_CONTINUATION`, or `none`.
    */
   readonly continuation?: ContinuationOption;
   readonly limits?: z.input<typeof limitsSchema>;

@@ -20,8 +20,9 @@ interface Given {
 }
 
 /**
- * Returns the profile of a chain. Without documents, Experience has nothing to read, so only `thorough` and a call that also answers ask a
- * model. A phase whose prompt replaces the built-in one makes its own call, because a brief reply has a prompt of its own.
+ * Returns the profile of a chain. Without documents, Experience has nothing to read, so it uses a model only if it makes its own call or
+ * shares the call that answers. A phase whose prompt replaces the built-in one makes its own call, because brief replies have another
+ * prompt.
  */
 export function resolveProfile(option: ProfileOption = 'balanced', { prompts: given, hasDocuments }: Given): Profile {
   const { extends: name = 'balanced', ...settings } = typeof option === 'string' ? { extends: option } : option;

@@ -30,7 +30,7 @@ interface PartialOf {
 
 /**
  * The next piece of the answer, while a model writes it. It is provisional until the entry `answer`: the texts since the last `answer-void`
- * are the answer so far, and at the end exactly `answerText`. `attemptId` is null for a text that no model was streaming.
+ * add up to the answer so far, and at the end to `answerText`. `attemptId` is null for text that was not streamed from a model.
  */
 export interface AnswerDelta {
   readonly type: 'answer-delta';
@@ -48,7 +48,7 @@ export interface AnswerVoid {
   readonly reason: 'attempt_failed' | 'next_cycle' | 'rewritten';
 }
 
-/** What a run emits: its journal entries, and between them the values and the text of the replies in progress, which no journal stores. */
+/** What a run emits: its journal entries, and events that are not journaled: partial values and pieces of the answer. */
 export type RunEvent = JournalEntry | PartialUpdate | AnswerDelta | AnswerVoid;
 
 /** Receives what the calls of a bare machine report besides their results: texts, searches and partial values. */
@@ -60,7 +60,7 @@ export interface RunObserver {
 export interface EventStream extends AsyncIterable<RunEvent> {
   push(event: JournalEntry | PartialUpdate): void;
   hasReaders(): boolean;
-  /** Ends the stream; that of a run with its answer. */
+  /** Ends the stream, and completes the text of the answer if `answerText` is given. */
   end(answerText?: string): void;
 }
 
@@ -139,16 +139,16 @@ function createReader(history: readonly JournalEntry[]) {
 
 /**
  * Reading a growing string costs time proportional to its length. So a long text is read only when it has grown by this share, which makes
- * the total cost linear, and at the end of its attempt.
+ * the total cost linear, and once more at the end of its attempt.
  */
 const LEAST_GROWTH = 1 / 256;
 
 /** The text of the answer that one reader has received, computed from the other events. */
 class AnswerText {
-  /** Where the text is from; null if there is none, or if no model was streaming it. */
+  /** The source of the text; null if there is none, or if the text was not streamed from a model. */
   #source: PartialUpdate | null = null;
   #text = '';
-  /** How long the source's text was when it was last read. */
+  /** The length of the source's text when it was last read. */
   #readChars = 0;
 
   /** Returns the events that precede an event. */
@@ -199,7 +199,7 @@ const isSameAttempt = (
   other: Pick<PartialUpdate, 'attemptId' | 'attempt'>,
 ): boolean => one.attemptId === other.attemptId && one.attempt === other.attempt;
 
-/** Returns the text of the answer in a reply so far: of the call that writes it, or of one that replies to Yield, perhaps for other phases too. */
+/** Returns the text of the answer in a partial reply: of the call that writes it, or of one for Yield, alone or with other phases. */
 function answerIn({ task, phases = [], value }: PartialUpdate): unknown {
   const { answerText, answer } = Object(value);
   if (task === 'synthesis') return answerText;

@@ -33,8 +33,8 @@ export interface ChainLanguageModelOptions<Version extends 'v3' | 'v4' = 'v3' | 
   /** Converts an answer to JSON if a caller requests JSON, for example with `generateObject`. Without it, such calls are rejected. */
   readonly model?: ChatModel;
   /**
-   * Whether the provisional answer is streamed as text. Default: false, it is streamed as reasoning, and the text is the final answer.
-   * Streamed text cannot be taken back: a text that turns out not to be the answer is marked as void, and another one follows it.
+   * Whether the provisional answer is streamed as text. Default: false: it is streamed as reasoning, and the text is the final answer.
+   * Streamed text cannot be retracted: if it is not the final answer, its block is marked as void, and another block follows.
    */
   readonly live?: boolean;
 }
@@ -185,7 +185,7 @@ export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
           const line = 'seq' in event ? progressLine(event) : null;
           if (line !== null) yield* progress.write(`${line}\n`);
           if (isJson) continue;
-          // A text that no model was streaming is final.
+          // Text that was not streamed from a model is final.
           if (event.type === 'answer-delta' && (live || event.attemptId !== null)) yield* draft.write(event.text);
           if (event.type === 'answer-void') yield* draft.end({ void: event.reason });
         }
@@ -210,7 +210,7 @@ interface Finished {
   readonly providerMetadata: Metadata;
 }
 
-/** Writes deltas as a block, which may end and begin again with another id. */
+/** Writes deltas as a block. After its end, the next delta begins a block with another id. */
 class Block {
   readonly #name: string;
   readonly #type: BlockType;

@@ -182,7 +182,7 @@ function messagesOf(
   return parts.length === 0 ? messages : [{ role: 'system', content: parts.join('\n\n'), ...marker }, ...messages];
 }
 
-/** Returns the turns one by one, and the results of one assistant turn together: some providers require them in one message. */
+/** Groups the results of one assistant turn, because some providers require them in one message; other turns stay alone. */
 function joinedResults(turns: readonly ChatTurn[]): readonly [ChatTurn, ...ChatTurn[]][] {
   const joined: [ChatTurn, ...ChatTurn[]][] = [];
   for (const turn of turns) {

@@ -66,7 +66,7 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
   }
 
   return {
-    /** Starts a phase, and its calls that were recorded before it. Phases without a call may start in between. */
+    /** Starts a phase, and those of its calls that were recorded before it. Phases without a call may start in between. */
     enterPhase(): void {
       parents.clear();
       const isDue = ({ attemptId }: EntryOf<'attempt-start'>): boolean => phases.isAt(stepOf(attemptId) ?? 0);

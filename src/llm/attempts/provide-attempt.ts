@@ -326,7 +326,7 @@ function callOf(
   return { model, spec, request: edited ?? request, isEdited: edited !== null };
 }
 
-/** The forms to try in place of the configured one. The first has the schema in the prompt, for a server that ignores it elsewhere. */
+/** The forms to try after the configured one. The first has the schema in the prompt, for a server that ignores it as a parameter. */
 const OTHER_FORMS: readonly ReplyForm[] = ['json-object', 'tool-call', 'text'];
 
 /** Returns the reply form: 0 is the configured one, 1 and 2 the others in order; prose is requested with the schema in the prompt. */

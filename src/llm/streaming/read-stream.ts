@@ -48,7 +48,7 @@ export interface ReadStreamOptions extends StreamObserver {
   readonly toolName: string;
   /** Whether a bare array in the text may be the value; not for the form `tool-call`. */
   readonly acceptsList: boolean;
-  /** The schema of the reply if it is sent as a parameter of the request, which a server may ignore. */
+  /** The schema of the reply if it is sent as a parameter of the request, which a server may ignore; otherwise null. */
   readonly sentSchema?: JsonNode | null;
   /** The tools that a model may call instead of replying, in either form. */
   readonly offered?: OfferedTools | undefined;

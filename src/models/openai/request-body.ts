@@ -351,7 +351,7 @@ export interface ToolNames {
   readonly offered: readonly string[];
   /** Returns an unknown name as it is. */
   nameOf(wire: string): string;
-  /** Returns the name of an offered tool on the wire, and any other name as it would be. */
+  /** Returns the name of an offered tool on the wire; for any other tool, the name that it would have. */
   wireOf(name: string): string;
 }
 

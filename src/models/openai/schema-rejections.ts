@@ -156,7 +156,7 @@ function withNamesInWords(node: JsonNode): JsonNode {
 const LENGTHS = ['minItems', 'maxItems', 'minProperties', 'maxProperties'];
 const RANGES = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
 
-/** Returns the same, in which descriptions also state the keywords that older providers for Gemini drop. */
+/** Returns the same schema, in which descriptions also state the keywords that older AI SDK providers for Gemini drop. */
 export const describedSchema = (schema: JsonNode): JsonNode =>
   mapSchema(sendableSchema(schema), (node) => ({
     ...node,
@@ -167,7 +167,7 @@ export const describedSchema = (schema: JsonNode): JsonNode =>
 const NAMED = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 const DATA = new Set(['const', 'enum', 'default', 'examples', 'required']);
 
-/** Returns the schema with each node in it changed. */
+/** Returns a schema with each of its nodes changed. */
 const mapSchema = (schema: JsonNode, change: (node: JsonNode) => JsonNode): JsonNode =>
   mapped(schema, change, true) as JsonNode;
 

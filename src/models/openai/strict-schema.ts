@@ -49,7 +49,7 @@ function strictNode(given: unknown, root: JsonNode): JsonNode | null {
   return { ...strict, required: namesIn(node), additionalProperties: false };
 }
 
-/** Returns a description of the node that also states these of its keywords; nothing if it has none of them. */
+/** Returns a description of the node that also states those of the keywords that it has; an empty object if it has none. */
 export function descriptionWith(node: JsonNode, keywords: readonly string[]): { readonly description?: string } {
   const omitted = keywords.filter((keyword) => node[keyword] !== undefined);
   if (omitted.length === 0) return {};

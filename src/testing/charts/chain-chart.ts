@@ -76,7 +76,7 @@ function yieldReplies({ recursion: { cycle }, assessment }: ChainState): Readonl
   };
 }
 
-/** Returns the replies to a task that guards treat differently: guards read only Yield's replies. */
+/** Returns the replies to a task that guards distinguish: guards read only Yield's replies. */
 function repliesTo({ task, phases = [] }: AttemptInput, state: ChainState): Readonly<Record<string, unknown>> {
   const [only, ...others] = phases;
   if (only === undefined || others.length === 0)
@@ -282,7 +282,7 @@ function decidingContext({ context, value }: ChainSnapshot): unknown {
   };
 }
 
-/** The phases that have a reply, and what Yield's rules read of its one. */
+/** Returns the phases that have a reply, and what Yield's rules read of Yield's reply. */
 function sharedParts({ prose, replies }: SharedReplies): unknown {
   const { answer, confidence, proposedPhase, taskComplete } = Object(replies.yield) as Partial<Replies['yield']>;
   return [prose, Object.keys(replies), answer, confidence, proposedPhase, taskComplete];

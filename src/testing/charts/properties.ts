@@ -37,7 +37,7 @@ export const chainProperties: readonly Property[] = [
     'answered with an empty text',
     ({ status, output }) => status === 'done' && isEmpty(output as FinalAnswer | undefined),
   ),
-  never('completed with a reason against the answer, or degraded without one', ({ status, output }) => {
+  never('completed with a reason, or not completed without one', ({ status, output }) => {
     const answer = output as FinalAnswer | undefined;
     return (
       status === 'done' && answer !== undefined && (answer.status === 'completed') !== (answer.reasons.length === 0)

@@ -32,8 +32,8 @@ export interface InstrumentedMachine<Machine extends AnyStateMachine> {
 
 /**
  * Returns a copy of a machine that behaves the same and records its transitions, guard results and entered states. XState reports neither
- * false guards nor, for pure steps, the transitions taken. To detect nondeterminism, a guard is evaluated twice in its first evaluations and in
- * some of the later ones.
+ * false guards nor, for pure steps, the transitions taken. To detect nondeterminism, a guard's first 64
+ * evaluations, and then every 64th, are done twice.
  */
 export function instrumentMachine<Machine extends AnyStateMachine>(machine: Machine): InstrumentedMachine<Machine> {
   const copy = machine.provide({}) as Machine;

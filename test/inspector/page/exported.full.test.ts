@@ -81,9 +81,7 @@ describe.skipIf(browser === null)('the exported page', () => {
     await details.getByText(`Intact: this file matches its SHA-256 checksum, ${redacted.checksum}.`).waitFor();
     await details.getByText('The run was redacted when this file was exported').waitFor();
     await details
-      .getByText(
-        'brief reply together: experience, intention, observation, understanding · own call, brief reply: yield',
-      )
+      .getByText('shared brief reply: experience, intention, observation, understanding · own call, brief reply: yield')
       .waitFor();
     expect(await details.innerText()).not.toContain('when it was written');
     expect(await details.locator('code').textContent()).toBe(run.runId);

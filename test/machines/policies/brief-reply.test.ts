@@ -63,7 +63,7 @@ describe('a brief reply', () => {
     expect(idsOf(input)).toEqual(['m1', 'p1', 'p2', 'p3']);
   });
 
-  it('without exceptions stands for the usual: all passages are relevant, the request is clear, nothing is missing', () => {
+  it('without exceptions means that all passages are relevant, the request is clear, and nothing is missing', () => {
     expect(expandReply(reply, PHASES.slice(1), input)).toEqual({
       experience: { summary: '', relevantPassageIds: ['p1', 'p2', 'p3'], missing: [], confidence: 0.9 },
       intention: { goal: '', alternatives: [], clarity: 1, unclearIntent: false, alignment: [] },
@@ -134,7 +134,7 @@ describe('a brief reply', () => {
     });
   });
 
-  it('puts its text into the last of Experience, Understanding and Yield that it is for', () => {
+  it('has the text of the last of Experience, Understanding and Yield that it is for', () => {
     const textOf = (phases: readonly Phase[]) => {
       const parts = expandReply(reply, phases, input);
       return [parts.experience?.summary, parts.understanding?.integrated, parts.yield?.answer];

@@ -59,7 +59,7 @@ describe('the openai model, requesting JSON', () => {
     expect(alone?.map(({ role }) => role)).toEqual(['system', 'user']);
   });
 
-  test('a schema that a server gets as a parameter is left out of the prompt', async () => {
+  test('a schema that is sent as a parameter is omitted from the prompt', async () => {
     const server = await chatServer(({ response }) => void streaming(response).end(completion('{}')));
     const toServer: typeof fetch = (url, init) =>
       fetch(String(url).replace('https://api.openai.com/v1', server.baseURL), init);

@@ -49,7 +49,7 @@ const RIGHT = 'The museum opens at 7:30 and closes at 15:30.';
 const WRONG = 'It runs from 9:00 to 17:00.';
 const tool = (content: string) => [aMessage({ id: 's1.m1', role: 'search', content: `lookup: ${content}` })];
 
-describe('what the engine knows against an answer', () => {
+describe('the reasons of an answer', () => {
   it.each<[string, Given, readonly AnswerReason['code'][]]>([
     ['nothing', { text: RIGHT }, []],
     ['no document supports it', { text: 'By ferry from the old harbor.' }, ['not_grounded', 'low_confidence']],
@@ -68,7 +68,7 @@ describe('what the engine knows against an answer', () => {
     ['it says that nothing was found', { text: 'The documents do not mention it.' }, ['no_evidence']],
     ['its writer is unsure', { text: RIGHT, confidence: 0.5 }, ['low_confidence']],
     ['its writer is not sure, but not unsure', { text: RIGHT, confidence: 0.51 }, []],
-  ])('[S1] %s', (_, given, codes) => {
+  ])('[S1] match if %s', (_, given, codes) => {
     const answer = answerWith(given);
     expect(codesOf(answer)).toEqual(codes);
     expect(answer.status).toBe(codes.length === 0 ? 'completed' : 'degraded');
@@ -113,11 +113,11 @@ describe('what the engine knows against an answer', () => {
         changes: { request: 'What is my name?' },
       },
     ],
-  ])('[S1] nothing, for %s', (_, given) => {
+  ])('[S1] are empty for %s', (_, given) => {
     expect(answerWith(given)).toMatchObject({ status: 'completed', reasons: [] });
   });
 
-  it('[S1] has the compared values, and the sentences without support by their place in the text', () => {
+  it('[S1] have the compared values, and the unsupported sentences with their position in the text', () => {
     const { answerText, reasons, grounding } = answerWith({ text: `${RIGHT} Dogs may swim in the fountain!` });
     expect(reasons).toEqual([]);
     expect(grounding).toMatchObject({ threshold: 0.5, unsupported: [{ text: 'Dogs may swim in the fountain!' }] });
@@ -131,12 +131,12 @@ describe('what the engine knows against an answer', () => {
     ]);
   });
 
-  it('[S1] compares with the thresholds of the run', () => {
+  it('[S1] use the thresholds of the run', () => {
     const lenient = { thresholds: someThresholds({ grounding: 0, confidence: 0.4 }) };
     expect(codesOf(answerWith({ text: 'By ferry.', confidence: 0.45, changes: lenient }))).toEqual([]);
   });
 
-  it('[S1] is what the user’s grader finds, for the answer that it graded', () => {
+  it('[S1] follow the user’s grader for the answer that it graded', () => {
     const { evidence } = anAssessment();
     const graded = (grounding: number) => ({
       hasGrader: true,
@@ -181,7 +181,7 @@ describe('what the engine knows against an answer', () => {
     ['was called by a wrong name, then by the right one', [unknown, ran({ startedAtMs: 10 })], []],
     ['was only called by a wrong name', [unknown], ['look_up']],
     ['failed, with an output from the decider', [failed({ synthesized: true })], []],
-  ])('[S1] includes a capability that %s', (_, calls, names) => {
+  ])('[S1] include a capability that %s', (_, calls, names) => {
     const action = { ...results.action, results: calls };
     const { reasons, status } = answerWith({ text: RIGHT, changes: { results: { ...results, action } } });
     expect(reasons).toEqual(
@@ -203,21 +203,24 @@ describe('what the engine knows against an answer', () => {
     ['a deciding model is done', { continuation: 'model', capabilities }, 'done', false, false],
     ['later Actions have no runs left', { continuation: 'none', capabilities }, 'limit_reached', false, false],
     ['there are no capabilities', { capabilities: [] }, 'nothing_to_run', true, false],
-  ])('[S1] [R5] says whether the model wanted another round: %s', (_, changes, stopReason, needsTools, expected) => {
-    const action = { ...results.action, stopReason, runs: 2 };
-    const { reply } = results.yield;
-    const answer = answerWith({
-      text: RIGHT,
-      changes: {
-        ...changes,
-        results: { ...results, action, yield: { ...results.yield, reply: { ...reply, needsTools } } },
-      },
-    });
-    const message = 'The model wanted another round of capabilities and got none (2 of at most 5 runs).';
-    expect(answer.reasons).toEqual(expected ? [{ code: 'rounds_ended', message, runs: 2, limit: 5 }] : []);
-  });
+  ])(
+    '[S1] [R5] state whether the model asked for another round: %s',
+    (_, changes, stopReason, needsTools, expected) => {
+      const action = { ...results.action, stopReason, runs: 2 };
+      const { reply } = results.yield;
+      const answer = answerWith({
+        text: RIGHT,
+        changes: {
+          ...changes,
+          results: { ...results, action, yield: { ...results.yield, reply: { ...reply, needsTools } } },
+        },
+      });
+      const message = 'The model asked for another round of capabilities, which did not run (2 of at most 5 runs).';
+      expect(answer.reasons).toEqual(expected ? [{ code: 'rounds_ended', message, runs: 2, limit: 5 }] : []);
+    },
+  );
 
-  it('[S1] includes a search that failed, unless a later one succeeded', () => {
+  it('[S1] include a search that failed, unless a later one succeeded', () => {
     const codesAfter = (sourceFailure: string | null) => {
       const experience = { ...results.experience, sourceFailure };
       return codesOf(answerWith({ text: RIGHT, changes: { results: { ...results, experience } } }));
@@ -226,12 +229,12 @@ describe('what the engine knows against an answer', () => {
     expect(codesAfter(null)).toEqual([]);
   });
 
-  it('[S1] is checked for passages that are listed without an answer only by their search', () => {
+  it('[S1] come without grounding if passages are listed instead of an answer', () => {
     const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
     expect(answerOf(aState({ hasDocuments: true, retrieval })).grounding).toBeNull();
   });
 
-  it('[S1] decides the status in any state', () => {
+  it('[S1] decide the status in any state', () => {
     fc.assert(
       fc.property(chainStateArbitrary, (state) => {
         const { answerText, status, reasons, grounding } = answerOf({ ...state, written: composedOutcome('') });

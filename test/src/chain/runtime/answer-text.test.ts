@@ -12,7 +12,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { operationsOf } from '../../../support/operation-count.ts';
 import { ONE_CALL_PER_PHASE, settle } from '../../../support/run-chain.ts';
 
-/** What a reader sees who only follows the text of the answer. */
+/** What a reader of the answer's text alone receives. */
 class Display {
   text = '';
   /** The discarded texts, each with the reason. */
@@ -45,7 +45,7 @@ async function read(events: AsyncIterable<RunEvent>, wait?: () => Promise<void>)
   return display;
 }
 
-/** Joins the one-character parts of a model to pieces of these sizes, with a turn of the event loop after each. */
+/** Joins the one-character parts of a model into pieces of these sizes, with a turn of the event loop after each. */
 function inPieces(model: ChatModel, sizes: readonly number[]): ChatModel {
   return {
     ...model,
@@ -100,7 +100,7 @@ const outcomes = fc.constantFrom<Outcome>('good', 'good', 'unsure', 'invalid', '
 const calls = fc.array(fc.tuple(outcomes, texts), { minLength: 1, maxLength: 4 });
 
 describe('the text of the answer in the events of a run', () => {
-  it('ends as exactly the text of the answer, for every reader, however the calls end', async () => {
+  it('adds up to `answerText` for every reader, however the calls end', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({

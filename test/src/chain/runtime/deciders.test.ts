@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 describe.each(LOOP_HOSTS)('[R6] the decider through %s', (way) => {
-  it.each([undefined, '', 'none'])('is absent if the environment variable is %j', async (value) => {
+  it.each([undefined, '', 'none'])('is none if the environment variable is %j', async (value) => {
     const warned = saying(value);
     const played = startLoop(way);
     await played.end();

@@ -46,7 +46,7 @@ const DIALECTS: readonly [string, WireFormat, (baseURL: string) => ChatModel, st
 ];
 
 describe.each(DIALECTS)('a loop that the model continues, over %s', (_, wire, create, prefix) => {
-  it('[C4] [R2] answers native calls with native messages, failed ones too, and replays the same', async () => {
+  it('[C4] [R2] answers native calls, also failed ones, with native messages, and replays identically', async () => {
     const cities = ['Bergen', 'Atlantis', 7];
     const called: RecordedReply = {
       calls: cities.map((city) => ({ name: 'the_weather', arguments: [JSON.stringify({ city })] })),
@@ -115,7 +115,7 @@ describe('the prompt of a loop that the model continues', () => {
     return model.calls.filter(({ task }) => task === 'continuation').map(({ turns }) => turns);
   }
 
-  it('has ids of the engine if the provider gave none, or the same one again', async () => {
+  it('has ids of the engine if the provider gave none or repeated one', async () => {
     const [, last = []] = await turnsAfter(call('Bergen'), true);
     const result = (id: string, content: string) => ({
       role: 'tool',

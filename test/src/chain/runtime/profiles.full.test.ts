@@ -208,7 +208,7 @@ describe('a brief reply', () => {
     expect(started.run.actor.getSnapshot().context.results.yield?.reply.answer).toBe(replies.yield.answer);
   });
 
-  it('leads to another cycle if it is unsure, and to separate reading and answering from cycle 3 on', async () => {
+  it('leads to another cycle if its confidence is low, and to separate reading and answering from cycle 3 on', async () => {
     const experience = { ...replies.experience, missing: ['the opening hours'] };
     const started = start({ yield: unsure, experience }, { ...lean, limits: { maxCycles: 3 } });
     await started.run.answer;
@@ -216,7 +216,7 @@ describe('a brief reply', () => {
     expect(entriesOf(started.run, 'retrieval')[1]?.query).toContain('the opening hours');
   });
 
-  it('in prose answers with little confidence', async () => {
+  it('has low confidence if it is prose', async () => {
     const started = start(
       { experience: { text: 'It is so, I think.', replyForm: 'text' } },
       { ...lean, limits: { maxCycles: 1 } },
@@ -298,7 +298,7 @@ describe('a prompt for a brief reply that is too long for the model', () => {
 });
 
 describe('a run that is directed', () => {
-  it('does not use the parts of a call from before', async () => {
+  it('does not use the parts of an earlier call', async () => {
     const started = start({ yield: { hang: true } }, { profile: 'balanced' });
     await settle();
     started.run.send({ type: 'run.directed', phase: 'intention', prompt: 'Say why.' });

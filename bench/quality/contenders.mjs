@@ -108,7 +108,7 @@ export function chain({ model: name, baseURL, apiKey, observe = (model) => model
       return started;
     };
     const watch = stopwatch();
-    const { stream } = await asLanguageModel({ run: start }).doStream({
+    const { stream } = await asLanguageModel({ run: start }, { live: true }).doStream({
       prompt: [
         { role: 'system', content: INSTRUCTIONS },
         { role: 'user', content: [{ type: 'text', text }] },
@@ -116,13 +116,14 @@ export function chain({ model: name, baseURL, apiKey, observe = (model) => model
     });
     for await (const part of stream) {
       if (part.type === 'error') throw part.error;
-      if (part.type === 'text-end' && part.providerMetadata?.postchain['void'] === true) watch.withdraw();
+      if (part.type === 'text-end' && part.providerMetadata?.postchain['void'] !== undefined) watch.withdraw();
       if (part.type === 'text-delta') watch.text();
     }
     const times = watch.stop();
     const answer = /** @type {any} */ (await runs[0]?.answer);
     const { answerText, status, confidence, reasons = [], metadata } = answer;
-    if (metadata.reason === 'model_unavailable') throw new Error(metadata.explanation);
+    if (metadata.reason === 'model_unavailable')
+      throw new Error(reasons.map((/** @type {{ message: string }} */ { message }) => message).join(' '));
     const { modelCalls: calls, inputTokens, cachedInputTokens = 0, outputTokens, estimated } = metadata.usage;
     return {
       answer: answerText,

@@ -11,7 +11,9 @@ export const chain = createBareChain({
 });
 
 /** Returns the text of the reply being streamed, for any task. */
-export function writingOf({ task, value }: PartialUpdate): string {
+export function writingOf(update: PartialUpdate): string {
+  if (update.phases !== undefined) return update.value.answer ?? '';
+  const { task, value } = update;
   switch (task) {
     case 'action':
       return value.response ?? '';

@@ -52,8 +52,14 @@ interface Readings {
 }
 
 function readInput({ request, answer, evidence }: GradingInput): Readings {
-  return { request: readStart(request), answer: readStart(answer), texts: readEvidence(evidence) };
+  return { request: readStart(request), answer: readAnswer(answer), texts: readEvidence(evidence) };
 }
+
+const readAnswer = (answer: string): Reading => readStart(withoutNumbering(answer));
+
+/** The numbers of a list are not part of what it says. Everything else keeps its place. */
+const withoutNumbering = (text: string): string =>
+  text.replace(/^[^\S\n]*\d{1,3}[.)](?=\s)/gmu, (marker) => ' '.repeat(marker.length));
 
 function featuresOf({ request, evidence, dialogue }: GradingInput, readings: Readings): AnswerFeatures {
   const { answer, texts } = readings;
@@ -87,7 +93,7 @@ export function answerSupport(
   given: string,
   compared: Compared = 'words',
 ): (evidence: readonly EvidenceText[]) => number | null {
-  const [request, answer] = [readStart(asked), readStart(given)];
+  const [request, answer] = [readStart(asked), readAnswer(given)];
   return (evidence) => supportIn(asked, { request, answer, texts: readEvidence(evidence) }, compared);
 }
 
@@ -112,11 +118,11 @@ export function checkText(
   required: number,
   compared: Compared,
 ): TextCheck | null {
-  const [request, answer, texts] = [readStart(asked), readStart(given), readEvidence(evidence)];
+  const [request, answer, texts] = [readStart(asked), readAnswer(given), readEvidence(evidence)];
   const support = supportIn(asked, { request, answer, texts }, compared);
   if (support === null) return null;
   const { unsupported, contradicting } = checkSentences(
-    given.slice(0, START_CHARS),
+    withoutNumbering(given.slice(0, START_CHARS)),
     answer,
     request,
     texts,

@@ -98,6 +98,18 @@ function numbersIn({ words }: Reading): NumberWord[] {
   return numbers.map(({ folded, stem }) => ({ stem, value: Number(folded) }));
 }
 
+/** The numbers from zero to twelve in words, which documents prefer to digits. */
+const NUMBER_WORDS: readonly (readonly string[])[] = [
+  'zero one two three four five six seven eight nine ten eleven twelve'.split(' '),
+  'null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf'.split(' '),
+];
+
+const isSpelledOut = (value: number, texts: readonly Reading[]): boolean =>
+  NUMBER_WORDS.some((words) => {
+    const word = words[value];
+    return word !== undefined && texts.some(({ plain }) => plain.includes(` ${word} `));
+  });
+
 /** Whether a number is the sum, difference, product, quotient or percentage of two others; one with decimals may be rounded to them. */
 function isResult({ stem, value }: NumberWord, operands: readonly NumberWord[]): boolean {
   const decimals = stem.split('.')[1]?.length ?? 9;
@@ -161,7 +173,9 @@ export function checkSentences(
     const sentence = read(part.text);
     const measured = isBare(sentence) ? null : scale.measure(sentence);
     if (measured !== null && supportOf(measured) < required) unsupported.push(part);
-    const stated = numbersIn(sentence).filter(({ stem }) => !request.terms.has(stem) && !scale.isFound(stem));
+    const stated = numbersIn(sentence).filter(
+      ({ stem, value }) => !request.terms.has(stem) && !scale.isFound(stem) && !isSpelledOut(value, texts),
+    );
     if (stated.length === 0) continue;
     const context = new Set([...request.terms, ...sentence.terms]);
     for (const term of context) if (/^\p{N}/u.test(term)) context.delete(term);

@@ -39,7 +39,7 @@ export function expandReply(
   input: PhaseInput,
 ): { readonly [P in Phase]?: Replies[P] } {
   const ids = idsOf(input);
-  const idAt = (number: number | null): readonly string[] => (number === null ? [] : ids.slice(number - 1, number));
+  const idAt = (number: number | null): readonly string[] => ids.filter((_, at) => at + 1 === number);
   const exceptions = (kind: BriefReply['except'][number]['kind']) =>
     reply.except.filter((exception) => exception.kind === kind);
   const texts = (kind: BriefReply['except'][number]['kind']) =>

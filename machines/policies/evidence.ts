@@ -4,7 +4,7 @@ import type { EvidenceText, GradingInput, SomeGrades } from '../contracts/gradin
 import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
-import { checkText, gradeByDefault, supportFor, type TextCheck } from '../heuristics/default-grader.ts';
+import { checkText, gradeByDefault, type TextCheck } from '../heuristics/default-grader.ts';
 import type { Compared } from '../heuristics/grounding.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
 import { FAILED_TAG, REQUEST } from './context.ts';
@@ -81,12 +81,11 @@ export function gradingInput(
 
 /** Returns how far the search results in the context support a text, 0..1; null if there is nothing to check. */
 export function groundingIn(
-  run: Pick<ChainState, 'request' | 'hasDocuments'>,
+  run: Pick<ChainState, 'request' | 'hasDocuments'> & { readonly thresholds: Pick<Thresholds, 'grounding'> },
   messages: readonly Message[],
   text: string,
 ): number | null {
-  const evidence = comparedWith(run, messages);
-  return evidence === null ? null : supportFor(run.request, text, evidence, comparedOf(messages));
+  return checkAgainstContext(run, messages, text)?.support ?? null;
 }
 
 /** Compares a text, and each of its sentences, with the evidence in the context. Returns null if there is nothing to check. */
@@ -95,26 +94,20 @@ export function checkAgainstContext(
   messages: readonly Message[],
   text: string,
 ): TextCheck | null {
-  const evidence = comparedWith(run, messages);
-  return evidence === null
-    ? null
-    : checkText(run.request, text, evidence, run.thresholds.grounding, comparedOf(messages));
-}
-
-/** If capabilities have run, their output is part of the evidence. */
-const comparedOf = (messages: readonly Message[]): Compared =>
-  evidenceIn(messages).some(({ phase }) => phase === 'action') ? 'names' : 'words';
-
-function comparedWith(
-  run: Pick<ChainState, 'hasDocuments'>,
-  messages: readonly Message[],
-): readonly EvidenceText[] | null {
   if (!isCheckable(run, messages)) return null;
-  // Earlier messages of the user support an answer, too, for example to "What is my name?"
+  const found = evidenceIn(messages);
+  const check = (evidence: readonly EvidenceText[]) =>
+    checkText(run.request, text, evidence, run.thresholds.grounding, comparedOf(found));
+  const byFound = check(found.length === 0 ? UNRELATED : found);
+  // Earlier messages of the user support an answer, too, for example to "What is my name?", but not against what was found.
   const said = messages.filter(({ role, id }) => role === 'user' && id !== REQUEST);
-  const evidence = [...evidenceIn(messages), ...said];
-  return evidence.length === 0 ? UNRELATED : evidence;
+  const isSettled = byFound === null || isSupported(run, byFound.support) || byFound.contradictedBy.length > 0;
+  return isSettled || said.length === 0 ? byFound : check([...found, ...said]);
 }
+
+/** The output of capabilities is seldom prose. */
+const comparedOf = (evidence: readonly Message[]): Compared =>
+  evidence.length > 0 && evidence.every(({ phase }) => phase === 'action') ? 'names' : 'words';
 
 /** Returns the confidence, capped at `ungroundedConfidence` if the evidence does not support the answer. */
 export function groundedConfidence(

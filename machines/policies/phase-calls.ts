@@ -331,7 +331,7 @@ function briefPhases(state: ChainState, phase: Phase): readonly Phase[] {
 }
 
 const hasFailed = ({ failures, recursion }: ChainState): boolean =>
-  failures.some(({ cycle }) => cycle === recursion.cycle);
+  failures.some(({ cycle, phase }) => cycle === recursion.cycle && phase !== 'action');
 
 /** Whether the context and the new passages are within the limits, so that Understanding has nothing to ask the user. */
 function contextHasRoom(state: ChainState): GuardResult {

@@ -2,7 +2,7 @@ import type { CapabilityResult } from '../contracts/capability.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { ReasonCode } from '../contracts/context.ts';
 import type { Message } from '../contracts/message.ts';
-import type { Passage, Retrieval } from '../contracts/passage.ts';
+import type { Passage } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
 import type {
   ActionResult,
@@ -111,7 +111,7 @@ function describeResult({ capability, success, synthesized, output, error }: Cap
 /** Experience: adds every new passage under its own id, and tags those that the model found relevant. */
 function experienceOutput(state: ChainState, reply: ExperienceReply, prose: boolean): PhaseOutput<ExperienceResult> {
   const { list, add, addText } = operationsOf(state, 'experience');
-  const retrieval = withOwnIds(state.retrieval?.found ?? { query: '', passages: [], widened: false });
+  const retrieval = state.retrieval?.found ?? { query: '', passages: [], widened: false };
   const existing = new Set(state.messages.map(({ id }) => id));
   const found = new Set(retrieval.passages.map(({ id }) => id));
   for (const passage of retrieval.passages) {
@@ -134,18 +134,6 @@ function experienceOutput(state: ChainState, reply: ExperienceReply, prose: bool
     content: reply.summary,
     operations: list.all,
   };
-}
-
-/** Ids that the engine generates: of the request, and of the messages of a step. */
-const ENGINE_ID = /^(?:request|s\d+\.m\d+)$/;
-
-/** Renames passage ids that collide with the engine's: a source is user code. */
-function withOwnIds(retrieval: Retrieval): Retrieval {
-  if (!retrieval.passages.some(({ id }) => ENGINE_ID.test(id))) return retrieval;
-  const passages = retrieval.passages.map((passage) =>
-    ENGINE_ID.test(passage.id) ? { ...passage, id: `passage.${passage.id}` } : passage,
-  );
-  return { ...retrieval, passages };
 }
 
 /** Returns the content of the message that a passage becomes: its text, with its headings as the first line. */

@@ -2,6 +2,7 @@ import type { ChainState, Search, SourceError, SourceRetry } from '../contracts/
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Retrieval, RetrievePassagesInput } from '../contracts/passage.ts';
 import { unexpectedFailure } from './failures.ts';
+import { visibleMessages } from './progress.ts';
 import { phaseDeadlineMs } from './usage.ts';
 
 /** Returns the search of the current cycle. It starts with Action, because it does not depend on what Action answers. */
@@ -37,11 +38,26 @@ export function searchHasFailed({ search }: ChainState): GuardResult {
 }
 
 /** Returns the changes when Experience takes the result of the search: passages, or why there are none. */
-export function takeSearch({ search }: ChainState): Partial<ChainState> {
+export function takeSearch(state: ChainState): Partial<ChainState> {
+  const { search } = state;
   if (search === null) return {};
   const { input, result } = search;
   const nothing: Retrieval = { query: input.query, passages: [], widened: false };
-  return { search: null, retrieval: { found: result?.found ?? nothing, failure: result?.error?.message ?? null } };
+  const found = usablePassages(state, result?.found ?? nothing);
+  return { search: null, retrieval: { found, failure: result?.error?.message ?? null } };
+}
+
+/** Ids that the engine generates: of the request, and of the messages of a step. */
+const ENGINE_ID = /^(?:request|s\d+\.m\d+)$/;
+
+/** Renames passages whose ids collide with the engine's, because a source is user code, and leaves out those that were removed before. */
+function usablePassages(state: ChainState, found: Retrieval): Retrieval {
+  const visible = new Set(visibleMessages(state).map(({ id }) => id));
+  const removed = new Set(state.messages.flatMap(({ id }) => (visible.has(id) ? [] : [id])));
+  const passages = found.passages
+    .map((passage) => (ENGINE_ID.test(passage.id) ? { ...passage, id: `passage.${passage.id}` } : passage))
+    .filter(({ id }) => !removed.has(id));
+  return { ...found, passages };
 }
 
 /** HTTP statuses of an overloaded server [RFC 6585, RFC 9110]. */

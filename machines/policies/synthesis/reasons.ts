@@ -46,7 +46,7 @@ export function reasonsOf(basis: AnswerBasis, written: SynthesisOutcome, judged:
   note({ code: 'incomplete_state', message: incompleteRun(basis) });
   if (interruption?.kind === 'deadline')
     note({ code: 'deadline_passed', message: deadlineText(limits), limitMs: limits.phasesMs ?? limits.totalMs });
-  if (interruption?.kind === 'budget' || rule === 'budgetExhausted')
+  if (interruption?.kind === 'budget' || (rule === 'budgetExhausted' && !material.converged))
     note({ code: 'budget_exhausted', message: budgetText(basis) });
   const tasks = proseTasks(basis, written);
   if (tasks.length > 0) note({ code: 'prose_replies', message: proseText(tasks), tasks });

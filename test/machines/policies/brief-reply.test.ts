@@ -122,6 +122,11 @@ describe('a brief reply', () => {
     expect(read(expandReply({ ...reply, except: [{ kind, of, text }] }, PHASES.slice(1), input))).toEqual(expected);
   });
 
+  it.each([[0], [-1], [1.5], [5]])('ignores the number %d, which no material has', (number) => {
+    const parts = expandReply({ ...reply, used: [number] }, ['yield'], input);
+    expect(parts.yield?.usedMessageIds).toEqual([]);
+  });
+
   it('may leave out what has a usual value', () => {
     expect(briefReplySchema.parse({ answer: 'Yes.', confidence: 1, enough: 1, except: [{ kind: 'doubt' }] })).toEqual({
       answer: 'Yes.',

@@ -66,6 +66,19 @@ describe('the reasons of an answer', () => {
     ],
     ['the search found nothing', { text: RIGHT, messages: [] }, ['not_grounded', 'low_confidence']],
     ['it says that nothing was found', { text: 'The documents do not mention it.' }, ['no_evidence']],
+    [
+      'a tool ran, but no text supports it',
+      { text: 'Dogs may swim in the fountain.', messages: [found, ...tool('it is noon')] },
+      ['not_grounded', 'low_confidence'],
+    ],
+    [
+      'the user said the same earlier, and the documents say otherwise',
+      {
+        text: WRONG,
+        messages: [aMessage({ id: 'h1', role: 'user', content: 'I think it runs from 9:00 to 17:00.' }), found],
+      },
+      ['contradicted', 'not_grounded', 'low_confidence'],
+    ],
     ['its writer is unsure', { text: RIGHT, confidence: 0.5 }, ['low_confidence']],
     ['its writer is not sure, but not unsure', { text: RIGHT, confidence: 0.51 }, []],
   ])('[S1] match if %s', (_, given, codes) => {
@@ -94,6 +107,10 @@ describe('the reasons of an answer', () => {
   });
 
   it.each<[string, Given]>([
+    [
+      'a numbered list',
+      { text: '1. The city museum opens at 7:30.\n2. It closes at 15:30.\n3. Tickets cost 12 euros.' },
+    ],
     ['arithmetic', { text: '17 times 23 is 391.', changes: { request: 'What is 17 times 23?' } }],
     ['a bare result', { text: '391', messages: [], changes: { request: 'What is 17 * 23?' } }],
     [

@@ -185,7 +185,8 @@ describe('a brief reply', () => {
   });
 
   it('is corrected once; then each phase of the cycle makes its own call', async () => {
-    const experience = (call: number) => (call < 3 ? { text: '{"answer": 1}' } : replies.experience);
+    const experience = (call: number) =>
+      call < 3 ? { reply: { ...replies.brief, confidence: 7 } } : replies.experience;
     const started = start({ experience }, lean);
     const answer = await started.run.answer;
     expect(answer.status).toBe('completed');

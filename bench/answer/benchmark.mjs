@@ -134,6 +134,9 @@ async function measurePrefixes() {
   const facts = {};
   for (const profile of PROFILES) {
     const { pairs, answerPairs, runs, calls, cycles } = await pairsOf(profile);
+    facts[`recorded, ${profile}`] = `${runs} runs, ${cycles} cycles, ${calls} calls`;
+    // One call per cycle has no other to share a prefix with.
+    if (pairs.length === 0) continue;
     const { overall } = sharesOf(pairs);
     rows.push(atLeast(row(`common prefix of prompts, ${profile}`, [overall], 'share'), '80 %', LEAST_SHARE));
     lines.push(
@@ -155,7 +158,6 @@ async function measurePrefixes() {
         ),
       );
     lines.push(...lineOf('  (not counted) the last call → synthesis', answerPairs));
-    facts[`recorded, ${profile}`] = `${runs} runs, ${cycles} cycles, ${calls} calls`;
   }
   const columns = ['common prefix', 'pairs', 'overall', 'median', 'lowest', 'without schema', 'new context', 'task'];
   return { grid: { columns, lines }, rows, facts };

@@ -105,7 +105,7 @@ function briefTask(input: BriefInput): string {
     input.phase !== 'yield'
       ? []
       : [
-          content === '' ? '' : `What is known so far:\n${noteBlock('understanding', content)}`,
+          content === '' ? '' : noteBlock('reading', content),
           briefPreviousAnswer(input),
           cycle === 1 && input.flags.length === 0 ? '' : progressText(input),
         ];
@@ -440,7 +440,7 @@ List the ids of the messages and of the steps that you used. Put doubts into "no
   }),
   brief: definePrompt({
     name: 'brief',
-    version: 2,
+    version: 3,
     purpose: 'Reads or answers in one call for several phases, and reports only exceptions.',
     input: phaseInputSchema,
     output: briefReplySchema,

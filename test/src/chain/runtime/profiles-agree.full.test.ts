@@ -42,7 +42,8 @@ async function courseOf(
     yield: (call: number) => ({ ...replies.yield, rationale: '', notes: '', ...scripted.at(call - 1) }),
   };
   const limits = { maxCycles: scripted.length };
-  const { run } = startScripted(plan, { profile, limits, ...(withDocuments && { documents }) });
+  // A separate call for the final text would give it a status of its own.
+  const { run } = startScripted(plan, { profile: { extends: profile, writing: 'if-needed' }, limits, ...(withDocuments && { documents }) });
   const answer = await run.answer;
   const { assessment, messages } = run.actor.getSnapshot().context;
   return {

@@ -43,7 +43,11 @@ async function courseOf(
   };
   const limits = { maxCycles: scripted.length };
   // A separate call for the final text would give it a status of its own.
-  const { run } = startScripted(plan, { profile: { extends: profile, writing: 'if-needed' }, limits, ...(withDocuments && { documents }) });
+  const { run } = startScripted(plan, {
+    profile: { extends: profile, writing: 'if-needed' },
+    limits,
+    ...(withDocuments && { documents }),
+  });
   const answer = await run.answer;
   const { assessment, messages } = run.actor.getSnapshot().context;
   return {

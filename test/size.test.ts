@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 14470, exported: 526, floors: 20 },
-  'machines/policies': { lines: 7340, exported: 323, floors: 8 },
+  machines: { lines: 14500, exported: 526, floors: 20 },
+  'machines/policies': { lines: 7350, exported: 323, floors: 8 },
   'src/chain': { lines: 5760, exported: 117, floors: 9 },
   'src/cli': { lines: 3810, exported: 85, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4050, exported: 97, floors: 9 },
   'src/tools': { lines: 1730, exported: 25, floors: 6 },
   inspector: { lines: 18190, exported: 306, floors: 13 },
-  test: { lines: 63840, exported: 366, floors: 7 },
+  test: { lines: 63850, exported: 366, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -10,7 +10,8 @@ import { readRows } from '../eval/rows.mjs';
  */
 
 /**
- * Returns the questions of the corpora, evenly spaced if there are more than `limit`. Greetings are left out: no answer to one is wrong.
+ * Returns the questions of the corpora. If there are more than `limit`, the selection looks random and is always the same, so that it has
+ * each kind of question. Greetings are left out: no answer to one is wrong.
  *
  * @param {{ corpora: readonly string[], data: string, limit: number }} options
  */
@@ -21,8 +22,18 @@ export async function questionsOf({ corpora, data, limit }) {
     const asked = corpus === 'multihop' ? multihop(data) : offline(/** @type {'questions' | 'unseen'} */ (corpus));
     for await (const one of asked) all.push(one);
   }
-  const every = Math.max(1, all.length / limit);
-  return all.slice(0, limit).map((_, at) => /** @type {Asked} */ (all[Math.floor(at * every)]));
+  if (all.length <= limit) return all;
+  const ranked = all.map((asked, at) => ({ asked, at, rank: hashOf(asked.question.id) }));
+  ranked.sort((one, other) => one.rank - other.rank);
+  const selected = ranked.slice(0, limit).sort((one, other) => one.at - other.at);
+  return selected.map(({ asked }) => asked);
+}
+
+/** Returns the FNV-1a hash of a text (Fowler, Noll, Vo). */
+function hashOf(/** @type {string} */ text) {
+  let hash = 0x811c9dc5;
+  for (const character of text) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193);
+  return hash >>> 0;
 }
 
 /**

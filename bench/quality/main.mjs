@@ -35,6 +35,7 @@ const OPTIONS = /** @type {const} */ ({
   price: { type: 'string' },
   seed: { type: 'string', default: '1' },
   json: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
 });
 
 const USAGE = `usage: npm run quality -- --model NAME [--base-url URL] [--data DIR] [--corpora ${CORPORA.join(',')}]
@@ -59,6 +60,10 @@ process.exitCode = await main(process.argv.slice(2)).catch((error) => {
 async function main(args) {
   if (!existsSync(here('../../dist/index.js'))) throw new TypeError('dist is missing; run `npm run build` first');
   const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+  if (values.help) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
   const [command, folder, ...others] = positionals;
   const seed = numberOf('seed', values.seed, 0);
   const options = { seed, price: priceOf(values.price) };

@@ -98,6 +98,22 @@ function numbersIn({ words }: Reading): NumberWord[] {
   return numbers.map(({ folded, stem }) => ({ stem, value: Number(folded) }));
 }
 
+/** Returns the words after each number: its units, such as "years" or "MB"; an empty one if a sign follows. */
+function unitsIn({ words }: Reading): ReadonlyMap<string, ReadonlySet<string>> {
+  const units = new Map<string, Set<string>>();
+  for (const [at, { folded, stem }] of words.entries()) {
+    if (!NUMBER.test(folded)) continue;
+    const next = words[at + 1];
+    const unit = next?.joined === true && !NUMBER.test(next.folded) ? next.stem : '';
+    units.set(stem, (units.get(stem) ?? new Set()).add(unit));
+  }
+  return units;
+}
+
+/** Numbers with other units are no contradiction: 2 years are 24 months. */
+const haveCommonUnit = (stated: ReadonlySet<string>, there: ReadonlySet<string> | undefined): boolean =>
+  there === undefined || stated.has('') || there.has('') || [...there].some((unit) => stated.has(unit));
+
 /** The numbers from zero to twelve in words, which documents prefer to digits. */
 const NUMBER_WORDS: readonly (readonly string[])[] = [
   'zero one two three four five six seven eight nine ten eleven twelve'.split(' '),
@@ -169,6 +185,7 @@ export function checkSentences(
   const contradicting = new Set<Reading>();
   const rarity = weightIn(texts, request);
   const asked = numbersIn(request);
+  const units = unitsIn(answer);
   for (const part of sentencesOf(text)) {
     const sentence = read(part.text);
     const measured = isBare(sentence) ? null : scale.measure(sentence);
@@ -180,8 +197,11 @@ export function checkSentences(
     const context = new Set([...request.terms, ...sentence.terms]);
     for (const term of context) if (/^\p{N}/u.test(term)) context.delete(term);
     const share = shareOf(context, rarity);
-    const isOther = (terms: ReadonlySet<string>) => {
-      const numbers = [...terms].filter((term) => NUMBER.test(term));
+    const statedUnits = new Set(stated.flatMap(({ stem }) => [...(units.get(stem) ?? [''])]));
+    const isOther = (terms: ReadonlySet<string>, unitsThere: ReturnType<typeof unitsIn>) => {
+      const numbers = [...terms].filter(
+        (term) => NUMBER.test(term) && haveCommonUnit(statedUnits, unitsThere.get(term)),
+      );
       const operands = numbers.map((stem) => ({ stem, value: Number(stem) }));
       const differs = numbers.some((stem) => !answer.terms.has(stem));
       return differs && !stated.some((one) => isResult(one, [...asked, ...operands]));
@@ -189,7 +209,8 @@ export function checkSentences(
     for (const other of texts) {
       const isAbout = (terms: ReadonlySet<string>) =>
         share((term) => terms.has(term) || other.title.includes(term)) >= required;
-      if (other.sentences.some((terms) => isOther(terms) && isAbout(terms))) contradicting.add(other);
+      const unitsThere = unitsIn(other);
+      if (other.sentences.some((terms) => isOther(terms, unitsThere) && isAbout(terms))) contradicting.add(other);
     }
   }
   return { unsupported, contradicting: [...contradicting] };

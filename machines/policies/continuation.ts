@@ -84,14 +84,22 @@ function shownSteps(results: readonly CapabilityResult[], from: number): Continu
       charsLeft -= shown.length;
       const step = { capability, success, output: shown };
       if (toolCall === undefined) return { ...step, arguments: clipped(JSON.stringify(given), 500) };
-      // Servers parse the arguments of a native call, so they are shown whole or not at all.
-      const text = toolCall.arguments ?? JSON.stringify(given);
-      const isShown = text.length <= Math.min(charsLeft, STEP_CHARS);
-      charsLeft -= isShown ? text.length : 0;
+      const whole = toolCall.arguments ?? JSON.stringify(given);
+      const most = Math.min(charsLeft, back === 0 ? LAST_STEP_CHARS : STEP_CHARS);
+      const text = whole.length <= most ? whole : shortenedJson(given, most);
+      charsLeft -= text.length;
       const id = ids[results.length - 1 - back] ?? '';
-      return { ...step, arguments: isShown ? text : '{}', toolCall: { id, step: toolCall.step } };
+      return { ...step, arguments: text, toolCall: { id, step: toolCall.step } };
     })
     .toReversed();
+}
+
+const MEMBER_CHARS = 200;
+
+/** Servers parse the arguments of a native call, so only the texts in them are cut; if that does not suffice, nothing is shown. */
+function shortenedJson(given: unknown, most: number): string {
+  const text = JSON.stringify(given, (_, value) => (typeof value === 'string' ? clipped(value, MEMBER_CHARS) : value));
+  return text.length <= most ? text : '{}';
 }
 
 /** Returns the ids of native calls, by the index of their result: the provider's, or a new one if it gave none or repeated one. */

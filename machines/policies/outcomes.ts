@@ -131,10 +131,13 @@ export function closeAborted(state: ChainState, cause: string): Change {
 /** First half of Understanding: the proposed operations. None applies before consent is settled. */
 export function recordEvaluation(state: ChainState, outcome: AttemptOutcome): Change {
   if (!outcome.ok) return finishPhase(state, 'understanding', outcome);
-  const { value, prose, execution } = outcome;
+  const { value, prose, execution, phases = [] } = outcome;
+  const isShared = phases.length > 1;
+  const { understanding: own, ...replies } = isShared ? (value as SharedReplies['replies']) : { understanding: value };
   return {
     ...chargeExecution(state, execution),
-    evaluation: proposedEvaluation(state, value as UnderstandingReply, { prose, attemptId: callOf(execution) }),
+    ...(isShared && { shared: { attemptId: execution.id, cycle: state.recursion.cycle, prose, replies } }),
+    evaluation: proposedEvaluation(state, own as UnderstandingReply, { prose, attemptId: callOf(execution) }),
   };
 }
 

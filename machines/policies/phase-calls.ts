@@ -314,7 +314,7 @@ function hasNothingToRead(state: ChainState): boolean {
  * makes its own call, because a weak model is more likely to manage that.
  */
 function briefPhases(state: ChainState, phase: Phase): readonly Phase[] {
-  if (hasFailed(state) || phase === 'understanding') return [];
+  if (hasFailed(state) || (phase === 'understanding' && !contextHasRoom(state).holds)) return [];
   const mode = callModeOf(state, phase);
   if (mode === 'brief') return [phase];
   if (mode !== 'shared') return [];

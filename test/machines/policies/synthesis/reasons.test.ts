@@ -79,6 +79,17 @@ describe('the reasons of an answer', () => {
       },
       ['contradicted', 'not_grounded', 'low_confidence'],
     ],
+    [
+      'a document has the number in another unit',
+      {
+        text: 'The warranty lasts 2 years.',
+        messages: [
+          aMessage({ id: 'w.md#L1', role: 'search', phase: 'experience', content: 'The warranty lasts 24 months.' }),
+        ],
+        changes: { request: 'How long does the warranty last?' },
+      },
+      ['not_grounded', 'low_confidence'],
+    ],
     ['its writer is unsure', { text: RIGHT, confidence: 0.5 }, ['low_confidence']],
     ['its writer is not sure, but not unsure', { text: RIGHT, confidence: 0.51 }, []],
   ])('[S1] match if %s', (_, given, codes) => {

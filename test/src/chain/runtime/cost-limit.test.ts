@@ -60,7 +60,7 @@ describe('the cost limit of a run', () => {
     ]);
   });
 
-  it('[A11] counts the prompt before the call, and makes none that is too long', async () => {
+  it('[A11] [S3] counts the prompt before the call, and makes none that is too long', async () => {
     const model = scriptedModel({}, { otherwise: replies, maxOutputTokens: 100, contextWindowTokens: 1_000_000 });
     const run = createPostChain({ model, prices, limits: { maxCost: 2 } }).run({ request: 'word '.repeat(10_000) });
     expect((await run.answer).metadata).toMatchObject({ reason: 'budget_exhausted', cost: { amount: 0 } });

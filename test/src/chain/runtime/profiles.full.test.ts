@@ -242,7 +242,7 @@ describe('a brief reply', () => {
     const observation = { ...prompts.observation, version: 99 };
     const started = start({}, { ...lean, prompts: { observation } });
     await started.run.answer;
-    expect(callsOf(started)).toEqual(['experience intention', 'observation', 'understanding', 'yield']);
+    expect(callsOf(started)).toEqual(['experience intention', 'observation', 'understanding yield']);
   });
 });
 

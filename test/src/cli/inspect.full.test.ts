@@ -47,7 +47,7 @@ async function aWaitingModel(waitsAt: string) {
 
 describe('postchain run --inspect', () => {
   it('shows the run live, stays open after it, and exits with its code', async () => {
-    const model = await aWaitingModel('intention');
+    const model = await aWaitingModel('brief');
     const user = aUser(model.env);
     const started = user.start('run', 'Is it so?', '--model', 'good', '--inspect');
     const url = await addressIn(started);
@@ -73,7 +73,7 @@ describe('postchain run --inspect', () => {
   });
 
   it('Ctrl-C requests the answer so far during the run, and stops the inspector after it, with 130', async () => {
-    const model = await aWaitingModel('intention');
+    const model = await aWaitingModel('brief');
     const started = aUser(model.env).start('run', 'Is it so?', '--model', 'good', '--inspect', '--json');
     const { page, runId } = await openedRun(started);
     started.child.kill('SIGINT');
@@ -86,7 +86,7 @@ describe('postchain run --inspect', () => {
   });
 
   it('SIGTERM exits as soon as the answer so far is printed', async () => {
-    const model = await aWaitingModel('intention');
+    const model = await aWaitingModel('brief');
     const started = aUser(model.env).start('run', 'Is it so?', '--model', 'good', '--inspect', '--json');
     await openedRun(started);
     started.child.kill('SIGTERM');
@@ -95,7 +95,7 @@ describe('postchain run --inspect', () => {
   });
 
   it('lets the page finish a resumed run', async () => {
-    const model = await aWaitingModel('intention');
+    const model = await aWaitingModel('brief');
     const user = aUser(model.env);
     const killed = user.start('run', 'Is it so?', '--model', 'good', '--inspect');
     const { page: first, runId } = await openedRun(killed);

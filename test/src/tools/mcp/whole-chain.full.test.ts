@@ -62,7 +62,7 @@ describe.each(ways)('a chain with a real MCP server over $transport', ({ start }
     expect(JSON.stringify(entriesOf(run, 'operations'))).toContain(output);
 
     const refused = runWith(connection, 'get-sum', { a: 'two', b: 40 });
-    expect(await refused.answer).toMatchObject({ status: 'completed' });
+    expect(await refused.answer).toMatchObject({ status: 'degraded', reasons: [{ code: 'capability_failed' }] });
     expect(entriesOf(refused, 'capability-end').map(({ result }) => result.code)).toEqual(['arguments_misfit']);
     expect(entriesOf(refused, 'capability-stop')).toMatchObject([
       { reason: 'invalid_next_step', problem: expect.stringContaining('"string" is invalid. Expected "number"') },
@@ -77,7 +77,7 @@ describe.each(ways)('a chain with a real MCP server over $transport', ({ start }
     });
     await started(run);
     kill();
-    expect(await run.answer).toMatchObject({ status: 'completed', answerText: replies.synthesis.answerText });
+    expect(await run.answer).toMatchObject({ status: 'degraded', answerText: replies.synthesis.answerText });
     const [end] = entriesOf(run, 'capability-end');
     expect(end?.result).toMatchObject({ success: false, output: '' });
     expect(end?.result.error).toMatch(/^The MCP server "all" failed at "trigger-long-running-operation": .+$/u);

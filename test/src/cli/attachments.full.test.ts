@@ -28,7 +28,7 @@ describe('postchain run --attach', () => {
     expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('1 file') });
     expect(images()[0]).toBe(`"image_url":{"url":"data:image/png;base64,${PNG}"`);
 
-    const forked = await call('fork', 'last', '--at', '4', '--set', 'reply.response="No."');
+    const forked = await call('fork', 'last', '--at', '4', '--set', 'reply.answer="No."');
     expect(forked.code, forked.stderr).toBe(0);
     for (const flags of [[], ['--all'], ['--json']]) {
       const shown = await call('show', 'last', ...flags);

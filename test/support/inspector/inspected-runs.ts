@@ -343,7 +343,8 @@ const documentation: PassageSource = {
 export function readmeRun(
   pausedCalls: readonly number[] = [],
   runId = 'readme',
-  profile: ProfileOption = 'balanced',
+  // Paused calls need a run with several of them.
+  profile: ProfileOption = pausedCalls.length > 0 ? 'thorough' : 'balanced',
 ): { readonly run: Run; readonly model: PausableModel } {
   const model = pausableModel(extractiveModel(), pausedCalls);
   const chain = createPostChain({

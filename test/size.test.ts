@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4050, exported: 97, floors: 9 },
   'src/tools': { lines: 1730, exported: 25, floors: 6 },
   inspector: { lines: 18190, exported: 306, floors: 13 },
-  test: { lines: 63850, exported: 366, floors: 7 },
+  test: { lines: 63860, exported: 366, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 14500, exported: 526, floors: 20 },
-  'machines/policies': { lines: 7350, exported: 323, floors: 8 },
+  machines: { lines: 14510, exported: 526, floors: 20 },
+  'machines/policies': { lines: 7360, exported: 323, floors: 8 },
   'src/chain': { lines: 5760, exported: 117, floors: 9 },
   'src/cli': { lines: 3810, exported: 85, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },

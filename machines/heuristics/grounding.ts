@@ -98,7 +98,7 @@ function numbersIn({ words }: Reading): NumberWord[] {
   return numbers.map(({ folded, stem }) => ({ stem, value: Number(folded) }));
 }
 
-/** Returns the words after each number: its units, such as "years" or "MB"; an empty one if a sign follows. */
+/** Returns the words after each number: its units, such as "years" or "MB"; empty if no word follows directly. */
 function unitsIn({ words }: Reading): ReadonlyMap<string, ReadonlySet<string>> {
   const units = new Map<string, Set<string>>();
   for (const [at, { folded, stem }] of words.entries()) {
@@ -110,7 +110,7 @@ function unitsIn({ words }: Reading): ReadonlyMap<string, ReadonlySet<string>> {
   return units;
 }
 
-/** Numbers with other units are no contradiction: 2 years are 24 months. */
+/** Numbers with different units do not contradict each other: 24 months are 2 years. */
 const haveCommonUnit = (stated: ReadonlySet<string>, there: ReadonlySet<string> | undefined): boolean =>
   there === undefined || stated.has('') || there.has('') || [...there].some((unit) => stated.has(unit));
 
@@ -186,6 +186,7 @@ export function checkSentences(
   const rarity = weightIn(texts, request);
   const asked = numbersIn(request);
   const units = unitsIn(answer);
+  const unitsOf = new Map<Reading, ReturnType<typeof unitsIn>>();
   for (const part of sentencesOf(text)) {
     const sentence = read(part.text);
     const measured = isBare(sentence) ? null : scale.measure(sentence);
@@ -209,7 +210,8 @@ export function checkSentences(
     for (const other of texts) {
       const isAbout = (terms: ReadonlySet<string>) =>
         share((term) => terms.has(term) || other.title.includes(term)) >= required;
-      const unitsThere = unitsIn(other);
+      const unitsThere = unitsOf.get(other) ?? unitsIn(other);
+      unitsOf.set(other, unitsThere);
       if (other.sentences.some((terms) => isOther(terms, unitsThere) && isAbout(terms))) contradicting.add(other);
     }
   }

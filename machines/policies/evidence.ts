@@ -4,7 +4,7 @@ import type { EvidenceText, GradingInput, SomeGrades } from '../contracts/gradin
 import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
-import { checkText, gradeByDefault, type TextCheck } from '../heuristics/default-grader.ts';
+import { checkText, gradeByDefault, supportFor, type TextCheck } from '../heuristics/default-grader.ts';
 import type { Compared } from '../heuristics/grounding.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
 import { FAILED_TAG, REQUEST } from './context.ts';
@@ -85,7 +85,12 @@ export function groundingIn(
   messages: readonly Message[],
   text: string,
 ): number | null {
-  return checkAgainstContext(run, messages, text)?.support ?? null;
+  if (!isCheckable(run, messages)) return null;
+  const found = evidenceIn(messages);
+  const support = supportFor(run.request, text, found.length === 0 ? UNRELATED : found, comparedOf(found));
+  // The sentences are compared only if that can change the result.
+  const isSettled = support === null || isSupported(run, support) || saidBefore(messages).length === 0;
+  return isSettled ? support : (checkAgainstContext(run, messages, text)?.support ?? null);
 }
 
 /** Compares a text, and each of its sentences, with the evidence in the context. Returns null if there is nothing to check. */
@@ -99,11 +104,15 @@ export function checkAgainstContext(
   const check = (evidence: readonly EvidenceText[]) =>
     checkText(run.request, text, evidence, run.thresholds.grounding, comparedOf(found));
   const byFound = check(found.length === 0 ? UNRELATED : found);
-  // Earlier messages of the user support an answer, too, for example to "What is my name?", but not against what was found.
-  const said = messages.filter(({ role, id }) => role === 'user' && id !== REQUEST);
+  // They support an answer, too, for example to "What is my name?", but not against what was found.
+  const said = saidBefore(messages);
   const isSettled = byFound === null || isSupported(run, byFound.support) || byFound.contradictedBy.length > 0;
   return isSettled || said.length === 0 ? byFound : check([...found, ...said]);
 }
+
+/** Returns the earlier messages of the user. */
+const saidBefore = (messages: readonly Message[]): readonly Message[] =>
+  messages.filter(({ role, id }) => role === 'user' && id !== REQUEST);
 
 /** The output of capabilities is seldom prose. */
 const comparedOf = (evidence: readonly Message[]): Compared =>

@@ -27,12 +27,13 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
 const BRIEF_FINDINGS: { readonly [P in Exclude<Phase, 'action'>]: (reply: BriefReply) => string } = {
   experience: (reply) => {
     const [irrelevant, missing] = [exceptionsIn(reply, 'irrelevant'), exceptionsIn(reply, 'missing')];
-    const relevance = irrelevant === 0 ? 'all relevant' : `${irrelevant} irrelevant`;
+    const relevance = irrelevant === 0 ? 'all passages relevant' : count(irrelevant, 'irrelevant passage');
     return confidenceText(missing === 0 ? relevance : `${relevance}, ${missing} missing`, reply.confidence);
   },
   intention: (reply) => (exceptionsIn(reply, 'unclear') === 0 ? 'request is clear' : 'request is unclear'),
   observation: (reply) => count(exceptionsIn(reply, 'insight'), 'insight'),
-  understanding: (reply) => `${count(exceptionsIn(reply, 'irrelevant'), 'message')} assessed`,
+  understanding: (reply) =>
+    exceptionsIn(reply, 'irrelevant') === 0 ? 'nothing irrelevant' : `${exceptionsIn(reply, 'irrelevant')} irrelevant`,
   yield: ({ confidence }) => confidenceText('answer', confidence),
 };
 

@@ -211,10 +211,10 @@ describe('postchain inspect', () => {
   });
 
   it('resumes and forks recorded runs for the page, with the rules of the command line', async () => {
-    const model = await aWaitingModel('yield');
+    const model = await aWaitingModel('brief');
     const user = aUser(model.env);
     const killed = user.start('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
-    await expect.poll(() => killed.text.stderr).toMatch(/understanding/iu);
+    await expect.poll(() => killed.text.stderr).toMatch(/passages found/u);
     killed.child.kill('SIGKILL');
     await killed.finished;
     model.go();

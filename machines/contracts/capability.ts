@@ -23,12 +23,12 @@ export const capabilityCallSchema = z.object({
 });
 export type CapabilityCall = Readonly<z.infer<typeof capabilityCallSchema>>;
 
-/** What a model that writes calls as JSON is asked for: it knows no ids. */
-const WRITTEN_CALL = z.toJSONSchema(z.omit(capabilityCallSchema, { toolCallId: true }), { io: 'input' });
-capabilityCallSchema._zod.toJSONSchema = () => {
-  const { $schema: _, '~standard': __, ...schema } = WRITTEN_CALL;
-  return structuredClone(schema);
-};
+/** A model that writes calls as JSON knows no ids. */
+capabilityCallSchema._zod.toJSONSchema = () => ({
+  type: 'object',
+  properties: { capability: { type: 'string' }, arguments: { type: 'string' } },
+  required: ['capability', 'arguments'],
+});
 
 /** Why a run of a capability failed: stable codes to branch on. The first five mean that it could not be run. */
 export const capabilityFailureSchema = z.enum([

@@ -1,21 +1,90 @@
 import * as z from 'zod/mini';
-import type { JsonSchema } from './standard-schema.ts';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { type JsonSchema, jsonSchemaOf } from './standard-schema.ts';
 
-/** Returns the schema of an object that has every field, also those with a default. */
-export function wholeJsonSchema(schema: z.core.$ZodType): JsonSchema {
-  const { $schema: _, ...converted } = z.toJSONSchema(schema, {
-    target: 'draft-07',
-    io: 'output',
-    override: ({ jsonSchema }) => {
-      delete jsonSchema.default;
-      if (jsonSchema.type === 'object') delete jsonSchema.additionalProperties;
-    },
-  });
-  return converted;
+/**
+ * Returns the input type of a zod schema as JSON Schema, draft 7. A schema of `zod` converts itself. One of `zod/mini` cannot, and zod's
+ * converter for it would be a twentieth of what a page loads for the chain, so the types that the built-in schemas consist of are converted here.
+ *
+ * @throws PostChainError `invalid_schema` if a schema of `zod/mini` has any other type.
+ */
+export function zodJsonSchema(schema: z.core.$ZodType): JsonSchema {
+  return 'jsonSchema' in schema['~standard'] ? jsonSchemaOf(schema) : converted(schema, 'default');
 }
 
-/** Returns the input type of a zod schema as JSON Schema, draft 7; also of schemas from zod/mini, which cannot convert themselves. */
-export function zodJsonSchema(schema: z.core.$ZodType): JsonSchema {
-  const { $schema: _, ...converted } = z.toJSONSchema(schema, { target: 'draft-07', io: 'input' });
-  return converted;
+/** Returns the schema of an object that has every field, also those with a default. */
+export const wholeJsonSchema = (schema: z.core.$ZodType): JsonSchema => converted(schema, 'required');
+
+/** What becomes of a field with a default: it is optional, or required like any other. */
+type Defaulted = 'default' | 'required';
+
+function converted(schema: z.core.$ZodType, defaulted: Defaulted): JsonSchema {
+  const { def, toJSONSchema } = (schema as z.core.$ZodTypes)._zod;
+  const { description } = z.globalRegistry.get(schema) ?? {};
+  const described = description === undefined ? {} : { description };
+  if (toJSONSchema) return toJSONSchema() as JsonSchema;
+  const inside = (inner: z.core.$ZodType): JsonSchema => converted(inner, defaulted);
+  const rangeOf = (): JsonSchema => Object.assign({}, ...(def.checks ?? []).map(({ _zod }) => ruleOf(_zod.def)));
+  switch (def.type) {
+    case 'string':
+      return { type: 'string', ...rangeOf(), ...described };
+    case 'number':
+      return { type: 'check' in def ? 'integer' : 'number', ...rangeOf(), ...described };
+    case 'boolean':
+      return { type: 'boolean', ...described };
+    case 'enum':
+      return { type: 'string', enum: Object.values(def.entries), ...described };
+    case 'array':
+      return { type: 'array', items: inside(def.element), ...described };
+    case 'object':
+      return { type: 'object', ...membersOf(def.shape, defaulted), ...described };
+    case 'nullable':
+      return { ...described, ...orNull(inside(def.innerType)) };
+    case 'readonly':
+      return { readOnly: true, ...described, ...inside(def.innerType) };
+    case 'optional':
+      return { ...described, ...inside(def.innerType) };
+    case 'default':
+      return {
+        ...(defaulted === 'default' && { default: def.defaultValue }),
+        ...described,
+        ...inside(def.innerType),
+      };
+    default:
+      throw new PostChainError(
+        'invalid_schema',
+        `schema: a zod/mini schema of the type "${def.type}" cannot be converted to JSON Schema; use zod, or pass jsonSchema.`,
+      );
+  }
+}
+
+type Check = Partial<z.core.$ZodCheckGreaterThanDef & z.core.$ZodCheckMinLengthDef & z.core.$ZodCheckMaxLengthDef>;
+
+/** The keyword of a check; other checks have none, because the value is validated anyway. */
+function ruleOf(def: z.core.$ZodCheckDef): JsonSchema {
+  const { value, inclusive, minimum, maximum } = def as Check;
+  const rules: Readonly<Record<string, JsonSchema>> = {
+    min_length: { minLength: minimum },
+    max_length: { maxLength: maximum },
+    greater_than: inclusive ? { minimum: value } : { exclusiveMinimum: value },
+    less_than: inclusive ? { maximum: value } : { exclusiveMaximum: value },
+  };
+  return rules[def.check] ?? {};
+}
+
+function membersOf(shape: z.core.$ZodShape, defaulted: Defaulted): JsonSchema {
+  const members = Object.entries(shape);
+  const isRequired = (type: string): boolean => type !== 'optional' && (type !== 'default' || defaulted === 'required');
+  const required = members.flatMap(([name, member]) => (isRequired(member._zod.def.type) ? [name] : []));
+  return {
+    properties: Object.fromEntries(members.map(([name, member]) => [name, converted(member, defaulted)])),
+    ...(required.length > 0 && { required }),
+  };
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  const { type, ...others } = schema;
+  return typeof type === 'string' && Object.keys(others).length === 0
+    ? { type: [type, 'null'] }
+    : { anyOf: [schema, { type: 'null' }] };
 }

@@ -24,6 +24,20 @@ interface PromptSummary {
 
 const MAX_COLUMNS = 120;
 
+const PURPOSES: Readonly<Record<PromptName, string>> = {
+  action: 'Answers the request from the current context, and may request capabilities.',
+  experience: 'Summarizes what the retrieved passages say about the request, and what is still missing.',
+  intention: 'States the goal of the request, alternative interpretations, and how clear the request is.',
+  observation: 'Records what is worth remembering: insights, entities, connections and importance.',
+  understanding: 'Integrates what is known, and rates messages whose relevance has changed.',
+  yield: 'Gives the best answer so far, and decides whether to continue and with which phase.',
+  continuation: 'Decides after each step whether to run more capabilities, if the model is the decider.',
+  summary: 'Summarizes long messages.',
+  synthesis: 'Writes the final answer for its reader.',
+  brief: 'Reads or answers in one call for several phases, and reports only exceptions.',
+  grading: 'Grades an answer, if the chain has a grading model.',
+};
+
 export function promptsCommand(
   name: string | undefined,
   { json }: PromptsFlags,
@@ -52,9 +66,9 @@ function promptNamed(name: string, all: readonly Prompt[]): Prompt {
 }
 
 function summaryOf(prompt: Prompt): PromptSummary {
-  const { name, version, purpose } = prompt;
+  const { name, version } = prompt;
   const input = fieldsOf(z.toJSONSchema(prompt.input, { io: 'input', unrepresentable: 'any' }));
-  return { name, version, purpose, input, output: fieldsOf(promptSpec(prompt).shape.jsonSchema) };
+  return { name, version, purpose: PURPOSES[name], input, output: fieldsOf(promptSpec(prompt).shape.jsonSchema) };
 }
 
 /** Returns the properties of an object schema, or of all alternatives of a union. */

@@ -4,12 +4,22 @@ import { type JsonSchema, jsonSchemaOf } from './standard-schema.ts';
 
 /**
  * Returns the input type of a zod schema as JSON Schema, draft 7. A schema of `zod` converts itself. One of `zod/mini` cannot, and zod's
- * converter for it would be a twentieth of what a page loads for the chain, so the types that the built-in schemas consist of are converted here.
+ * converter for it would be a twentieth of what a page loads for the chain, so the usual types are converted here.
  *
- * @throws PostChainError `invalid_schema` if a schema of `zod/mini` has any other type.
+ * @throws PostChainError `invalid_schema` for any other type.
  */
 export function zodJsonSchema(schema: z.core.$ZodType): JsonSchema {
-  return 'jsonSchema' in schema['~standard'] ? jsonSchemaOf(schema) : converted(schema, 'default');
+  return itself(schema) ?? converted(schema, 'default');
+}
+
+/** Returns null for a schema of `zod/mini`, and for one of `zod` with a part of `zod/mini`. */
+function itself(schema: z.core.$ZodType): JsonSchema | null {
+  if (!('jsonSchema' in schema['~standard'])) return null;
+  try {
+    return jsonSchemaOf(schema);
+  } catch {
+    return null;
+  }
 }
 
 /** Returns the schema of an object that has every field, also those with a default. */
@@ -23,7 +33,7 @@ function converted(schema: z.core.$ZodType, defaulted: Defaulted): JsonSchema {
   const { description } = z.globalRegistry.get(schema) ?? {};
   const described = description === undefined ? {} : { description };
   if (toJSONSchema) return toJSONSchema() as JsonSchema;
-  const inside = (inner: z.core.$ZodType): JsonSchema => converted(inner, defaulted);
+  const inside = (inner: z.core.$ZodType): JsonSchema => itself(inner) ?? converted(inner, defaulted);
   const rangeOf = (): JsonSchema => Object.assign({}, ...(def.checks ?? []).map(({ _zod }) => ruleOf(_zod.def)));
   switch (def.type) {
     case 'string':
@@ -34,6 +44,15 @@ function converted(schema: z.core.$ZodType, defaulted: Defaulted): JsonSchema {
       return { type: 'boolean', ...described };
     case 'enum':
       return { type: 'string', enum: Object.values(def.entries), ...described };
+    case 'literal':
+      return { ...(def.values.length === 1 ? { const: def.values[0] } : { enum: def.values }), ...described };
+    case 'unknown':
+    case 'any':
+      return described;
+    case 'union':
+      return { anyOf: def.options.map(inside), ...described };
+    case 'pipe':
+      return { ...described, ...inside(def.in) };
     case 'array':
       return { type: 'array', items: inside(def.element), ...described };
     case 'object':
@@ -53,7 +72,7 @@ function converted(schema: z.core.$ZodType, defaulted: Defaulted): JsonSchema {
     default:
       throw new PostChainError(
         'invalid_schema',
-        `schema: a zod/mini schema of the type "${def.type}" cannot be converted to JSON Schema; use zod, or pass jsonSchema.`,
+        `schema: the type "${def.type}" cannot be converted to JSON Schema; use JSON types, for example a string for a date, and zod instead of zod/mini.`,
       );
   }
 }
@@ -77,7 +96,9 @@ function membersOf(shape: z.core.$ZodShape, defaulted: Defaulted): JsonSchema {
   const isRequired = (type: string): boolean => type !== 'optional' && (type !== 'default' || defaulted === 'required');
   const required = members.flatMap(([name, member]) => (isRequired(member._zod.def.type) ? [name] : []));
   return {
-    properties: Object.fromEntries(members.map(([name, member]) => [name, converted(member, defaulted)])),
+    properties: Object.fromEntries(
+      members.map(([name, member]) => [name, itself(member) ?? converted(member, defaulted)]),
+    ),
     ...(required.length > 0 && { required }),
   };
 }

@@ -114,7 +114,10 @@ describe('a client that disconnects', () => {
   });
 
   it('during a long unread answer leaves no open connection', async () => {
-    const { port, runs, server } = await startService({ model: immediateModel() }, { maxBodyBytes: 20_000_000 });
+    const { port, runs, server } = await startService(
+      { model: immediateModel() },
+      { maxBodyBytes: 20_000_000, stallMs: 1_000_000 },
+    );
     const socket = await requestWithoutReading(port, MUCH);
     await expect.poll(() => runs).toHaveLength(1);
     await runs[0]?.answer;

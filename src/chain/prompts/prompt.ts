@@ -29,8 +29,6 @@ export interface Prompt<Input = never, Name extends PromptName = PromptName> ext
   readonly name: Name;
   /** Raised with every change of the wording. */
   readonly version: number;
-  /** One sentence. */
-  readonly purpose: string;
   readonly input: z.core.$ZodType;
   readonly output: z.core.$ZodType;
   /** If the prompt has `tools`, leaves them out. */

@@ -248,7 +248,6 @@ export const prompts: { readonly [Name in keyof PromptInputs]: Prompt<PromptInpu
   action: definePrompt({
     name: 'action',
     version: 11,
-    purpose: 'Answers the request from the current context, and may request capabilities.',
     input: inputSchemaOf('action'),
     output: actionReplySchema,
     system: phaseSystem,
@@ -266,7 +265,6 @@ ${capabilityList(capabilities)}`,
   experience: definePrompt({
     name: 'experience',
     version: 8,
-    purpose: 'Summarizes what the retrieved passages say about the request, and what is still missing.',
     input: inputSchemaOf('experience'),
     output: experienceReplySchema,
     system: phaseSystem,
@@ -282,7 +280,6 @@ ${capabilityList(capabilities)}`,
   intention: definePrompt({
     name: 'intention',
     version: 8,
-    purpose: 'States the goal of the request, alternative interpretations, and how clear the request is.',
     input: inputSchemaOf('intention'),
     output: intentionReplySchema,
     system: phaseSystem,
@@ -303,7 +300,6 @@ ${capabilityList(capabilities)}`,
   observation: definePrompt({
     name: 'observation',
     version: 8,
-    purpose: 'Records what is worth remembering: insights, entities, connections and importance.',
     input: inputSchemaOf('observation'),
     output: observationReplySchema,
     system: phaseSystem,
@@ -318,7 +314,6 @@ ${capabilityList(capabilities)}`,
   understanding: definePrompt({
     name: 'understanding',
     version: 11,
-    purpose: 'Integrates what is known, and rates messages whose relevance has changed.',
     input: inputSchemaOf('understanding'),
     output: understandingReplySchema,
     system: phaseSystem,
@@ -334,7 +329,6 @@ ${capabilityList(capabilities)}`,
   yield: definePrompt({
     name: 'yield',
     version: 11,
-    purpose: 'Gives the best answer so far, and decides whether to continue and with which phase.',
     input: inputSchemaOf('yield'),
     output: yieldReplySchema,
     system: phaseSystem,
@@ -363,7 +357,6 @@ ${capabilityList(capabilities)}`,
   continuation: definePrompt({
     name: 'continuation',
     version: 4,
-    purpose: 'Decides after each step whether to run more capabilities, if the model is the decider.',
     input: continuationInputSchema,
     output: continuationReplySchema,
     system: ({ runsLeft }) => `${SHARED}
@@ -392,7 +385,6 @@ ${capabilityList(capabilities)}`,
   summary: definePrompt({
     name: 'summary',
     version: 2,
-    purpose: 'Summarizes long messages.',
     input: summaryInputSchema,
     output: summaryReplySchema,
     system: () => `${SHARED}
@@ -410,7 +402,6 @@ request needs. Add nothing. Keep each summary within its character limit, and re
   synthesis: definePrompt({
     name: 'synthesis',
     version: 4,
-    purpose: 'Writes the final answer for its reader.',
     input: answerMaterialSchema,
     output: synthesisReplySchema,
     system: () => `${SHARED}
@@ -441,7 +432,6 @@ List the ids of the messages and of the steps that you used. Put doubts into "no
   brief: definePrompt({
     name: 'brief',
     version: 3,
-    purpose: 'Reads or answers in one call for several phases, and reports only exceptions.',
     input: phaseInputSchema,
     output: briefReplySchema,
     system: () => BRIEF,
@@ -460,7 +450,6 @@ List the ids of the messages and of the steps that you used. Put doubts into "no
   grading: definePrompt({
     name: 'grading',
     version: 1,
-    purpose: 'Grades an answer, if the chain has a grading model.',
     input: gradingInputSchema,
     output: answerGradesSchema,
     system: () => `You grade the answer that another model gave to a request. You do not answer the request yourself.

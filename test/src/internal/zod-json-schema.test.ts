@@ -9,6 +9,13 @@ const others = {
   grading: answerGradesSchema,
   optional: z.object({ a: z.optional(z.string()).check(z.describe('A name.')), b: z.exactOptional(z.boolean()) }),
   above: z.object({ zero: z.number().check(z.gt(0), z.lt(1)) }),
+  choices: z.object({ one: z.union([z.string(), z.array(z.unknown())]), all: z.any() }),
+  piped: z.object({
+    name: z.pipe(
+      z.string(),
+      z.transform((name) => name.length),
+    ),
+  }),
   nested: z.object({
     list: z.array(z.nullable(z.enum(['x', 'y']))),
     least: z.string().check(z.minLength(2), z.maxLength(9)),
@@ -20,17 +27,26 @@ it.each(Object.entries({ ...replySchemas, ...others }))('converts the schema of 
   expect(JSON.stringify(zodJsonSchema(schema))).toBe(JSON.stringify(expected));
 });
 
+it('names the values of literals', () => {
+  const { properties } = zodJsonSchema(z.object({ a: z.literal('x'), b: z.literal(['y', 2]) }));
+  expect(properties).toEqual({ a: { const: 'x' }, b: { enum: ['y', 2] } });
+});
+
 it('requires every field of a whole object', () => {
   const { required, properties } = wholeJsonSchema(briefReplySchema);
   expect(required).toEqual(Object.keys(properties as object));
   expect(JSON.stringify(properties)).not.toContain('"default"');
 });
 
-it('lets a schema of zod convert itself, and names a type of zod/mini that it does not know', () => {
-  expect(zodJsonSchema(classic.object({ when: classic.iso.date() }))).toMatchObject({
-    properties: { when: { format: 'date' } },
+it('lets a schema of zod, or a part of one, convert itself', () => {
+  const when = classic.iso.date();
+  expect(zodJsonSchema(classic.object({ when }))).toMatchObject({ properties: { when: { format: 'date' } } });
+  expect(zodJsonSchema(classic.object({ ...replySchemas.summary.shape, when }))).toMatchObject({
+    properties: { summaries: { type: 'array' }, when: { format: 'date' } },
+    required: ['summaries', 'when'],
   });
-  expect(() => zodJsonSchema(z.object({ one: z.map(z.string(), z.string()) }))).toThrow(
-    /zod\/mini .* "map" .* use zod/u,
-  );
+});
+
+it('names a type that it does not know', () => {
+  expect(() => zodJsonSchema(z.object({ one: z.map(z.string(), z.string()) }))).toThrow(/"map" .* use JSON types/u);
 });

@@ -9,10 +9,10 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 14510, exported: 526, floors: 20 },
   'machines/policies': { lines: 7360, exported: 323, floors: 8 },
-  'src/chain': { lines: 5750, exported: 117, floors: 9 },
-  'src/cli': { lines: 3830, exported: 85, floors: 13 },
+  'src/chain': { lines: 5770, exported: 118, floors: 9 },
+  'src/cli': { lines: 3900, exported: 87, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
-  'src/durable': { lines: 6730, exported: 109, floors: 8 },
+  'src/durable': { lines: 6780, exported: 111, floors: 8 },
   'src/entries': { lines: 370, exported: 0, floors: 1 },
   'src/inspection': { lines: 3350, exported: 47, floors: 8 },
   'src/integrations': { lines: 3000, exported: 35, floors: 5 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4050, exported: 97, floors: 9 },
   'src/tools': { lines: 1730, exported: 25, floors: 6 },
   inspector: { lines: 18190, exported: 306, floors: 13 },
-  test: { lines: 63910, exported: 366, floors: 7 },
+  test: { lines: 64030, exported: 367, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

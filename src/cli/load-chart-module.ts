@@ -56,7 +56,7 @@ function machineIn(
   );
 }
 
-async function importModule(name: string): Promise<Record<string, unknown>> {
+export async function importModule(name: string): Promise<Record<string, unknown>> {
   process.once('beforeExit', reportUnsettled);
   try {
     return await import(pathToFileURL(resolve(name)).href);

@@ -59,6 +59,19 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     });
 
   program
+    .command('check-deploy')
+    .description('replay all runs that have not ended, and report which cannot continue on this version')
+    .argument('[modules...]', 'modules that export durable machines, to check their actors instead')
+    .option('--journals <place>', JOURNALS)
+    .option('--json', 'print JSON')
+    .action(async (modules, flags) => {
+      const { checkDeployCommand } = await import('./check-deploy-command.ts');
+      const { text, code } = await checkDeployCommand(modules, flags);
+      process.stdout.write(text);
+      setExitCode(code);
+    });
+
+  program
     .command('inspect')
     .description('serve recorded runs in the inspector, a local web page, until Ctrl-C')
     .argument('[run]', `run to open first: ${RUN}`)

@@ -34,6 +34,7 @@ export type { Price, PriceTable, TokenUsage } from '../../machines/contracts/usa
 export { contextOf, redo, undo } from '../../machines/policies/context.ts';
 export { failureOf } from '../../machines/policies/failures.ts';
 export { createPostChain, type PostChain } from '../chain/create-post-chain.ts';
+export { checkRuns } from '../chain/journal/check-runs.ts';
 export { contextHistory } from '../chain/journal/context-history.ts';
 export type { ForkChanges, ForkOptions } from '../chain/journal/fork.ts';
 export type { JournalStore, JournalWriter, OpenedJournal } from '../chain/journal/journal-format.ts';

@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { localTime } from '../../../src/cli/screen.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, streaming, taskOf } from '../../support/chat-server.ts';
-import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
+import { aUser, cli, startCli, temporaryFolder } from '../../support/cli.ts';
 
 const ANSWER = replies.yield.answer;
 
@@ -107,6 +110,64 @@ describe('recorded runs', () => {
     const { code, stderr } = await user.call('replay', file);
     expect(stderr).toMatch(/cannot read entry \d+: checksum mismatch/u);
     expect(code).toBe(2);
+  });
+});
+
+/** A module that exports a durable machine, whose actors are kept beside it. */
+const ordersModule = (folder: string, paid: string): string => `
+import { createMachine } from ${JSON.stringify(pathToFileURL('node_modules/xstate/dist/xstate.cjs.mjs').href)};
+import { createDurableMachine, fileJournals } from ${JSON.stringify(pathToFileURL('dist/durable.js').href)};
+const order = createMachine({
+  id: 'order',
+  initial: 'open',
+  states: { open: { on: { PAY: '${paid}' } }, ${paid}: { on: { SHIP: 'open' } } },
+});
+export const orders = createDurableMachine(order, { journals: fileJournals(${JSON.stringify(join(folder, 'orders'))}) });
+`;
+
+const START = `
+import { orders } from './orders.mjs';
+const order = await orders.open('o-1');
+await order.send({ type: 'PAY' });
+await order.close();
+`;
+
+describe('postchain check-deploy', () => {
+  it('replays the runs that have not ended', async () => {
+    const model = await aModel('brief');
+    const user = aUser(model.env);
+    const nothing = 'Nothing waits: every actor has ended.\n';
+    expect(await user.call('check-deploy')).toMatchObject({ code: 0, stdout: nothing });
+    const killed = user.start('run', 'Is it so?', '--model', 'good');
+    await expect.poll(() => model.asked.at(-1)).toBe('brief');
+    killed.child.kill('SIGKILL');
+    await killed.finished;
+    const same = await user.call('check-deploy');
+    expect(same).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^continues {2}\S+ {2}interrupted\nAll can/u),
+    });
+  });
+
+  it('checks the actors of the durable machines that a module exports', async () => {
+    const folder = temporaryFolder();
+    const module = join(folder, 'orders.mjs');
+    writeFileSync(module, ordersModule(folder, 'PAID'));
+    writeFileSync(join(folder, 'start.mjs'), START);
+    await promisify(execFile)(process.execPath, [join(folder, 'start.mjs')]);
+    expect(await cli('check-deploy', module)).toMatchObject({
+      code: 0,
+      stdout: 'continues  o-1  waiting\nAll can continue on this code: 1.\n',
+    });
+    writeFileSync(module, ordersModule(folder, 'BILLED'));
+    const changed = await cli('check-deploy', module);
+    expect(changed.stdout).toMatch(/^differs {4}o-1 {2}waiting {2}entry 2: .*\n1 cannot continue: /u);
+    expect(changed.code).toBe(1);
+    writeFileSync(module, 'export const orders = 1;');
+    expect(await cli('check-deploy', module)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/exports no durable machine/u),
+    });
   });
 });
 

@@ -13,6 +13,7 @@ import {
   setup,
 } from 'xstate';
 import {
+  checkDeploy,
   createDurableMachine,
   type DurableEntry,
   defineGuard,
@@ -239,6 +240,23 @@ describe('another version of a machine', () => {
       ),
     });
     expect((await durable.replay('x')).divergence).toMatchObject({ seq: 2 });
+  });
+
+  it('is checked before it is deployed: each actor that has not ended, and why it cannot continue', async () => {
+    const store = await recorded();
+    const ended = await createDurableMachine(older, { journals: store }).open('y');
+    await ended.stop();
+    const check = (machine: typeof older) => checkDeploy(createDurableMachine(machine, { journals: store }));
+    expect(await check(same)).toEqual([{ id: 'x', status: 'waiting', problem: null }]);
+    expect(await check(newer)).toEqual([
+      {
+        id: 'x',
+        status: 'waiting',
+        problem: expect.stringMatching(
+          /^entry 2: expected .*m\.b.*; received .*m\.x.*\. Likely cause: the machine has/u,
+        ),
+      },
+    ]);
   });
 
   it('continues a journal on its own version [D9]', async () => {

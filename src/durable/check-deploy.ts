@@ -1,0 +1,49 @@
+import type { Divergence } from './replay.ts';
+
+/** An actor, or a run, that has not ended. */
+export interface CheckedActor {
+  readonly id: string;
+  readonly status: string;
+  /** Why it cannot continue on the current code, in one line; null if it can. */
+  readonly problem: string | null;
+}
+
+/** A machine of `createDurableMachine`, as far as it is needed here. */
+export interface CheckedMachine {
+  list(): Promise<readonly { readonly id: string; readonly status: string }[]>;
+  replay(id: string): Promise<{ readonly divergence: Divergence | null }>;
+}
+
+const ENDED: ReadonlySet<string> = new Set(['done', 'error', 'stopped']);
+
+/**
+ * Replays every actor that has not ended on the current code, without calls or effects: run it before a deployment. The idea is that of
+ * Temporal's replayer.
+ */
+export async function checkDeploy(machine: CheckedMachine): Promise<readonly CheckedActor[]> {
+  const waiting = (await machine.list()).filter(({ status }) => !ENDED.has(status));
+  return checkEach(waiting, async ({ id }) => {
+    const { divergence } = await machine.replay(id);
+    if (divergence === null) return null;
+    const { seq, expected, received, cause } = divergence;
+    return `entry ${seq}: expected ${textOf(expected)}; received ${textOf(received)}. Likely cause: ${cause}`;
+  });
+}
+
+/** Checks one after another, so that only one journal is in memory. What a check throws is the problem. */
+export async function checkEach<Actor extends { readonly id: string; readonly status: string }>(
+  actors: readonly Actor[],
+  problemOf: (actor: Actor) => Promise<string | null>,
+): Promise<readonly CheckedActor[]> {
+  const checked: CheckedActor[] = [];
+  for (const actor of actors) {
+    const { id, status } = actor;
+    const problem = await problemOf(actor).catch((error: unknown) => (error as Error | null)?.message ?? String(error));
+    checked.push({ id, status, problem });
+  }
+  return checked;
+}
+
+const MAX_CHARS = 200;
+const textOf = (event: object | null): string =>
+  event === null ? 'nothing' : JSON.stringify(event).slice(0, MAX_CHARS);

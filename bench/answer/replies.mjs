@@ -31,7 +31,7 @@ export function replyTo({ messages, tools, response_format: format }) {
   if (format === undefined) return { text: ANSWER, tool: null };
   const ids = idsIn(prompt);
   if (format.json_schema.name === 'brief_reply') {
-    const reply = briefReply(prompt, prompt.endsWith('Answer the request.') ? ANSWER : READING);
+    const reply = briefReply(prompt, prompt.endsWith('Now answer.') ? ANSWER : READING);
     return { text: JSON.stringify(inFull(reply, format)), tool: null };
   }
   if (format.json_schema.name === 'synthesis_reply') return { text: JSON.stringify(writtenAnswer(ids)), tool: null };

@@ -1,5 +1,6 @@
+import { datesIn } from '../text/dates.ts';
 import { sentencesOf } from '../text/sentences.ts';
-import { isUnspaced } from '../text/words.ts';
+import { isUnspaced, stemOfFolded } from '../text/words.ts';
 import { type Features, FULL_LENGTH, type Reading, read, shareOf, spaced, type Word, weightIn } from './reading.ts';
 
 /** How evidence supports an answer. */
@@ -61,7 +62,8 @@ interface Scale {
 
 function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], compared: Compared): Scale {
   const { names } = answer;
-  const isInText = (term: string) => texts.some(({ terms }) => terms.has(term));
+  const wrong = wrongDates(answer, texts);
+  const isInText = (term: string) => !wrong.has(term) && texts.some(({ terms }) => terms.has(term));
   const operands = numbersIn(request);
   operands.push(...numbersIn(answer).filter(({ stem }) => isInText(stem)));
   const derived = new Set(numbersIn(answer).flatMap((one) => (isResult(one, operands) ? [one.stem] : [])));
@@ -83,6 +85,12 @@ function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], 
     return { support: shareOf(checked, weight)(isFound), inventsName };
   };
   return { isFound, isDerived, measure };
+}
+
+/** Returns the days and months of the dates of an answer that no text has together. */
+function wrongDates(answer: Reading, texts: readonly Reading[]): ReadonlySet<string> {
+  const dates = datesIn(answer.plain).map((date) => date.map(stemOfFolded));
+  return new Set(dates.filter((date) => !texts.some(({ terms }) => date.every((term) => terms.has(term)))).flat());
 }
 
 const NUMBER = /^\d{1,15}(?:\.\d{1,15})?$/;

@@ -54,7 +54,7 @@ export type Compared = 'words' | 'names';
 interface Scale {
   /** Whether evidence has a term of the answer, or it is the result of a calculation. */
   readonly isFound: (term: string) => boolean;
-  /** Whether a term is the result of a calculation with numbers of the request and of the answer. */
+  /** Whether a term is the result of a calculation with numbers of the request and of the answer, or with two of a sentence. */
   readonly isDerived: (term: string) => boolean;
   /** Measures a part of the answer; null if it has nothing to check. */
   readonly measure: (part: Reading) => (Pick<Grounding, 'inventsName'> & { readonly support: number }) | null;
@@ -66,7 +66,11 @@ function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], 
   const isInText = (term: string) => !wrong.has(term) && texts.some(({ terms }) => terms.has(term));
   const operands = numbersIn(request);
   operands.push(...numbersIn(answer).filter(({ stem }) => isInText(stem)));
-  const derived = new Set(numbersIn(answer).flatMap((one) => (isResult(one, operands) ? [one.stem] : [])));
+  const units = unitsIn(answer);
+  const isSum = (one: NumberWord) => !isInText(one.stem) && isSumInSentence(one, units.get(one.stem), texts);
+  const derived = new Set(
+    numbersIn(answer).flatMap((one) => (isResult(one, operands) || isSum(one) ? [one.stem] : [])),
+  );
   const isDerived = (term: string) => derived.has(term);
   const isFound = (term: string) => isDerived(term) || isInText(term);
   const isSlight = (term: string) =>
@@ -134,15 +138,43 @@ const isSpelledOut = (value: number, texts: readonly Reading[]): boolean =>
     return word !== undefined && texts.some(({ plain }) => plain.includes(` ${word} `));
   });
 
-/** Whether a number is the sum, difference, product, quotient or percentage of two others; one with decimals may be rounded to them. */
-function isResult({ stem, value }: NumberWord, operands: readonly NumberWord[]): boolean {
+const sums = (one: number, other: number) => [one + other, one - other];
+const calculations = (one: number, other: number) => [
+  ...sums(one, other),
+  one * other,
+  one / other,
+  (one * other) / 100,
+];
+
+/**
+ * Whether a number is the sum or difference of two numbers of one sentence, and all three have the same unit. A passage has so many pairs
+ * of numbers, and so many without a unit, that wrong answers would pass.
+ */
+function isSumInSentence(one: NumberWord, units: ReadonlySet<string> | undefined, texts: readonly Reading[]): boolean {
+  const named = [...(units ?? [])].filter((unit) => unit !== '');
+  if (named.length === 0) return false;
+  return texts.some((text) => {
+    const there = unitsIn(text);
+    const has = (term: string, unit: string) => there.get(term)?.has(unit) === true;
+    return text.sentences.some((terms) =>
+      named.some((unit) => isResult(one, numbersOf([...terms].filter((term) => has(term, unit))), sums)),
+    );
+  });
+}
+
+const numbersOf = (stems: readonly string[]): readonly NumberWord[] =>
+  stems.slice(0, 20).map((stem) => ({ stem, value: Number(stem) }));
+
+/** Whether a number is the result of a calculation with two others; one with decimals may be rounded to them. */
+function isResult(
+  { stem, value }: NumberWord,
+  operands: readonly NumberWord[],
+  results: (one: number, other: number) => readonly number[] = calculations,
+): boolean {
   const decimals = stem.split('.')[1]?.length ?? 9;
   const isIt = (result: number) => Math.abs(result - value) <= 10 ** -decimals / 2;
   return operands.some(({ value: one }, at) =>
-    operands.some(
-      ({ value: other }, index) =>
-        index !== at && [one + other, one - other, one * other, one / other, (one * other) / 100].some(isIt),
-    ),
+    operands.some(({ value: other }, index) => index !== at && results(one, other).some(isIt)),
   );
 }
 
@@ -211,9 +243,8 @@ export function checkSentences(
       const numbers = [...terms].filter(
         (term) => NUMBER.test(term) && haveCommonUnit(statedUnits, unitsThere.get(term)),
       );
-      const operands = numbers.map((stem) => ({ stem, value: Number(stem) }));
       const differs = numbers.some((stem) => !answer.terms.has(stem));
-      return differs && !stated.some((one) => isResult(one, [...asked, ...operands]));
+      return differs && !stated.some((one) => isResult(one, [...asked, ...numbersOf(numbers)]));
     };
     for (const other of texts) {
       const isAbout = (terms: ReadonlySet<string>) =>

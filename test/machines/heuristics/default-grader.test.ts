@@ -83,6 +83,20 @@ describe('grounding', () => {
     expect(supportFor('Who designed it?', 'John Bradfield', [])).toBeNull();
   });
 
+  // Oracle: the numbers of the text, and the sum and difference of the two that share a sentence and a unit.
+  it('[Y1] accepts no other number than those of a text and the sum or difference of two with its unit', () => {
+    const number = fc.integer({ min: 2, max: 60 });
+    fc.assert(
+      fc.property(number, number, number, number, (one, other, days, given) => {
+        const text = `The ferry takes ${one} hours and the train ${other} hours. The walk takes ${days} days.`;
+        const computed = one === other ? [] : [one + other, Math.abs(one - other)];
+        const accepted = [one, other, days, ...computed];
+        const support = supportFor('How long?', `Exactly ${given} hours.`, texts(text), 'names');
+        expect(support).toBe(accepted.includes(given) ? 1 : 0);
+      }),
+    );
+  });
+
   // Oracle: words of six letters and more that no sentence shares have equal weights.
   it('[Y1] is the share of the words that any text has', () => {
     const word = fc.integer({ min: 100, max: 999 }).map((at) => `word${'abcdefghij'[at % 10]}${at}x`);

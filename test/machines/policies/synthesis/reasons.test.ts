@@ -90,6 +90,27 @@ describe('the reasons of an answer', () => {
       },
       ['not_grounded', 'low_confidence'],
     ],
+    [
+      'a number is the sum of numbers of a passage that have other units',
+      { text: 'A family ticket costs 27 euros.', changes: { request: 'What does a family ticket cost?' } },
+      ['not_grounded', 'low_confidence'],
+    ],
+    [
+      'a number is the sum of numbers of two sentences',
+      {
+        text: 'Both cost 18 euros.',
+        messages: [
+          aMessage({
+            id: 'p',
+            role: 'search',
+            phase: 'experience',
+            content: 'Adults pay 12 euros. Children pay 6 euros.',
+          }),
+        ],
+        changes: { request: 'What do an adult and a child pay?' },
+      },
+      ['not_grounded', 'low_confidence'],
+    ],
     ['its writer is unsure', { text: RIGHT, confidence: 0.5 }, ['low_confidence']],
     ['its writer is not sure, but not unsure', { text: RIGHT, confidence: 0.51 }, []],
   ])('[S1] match if %s', (_, given, codes) => {
@@ -127,6 +148,21 @@ describe('the reasons of an answer', () => {
     [
       'a calculation with numbers of the documents',
       { text: 'They cost 2 × 12 = 24 euros.', changes: { request: 'What do 2 tickets cost?' } },
+    ],
+    [
+      'the sum of two numbers of a sentence with the same unit',
+      {
+        text: 'Together they pay 18 euros.',
+        messages: [
+          aMessage({
+            id: 'p',
+            role: 'search',
+            phase: 'experience',
+            content: 'Adults pay 12 euros and children 6 euros.',
+          }),
+        ],
+        changes: { request: 'What do an adult and a child pay?' },
+      },
     ],
     ['what a tool did', { text: 'Done, your table is booked.', messages: tool('{"ok":true}') }],
     ['the result of a tool', { text: 'It is 21 degrees.', messages: tool('{"temperature": 21, "unit": "degrees"}') }],

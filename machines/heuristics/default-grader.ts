@@ -19,12 +19,12 @@ import { CLOSING_WEIGHTS, COMPLETION_WEIGHTS, probability, SUFFICIENCY_WEIGHTS }
  * Grades an answer without a model: a pure function, for any language. Reads the first 20,000 characters of request and
  * answer, and the first 50,000 of each distinct text.
  */
-export function gradeByDefault(input: GradingInput): AnswerGrades {
+export function gradeByDefault(input: GradingInput, compared?: Compared): AnswerGrades {
   const { request, answer } = input;
   const readings = readInput(input);
-  const { completion, sufficiency, closing } = featuresOf(input, readings);
+  const { completion, sufficiency, closing } = featuresOf(input, readings, compared);
   return {
-    grounding: supportIn(request, readings),
+    grounding: supportIn(request, readings, compared),
     completion: isNoAnswer(answer) ? 0 : probability(COMPLETION_WEIGHTS, completion),
     sufficiency: sufficiencyOf(readings, sufficiency),
     satisfaction: closing === null ? 0 : probability(CLOSING_WEIGHTS, closing),
@@ -61,9 +61,14 @@ const readAnswer = (answer: string): Reading => readStart(withoutNumbering(answe
 const withoutNumbering = (text: string): string =>
   text.replace(/^[^\S\n]*\d{1,3}[.)](?=\s)/gmu, (marker) => ' '.repeat(marker.length));
 
-function featuresOf({ request, evidence, dialogue }: GradingInput, readings: Readings): AnswerFeatures {
+function featuresOf(
+  { request, evidence, dialogue }: GradingInput,
+  readings: Readings,
+  compared?: Compared,
+): AnswerFeatures {
   const { answer, texts } = readings;
-  const grounding = groundingOf(answer, readings.request, asksForInvention(request) ? [] : texts);
+  const sources = asksForInvention(request) ? [] : texts;
+  const grounding = groundingOf(answer, readings.request, sources, compared);
   return {
     completion: completionFeatures(answer, readings.request, grounding, texts.length < evidence.length),
     sufficiency: sufficiencyFeatures(readings.request, texts),

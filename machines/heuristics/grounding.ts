@@ -38,14 +38,14 @@ export function groundingOf(
   answer: Reading,
   request: Reading,
   texts: readonly Reading[],
-  compared: Compared = 'words',
+  compared?: Compared,
 ): Grounding {
   const nothing = { support: null, verbatim: false, inventsName: false };
   if (texts.length === 0 || answer.words.length === 0 || isBare(answer)) return nothing;
   const scale = scaleFor(answer, request, texts, compared);
   const measured = scale.measure(answer);
   if (measured === null) return nothing;
-  return { ...measured, verbatim: isVerbatim(answer, request, texts, scale.isDerived) };
+  return { ...measured, verbatim: isVerbatim(answer, request, texts, scale.isDerived, compared) };
 }
 
 /** Which terms of an answer are compared. `names`: names and numbers only, for the output of programs, which is seldom prose. */
@@ -60,7 +60,7 @@ interface Scale {
   readonly measure: (part: Reading) => (Pick<Grounding, 'inventsName'> & { readonly support: number }) | null;
 }
 
-function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], compared: Compared): Scale {
+function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], compared: Compared = 'words'): Scale {
   const { names } = answer;
   const wrong = wrongDates(answer, texts);
   const isInText = (term: string) => !wrong.has(term) && texts.some(({ terms }) => terms.has(term));
@@ -183,11 +183,13 @@ function isVerbatim(
   request: Reading,
   texts: readonly Reading[],
   isDerived: Scale['isDerived'],
+  compared?: Compared,
 ): boolean {
   const runs = namesIn(answer.words).filter((run) => run.some(({ stem }) => !request.terms.has(stem)));
   const isCalculated = (run: readonly Word[]) => run.every(({ stem }) => isDerived(stem));
   if (runs.length > 0 && runs.every(isCalculated)) return true;
-  if (answer.length <= TERSE_WORDS) return texts.some((text) => has(text, withoutEnds(answer.words, texts)));
+  if (answer.length <= TERSE_WORDS && compared !== 'names')
+    return texts.some((text) => has(text, withoutEnds(answer.words, texts)));
   return runs.length > 0
     ? runs.every((run) => isCalculated(run) || texts.some((text) => has(text, run)))
     : texts.some((text) => has(text, answer.words));
@@ -218,7 +220,7 @@ export function checkSentences(
   request: Reading,
   texts: readonly Reading[],
   required: number,
-  compared: Compared,
+  compared?: Compared,
 ): SentenceCheck {
   const scale = scaleFor(answer, request, texts, compared);
   const unsupported: Part[] = [];

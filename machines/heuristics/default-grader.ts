@@ -1,5 +1,5 @@
 import type { AnswerGrades, EvidenceText, GradingInput } from '../contracts/grading.ts';
-import { type ClosingFeature, closingFeatures } from './closing.ts';
+import { type ClosingFeature, closingFeatures, isPleasantry } from './closing.ts';
 import { contradictionsIn } from './contradiction.ts';
 import {
   type Compared,
@@ -68,7 +68,7 @@ function featuresOf(
 ): AnswerFeatures {
   const { answer, texts } = readings;
   const sources = asksForInvention(request) ? [] : texts;
-  const grounding = groundingOf(answer, readings.request, sources, compared);
+  const grounding = groundingOf(answer, readings.request, sources, comparedFor(request, compared));
   return {
     completion: completionFeatures(answer, readings.request, grounding, texts.length < evidence.length),
     sufficiency: sufficiencyFeatures(readings.request, texts),
@@ -79,6 +79,10 @@ function featuresOf(
 /** Asks for a text that needs no source. */
 const INVENTION =
   /^\W*(?:please |bitte )?(?:write|compose|draft|invent|imagine|translate|rewrite|paraphrase|schreib|verfasse|dichte|übersetze|écri[st]|rédige|traduis|escribe|redacta|traduce|scrivi|escreva|写|翻译|書いて)/iu;
+
+/** The answer to a greeting or thanks states nothing but names and numbers that could be looked up. */
+const comparedFor = (request: string, compared?: Compared): Compared | undefined =>
+  isPleasantry(request) ? 'names' : compared;
 
 const asksForInvention = (request: string): boolean => INVENTION.test(request.slice(0, 100));
 
@@ -104,7 +108,7 @@ export function answerSupport(
 
 function supportIn(asked: string, { request, answer, texts }: Readings, compared?: Compared): number | null {
   if (asksForInvention(asked)) return null;
-  const { support, inventsName } = groundingOf(answer, request, texts, compared);
+  const { support, inventsName } = groundingOf(answer, request, texts, comparedFor(asked, compared));
   return support === null ? null : supportOf({ support, inventsName });
 }
 
@@ -132,7 +136,7 @@ export function checkText(
     request,
     texts,
     required,
-    compared,
+    comparedFor(asked, compared),
   );
   const ids = evidence.filter((text) => contradicting.some((one) => readEvidence([text])[0] === one));
   return { support, unsupported, contradictedBy: ids.map(({ id }) => id) };

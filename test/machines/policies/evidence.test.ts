@@ -102,6 +102,12 @@ describe('a reported task completion', () => {
     expect(claim('Oslo: 12 degrees')).toMatchObject({ taskComplete: true, confidence: 0.5 });
   });
 
+  it('[Y1] is accepted for the answer to thanks', () => {
+    const state = asked('Thanks!', { messages: texts });
+    const claimed = { answer: 'You are welcome! It was a pleasure.', confidence: 0.95, taskComplete: true };
+    expect(held(state, claimed)).toMatchObject({ taskComplete: true, confidence: 0.95 });
+  });
+
   it('[Y1] is accepted from the user without a report from the model', () => {
     const turn = (id: string, role: 'user' | 'assistant', content: string) =>
       aMessage({ id, role, phase: null, content });

@@ -90,6 +90,21 @@ describe('the reasons of an answer', () => {
       },
       ['not_grounded', 'low_confidence'],
     ],
+    ...[
+      'Thanks. When does the museum open?',
+      'Thanks, now the opening hours',
+      'Opening hours',
+      '谢谢，博物馆几点开门',
+    ].map((request): [string, Given, readonly AnswerReason['code'][]] => [
+      `nothing supports the answer to “${request}”`,
+      { text: 'Whenever somebody knocks.', changes: { request } },
+      ['not_grounded', 'low_confidence'],
+    ]),
+    [
+      'the answer to a greeting states what no text has',
+      { text: 'Hello! The museum was built by Napoleon in 1815.', changes: { request: 'Hello!' } },
+      ['not_grounded', 'low_confidence'],
+    ],
     [
       'a number is the sum of numbers of a passage that have other units',
       { text: 'A family ticket costs 27 euros.', changes: { request: 'What does a family ticket cost?' } },
@@ -164,6 +179,17 @@ describe('the reasons of an answer', () => {
         changes: { request: 'What do an adult and a child pay?' },
       },
     ],
+    ...[
+      'Thanks!',
+      'Hello there',
+      'Vielen Dank!',
+      'Merci beaucoup',
+      'No, that is all. Thank you so much.',
+      '谢谢！',
+    ].map((request): [string, Given] => [
+      `the answer to “${request}”`,
+      { text: 'You are welcome! Tell me if you need anything else.', messages: [], changes: { request } },
+    ]),
     ['what a tool did', { text: 'Done, your table is booked.', messages: tool('{"ok":true}') }],
     ['the result of a tool', { text: 'It is 21 degrees.', messages: tool('{"temperature": 21, "unit": "degrees"}') }],
     ['an answer without documents', { text: WRONG, messages: [], changes: { hasDocuments: false } }],

@@ -79,6 +79,14 @@ describe('the reasons of an answer', () => {
       },
       ['contradicted', 'not_grounded', 'low_confidence'],
     ],
+    ...([null, 'action', 'yield'] as const).map((phase): [string, Given, readonly AnswerReason['code'][]] => [
+      `only the assistant said the same earlier (phase: ${phase})`,
+      {
+        text: 'Dogs may swim in the fountain.',
+        messages: [found, aMessage({ id: 'h1', role: 'assistant', phase, content: 'Dogs may swim in the fountain.' })],
+      },
+      ['not_grounded', 'low_confidence'],
+    ]),
     [
       'a document has the number in another unit',
       {

@@ -26,6 +26,11 @@ describe('the package', () => {
     });
   });
 
+  it('has no script of which npm warns when the package is installed', () => {
+    const names = Object.keys(manifest.scripts);
+    expect(names.filter((name) => /^(?:(?:pre|post)?(?:install|prepare)|prepublish)$/u.test(name))).toEqual([]);
+  });
+
   it('has only the expected top-level files', () => {
     const known = [
       '.ci',

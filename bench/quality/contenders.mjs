@@ -122,8 +122,7 @@ export function chain({ model: name, baseURL, apiKey, observe = (model) => model
     const times = watch.stop();
     const answer = /** @type {any} */ (await runs[0]?.answer);
     const { answerText, status, confidence, reasons = [], metadata } = answer;
-    if (metadata.reason === 'model_unavailable')
-      throw new Error(reasons.map((/** @type {{ message: string }} */ { message }) => message).join(' '));
+    if (metadata.reason === 'model_unavailable') throw new Error(reasons[0].message);
     const { modelCalls: calls, inputTokens, cachedInputTokens = 0, outputTokens, estimated } = metadata.usage;
     return {
       answer: answerText,

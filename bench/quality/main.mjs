@@ -44,8 +44,20 @@ const USAGE = `usage: npm run quality -- --model NAME [--base-url URL] [--data D
 or: npm run quality -- score DIR [--price …] [--seed N] [--json]
 NAME is a model of the server, for which OPENAI_API_KEY must be set, or without network: extractive, scripted (--script FILE)`;
 
-/** @param {unknown} error */
-const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+/**
+ * Returns the message of an error on one line, with its first cause unless the message states it. If a host has several addresses, only
+ * the cause states why none could be reached.
+ *
+ * @param {unknown} error
+ */
+function messageOf(error) {
+  const message = error instanceof Error ? error.message : String(error);
+  let cause = /** @type {any} */ (error);
+  for (let deeper = cause; deeper != null; deeper = deeper?.lastError ?? deeper?.errors?.[0] ?? deeper?.cause)
+    cause = deeper;
+  const why = String(cause?.code ?? cause?.message ?? cause);
+  return `${message}${message.includes(why) ? '' : ` (${why})`}`.replace(/\s+/gu, ' ');
+}
 
 process.exitCode = await main(process.argv.slice(2)).catch((error) => {
   process.stderr.write(`quality: ${messageOf(error)}\n`);

@@ -67,6 +67,7 @@ export interface StepCall {
   readonly result: CapabilityResult | null;
   /** Set for a native tool call. */
   readonly toolCall?: NonNullable<CapabilityResult['toolCall']>;
+  readonly written?: NonNullable<CapabilityResult['written']>;
 }
 
 /** The state of the loop, all of it JSON. `calls` are the requested calls that are not part of a step yet. */

@@ -75,11 +75,13 @@ export const capabilityResultSchema = z.object({
   toolCall: z.exactOptional(
     z.object({ id: z.string(), step: z.int().check(z.gte(0)), arguments: z.exactOptional(z.string()) }),
   ),
+  /** The start of what the model wrote as arguments, if they could not be used and `toolCall` does not have them. */
+  written: z.exactOptional(z.string()),
 });
 export type CapabilityResult = Readonly<z.infer<typeof capabilityResultSchema>>;
 
 /** What a capability run returns; the loop adds the ids of the call. */
-export type CapabilityRunResult = Omit<CapabilityResult, 'id' | 'toolCall'>;
+export type CapabilityRunResult = Omit<CapabilityResult, 'id' | 'toolCall' | 'written'>;
 
 /**
  * The reply of a continuation decider: done, with an optional output that replaces the last result's, or the calls of the next

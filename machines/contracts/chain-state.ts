@@ -15,7 +15,7 @@ import { type Assessment, answerSketchSchema, type Decision, type GuardResult, t
 import type { PhaseFailure } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
 import { type Message, messageSchema } from './message.ts';
-import type { ModelStatus } from './model-status.ts';
+import { type ModelStatus, modelStatusSchema } from './model-status.ts';
 import type { Retrieval, RetrievePassagesInput } from './passage.ts';
 import { type Phase, phaseSchema } from './phase.ts';
 import type { PhaseResults, UnderstandingReply } from './phase-io.ts';
@@ -64,6 +64,8 @@ export const chainInputSchema = z.object({
   contextWindowTokens: z.number().check(z.positive()),
   /** Number of fallback models, which take over when the model before has no retry left. */
   fallbackModels: z.int().check(z.gte(0)),
+  /** What earlier runs learned about the first model and its fallbacks; absent if nothing. */
+  models: z.exactOptional(z.readonly(z.array(z.readonly(modelStatusSchema)))),
   capabilities: z.readonly(z.array(z.readonly(capabilityDescriptorSchema))),
   /** Who decides whether the capability loop continues after a round of calls. */
   continuation: deciderKindSchema,

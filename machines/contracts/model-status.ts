@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 export const PROSE_FORM = 3;
 
 /** What a run has learned about one of its models. */
-const modelStatusSchema = z.object({
+export const modelStatusSchema = z.object({
   /** The reply form to request: 0 is the configured one, 1 and 2 the others, 3 text that may be prose. */
   form: z.int().check(z.gte(0), z.lte(PROSE_FORM)),
   /** Whether a reply in this form contained JSON that had the structure of its schema or was valid. */

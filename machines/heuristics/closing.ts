@@ -1,4 +1,5 @@
 import type { DialogueTurn } from '../contracts/grading.ts';
+import { isUnspaced } from '../text/words.ts';
 import { type Features, read } from './reading.ts';
 
 /** What indicates whether the user's last words close a dialogue; each 0 or 1. */
@@ -20,6 +21,17 @@ const THANKS = phrases(
   'thanks? | thank you | thx | appreciated? | danke | dank | merci | gracias | grazie | obrigad[oa] | bedankt | спасибо',
 );
 const THANKS_UNSPACED = /谢谢|謝謝|ありがとう/u;
+const GREETS = phrases(`
+  hello | hey | hi | good (?:morning|afternoon) | hallo | guten (?:tag|morgen|abend) | bonjour | bonsoir | salut |
+  hola | buen[oa]s (?:días|tardes|noches) | ciao | buongiorno | buonasera | olá | bom dia | boa tarde | привет`);
+/** Words beside greetings and thanks that are longer than three letters. */
+const EMPHASIS = phrases(
+  'there | very much | so much | again | many | everyone | vielen | vielmals | sehr | schön | beaucoup | muchas | mille | muit[oa]',
+);
+const UNSPACED = new RegExp(
+  `${THANKS_UNSPACED.source}|${CLOSES_UNSPACED.source}|你好|您好|非常|こんにちは|ございます`,
+  'gu',
+);
 
 function phrases(list: string): RegExp {
   const either = list
@@ -27,6 +39,16 @@ function phrases(list: string): RegExp {
     .split(/\s*\|\s(?=\s*\S)\s*/u)
     .join('|');
   return new RegExp(`(?<![\\p{L}\\p{N}'’])(?:${either})(?![\\p{L}\\p{N}])`, 'iu');
+}
+
+/** Whether a text only greets, thanks or closes, in one of several languages: its other words have at most three letters. */
+export function isPleasantry(text: string): boolean {
+  if (text.length > TURN_CHARS || /[?？\p{N}]/u.test(text)) return false;
+  const without = (from: string, patterns: readonly RegExp[]) =>
+    patterns.reduce((left, pattern) => left.replace(new RegExp(pattern, 'giu'), ' '), from);
+  const rest = without(text, [CLOSES, THANKS, GREETS, UNSPACED]);
+  const words = without(rest, [EMPHASIS]).match(/\p{L}+/gu) ?? [];
+  return rest !== text && words.every((word) => word.length <= 3 && !isUnspaced(word));
 }
 
 /** A closing is at the start of a turn, and an offer at its end. */

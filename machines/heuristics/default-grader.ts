@@ -1,5 +1,5 @@
 import type { AnswerGrades, EvidenceText, GradingInput } from '../contracts/grading.ts';
-import { type ClosingFeature, closingFeatures } from './closing.ts';
+import { type ClosingFeature, closingFeatures, isPleasantry } from './closing.ts';
 import { contradictionsIn } from './contradiction.ts';
 import {
   type Compared,
@@ -19,12 +19,12 @@ import { CLOSING_WEIGHTS, COMPLETION_WEIGHTS, probability, SUFFICIENCY_WEIGHTS }
  * Grades an answer without a model: a pure function, for any language. Reads the first 20,000 characters of request and
  * answer, and the first 50,000 of each distinct text.
  */
-export function gradeByDefault(input: GradingInput): AnswerGrades {
+export function gradeByDefault(input: GradingInput, compared?: Compared): AnswerGrades {
   const { request, answer } = input;
   const readings = readInput(input);
-  const { completion, sufficiency, closing } = featuresOf(input, readings);
+  const { completion, sufficiency, closing } = featuresOf(input, readings, compared);
   return {
-    grounding: supportIn(request, readings),
+    grounding: supportIn(request, readings, compared),
     completion: isNoAnswer(answer) ? 0 : probability(COMPLETION_WEIGHTS, completion),
     sufficiency: sufficiencyOf(readings, sufficiency),
     satisfaction: closing === null ? 0 : probability(CLOSING_WEIGHTS, closing),
@@ -61,9 +61,14 @@ const readAnswer = (answer: string): Reading => readStart(withoutNumbering(answe
 const withoutNumbering = (text: string): string =>
   text.replace(/^[^\S\n]*\d{1,3}[.)](?=\s)/gmu, (marker) => ' '.repeat(marker.length));
 
-function featuresOf({ request, evidence, dialogue }: GradingInput, readings: Readings): AnswerFeatures {
+function featuresOf(
+  { request, evidence, dialogue }: GradingInput,
+  readings: Readings,
+  compared?: Compared,
+): AnswerFeatures {
   const { answer, texts } = readings;
-  const grounding = groundingOf(answer, readings.request, asksForInvention(request) ? [] : texts);
+  const sources = asksForInvention(request) ? [] : texts;
+  const grounding = groundingOf(answer, readings.request, sources, comparedFor(request, compared));
   return {
     completion: completionFeatures(answer, readings.request, grounding, texts.length < evidence.length),
     sufficiency: sufficiencyFeatures(readings.request, texts),
@@ -74,6 +79,10 @@ function featuresOf({ request, evidence, dialogue }: GradingInput, readings: Rea
 /** Asks for a text that needs no source. */
 const INVENTION =
   /^\W*(?:please |bitte )?(?:write|compose|draft|invent|imagine|translate|rewrite|paraphrase|schreib|verfasse|dichte|übersetze|écri[st]|rédige|traduis|escribe|redacta|traduce|scrivi|escreva|写|翻译|書いて)/iu;
+
+/** The answer to a greeting or thanks states nothing but names and numbers that could be looked up. */
+const comparedFor = (request: string, compared?: Compared): Compared | undefined =>
+  isPleasantry(request) ? 'names' : compared;
 
 const asksForInvention = (request: string): boolean => INVENTION.test(request.slice(0, 100));
 
@@ -99,7 +108,7 @@ export function answerSupport(
 
 function supportIn(asked: string, { request, answer, texts }: Readings, compared?: Compared): number | null {
   if (asksForInvention(asked)) return null;
-  const { support, inventsName } = groundingOf(answer, request, texts, compared);
+  const { support, inventsName } = groundingOf(answer, request, texts, comparedFor(asked, compared));
   return support === null ? null : supportOf({ support, inventsName });
 }
 
@@ -127,7 +136,7 @@ export function checkText(
     request,
     texts,
     required,
-    compared,
+    comparedFor(asked, compared),
   );
   const ids = evidence.filter((text) => contradicting.some((one) => readEvidence([text])[0] === one));
   return { support, unsupported, contradictedBy: ids.map(({ id }) => id) };

@@ -1,5 +1,6 @@
+import { datesIn } from '../text/dates.ts';
 import { sentencesOf } from '../text/sentences.ts';
-import { isUnspaced } from '../text/words.ts';
+import { isUnspaced, stemOfFolded } from '../text/words.ts';
 import { type Features, FULL_LENGTH, type Reading, read, shareOf, spaced, type Word, weightIn } from './reading.ts';
 
 /** How evidence supports an answer. */
@@ -37,14 +38,14 @@ export function groundingOf(
   answer: Reading,
   request: Reading,
   texts: readonly Reading[],
-  compared: Compared = 'words',
+  compared?: Compared,
 ): Grounding {
   const nothing = { support: null, verbatim: false, inventsName: false };
   if (texts.length === 0 || answer.words.length === 0 || isBare(answer)) return nothing;
   const scale = scaleFor(answer, request, texts, compared);
   const measured = scale.measure(answer);
   if (measured === null) return nothing;
-  return { ...measured, verbatim: isVerbatim(answer, request, texts, scale.isDerived) };
+  return { ...measured, verbatim: isVerbatim(answer, request, texts, scale.isDerived, compared) };
 }
 
 /** Which terms of an answer are compared. `names`: names and numbers only, for the output of programs, which is seldom prose. */
@@ -53,18 +54,23 @@ export type Compared = 'words' | 'names';
 interface Scale {
   /** Whether evidence has a term of the answer, or it is the result of a calculation. */
   readonly isFound: (term: string) => boolean;
-  /** Whether a term is the result of a calculation with numbers of the request and of the answer. */
+  /** Whether a term is the result of a calculation with numbers of the request and of the answer, or with two of a sentence. */
   readonly isDerived: (term: string) => boolean;
   /** Measures a part of the answer; null if it has nothing to check. */
   readonly measure: (part: Reading) => (Pick<Grounding, 'inventsName'> & { readonly support: number }) | null;
 }
 
-function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], compared: Compared): Scale {
+function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], compared: Compared = 'words'): Scale {
   const { names } = answer;
-  const isInText = (term: string) => texts.some(({ terms }) => terms.has(term));
+  const wrong = wrongDates(answer, texts);
+  const isInText = (term: string) => !wrong.has(term) && texts.some(({ terms }) => terms.has(term));
   const operands = numbersIn(request);
   operands.push(...numbersIn(answer).filter(({ stem }) => isInText(stem)));
-  const derived = new Set(numbersIn(answer).flatMap((one) => (isResult(one, operands) ? [one.stem] : [])));
+  const units = unitsIn(answer);
+  const isSum = (one: NumberWord) => !isInText(one.stem) && isSumInSentence(one, units.get(one.stem), texts);
+  const derived = new Set(
+    numbersIn(answer).flatMap((one) => (isResult(one, operands) || isSum(one) ? [one.stem] : [])),
+  );
   const isDerived = (term: string) => derived.has(term);
   const isFound = (term: string) => isDerived(term) || isInText(term);
   const isSlight = (term: string) =>
@@ -83,6 +89,12 @@ function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], 
     return { support: shareOf(checked, weight)(isFound), inventsName };
   };
   return { isFound, isDerived, measure };
+}
+
+/** Returns the days and months of the dates of an answer that no text has together. */
+function wrongDates(answer: Reading, texts: readonly Reading[]): ReadonlySet<string> {
+  const dates = datesIn(answer.plain).map((date) => date.map(stemOfFolded));
+  return new Set(dates.filter((date) => !texts.some(({ terms }) => date.every((term) => terms.has(term)))).flat());
 }
 
 const NUMBER = /^\d{1,15}(?:\.\d{1,15})?$/;
@@ -126,15 +138,43 @@ const isSpelledOut = (value: number, texts: readonly Reading[]): boolean =>
     return word !== undefined && texts.some(({ plain }) => plain.includes(` ${word} `));
   });
 
-/** Whether a number is the sum, difference, product, quotient or percentage of two others; one with decimals may be rounded to them. */
-function isResult({ stem, value }: NumberWord, operands: readonly NumberWord[]): boolean {
+const sums = (one: number, other: number) => [one + other, one - other];
+const calculations = (one: number, other: number) => [
+  ...sums(one, other),
+  one * other,
+  one / other,
+  (one * other) / 100,
+];
+
+/**
+ * Whether a number is the sum or difference of two numbers of one sentence, and all three have the same unit. A passage has so many pairs
+ * of numbers, and so many without a unit, that wrong answers would pass.
+ */
+function isSumInSentence(one: NumberWord, units: ReadonlySet<string> | undefined, texts: readonly Reading[]): boolean {
+  const named = [...(units ?? [])].filter((unit) => unit !== '');
+  if (named.length === 0) return false;
+  return texts.some((text) => {
+    const there = unitsIn(text);
+    const has = (term: string, unit: string) => there.get(term)?.has(unit) === true;
+    return text.sentences.some((terms) =>
+      named.some((unit) => isResult(one, numbersOf([...terms].filter((term) => has(term, unit))), sums)),
+    );
+  });
+}
+
+const numbersOf = (stems: readonly string[]): readonly NumberWord[] =>
+  stems.slice(0, 20).map((stem) => ({ stem, value: Number(stem) }));
+
+/** Whether a number is the result of a calculation with two others; one with decimals may be rounded to them. */
+function isResult(
+  { stem, value }: NumberWord,
+  operands: readonly NumberWord[],
+  results: (one: number, other: number) => readonly number[] = calculations,
+): boolean {
   const decimals = stem.split('.')[1]?.length ?? 9;
   const isIt = (result: number) => Math.abs(result - value) <= 10 ** -decimals / 2;
   return operands.some(({ value: one }, at) =>
-    operands.some(
-      ({ value: other }, index) =>
-        index !== at && [one + other, one - other, one * other, one / other, (one * other) / 100].some(isIt),
-    ),
+    operands.some(({ value: other }, index) => index !== at && results(one, other).some(isIt)),
   );
 }
 
@@ -143,11 +183,13 @@ function isVerbatim(
   request: Reading,
   texts: readonly Reading[],
   isDerived: Scale['isDerived'],
+  compared?: Compared,
 ): boolean {
   const runs = namesIn(answer.words).filter((run) => run.some(({ stem }) => !request.terms.has(stem)));
   const isCalculated = (run: readonly Word[]) => run.every(({ stem }) => isDerived(stem));
   if (runs.length > 0 && runs.every(isCalculated)) return true;
-  if (answer.length <= TERSE_WORDS) return texts.some((text) => has(text, withoutEnds(answer.words, texts)));
+  if (answer.length <= TERSE_WORDS && compared !== 'names')
+    return texts.some((text) => has(text, withoutEnds(answer.words, texts)));
   return runs.length > 0
     ? runs.every((run) => isCalculated(run) || texts.some((text) => has(text, run)))
     : texts.some((text) => has(text, answer.words));
@@ -178,7 +220,7 @@ export function checkSentences(
   request: Reading,
   texts: readonly Reading[],
   required: number,
-  compared: Compared,
+  compared?: Compared,
 ): SentenceCheck {
   const scale = scaleFor(answer, request, texts, compared);
   const unsupported: Part[] = [];
@@ -203,9 +245,8 @@ export function checkSentences(
       const numbers = [...terms].filter(
         (term) => NUMBER.test(term) && haveCommonUnit(statedUnits, unitsThere.get(term)),
       );
-      const operands = numbers.map((stem) => ({ stem, value: Number(stem) }));
       const differs = numbers.some((stem) => !answer.terms.has(stem));
-      return differs && !stated.some((one) => isResult(one, [...asked, ...operands]));
+      return differs && !stated.some((one) => isResult(one, [...asked, ...numbersOf(numbers)]));
     };
     for (const other of texts) {
       const isAbout = (terms: ReadonlySet<string>) =>

@@ -1,4 +1,5 @@
 import type { EvidenceText } from '../contracts/grading.ts';
+import { withPlainDates } from '../text/dates.ts';
 import { characterPairs, eachRun, foldWord, isUnspaced, stemOfFolded, wordsOfRun } from '../text/words.ts';
 
 /** A word of a text, or one character of a script that is written without spaces. */
@@ -42,7 +43,8 @@ const OPENS = /[.!?:;·|\n"“«(。！？]/;
 const GAP_CHARS = 8;
 
 /** Reads a text. Linear: the caller bounds its length. */
-export function read(text: string): Reading {
+export function read(raw: string): Reading {
+  const text = withPlainDates(raw);
   const words: Word[] = [];
   const terms = new Set<string>();
   let [length, end] = [0, 0];

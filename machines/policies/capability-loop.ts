@@ -188,15 +188,17 @@ function nativeCall({ results }: ActionState, { toolCallId: id }: CapabilityCall
 /** The most characters of invalid arguments to keep. */
 const MAX_INVALID_CHARS = 2_000;
 
-/** Returns a call that ends at once. A native one keeps the arguments that the model wrote, because the next prompt repeats the call. */
+/** Returns a call that ends at once. It keeps the arguments that the model wrote, because the next prompt repeats the call. */
 function invalidCall(
   state: ActionState,
   waiting: StepCall,
   { arguments: text }: CapabilityCall,
   { code, problem }: Extract<ArgumentsCheck, { ok: false }>,
 ): StepCall {
-  const isKept = waiting.toolCall !== undefined && text.length <= MAX_INVALID_CHARS && isObjectText(text);
-  const call = isKept ? { ...waiting, toolCall: { ...waiting.toolCall, arguments: text } } : waiting;
+  const { toolCall } = waiting;
+  const isWhole = toolCall !== undefined && text.length <= MAX_INVALID_CHARS && isObjectText(text);
+  const written = isWhole ? { toolCall: { ...toolCall, arguments: text } } : { written: clipped(text, KEPT_CHARS) };
+  const call = text === '' ? waiting : { ...waiting, ...written };
   return { ...call, result: failedResult(state, call, code, problem, 0) };
 }
 
@@ -282,13 +284,17 @@ export function endCall({ step }: ActionState, slot: number, result: CapabilityR
   return {
     step: step.map((call) =>
       call.slot === slot && isRunning(call)
-        ? { ...call, result: { ...result, id: call.id, ...toolCallOf(call) } }
+        ? { ...call, result: { ...result, id: call.id, ...asWritten(call) } }
         : call,
     ),
   };
 }
 
-const toolCallOf = ({ toolCall }: Pick<StepCall, 'toolCall'>) => (toolCall === undefined ? {} : { toolCall });
+/** Returns what a result has of the call as the model made it. */
+const asWritten = ({ toolCall, written }: Pick<StepCall, 'toolCall' | 'written'>) => ({
+  ...(toolCall !== undefined && { toolCall }),
+  ...(written !== undefined && { written }),
+});
 
 /** Ends the call that a slot runs without a result of its own. */
 export function failCall(
@@ -357,14 +363,14 @@ function appendMemory({ memory, input }: ActionState, ended: readonly Capability
 
 export function failedResult(
   { sessionId }: Pick<ActionState, 'sessionId'>,
-  call: Pick<StepCall, 'id' | 'capability' | 'arguments' | 'toolCall'>,
+  call: Pick<StepCall, 'id' | 'capability' | 'arguments' | 'toolCall' | 'written'>,
   code: CapabilityFailure,
   error: string,
   durationMs: number,
 ): CapabilityResult {
   const { id, capability, arguments: given } = call;
   const base = { id, capability, arguments: given, success: false, output: '', synthesized: false, startedAtMs: null };
-  return { ...base, code, error, sessionId, durationMs, ...toolCallOf(call) };
+  return { ...base, code, error, sessionId, durationMs, ...asWritten(call) };
 }
 
 /** Returns the state of an aborted loop: a call that has not ended becomes a failed result with the cause. */

@@ -78,12 +78,15 @@ function shownSteps(results: readonly CapabilityResult[], from: number): Continu
   return results
     .slice(from)
     .toReversed()
-    .map(({ capability, arguments: given, success, output, error, toolCall }, back) => {
+    .map(({ capability, arguments: given, success, output, error, toolCall, written }, back) => {
       const chars = Math.min(charsLeft, back === 0 ? LAST_STEP_CHARS : STEP_CHARS);
-      const shown = chars < 100 ? '' : clipped(success ? output : (error ?? ''), chars);
+      const result = success ? output : (error ?? '');
+      // Servers parse the arguments of a native call, so its result states those that are not JSON.
+      const isStated = toolCall !== undefined && written !== undefined;
+      const shown = chars < 100 ? '' : clipped(isStated ? `${result}; received: ${written}` : result, chars);
       charsLeft -= shown.length;
       const step = { capability, success, output: shown };
-      if (toolCall === undefined) return { ...step, arguments: clipped(JSON.stringify(given), 500) };
+      if (toolCall === undefined) return { ...step, arguments: clipped(written ?? JSON.stringify(given), 500) };
       const whole = toolCall.arguments ?? JSON.stringify(given);
       const most = Math.min(charsLeft, back === 0 ? LAST_STEP_CHARS : STEP_CHARS);
       const text = whole.length <= most ? whole : shortenedJson(given, most);

@@ -34,7 +34,7 @@ export function checkAgainstEvidence(
 ): Scores {
   const { hasDocuments, thresholds } = state;
   const input = gradingInput(state, messages, reply);
-  const grades = gradeByDefault(input);
+  const grades = gradeByDefault(input, comparedOf(evidenceIn(messages)));
   const checks = isCheckable(state, messages);
   const grounding = given.grounding === undefined ? groundingIn(state, messages, reply.answer) : given.grounding;
   const sufficiency = given.sufficiency ?? (checks && hasDocuments ? grades.sufficiency : null);

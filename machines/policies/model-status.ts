@@ -204,6 +204,13 @@ export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHung
   return after.form > 0 && before.repliesInJson !== after.repliesInJson ? 'json' : null;
 }
 
+/** Returns what the next run should know of the models: the reply forms other than the configured one that work; null if there are none. */
+export function lessonsOf(models: readonly ModelStatus[]): readonly ModelStatus[] | null {
+  const works = ({ form, repliesInJson }: ModelStatus): boolean => repliesInJson && form > 0 && form < PROSE_FORM;
+  if (!models.some(works)) return null;
+  return models.map((status) => (works(status) ? { ...NEW_MODEL, form: status.form, repliesInJson: true } : NEW_MODEL));
+}
+
 /** Returns the statuses after a call in flight was aborted at its deadline. A call without a single byte has hung. */
 export function withAborted(models: readonly ModelStatus[], call: CallInFlight | null): readonly ModelStatus[] {
   const status = call === null || call.isAlive ? undefined : models[call.model];

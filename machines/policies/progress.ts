@@ -55,7 +55,7 @@ export function initialState(input: ChainInput): ChainState {
   const messages = initialMessages(input);
   // Spreading an object before this many members is thirty times slower in V8.
   return Object.assign({}, input, {
-    models: newModels(input.fallbackModels),
+    models: input.models ?? newModels(input.fallbackModels),
     messages,
     envelope: { phase: null, content: '', operations: [] },
     received: '',
@@ -105,7 +105,7 @@ export function initialState(input: ChainInput): ChainState {
     interruption: null,
     written: null,
     answer: null,
-  } satisfies Omit<ChainState, Exclude<keyof ChainInput, 'messages'>>);
+  } satisfies Omit<ChainState, Exclude<keyof ChainInput, 'messages' | 'models'>>);
 }
 
 /**

@@ -62,7 +62,7 @@ function digitOf(digit: string): string {
 
 /**
  * Returns a word in lower case, in the plain form of its letters and digits, without marks that may be left out, invisible characters,
- * apostrophes, a possessive ending, or separators of thousands.
+ * apostrophes, a possessive ending, or separators of thousands. Decimals follow a point.
  */
 export function foldWord(word: string): string {
   if (ASCII.test(word)) return word.toLowerCase();
@@ -75,7 +75,16 @@ export function foldWord(word: string): string {
     .replace(FORM, (form) => FORMS.get(form) ?? form)
     .replace(/['’ʼ＇]s$/, '')
     .replace(APOSTROPHES, '');
-  return /^[\d.,]+$/.test(plain) ? plain.replace(/,(?=\d{3}(?!\d))/g, '') : plain;
+  return /^[\d.,]+$/.test(plain) ? plainNumber(plain) : plain;
+}
+
+/** A comma before three digits separates thousands; before any other number of digits, at the end, decimals. */
+const DECIMAL_COMMA = /^(\d{1,3}(?:\.\d{3})+|\d+),(\d{1,2}|\d{4,})$/;
+
+function plainNumber(number: string): string {
+  const [, whole, decimals] = DECIMAL_COMMA.exec(number) ?? [];
+  if (whole !== undefined) return `${whole.replaceAll('.', '')}.${decimals}`;
+  return number.replace(/,(?=\d{3}(?!\d))/g, '');
 }
 
 /** Returns the English stem (M. Porter, 1980) of a folded word in basic Latin letters; any other word unchanged. */

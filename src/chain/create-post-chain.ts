@@ -1,5 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { ModelStatus } from '../../machines/contracts/model-status.ts';
+import { lessonsOf } from '../../machines/policies/model-status.ts';
 import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import type { ForkOptions } from './journal/fork.ts';
@@ -43,11 +45,18 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   const parts = resolveOptions(options);
   const chain = createChainHost(parts, options.journals, requireResumable);
   const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
+  let lessons: readonly ModelStatus[] | null = null;
   const kept = (): JournalStore => options.journals ?? noJournals();
   return {
     run(run) {
       const { input, files } = createChainInput(run, parts);
-      return startRun(chain, input, { signal: run.signal, files, slots, host: run.host ?? null });
+      const known = lessons === null ? input : { ...input, models: lessons };
+      const started = startRun(chain, known, { signal: run.signal, files, slots, host: run.host ?? null });
+      const learn = (): void => {
+        lessons = lessonsOf(started.actor.getSnapshot().context.models) ?? lessons;
+      };
+      started.answer.then(learn, () => {});
+      return started;
     },
     resume: (runId, { signal, ...open } = {}) =>
       startInSlot(slots, signal, async () => {

@@ -335,6 +335,24 @@ describe('npm run quality', () => {
     expect(written).toHaveLength(2);
     expect([stdout, stderr, ...written].filter((text) => text.includes(key))).toEqual([]);
   });
+
+  it('states on one line why a server with several addresses cannot be reached', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    const lookup = `import dns from 'node:dns';
+      dns.lookup = (host, options, done) => done(null, ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 })));`;
+    const { code, stderr } = await quality(
+      [
+        ...['--model', 'gpt-x', '--base-url', `http://localhost:${port}/v1`, '--corpora', 'multihop', '--data', folder],
+        ...['--profiles', '', '--limit', '1', '--recordings', join(folder, 'unreachable')],
+      ],
+      { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(lookup)}` },
+    );
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^quality: loop failed at "[^"\n]*": .*ECONNREFUSED/u);
+  });
 });
 
 /** The rows of a contender, with whether each is right. */

@@ -16,7 +16,7 @@ import { changeBetween } from '../assessment.ts';
 import { checkAgainstContext, groundedConfidence, groundingIn, isSupported } from '../evidence.ts';
 import { addCost, addUsage } from '../usage.ts';
 import { type AnswerBasis, bestDraft } from './basis.ts';
-import { type Judged, limitNote, reasonsOf, ttlExhausted } from './reasons.ts';
+import { type Judged, limitNote, reachedCycleLimit, reasonsOf } from './reasons.ts';
 
 /**
  * Composes the final answer: the text that the model wrote, or else the best text of the run. Flags and reasons are computed here, so
@@ -38,7 +38,7 @@ export function composeAnswer(basis: AnswerBasis, outcome: SynthesisOutcome): Fi
     notes: [notes, whyComposed(outcome), sessionNote(basis), limitNote(basis), explanation]
       .filter((part) => part !== '')
       .join(' '),
-    ttlExhausted: ttlExhausted(basis),
+    ttlExhausted: reachedCycleLimit(basis),
     status: first?.code === 'cancelled' ? 'cancelled' : first === undefined ? 'completed' : 'degraded',
     reasons,
     grounding,

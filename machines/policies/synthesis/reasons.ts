@@ -56,10 +56,10 @@ export function reasonsOf(basis: AnswerBasis, written: SynthesisOutcome, judged:
       message: `Capabilities may be missing: the continuation decider failed: ${basis.deciderProblem}`,
     });
   for (const reason of [...missingInputs(basis), ...textReasons(basis, judged)]) note(reason);
-  if (ttlExhausted(basis) && !settledAtLimit(basis))
+  if (reachedCycleLimit(basis) && !settledAtLimit(basis))
     note({
       code: 'cycle_limit_reached',
-      message: ttlText(limits.maxCycles),
+      message: cycleLimitText(limits.maxCycles),
       cycles: material.cycles,
       limit: limits.maxCycles,
     });
@@ -166,7 +166,7 @@ const UNWRITTEN: Readonly<Record<Fallback, string>> = {
   other: 'The model could not write the final answer',
 };
 
-export function ttlExhausted(basis: AnswerBasis): boolean {
+export function reachedCycleLimit(basis: AnswerBasis): boolean {
   return ruleOf(basis) === 'cycleLimitReached' || basis.cyclesLeft === 0;
 }
 
@@ -199,7 +199,7 @@ function isUnsettled({ material, answer, interruption, mode }: AnswerBasis): boo
   return !(interruption?.kind === 'finished_by_user' && mode === 'manual');
 }
 
-function ttlText(maxCycles: number | null): string {
+function cycleLimitText(maxCycles: number | null): string {
   if (maxCycles === null) return 'All cycles were used up (TTL exhausted).';
   return `The limit of ${maxCycles} ${maxCycles === 1 ? 'cycle' : 'cycles'} was reached (TTL exhausted).`;
 }
@@ -209,7 +209,8 @@ const settledAtLimit = (basis: AnswerBasis): boolean =>
   ruleOf(basis) === 'cycleLimitReached' && basis.material.converged;
 
 /** Returns a note about a cycle limit that cut nothing off; otherwise an empty string. */
-export const limitNote = (basis: AnswerBasis): string => (settledAtLimit(basis) ? ttlText(basis.limits.maxCycles) : '');
+export const limitNote = (basis: AnswerBasis): string =>
+  settledAtLimit(basis) ? cycleLimitText(basis.limits.maxCycles) : '';
 
 /** Returns the text with a period at its end, so that sentences can follow each other. */
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -414,5 +414,6 @@ export function productOf(input: ChainInput, { models, prompts }: ChainParts, ho
 /** Returns the input of the run that an entry started. */
 export function chainInputFrom(start: RunStart): ChainInput {
   const names = Object.keys(chainInputSchema.shape) as (keyof ChainInput)[];
-  return Object.fromEntries(names.map((name) => [name, start[name]])) as unknown as ChainInput;
+  const given = names.filter((name) => start[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, start[name]])) as unknown as ChainInput;
 }

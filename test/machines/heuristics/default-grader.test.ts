@@ -34,6 +34,38 @@ describe('grounding', () => {
   });
 
   it.each([
+    ['3 May 2024', '2024-05-03'],
+    ['May 3, 2024, 10:00:00Z', '{"shipped":"2024-05-03T10:00:00Z"}'],
+    ['3rd of May, 2024', '03.05.2024'],
+    ['am 3. Mai 2024', 'On 3 May 2024.'],
+    ['le 3 mai 2024', '2024/5/3'],
+    ['el 3 de mayo de 2024', '3-May-2024'],
+    ['2024-05-31', '5/31/2024'],
+    ['31 Jan. 2024', '31/1/2024'],
+    ['3,5 million', '3.5 million'],
+    ['1.234,56 euros', '1,234.56 euros'],
+    ['0,1234 euros', '0.1234 euros'],
+  ])('[Y1] is full for a date or number that a text has in another form: %s, %s', (answer, text) => {
+    for (const [one, other] of [
+      [answer, text],
+      [text, answer],
+    ] as const)
+      expect(supportFor('When or how much?', one, texts(`It was ${other}`, 'Ferries'), 'names')).toBe(1);
+  });
+
+  it.each([
+    ['3 June 2024', '2024-05-03'],
+    ['4 May 2024', '2024-05-03'],
+    ['3 May 2024', '2024-03-05'],
+    ['5 March 2024', 'on 3 May 2024, not in March'],
+    ['3 May 2024', '05/03/2024'],
+    ['3,500 million', '3.5 million'],
+    ['35 million', '3,5 million'],
+  ])('[Y1] is low for another date or number than that of the text: %s, %s', (answer, text) => {
+    expect(supportFor('When or how much?', answer, texts(`It was ${text}`), 'names')).toBeLessThan(0.5);
+  });
+
+  it.each([
     ['Who designed it?', 'Helen Marsh of Cremona', BRIDGE],
     ['When was the Helder Bridge opened?', 'In 1933', BRIDGE],
     ['上海地铁首班车几点发车?', '北京南站', SHANGHAI],
@@ -49,6 +81,20 @@ describe('grounding', () => {
   it('[Y1] is null for a text that needs no source, and without evidence', () => {
     expect(supportFor('Write a poem about the bridge', 'O arch of iron, leap from shore to shore', BRIDGE)).toBeNull();
     expect(supportFor('Who designed it?', 'John Bradfield', [])).toBeNull();
+  });
+
+  // Oracle: the numbers of the text, and the sum and difference of the two that share a sentence and a unit.
+  it('[Y1] accepts no other number than those of a text and the sum or difference of two with its unit', () => {
+    const number = fc.integer({ min: 2, max: 60 });
+    fc.assert(
+      fc.property(number, number, number, number, (one, other, days, given) => {
+        const text = `The ferry takes ${one} hours and the train ${other} hours. The walk takes ${days} days.`;
+        const computed = one === other ? [] : [one + other, Math.abs(one - other)];
+        const accepted = [one, other, days, ...computed];
+        const support = supportFor('How long?', `Exactly ${given} hours.`, texts(text), 'names');
+        expect(support).toBe(accepted.includes(given) ? 1 : 0);
+      }),
+    );
   });
 
   // Oracle: words of six letters and more that no sentence shares have equal weights.

@@ -94,6 +94,20 @@ describe('a reported task completion', () => {
     ).toBe(false);
   });
 
+  it('[Y1] is accepted when a tool has the numbers of the answer and the request its other names', () => {
+    const tool = aMessage({ id: 't', role: 'search', content: 'weather: {"temperature": 21}' });
+    const state = asked('What is the temperature in Oslo?', { messages: [tool], hasDocuments: false });
+    const claim = (answer: string) => held(state, { answer, confidence: 0.95, taskComplete: true });
+    expect(claim('Oslo: 21 degrees')).toMatchObject({ taskComplete: true, confidence: 0.95 });
+    expect(claim('Oslo: 12 degrees')).toMatchObject({ taskComplete: true, confidence: 0.5 });
+  });
+
+  it('[Y1] is accepted for the answer to thanks', () => {
+    const state = asked('Thanks!', { messages: texts });
+    const claimed = { answer: 'You are welcome! It was a pleasure.', confidence: 0.95, taskComplete: true };
+    expect(held(state, claimed)).toMatchObject({ taskComplete: true, confidence: 0.95 });
+  });
+
   it('[Y1] is accepted from the user without a report from the model', () => {
     const turn = (id: string, role: 'user' | 'assistant', content: string) =>
       aMessage({ id, role, phase: null, content });

@@ -79,6 +79,14 @@ describe('the reasons of an answer', () => {
       },
       ['contradicted', 'not_grounded', 'low_confidence'],
     ],
+    ...([null, 'action', 'yield'] as const).map((phase): [string, Given, readonly AnswerReason['code'][]] => [
+      `only the assistant said the same earlier (phase: ${phase})`,
+      {
+        text: 'Dogs may swim in the fountain.',
+        messages: [found, aMessage({ id: 'h1', role: 'assistant', phase, content: 'Dogs may swim in the fountain.' })],
+      },
+      ['not_grounded', 'low_confidence'],
+    ]),
     [
       'a document has the number in another unit',
       {
@@ -87,6 +95,42 @@ describe('the reasons of an answer', () => {
           aMessage({ id: 'w.md#L1', role: 'search', phase: 'experience', content: 'The warranty lasts 24 months.' }),
         ],
         changes: { request: 'How long does the warranty last?' },
+      },
+      ['not_grounded', 'low_confidence'],
+    ],
+    ...[
+      'Thanks. When does the museum open?',
+      'Thanks, now the opening hours',
+      'Opening hours',
+      '谢谢，博物馆几点开门',
+    ].map((request): [string, Given, readonly AnswerReason['code'][]] => [
+      `nothing supports the answer to “${request}”`,
+      { text: 'Whenever somebody knocks.', changes: { request } },
+      ['not_grounded', 'low_confidence'],
+    ]),
+    [
+      'the answer to a greeting states what no text has',
+      { text: 'Hello! The museum was built by Napoleon in 1815.', changes: { request: 'Hello!' } },
+      ['not_grounded', 'low_confidence'],
+    ],
+    [
+      'a number is the sum of numbers of a passage that have other units',
+      { text: 'A family ticket costs 27 euros.', changes: { request: 'What does a family ticket cost?' } },
+      ['not_grounded', 'low_confidence'],
+    ],
+    [
+      'a number is the sum of numbers of two sentences',
+      {
+        text: 'Both cost 18 euros.',
+        messages: [
+          aMessage({
+            id: 'p',
+            role: 'search',
+            phase: 'experience',
+            content: 'Adults pay 12 euros. Children pay 6 euros.',
+          }),
+        ],
+        changes: { request: 'What do an adult and a child pay?' },
       },
       ['not_grounded', 'low_confidence'],
     ],
@@ -128,6 +172,32 @@ describe('the reasons of an answer', () => {
       'a calculation with numbers of the documents',
       { text: 'They cost 2 × 12 = 24 euros.', changes: { request: 'What do 2 tickets cost?' } },
     ],
+    [
+      'the sum of two numbers of a sentence with the same unit',
+      {
+        text: 'Together they pay 18 euros.',
+        messages: [
+          aMessage({
+            id: 'p',
+            role: 'search',
+            phase: 'experience',
+            content: 'Adults pay 12 euros and children 6 euros.',
+          }),
+        ],
+        changes: { request: 'What do an adult and a child pay?' },
+      },
+    ],
+    ...[
+      'Thanks!',
+      'Hello there',
+      'Vielen Dank!',
+      'Merci beaucoup',
+      'No, that is all. Thank you so much.',
+      '谢谢！',
+    ].map((request): [string, Given] => [
+      `the answer to “${request}”`,
+      { text: 'You are welcome! Tell me if you need anything else.', messages: [], changes: { request } },
+    ]),
     ['what a tool did', { text: 'Done, your table is booked.', messages: tool('{"ok":true}') }],
     ['the result of a tool', { text: 'It is 21 degrees.', messages: tool('{"temperature": 21, "unit": "degrees"}') }],
     ['an answer without documents', { text: WRONG, messages: [], changes: { hasDocuments: false } }],

@@ -47,10 +47,14 @@ describe.each(DIALECTS)('the schema of a reply, over %s', (_, wire, create) => {
         return inner.stream(request, options);
       },
     };
-    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model }).run({ request: 'Why is the sky blue?' });
-    const { status } = await run.answer;
-    expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
-    return { status, run, sent: sent('confidence') };
+    const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model });
+    const runOnce = async () => {
+      const run = chain.run({ request: 'Why is the sky blue?' });
+      const { status } = await run.answer;
+      expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
+      return { status, run, sent: sent('confidence') };
+    };
+    return { ...(await runOnce()), runOnce, chain };
   }
 
   it('is sent once per call, as a parameter', async () => {
@@ -63,12 +67,22 @@ describe.each(DIALECTS)('the schema of a reply, over %s', (_, wire, create) => {
     ['prose', 'Light scatters.'],
     ['other members', '{"result":"Light scatters."}'],
     ['other types', '{"action":{"response":"Light scatters.","confidence":"high","calls":"none"}}'],
-  ])('[A9] is stated in words after a reply that ignores it (%s), and the run remembers that', async (_case, other) => {
-    const { status, sent, run } = await runOn(inWords, other);
-    expect(status).toBe('completed');
-    expect(sent).toEqual([['parameter', ''], ...Array(7).fill(['', 'words'])]);
-    expect(entriesOf(run, 'model-status').map(({ change }) => change)).toEqual(['without_json', 'json']);
-  });
+  ])(
+    '[A9] is stated in words after a reply that ignores it (%s), and the chain remembers that',
+    async (_case, other) => {
+      const { status, sent, run, runOnce, chain } = await runOn(inWords, other);
+      expect(status).toBe('completed');
+      expect(sent).toEqual([['parameter', ''], ...Array(7).fill(['', 'words'])]);
+      expect(entriesOf(run, 'model-status').map(({ change }) => change)).toEqual(['without_json', 'json']);
+      const later = await runOnce();
+      expect(later.status).toBe('completed');
+      expect(later.sent.slice(sent.length)).toEqual(Array(7).fill(['', 'words']));
+      expect(entriesOf(later.run, 'model-status')).toEqual([]);
+      const [{ seq: at = 0 } = {}] = entriesOf(later.run, 'decision');
+      const fork = await chain.fork(later.run.journal, { at, set: { 'thresholds.confidence': 0.1 } });
+      expect((await fork.answer).status).toBe('completed');
+    },
+  );
 
   it('stays a parameter after a reply that only breaks a rule', async () => {
     const tired = JSON.stringify({ action: { ...replies.action, confidence: 7 } });

@@ -6,7 +6,7 @@ import { requestDigest } from '../../../../src/chain/prompts/request-digest.ts';
 import { aiSdkModel } from '../../../../src/entries/ai-sdk.ts';
 import { createCapabilityLoop, createPostChain, replay } from '../../../../src/entries/index.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
-import { type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
+import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { chatServer, streaming } from '../../../support/chat-server.ts';
@@ -148,4 +148,55 @@ describe('the prompt of a loop that the model continues', () => {
     expect(last.map(({ role }) => role)).toEqual(['system', 'user']);
     expect(last[1]?.content).toContain('It rains in Oslo.');
   });
+
+  const wrote = (capability: string, given: string) => ({
+    response: '',
+    confidence: 0.2,
+    calls: [{ capability, arguments: given }],
+  });
+
+  it.each<[string, boolean, ScriptEntry, string, RegExp]>([
+    ['unknown name, in words', false, wrote('the forecast', '{"city":"Bergen"}'), '{"city":"Bergen"}', /unknown/],
+    ['misfit, in words', false, wrote('the weather', '{"city":7}'), '{"city":7}', /city: /],
+    ['not JSON, in words', false, wrote('the weather', '{"city":"Ber'), '{"city":"Ber', /must be a JSON object/],
+    ['misfit, native', true, call(7), '{"city":7}', /city: /],
+    [
+      'not JSON, native',
+      true,
+      { toolCall: '{"city":"Ber', name: 'the weather' },
+      '{"city":"Ber',
+      /must be a JSON object/,
+    ],
+  ])(
+    '[R5] has its first call if that was invalid, and the error: %s',
+    async (_, nativeTools, action, given, problem) => {
+      const done = { done: true, finalOutput: null, next: [] };
+      const unsure = (request: { readonly task: string }) => ({
+        ...replies.yield,
+        confidence: 0.5,
+        answer: request.task,
+        taskComplete: false,
+        proposedPhase: 'action',
+      });
+      const model = scriptedModel(
+        { action: [action], continuation: always(done), yield: [unsure, always({ ...replies.yield })] },
+        { nativeTools, otherwise: replies },
+      );
+      const chain = createPostChain({
+        profile: ONE_CALL_PER_PHASE,
+        model,
+        capabilities: [weather],
+        continuation: 'model',
+      });
+      await chain.run({ request: 'Do I need an umbrella?' }).answer;
+      const { turns = [] } = model.calls.find(({ task }) => task === 'continuation') ?? {};
+      const shown = turns
+        .slice(1)
+        .map(({ content, toolCalls = [] }) => content + toolCalls.map((one) => one.arguments))
+        .join('\n');
+      expect(shown).toContain(given);
+      expect(shown).toMatch(problem);
+      expect(turns.at(-1)?.role).toBe(nativeTools ? 'tool' : 'user');
+    },
+  );
 });

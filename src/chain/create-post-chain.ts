@@ -4,7 +4,7 @@ import type { ModelStatus } from '../../machines/contracts/model-status.ts';
 import { lessonsOf } from '../../machines/policies/model-status.ts';
 import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
-import type { ForkOptions } from './journal/fork.ts';
+import { type ForkOptions, forkRun } from './journal/fork.ts';
 import type { JournalStore } from './journal/journal-format.ts';
 import { requireResumable, resumeRun } from './journal/resume.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
@@ -65,7 +65,6 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
       }),
     fork: async (run, how) =>
       startInSlot(slots, how.signal, async () => {
-        const { forkRun } = await import('./journal/fork.ts');
         return forkRun(chain, typeof run === 'string' ? await entriesOf(kept().read(run)) : run, how);
       }),
   };

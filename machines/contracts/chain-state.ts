@@ -4,10 +4,10 @@ import { attachmentSchema } from './attachment.ts';
 import { type CallInFlight, type EarlyReply, somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
 import { capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
 import {
-  approvalSchema,
   type ContextDocument,
   type ContextMeasures,
   type ContextOperation,
+  consentForSchema,
   consentSchema,
   type Envelope,
 } from './context.ts';
@@ -73,7 +73,7 @@ export const chainInputSchema = z.object({
   sessionId: z.nullable(z.string()),
   /** Who decides about operations that need consent, and which these are. */
   consent: consentSchema,
-  approval: approvalSchema,
+  consentFor: consentForSchema,
   /** Prices in `currency` of the first model and its fallbacks, in order; null if unknown. */
   prices: z.readonly(z.array(z.nullable(z.readonly(priceSchema)))),
   currency: z.nullable(z.string()),

@@ -325,7 +325,7 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   policies: {},
   sessionId: null,
   consent: 'ask',
-  approval: 'user-content',
+  consentFor: 'user-content',
   prices: [],
   maxOutputTokens: [],
   currency: null,

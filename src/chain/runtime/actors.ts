@@ -12,9 +12,9 @@ import { type chainMachine, createChainMachine } from '../../../machines/chain/c
 import { chainGuards } from '../../../machines/chain/guards.ts';
 import type { ArgumentsCheck, CapabilityResult, CapabilityRunResult } from '../../../machines/contracts/capability.ts';
 import type {
-  Approval,
   CompareAnswersInput,
   Consent,
+  ConsentFor,
   ContextMeasures,
   MeasureContextInput,
 } from '../../../machines/contracts/context.ts';
@@ -73,7 +73,7 @@ export interface ChainParts extends Omit<ActorParts, 'scopeOf'> {
   readonly thresholds: Thresholds;
   readonly profile: Profile;
   readonly consent: Consent;
-  readonly approval: Approval;
+  readonly consentFor: ConsentFor;
   readonly prices: PriceTable | null;
   readonly newRunId: () => string;
   readonly instructions: string | null;

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Approval, approvalSchema, type Consent, consentSchema } from '../../../machines/contracts/context.ts';
+import { type Consent, type ConsentFor, consentForSchema, consentSchema } from '../../../machines/contracts/context.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import { type ChatModel, type EmbeddingModel, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
@@ -64,7 +64,7 @@ export interface PostChainOptions {
    */
   readonly consent?: Consent;
   /** Which operations need consent: those on the user's messages (`user-content`, the default), or on `all` messages. */
-  readonly approval?: Approval;
+  readonly consentFor?: ConsentFor;
   /** How models reply: JSON text (the default), the arguments of a tool call, or a JSON object without a schema in the request. */
   readonly replyForm?: ReplyForm;
   /**
@@ -120,7 +120,7 @@ const optionsSchema = z.strictObject({
   limits: z.prefault(limitsSchema, {}),
   thresholds: z.prefault(thresholdsSchema, {}),
   consent: z.optional(consentSchema),
-  approval: z.optional(approvalSchema),
+  consentFor: z.optional(consentForSchema),
   replyForm: z.optional(z.enum(REPLY_FORMS)),
   policy: z.optional(z.looseObject({})),
   instructions: z.optional(instructionsSchema),
@@ -211,7 +211,7 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     models,
     instructions,
     consent: options.consent ?? 'keep',
-    approval: options.approval ?? 'user-content',
+    consentFor: options.consentFor ?? 'user-content',
     replyForm: options.replyForm ?? 'text',
     policies,
     prompts: used,

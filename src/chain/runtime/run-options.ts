@@ -113,7 +113,7 @@ export function createChainInput(
   parts: ChainParts,
 ): { readonly input: ChainInput; readonly files: readonly AttachedFile[] } {
   const { clock, models, capabilities, continuation, passages, embeddings, prices, limits, thresholds } = parts;
-  const { consent, approval, policies, grader, profile } = parts;
+  const { consent, consentFor, policies, grader, profile } = parts;
   const { request, history, messages, mode, startAt, sessionId, ...own } = parseRunOptions(run);
   const files = distinctFiles([...history.flatMap((turn) => turn.files), ...request.files]);
   requireAcceptingModel(models, files);
@@ -140,7 +140,7 @@ export function createChainInput(
     policies: policies.numbers,
     sessionId,
     consent,
-    approval,
+    consentFor,
     ...pricesOf(models, prices),
     maxOutputTokens: models.map(({ maxOutputTokens, contextWindowTokens }) =>
       Math.min(maxOutputTokens ?? contextWindowTokens, contextWindowTokens),

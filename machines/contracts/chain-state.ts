@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { ActionState } from './action-state.ts';
 import { attachmentSchema } from './attachment.ts';
 import { type CallInFlight, type EarlyReply, somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
-import { capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
+import { approverSchema, capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
 import {
   type ContextDocument,
   type ContextMeasures,
@@ -67,6 +67,8 @@ export const chainInputSchema = z.object({
   capabilities: z.readonly(z.array(z.readonly(capabilityDescriptorSchema))),
   /** Who decides whether the capability loop continues after a round of calls. */
   continuation: deciderKindSchema,
+  /** Who approves calls of capabilities that need it. */
+  approver: approverSchema,
   /** The numbers of the retry policy by task; they replace those of `limits`. */
   policies: z.record(z.string(), somePolicyNumbersSchema),
   /** The session of the request; null without one. */

@@ -326,6 +326,7 @@ export const aChainInput = (changes: Partial<ChainInput> = {}): ChainInput => ({
   sessionId: null,
   consent: 'ask',
   consentFor: 'user-content',
+  approver: 'user',
   prices: [],
   maxOutputTokens: [],
   currency: null,

@@ -17,7 +17,7 @@ import { createRegistry } from '../../tools/registry.ts';
 import type { JournalStore } from '../journal/journal-format.ts';
 import type { Prompt, PromptInputs } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
-import { type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
+import { type ApprovingFunction, type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
 import { type AnswerGrader, functionGrader, type Grader, modelGrader } from './answer-grader.ts';
 import { CONTINUATION_VARIABLE, type ContinuationOption, continuationFromEnv } from './decider.ts';
 import { combineInstructions, instructionsSchema } from './instructions.ts';
@@ -56,6 +56,14 @@ export interface PostChainOptions {
    * call more, as in an agent loop. A function decides itself. The default is the environment variable `POSTCHAIN_CONTINUATION`, or `none`.
    */
   readonly continuation?: ContinuationOption;
+  /** Whether capabilities (tools) that do not say need approval before each call: `never` (the default) or `always`. */
+  readonly approval?: 'always' | 'never';
+  /**
+   * Decides about calls that need approval, in place of the user: `{ decision: 'approve' }`, with `arguments` if other ones are to be used,
+   * or `{ decision: 'deny', reason }`. A call is denied if the function throws or takes longer than `limits.capabilityMs`. Without it, the run
+   * emits `approval-asked` and waits for `approval.given`.
+   */
+  readonly approve?: ApprovingFunction;
   readonly limits?: z.input<typeof limitsSchema>;
   readonly thresholds?: z.input<typeof thresholdsSchema>;
   /**
@@ -116,6 +124,8 @@ const optionsSchema = z.strictObject({
     ),
   ),
   continuation: z.optional(z.custom(isContinuation, 'expected "none", "model" or a function')),
+  approval: z.optional(z.enum(['always', 'never'])),
+  approve: z.optional(functionSchema),
   profile: z.optional(profileOptionSchema),
   limits: z.prefault(limitsSchema, {}),
   thresholds: z.prefault(thresholdsSchema, {}),
@@ -221,6 +231,8 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     grader: graderOf(options, { prompt: used.grading, policy: policies.grading }),
     capabilities: createRegistry(options.capabilities ?? []),
     continuation: options.continuation ?? continuationFromEnv(nodeProcess?.env ?? {}, warnOnce),
+    approval: options.approval ?? 'never',
+    approve: options.approve ?? null,
     sessions: options.sessions ?? memorySessions(),
     whenJournalFails: options.whenJournalFails ?? 'continue',
   };

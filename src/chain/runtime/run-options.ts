@@ -124,7 +124,7 @@ export function createChainInput(
       'invalid_option',
       `clock: expected now() to return milliseconds since the epoch; received ${startedAtMs}.`,
     );
-  const input = {
+  const input: ChainInput = {
     limits,
     thresholds,
     profile,
@@ -137,6 +137,7 @@ export function createChainInput(
     fallbackModels: models.length - 1,
     capabilities: capabilities.descriptors,
     continuation: deciderKind(continuation),
+    approver: parts.approve === null ? 'user' : 'program',
     policies: policies.numbers,
     sessionId,
     consent,

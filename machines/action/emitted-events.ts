@@ -48,7 +48,8 @@ export const actionEmittedEvents = {
 export function approvalQuestions(state: ActionState): readonly ActionEmittedEvent[] {
   return pendingCalls(state).map((call) => {
     const { questionId, digest, reason } = call.approval;
-    const { capability, arguments: given } = call;
+    const { capability } = call;
+    const given = call.arguments as Asked['arguments'];
     const problem = reason || null;
     const index = resultIndex(state, call);
     return { type: 'approval-asked', questionId, digest, capability, arguments: given, index, problem };
@@ -68,6 +69,7 @@ export function approvalDecisions(before: ActionState, after: ActionState): read
   });
 }
 
+type Asked = Extract<ActionEmittedEvent, { type: 'approval-asked' }>;
 type Resolved = Extract<ActionEmittedEvent, { type: 'approval-resolved' }>;
 
 function decision(

@@ -232,7 +232,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     questionId: z.string(),
     digest: z.string(),
     capability: z.string(),
-    arguments: z.record(z.string(), z.unknown()),
+    arguments: z.record(z.string(), z.json()),
     index: z.int(),
     problem: z.nullable(z.string()),
   }),

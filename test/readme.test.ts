@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { format } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { actionMachine } from '../machines/action/action.machine.ts';
 import { attemptMachine } from '../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../machines/chain/chain.machine.ts';
 import { attemptPolicySchema } from '../machines/contracts/attempt.ts';
@@ -14,7 +13,6 @@ import { mermaid } from '../src/durable/charts/mermaid.ts';
 const pictures = [
   { page: 'README.md', mark: 'chart', picture: mermaid(chartOf(chainMachine), { depth: 2 }) },
   { page: 'docs/structured-output.md', mark: 'chart: attempt', picture: mermaid(chartOf(attemptMachine)) },
-  { page: 'docs/capability-loop.md', mark: 'chart: action', picture: mermaid(chartOf(actionMachine), { depth: 1 }) },
 ];
 const pages = [
   'README.md',

@@ -1,7 +1,16 @@
+import type { ActionState } from '../contracts/action-state.ts';
+import type { CapabilityCall } from '../contracts/capability.ts';
+import { approvalRequests, editsToValidate } from '../policies/approvals.ts';
 import { callInput, callsOfStep } from '../policies/capability-loop.ts';
 import { actionAttempt, continuationAttempt } from '../policies/continuation.ts';
 import type { ActionActors } from './actors.ts';
 import { actionOutcome, actionSetup, initialActionState } from './setup.ts';
+
+const validationInput = ({ capabilityMs, sessionId }: ActionState, calls: readonly CapabilityCall[]) => ({
+  calls,
+  sessionId,
+  timeoutMs: capabilityMs,
+});
 
 /** A slot runs one call of a step after another, until no call waits. */
 const slot = (number: 1 | 2 | 3 | 4) =>
@@ -61,7 +70,7 @@ const slot = (number: 1 | 2 | 3 | 4) =>
 
 /**
  * The bounded capability loop of a request. It runs in the chain or on its own: classify once → resolve → validate the
- * arguments → execute → continue? The model is asked once for an answer and the capabilities to run. After that, the continuation
+ * arguments → approve → execute → continue? The model is asked once for an answer and the capabilities to run. After that, the continuation
  * decider chooses each step, for at most `maxContinuations` runs. In a chain, a later Action of the same run continues the
  * loop of the earlier one: it reuses the classification, and its runs count toward the same limit.
  */
@@ -74,6 +83,7 @@ export const actionMachine = actionSetup.createMachine({
   on: {
     'usage.reported': { actions: [{ type: 'assignUsageInFlight', params: ({ event }) => event }, 'reportUsage'] },
     'models.learned': { actions: [{ type: 'assignModels', params: ({ event }) => event }, 'reportModels'] },
+    'approval.given': { actions: { type: 'emitApprovalRefused', params: ({ event }) => event } },
   },
   states: {
     beginning: {
@@ -142,11 +152,11 @@ export const actionMachine = actionSetup.createMachine({
       description: 'The arguments of each call are validated against the schema of its capability.',
       invoke: {
         src: 'validateArguments',
-        input: ({ context }) => ({ calls: callsOfStep(context), timeoutMs: context.capabilityMs }),
+        input: ({ context }) => validationInput(context, callsOfStep(context)),
         onDone: [
           {
             guard: { type: 'argumentsFit', params: ({ event }) => ({ checks: event.output }) },
-            target: 'calling',
+            target: 'approving',
             actions: { type: 'beginStep', params: ({ event }) => ({ checks: event.output }) },
           },
           {
@@ -160,6 +170,59 @@ export const actionMachine = actionSetup.createMachine({
         onError: { target: 'rejecting', actions: { type: 'recordSchemaError', params: ({ event }) => event } },
       },
       after: { schemaDeadline: { target: 'rejecting', actions: 'recordSchemaTimeout' } },
+    },
+    approving: {
+      description: 'Does a call need approval? Who decides? Are edited arguments still to be validated?',
+      always: [
+        { guard: 'programApproves', target: 'askingProgram' },
+        { guard: 'approvalPending', target: 'awaitingApproval' },
+        { guard: 'editsPending', target: 'validatingEdits' },
+        { target: 'calling' },
+      ],
+    },
+    awaitingApproval: {
+      description: 'Asks the user about all calls that need approval. The user decides about one after another.',
+      entry: ['askForApproval', 'startApprovalDeadline', 'reportProgress'],
+      exit: 'stopApprovalDeadline',
+      always: { guard: 'allAnswered', target: 'approving' },
+      on: {
+        'approval.given': [
+          {
+            guard: { type: 'approvalFits', params: ({ event }) => event },
+            actions: [{ type: 'answerApproval', params: ({ event }) => event }, 'reportProgress'],
+          },
+          { actions: { type: 'emitApprovalRefused', params: ({ event }) => event } },
+        ],
+        'approval.expired': { actions: ['timeOutApprovals', 'reportProgress'] },
+      },
+    },
+    askingProgram: {
+      description:
+        'The program’s function decides about all calls that need approval. Without a decision, they are denied.',
+      invoke: {
+        src: 'approveCalls',
+        input: ({ context }) => approvalRequests(context),
+        onDone: {
+          target: 'approving',
+          actions: { type: 'answerByProgram', params: ({ event }) => ({ answers: event.output }) },
+        },
+        onError: { target: 'approving', actions: { type: 'denyByError', params: ({ event }) => event } },
+      },
+      after: { schemaDeadline: { target: 'approving', actions: 'denyAtTimeout' } },
+    },
+    validatingEdits: {
+      description:
+        'Edited arguments are validated like those of the model. If they are invalid, the user is asked again.',
+      invoke: {
+        src: 'validateArguments',
+        input: ({ context }) => validationInput(context, editsToValidate(context)),
+        onDone: {
+          target: 'approving',
+          actions: { type: 'applyEdits', params: ({ event }) => ({ checks: event.output }) },
+        },
+        onError: { target: 'approving', actions: { type: 'rejectEdits', params: ({ event }) => event } },
+      },
+      after: { schemaDeadline: { target: 'approving', actions: 'rejectLateEdits' } },
     },
     rejecting: {
       description:

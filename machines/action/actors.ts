@@ -1,6 +1,12 @@
 import type { PromiseActorLogic } from 'xstate';
 import type { attemptMachine } from '../attempt/attempt.machine.ts';
-import type { ArgumentsCheck, CapabilityCall, CapabilityResult, CapabilityRunResult } from '../contracts/capability.ts';
+import type {
+  ApprovalAnswer,
+  ArgumentsCheck,
+  CapabilityCall,
+  CapabilityResult,
+  CapabilityRunResult,
+} from '../contracts/capability.ts';
 import type { ActionReply } from '../contracts/phase-io.ts';
 import { missingActor } from '../missing-actor.ts';
 
@@ -17,7 +23,24 @@ export interface ExecuteCapabilityInput {
 
 export interface ValidateArgumentsInput {
   readonly calls: readonly CapabilityCall[];
-  /** The time limit of each call's schema. */
+  readonly sessionId: string | null;
+  /** The time limit of each call's schema and of the question whether it needs approval. */
+  readonly timeoutMs: number;
+}
+
+/** A call that needs approval, as the program's function sees it. */
+export interface ApprovalRequest {
+  readonly capability: string;
+  /** The validated arguments. */
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly digest: string;
+  readonly questionId: string;
+  readonly sessionId: string | null;
+}
+
+export interface ApproveCallsInput {
+  readonly calls: readonly ApprovalRequest[];
+  /** The time limit of each decision. */
   readonly timeoutMs: number;
 }
 
@@ -38,9 +61,11 @@ export type ActionActors = {
   /**
    * Parses the arguments of each call and validates them against the schema of its capability. Returns them as parsed, in order:
    * transformations in the schema happen when the capability runs. Does not reject for invalid arguments, or for a schema that takes
-   * longer than `timeoutMs`.
+   * longer than `timeoutMs`. `needsApproval` is true if that cannot be found out.
    */
   readonly validateArguments: PromiseActorLogic<readonly ArgumentsCheck[], ValidateArgumentsInput>;
+  /** Asks the program's function about each call. A call without an answer is denied, and so are all if it rejects. */
+  readonly approveCalls: PromiseActorLogic<readonly ApprovalAnswer[], ApproveCallsInput>;
   /** Runs a capability. Its errors come back as `success: false`; only a bug rejects. */
   readonly executeCapability: PromiseActorLogic<CapabilityRunResult, ExecuteCapabilityInput>;
   /** Asks the user's function. Its reply is validated; a rejection or an invalid reply ends the loop with the last result. */
@@ -50,6 +75,7 @@ export type ActionActors = {
 export const missingActionActors: ActionActors = {
   attempt: missingActor('attempt'),
   validateArguments: missingActor('validateArguments'),
+  approveCalls: missingActor('approveCalls'),
   executeCapability: missingActor('executeCapability'),
   decideContinuation: missingActor('decideContinuation'),
 };

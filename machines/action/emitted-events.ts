@@ -1,10 +1,21 @@
 import type { ActionState, StepCall } from '../contracts/action-state.ts';
+import type { ApprovalAnswer } from '../contracts/capability.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
+import { type AskedCall, approvalRefusal, pendingCalls } from '../policies/approvals.ts';
 import { abortLoop, abortStep, callIn, continuationLimitReached, resultIndex } from '../policies/capability-loop.ts';
 
 export type ActionEmittedEvent = Extract<
   EmittedEvent,
-  { type: 'capability-start' | 'capability-end' | 'continuation' | 'capability-stop' }
+  {
+    type:
+      | 'approval-asked'
+      | 'approval-resolved'
+      | 'answer-refused'
+      | 'capability-start'
+      | 'capability-end'
+      | 'continuation'
+      | 'capability-stop';
+  }
 >;
 
 export const actionEmittedEvents = {
@@ -32,6 +43,67 @@ export const actionEmittedEvents = {
     problem: problem?.message ?? null,
   }),
 };
+
+/** Returns the questions that wait for an answer. */
+export function approvalQuestions(state: ActionState): readonly ActionEmittedEvent[] {
+  return pendingCalls(state).map((call) => {
+    const { questionId, digest, reason } = call.approval;
+    const { capability } = call;
+    const given = call.arguments as Asked['arguments'];
+    const problem = reason || null;
+    const index = resultIndex(state, call);
+    return { type: 'approval-asked', questionId, digest, capability, arguments: given, index, problem };
+  });
+}
+
+/** Returns the decisions between two states of a step. */
+export function approvalDecisions(before: ActionState, after: ActionState): readonly ActionEmittedEvent[] {
+  return before.step.flatMap((call, at) => {
+    const now = after.step[at];
+    if (call.approval === undefined || now?.approval === undefined || now.approval === call.approval) return [];
+    const asked = call as AskedCall;
+    const { state, questionId, by, reason } = now.approval;
+    if (questionId !== asked.approval.questionId) return decision(before, asked, 'invalid', 'user', reason);
+    if (state === 'pending' || state === 'editing' || by === null) return [];
+    return decision(after, now as AskedCall, state, by, reason);
+  });
+}
+
+type Asked = Extract<ActionEmittedEvent, { type: 'approval-asked' }>;
+type Resolved = Extract<ActionEmittedEvent, { type: 'approval-resolved' }>;
+
+function decision(
+  state: ActionState,
+  call: AskedCall,
+  decision: Resolved['decision'],
+  by: Resolved['by'],
+  reason: string,
+): Resolved {
+  const { questionId, digest, original = null } = call.approval;
+  const { capability, arguments: given } = call;
+  const index = resultIndex(state, call);
+  return {
+    type: 'approval-resolved',
+    questionId,
+    digest,
+    capability,
+    arguments: given,
+    original,
+    index,
+    decision,
+    by,
+    reason,
+  };
+}
+
+/** Returns the event that explains why an answer changed nothing. */
+export function refusedApproval(state: ActionState, answer: ApprovalAnswer): ActionEmittedEvent {
+  // A program is asked no question that has an id.
+  const isUser = state.approver === 'user';
+  const question = isUser ? (pendingCalls(state)[0]?.approval.questionId ?? null) : null;
+  const reason = (isUser && approvalRefusal(state, answer)) || 'no_question';
+  return { type: 'answer-refused', event: 'approval.given', questionId: answer.questionId || null, question, reason };
+}
 
 /** Returns the ends of the calls of the step that have a result and are selected. */
 export function callEnds(

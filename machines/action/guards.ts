@@ -1,5 +1,7 @@
 import type { ActionState } from '../contracts/action-state.ts';
+import type { ApprovalAnswer } from '../contracts/capability.ts';
 import type { GuardResult } from '../contracts/decision.ts';
+import { approvalFits, approvalPending, editsPending, programApproves } from '../policies/approvals.ts';
 import {
   callsLeftOver,
   callWaits,
@@ -29,6 +31,14 @@ export const actionGuards = {
   nothingToRun: ({ context }: Args): GuardResult => nothingToRun(context),
   nextStepInvalid: ({ context }: Args): GuardResult => nextStepInvalid(context),
   sameCallRepeated: ({ context }: Args): GuardResult => sameCallRepeated(context),
+  programApproves: ({ context }: Args): GuardResult => programApproves(context),
+  approvalPending: ({ context }: Args): GuardResult => approvalPending(context),
+  allAnswered: ({ context }: Args): GuardResult => {
+    const { holds, inputs } = approvalPending(context);
+    return { holds: !holds, inputs };
+  },
+  approvalFits: ({ context }: Args, answer: ApprovalAnswer): GuardResult => approvalFits(context, answer),
+  editsPending: ({ context }: Args): GuardResult => editsPending(context),
   callWaits: ({ context }: Args, { slot }: { readonly slot: number }): GuardResult => callWaits(context, slot),
   callsLeftOver: ({ context }: Args): GuardResult => callsLeftOver(context),
   isFirstStep: ({ context }: Args): GuardResult => isFirstStep(context),

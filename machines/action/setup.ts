@@ -1,10 +1,12 @@
-import { assign, emit, enqueueActions, setup } from 'xstate';
+import { assign, cancel, emit, enqueueActions, setup } from 'xstate';
 import type { ActionInput, ActionState, LoopReport } from '../contracts/action-state.ts';
 import type { AttemptOutcome, ModelsReport, UsageReport } from '../contracts/attempt.ts';
-import type { ArgumentsCheck, CapabilityRunResult, StopReason } from '../contracts/capability.ts';
+import type { ApprovalAnswer, ArgumentsCheck, CapabilityRunResult, StopReason } from '../contracts/capability.ts';
+import type { ApprovalGiven } from '../contracts/events.ts';
 import { newModels } from '../contracts/model-status.ts';
 import type { ActionReply } from '../contracts/phase-io.ts';
 import { guardsOf } from '../guards.ts';
+import { answerApproval, answerByProgram, applyEdits, timeOutApprovals } from '../policies/approvals.ts';
 import {
   beginStep,
   callIn,
@@ -26,7 +28,14 @@ import { unexpectedFailure } from '../policies/failures.ts';
 import { newExecution } from '../policies/retry.ts';
 import { addUsage, NOTHING_USED, usageSoFar } from '../policies/usage.ts';
 import { missingActionActors } from './actors.ts';
-import { type ActionEmittedEvent, actionEmittedEvents, callEnds } from './emitted-events.ts';
+import {
+  type ActionEmittedEvent,
+  actionEmittedEvents,
+  approvalDecisions,
+  approvalQuestions,
+  callEnds,
+  refusedApproval,
+} from './emitted-events.ts';
 import { actionGuards } from './guards.ts';
 
 type Thrown = { readonly error: unknown };
@@ -45,6 +54,7 @@ export function initialActionState({ earlier, ...input }: ActionInput): ActionSt
     prose: earlier?.prose ?? false,
     step: [],
     requested: requestedBefore(earlier?.results ?? []),
+    asked: 0,
     begun: earlier?.runs ?? 0,
     runs: earlier?.runs ?? 0,
     results: earlier?.results ?? [],
@@ -69,7 +79,7 @@ const base = setup({
     context: {} as ActionState,
     input: {} as ActionInput,
     output: {} as AttemptOutcome,
-    events: {} as UsageReport | ModelsReport,
+    events: {} as UsageReport | ModelsReport | ApprovalGiven | { readonly type: 'approval.expired' },
     emitted: {} as ActionEmittedEvent,
   },
   actors: missingActionActors,
@@ -85,6 +95,25 @@ const base = setup({
     schemaDeadline: ({ context }) => schemaMs(context),
   },
 });
+
+interface Enqueuer {
+  readonly context: ActionState;
+  readonly enqueue: {
+    readonly assign: (changes: Partial<ActionState>) => void;
+    readonly emit: (event: ActionEmittedEvent) => void;
+  };
+}
+
+/** Returns an `enqueueActions` callback that assigns the decisions of a policy and emits them. */
+function decideApprovals<Params>(decide: (state: ActionState, params: Params) => Partial<ActionState>) {
+  return ({ context, enqueue }: Enqueuer, params: Params): void => {
+    const changes = decide(context, params);
+    enqueue.assign(changes);
+    for (const event of approvalDecisions(context, { ...context, ...changes })) enqueue.emit(event);
+  };
+}
+
+const APPROVAL_DEADLINE = 'approvalDeadline';
 
 export const actionSetup = base.extend({
   actions: {
@@ -128,6 +157,37 @@ export const actionSetup = base.extend({
         message: `the schema did not validate the arguments within ${context.capabilityMs} ms`,
       },
     })),
+    askForApproval: enqueueActions(({ context, enqueue }) => {
+      for (const question of approvalQuestions(context)) enqueue.emit(question);
+    }),
+    startApprovalDeadline: enqueueActions(({ context: { approvalMs }, enqueue }) => {
+      if (approvalMs !== null)
+        enqueue.raise({ type: 'approval.expired' }, { id: APPROVAL_DEADLINE, delay: approvalMs });
+    }),
+    stopApprovalDeadline: cancel(APPROVAL_DEADLINE),
+    answerApproval: enqueueActions(decideApprovals(answerApproval)),
+    emitApprovalRefused: emit(({ context }, answer: ApprovalAnswer) => refusedApproval(context, answer)),
+    timeOutApprovals: enqueueActions(decideApprovals(timeOutApprovals)),
+    answerByProgram: enqueueActions(
+      decideApprovals((state, { answers }: { answers: readonly ApprovalAnswer[] }) =>
+        answerByProgram(state, answers, 'approve() gave no decision'),
+      ),
+    ),
+    denyByError: enqueueActions(
+      decideApprovals((state, { error }: Thrown) => answerByProgram(state, [], unexpectedFailure(error).message)),
+    ),
+    denyAtTimeout: enqueueActions(
+      decideApprovals((state) =>
+        answerByProgram(state, [], `approve() did not decide within ${state.capabilityMs} ms`),
+      ),
+    ),
+    applyEdits: enqueueActions(decideApprovals((state, { checks }: Checks) => applyEdits(state, checks))),
+    rejectEdits: enqueueActions(
+      decideApprovals((state, { error }: Thrown) => applyEdits(state, [], unexpectedFailure(error).message)),
+    ),
+    rejectLateEdits: enqueueActions(
+      decideApprovals((state) => applyEdits(state, [], `the schema did not finish within ${state.capabilityMs} ms`)),
+    ),
     clearStep: assign({ calls: [], problem: null }),
     endInvalidCalls: assign(({ context }) => ({
       calls: [],

@@ -25,6 +25,7 @@ export const chainMachine = chainSetup.createMachine({
     'context.overruled': { actions: { type: 'overruleContext', params: ({ event }) => event } },
     'context.undone': { actions: { type: 'undoOperation', params: ({ event }) => event } },
     'loop.progressed': { actions: { type: 'assignLoopInFlight', params: ({ event }) => event } },
+    'approval.given': { actions: { type: 'emitAnswerRefused', params: ({ event }) => event } },
     'consent.given': { actions: { type: 'emitAnswerRefused', params: ({ event }) => event } },
     'run.directed': { actions: { type: 'emitAnswerRefused', params: ({ event }) => event } },
     'run.finished': { actions: { type: 'emitAnswerRefused', params: ({ event }) => event } },
@@ -38,10 +39,9 @@ export const chainMachine = chainSetup.createMachine({
         target: 'synthesizing',
         actions: { type: 'interruptRun', params: { kind: 'budget' } },
       },
-      after: {
-        runDeadline: { target: 'synthesizing', actions: { type: 'interruptRun', params: { kind: 'deadline' } } },
-      },
+      entry: 'startRunDeadline',
       on: {
+        'run.expired': { target: 'synthesizing', actions: { type: 'interruptRun', params: { kind: 'deadline' } } },
         'xstate.done.actor.search': { actions: { type: 'assignFound', params: ({ event }) => event.output } },
         'xstate.error.actor.search': { actions: { type: 'assignSearchError', params: ({ event }) => event } },
         'xstate.done.actor.early': { actions: { type: 'assignEarly', params: ({ event }) => event.output } },
@@ -74,7 +74,7 @@ export const chainMachine = chainSetup.createMachine({
           { actions: { type: 'emitDirectionRefused', params: ({ event }) => event } },
         ],
       },
-      exit: ['stopSearch', 'discardEarly'],
+      exit: ['stopSearch', 'discardEarly', 'stopRunDeadline'],
       states: {
         beginning: {
           description: 'Does the request belong to a session that must be recalled?',
@@ -142,6 +142,7 @@ export const chainMachine = chainSetup.createMachine({
               description: 'The model answers from the context, and the capabilities that it calls run.',
               invoke: {
                 src: 'action',
+                id: 'action',
                 input: ({ context }) => actionInput(context),
                 onDone: [
                   {
@@ -153,9 +154,37 @@ export const chainMachine = chainSetup.createMachine({
                 ],
                 onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
               },
+              on: {
+                'approval.given': { actions: { type: 'forwardApproval', params: ({ event }) => event } },
+              },
+              initial: 'working',
+              states: {
+                working: {
+                  description: 'Nobody is asked: the phase has its deadline.',
+                  on: {
+                    'loop.progressed': {
+                      guard: { type: 'awaitsApproval', params: ({ event }) => event },
+                      target: 'awaitingApproval',
+                      actions: { type: 'assignLoopInFlight', params: ({ event }) => event },
+                    },
+                  },
+                  after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
+                },
+                awaitingApproval: {
+                  description: 'The loop waits for the user. That takes no time of the phase or of the run.',
+                  entry: 'stopRunDeadline',
+                  exit: 'startRunDeadline',
+                  on: {
+                    'loop.progressed': {
+                      guard: { type: 'approvalsAnswered', params: ({ event }) => event },
+                      target: 'working',
+                      actions: { type: 'assignLoopInFlight', params: ({ event }) => event },
+                    },
+                  },
+                },
+              },
             },
           },
-          after: { phaseDeadline: { target: 'recovering', actions: 'timeOutPhase' } },
         },
         experience: {
           id: 'experience',

@@ -1,6 +1,8 @@
+import type { LoopReport } from '../contracts/action-state.ts';
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Phase } from '../contracts/phase.ts';
+import { awaitsApproval } from '../policies/approvals.ts';
 import { gradingWanted } from '../policies/assessment.ts';
 import { consentDecided, consentNeeded, consentSettled } from '../policies/consent.ts';
 import { costLimitReached } from '../policies/cost.ts';
@@ -26,6 +28,8 @@ import { hasSession, recallWanted } from '../policies/session.ts';
 import { answerIsFinal, modelMayWrite } from '../policies/synthesis/writing.ts';
 import { measuringPays, summariesWanted } from '../policies/understanding.ts';
 import { budgetExhausted, comparisonWanted, ruleResult, YIELD_RULES, type YieldRule } from '../policies/yield-rules.ts';
+
+type LoopProgress = Extract<LoopReport, { type: 'loop.progressed' }>;
 
 type Args = { readonly context: ChainState };
 
@@ -56,6 +60,11 @@ export const chainGuards = {
   ratingsAreKnown: ({ context }: Args): GuardResult => ratingsAreKnown(context),
   directedTo: ({ context }: Args, { phase }: { phase: Phase }): GuardResult => proposes(context.direction, phase),
   directionFits: ({ context }: Args, direction: Direction): GuardResult => directionFits(context, direction),
+  awaitsApproval: (_: Args, { loop }: LoopProgress): GuardResult => awaitsApproval(loop),
+  approvalsAnswered: (_: Args, { loop }: LoopProgress): GuardResult => {
+    const { holds, inputs } = awaitsApproval(loop);
+    return { holds: !holds, inputs };
+  },
   answerFits: ({ context }: Args, answer: UserAnswer): GuardResult => answerFits(context, answer),
   directionPossible: ({ context }: Args, direction: Direction): GuardResult => directionPossible(context, direction),
   sourceMayRecover: ({ context }: Args): GuardResult => sourceMayRecover(context),

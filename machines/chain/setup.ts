@@ -1,10 +1,20 @@
-import { assign, type DoneActorEvent, type ErrorActorEvent, emit, enqueueActions, setup } from 'xstate';
+import {
+  assign,
+  cancel,
+  type DoneActorEvent,
+  type ErrorActorEvent,
+  emit,
+  enqueueActions,
+  raise,
+  sendTo,
+  setup,
+} from 'xstate';
 import type { LoopReport } from '../contracts/action-state.ts';
 import type { AttemptOutcome, EarlyReply, ModelsReport, UsageReport } from '../contracts/attempt.ts';
 import type { ChainInput, ChainState, EarlyCall } from '../contracts/chain-state.ts';
 import type { ConsentGiver, ContextMeasures } from '../contracts/context.ts';
 import type { Interruption } from '../contracts/decision.ts';
-import type { ChainEvent, EmittedEvent } from '../contracts/events.ts';
+import type { ApprovalGiven, ChainEvent, EmittedEvent } from '../contracts/events.ts';
 import type { Grading } from '../contracts/grading.ts';
 import type { Retrieval } from '../contracts/passage.ts';
 import type { Phase } from '../contracts/phase.ts';
@@ -57,6 +67,7 @@ const base = setup({
     events: {} as
       | ChainEvent
       | LoopReport
+      | { readonly type: 'run.expired' }
       | DoneActorEvent<Retrieval, 'search'>
       | ErrorActorEvent<unknown, 'search'>
       | DoneActorEvent<EarlyReply, 'early'>
@@ -143,6 +154,9 @@ export const chainSetup = base.extend({
         emittedEvents.sessionRecalled(before, recalled),
       ]),
     ),
+    startRunDeadline: raise({ type: 'run.expired' }, { id: 'runDeadline', delay: 'runDeadline' }),
+    stopRunDeadline: cancel('runDeadline'),
+    forwardApproval: sendTo('action', (_, answer: ApprovalGiven) => answer),
     startDetour: assign({ detour: true }),
     endDetour: assign({ detour: false }),
     adjustLimits: assign(({ context }, adjusted: Adjusted) => adjust(context, adjusted)),

@@ -1,5 +1,7 @@
 import type { AttemptExecution, AttemptPolicy, ModelsReport, UsageInFlight, UsageReport } from './attempt.ts';
 import type {
+  ApprovalDecision,
+  Approver,
   CapabilityCall,
   CapabilityFailure,
   CapabilityResult,
@@ -36,6 +38,10 @@ export interface ActionInput {
   /** Input and output tokens of all model calls of the loop. The last call may exceed it. */
   readonly maxTokens: number;
   readonly sessionId: string | null;
+  /** Who approves calls that need it. */
+  readonly approver: Approver;
+  /** Milliseconds that the user has to answer; null: no limit. */
+  readonly approvalMs: number | null;
   /** The calls of the first step if they are given; if empty, the model chooses them. */
   readonly calls: readonly CapabilityCall[];
   /** The loop of the same request so far; omitted in its first Action. Without a `reply`, the model classifies again. */
@@ -54,7 +60,22 @@ export interface LoopProblem {
 }
 
 /**
- * One call of the current step. It waits while `slot` and `result` are null. A call that is invalid has a result and never gets
+ * The permission for one call. It is bound to `digest`, that of the capability and its arguments, and decided once. While it is `editing`,
+ * the `edited` arguments are validated.
+ */
+export interface Approval {
+  readonly questionId: string;
+  readonly digest: string;
+  readonly state: 'pending' | 'editing' | Exclude<ApprovalDecision, 'invalid'>;
+  readonly by: 'user' | 'program' | 'limit' | null;
+  readonly reason: string;
+  readonly edited?: Readonly<Record<string, unknown>>;
+  /** The arguments that the model wrote, if they were edited. */
+  readonly original?: Record<string, unknown>;
+}
+
+/**
+ * One call of the current step. It waits while `slot` and `result` are null. A call that is invalid or denied has a result and never gets
  * an id or a slot.
  */
 export interface StepCall {
@@ -65,6 +86,8 @@ export interface StepCall {
   /** The slot that runs it, from 1. */
   readonly slot: number | null;
   readonly result: CapabilityResult | null;
+  /** Set for a call that needs approval. */
+  readonly approval?: Approval;
   /** Set for a native tool call. */
   readonly toolCall?: NonNullable<CapabilityResult['toolCall']>;
   readonly written?: NonNullable<CapabilityResult['written']>;
@@ -81,6 +104,8 @@ export interface ActionState extends Omit<ActionInput, 'earlier'> {
   readonly step: readonly StepCall[];
   /** In how many steps each call was requested, by a digest of its capability and arguments. */
   readonly requested: Readonly<Record<string, number>>;
+  /** Questions for approval that were asked. */
+  readonly asked: number;
   /** Capability runs that started: more than `runs` while the calls of a step run. */
   readonly begun: number;
   /** Capability runs of the request that ended. */

@@ -30,13 +30,15 @@ capabilityCallSchema._zod.toJSONSchema = () => ({
   required: ['capability', 'arguments'],
 });
 
-/** Why a run of a capability failed: stable codes to branch on. The first five mean that it could not be run. */
+/** Why a run of a capability failed: stable codes to branch on. The first seven mean that it was not run. */
 export const capabilityFailureSchema = z.enum([
   'missing_name',
   'empty_name',
   'unknown_capability',
   'arguments_not_object',
   'arguments_misfit',
+  'denied',
+  'approval_timed_out',
   'threw',
   'timed_out',
   'aborted',
@@ -44,10 +46,34 @@ export const capabilityFailureSchema = z.enum([
 ]);
 export type CapabilityFailure = z.infer<typeof capabilityFailureSchema>;
 
-/** Validated arguments of a request, or why they are invalid. `problem` is one printable line. */
-export type ArgumentsCheck =
+/** Parsed arguments of a request, or why they are invalid. `problem` is one printable line. */
+export type ParsedArguments =
   | { readonly ok: true; readonly arguments: Record<string, unknown> }
   | { readonly ok: false; readonly code: CapabilityFailure; readonly problem: string };
+
+/** Validated arguments, and whether the call must be approved before it runs; or why they are invalid. */
+export type ArgumentsCheck =
+  | (Extract<ParsedArguments, { ok: true }> & { readonly needsApproval: boolean })
+  | Extract<ParsedArguments, { ok: false }>;
+
+/** Who approves calls that need it: the user, who is asked, or a function of the program. */
+export const approverSchema = z.enum(['user', 'program']);
+export type Approver = z.infer<typeof approverSchema>;
+
+/**
+ * How an approval ended. `edited`: approved with other arguments. `invalid`: the other arguments are invalid, so a new question follows.
+ */
+export const approvalDecisionSchema = z.enum(['approved', 'edited', 'denied', 'timed_out', 'invalid']);
+export type ApprovalDecision = z.infer<typeof approvalDecisionSchema>;
+
+/** An answer to one question about one call. With `arguments`, the call is approved with these instead. */
+export interface ApprovalAnswer {
+  readonly questionId: string;
+  readonly digest: string;
+  readonly decision: 'approve' | 'deny';
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  readonly reason?: string | undefined;
+}
 
 /**
  * The result of one call. A capability that throws gives `success: false`, `code` and `error`. `id` is unique in the run of the

@@ -2,12 +2,12 @@ import * as z from 'zod/mini';
 import type { ActionState } from './action-state.ts';
 import { attachmentSchema } from './attachment.ts';
 import { type CallInFlight, type EarlyReply, somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
-import { capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
+import { approverSchema, capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
 import {
-  approvalSchema,
   type ContextDocument,
   type ContextMeasures,
   type ContextOperation,
+  consentForSchema,
   consentSchema,
   type Envelope,
 } from './context.ts';
@@ -69,13 +69,15 @@ export const chainInputSchema = z.object({
   capabilities: z.readonly(z.array(z.readonly(capabilityDescriptorSchema))),
   /** Who decides whether the capability loop continues after a round of calls. */
   continuation: deciderKindSchema,
+  /** Who approves calls of capabilities that need it. */
+  approver: approverSchema,
   /** The numbers of the retry policy by task; they replace those of `limits`. */
   policies: z.record(z.string(), somePolicyNumbersSchema),
   /** The session of the request; null without one. */
   sessionId: z.nullable(z.string()),
   /** Who decides about operations that need consent, and which these are. */
   consent: consentSchema,
-  approval: approvalSchema,
+  consentFor: consentForSchema,
   /** Prices in `currency` of the first model and its fallbacks, in order; null if unknown. */
   prices: z.readonly(z.array(z.nullable(z.readonly(priceSchema)))),
   currency: z.nullable(z.string()),

@@ -126,8 +126,8 @@ export const consentSchema = z.enum(['ask', ...consentChoiceSchema.options]);
 export type Consent = z.infer<typeof consentSchema>;
 
 /** Which operations need consent: those on the user's messages, or all that shorten or remove a message. */
-export const approvalSchema = z.enum(['user-content', 'all']);
-export type Approval = z.infer<typeof approvalSchema>;
+export const consentForSchema = z.enum(['user-content', 'all']);
+export type ConsentFor = z.infer<typeof consentForSchema>;
 
 /**
  * One question for all operations of an evaluation. `preview` is the first 50 characters of a message, `summary` what

@@ -1,6 +1,11 @@
 import * as z from 'zod/mini';
 import { replyEventSchema } from './attempt.ts';
-import { capabilityFailureSchema, capabilityResultSchema, stopReasonSchema } from './capability.ts';
+import {
+  approvalDecisionSchema,
+  capabilityFailureSchema,
+  capabilityResultSchema,
+  stopReasonSchema,
+} from './capability.ts';
 import { consentChoiceSchema, consentGiverSchema, consentRequestSchema, contextOperationSchema } from './context.ts';
 import { decisionSchema } from './decision.ts';
 import { failureSchema } from './failure.ts';
@@ -20,12 +25,24 @@ function partialOf<Shape extends Record<string, z.ZodMiniDefault>>(shape: Shape)
   );
 }
 
+/** The user's decision about one call of a capability. With `arguments`, it is approved with these instead. */
+export const approvalGivenSchema = z.object({
+  type: z.literal('approval.given'),
+  questionId: z.string(),
+  digest: z.string(),
+  decision: z.enum(['approve', 'deny']),
+  arguments: z.optional(z.record(z.string(), z.json())),
+  reason: z.optional(z.string()),
+});
+export type ApprovalGiven = z.infer<typeof approvalGivenSchema>;
+
 /**
  * Events that a user or host sends to a running chain. `run.cancelled` comes from the user and `run.interrupted` from
  * the host (a signal or a shutdown); both end the run at once with a degraded answer. `run.directed` names the next
  * phase, as a free string so that the chart can reject an unknown one. `run.finished` ends the run now with an answer.
  * `consent.given` answers the question `questionId`, and so do `run.directed` and `run.finished` with a `questionId`. An
- * answer to any question but the pending one changes nothing (`answer-refused`). `run.adjusted` changes limits and
+ * answer to any question but the pending one changes nothing (`answer-refused`). `approval.given` decides about one call of a capability:
+ * it names the question and the digest of the call. `run.adjusted` changes limits and
  * thresholds for the rest of the run. `context.overruled` is the user's decision about one message, whatever was planned
  * for it or done to it; `context.undone` reverts one operation.
  */
@@ -55,6 +72,7 @@ export const chainEventSchema = z.discriminatedUnion('type', [
     /** Who decided, if it was not the user: for example, an option set in advance. */
     by: z.optional(z.enum(['user', 'option', 'default'])),
   }),
+  approvalGivenSchema,
 ]);
 export type ChainEvent = z.infer<typeof chainEventSchema>;
 
@@ -68,7 +86,7 @@ const MAX_ITEMS_CHARS = 50_000;
 /**
  * The events that a client (a caller who is not the operator) may send to its own run: to answer a consent question, to
  * overrule or undo an operation on the context, and to direct, finish or cancel the run. Strict and of bounded size, because these
- * events come from outside the program.
+ * events come from outside the program. An approval is one of them: pass it on only if the caller may approve.
  */
 export const clientEventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run.cancelled'), reason: z.optional(clientText) }),
@@ -94,12 +112,30 @@ export const clientEventSchema = z.discriminatedUnion('type', [
       ),
     ),
   }),
+  z.strictObject({
+    type: z.literal('approval.given'),
+    questionId: clientId,
+    digest: clientId,
+    decision: z.enum(['approve', 'deny']),
+    arguments: z.optional(
+      z
+        .record(z.string(), z.json())
+        .check(
+          z.refine(
+            (edited) => JSON.stringify(edited).length <= MAX_ITEMS_CHARS,
+            `expected arguments of at most ${MAX_ITEMS_CHARS} characters as JSON`,
+          ),
+        ),
+    ),
+    reason: z.optional(clientText),
+  }),
 ]);
 export type ClientEvent = z.infer<typeof clientEventSchema>;
 
 /**
  * Why an answer has no effect: no question is pending; another one is; the answer names none; the question needs another kind of answer; it
- * is about none of the messages that the answer names. Or a command came after the phases.
+ * is about none of the messages that the answer names, or about a call with another digest; it was answered before. Or a command came after
+ * the phases.
  */
 const answerRefusalSchema = z.enum([
   'no_question',
@@ -107,6 +143,8 @@ const answerRefusalSchema = z.enum([
   'unnamed_question',
   'other_kind',
   'unknown_message',
+  'other_digest',
+  'already_answered',
   'too_late',
 ]);
 export type AnswerRefusal = z.infer<typeof answerRefusalSchema>;
@@ -188,6 +226,30 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     /** Why nothing changed; null if the event took effect. */
     problem: z.nullable(z.string()),
   }),
+  /** A call waits for approval. `index` is the number of its result; `problem` says why the arguments of the last answer were refused. */
+  z.object({
+    type: z.literal('approval-asked'),
+    questionId: z.string(),
+    digest: z.string(),
+    capability: z.string(),
+    arguments: z.record(z.string(), z.json()),
+    index: z.int(),
+    problem: z.nullable(z.string()),
+  }),
+  /** `digest` and `arguments` are those of the call as decided: the edited ones if it was edited. */
+  z.object({
+    type: z.literal('approval-resolved'),
+    questionId: z.string(),
+    digest: z.string(),
+    capability: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    /** The arguments before they were edited; null if they were not. */
+    original: z.nullable(z.record(z.string(), z.unknown())),
+    index: z.int(),
+    decision: approvalDecisionSchema,
+    by: z.enum(['user', 'program', 'limit']),
+    reason: z.string(),
+  }),
   z.object({
     type: z.literal('direction-asked'),
     questionId: z.string(),
@@ -201,7 +263,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
   /** An answer without effect. `questionId` is the question that it names, and `question` the pending one; null if there is none. */
   z.object({
     type: z.literal('answer-refused'),
-    event: z.enum(['consent.given', 'run.directed', 'run.finished']),
+    event: z.enum(['consent.given', 'approval.given', 'run.directed', 'run.finished']),
     questionId: z.nullable(z.string()),
     question: z.nullable(z.string()),
     reason: answerRefusalSchema,
@@ -305,6 +367,10 @@ export function refusalText({ questionId: named, question, reason }: Omit<Refuse
       return `the question ${named} needs another kind of answer`;
     case 'unknown_message':
       return `the question ${named} is about other messages`;
+    case 'other_digest':
+      return `the question ${named} is about a call with other arguments`;
+    case 'already_answered':
+      return `the question ${named} is already answered`;
     default:
       return named === null ? pending : `the answer is to ${named}; ${pending}`;
   }

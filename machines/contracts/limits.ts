@@ -62,6 +62,8 @@ export const limitsSchema = z.strictObject({
   capabilityMs: z._default(milliseconds, 30_000),
   /** Waiting for the user's consent. After that, everything is kept. */
   consentMs: z._default(milliseconds, 120_000),
+  /** Waiting for the user's approval of a call; null: as long as it takes. After that, the call does not run. */
+  approvalMs: z._default(z.nullable(milliseconds), null),
   /** Further calls after a reply that does not validate. */
   maxCorrections: z._default(z.int().check(z.gte(0)), 2),
   /** Further calls after a transport failure. */

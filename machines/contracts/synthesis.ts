@@ -70,7 +70,7 @@ const reasonSchema = z.discriminatedUnion('code', [
   /** `by`: the ids of the messages whose numbers differ from those of the answer. */
   z.object({ code: z.literal('contradicted'), message, by: z.readonly(z.array(z.string())) }),
   z.object({ code: z.literal('not_grounded'), message, score: unitSchema, threshold: unitSchema }),
-  z.object({ code: z.literal('capability_failed'), message, capability: z.string() }),
+  z.object({ code: z.enum(['capability_failed', 'capability_denied']), message, capability: z.string() }),
   /** `runs`: the capability runs of the request; `limit`: how many it may have. */
   z.object({ code: z.literal('rounds_ended'), message, runs: count, limit: count }),
   z.object({ code: z.literal('cycle_limit_reached'), message, cycles: count, limit: z.nullable(count) }),
@@ -87,6 +87,7 @@ const reasonCodeSchema = z.enum([
   'contradicted',
   'not_grounded',
   'capability_failed',
+  'capability_denied',
   'rounds_ended',
   'cycle_limit_reached',
   'context_over_limit',

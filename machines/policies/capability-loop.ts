@@ -11,7 +11,7 @@ import type { GuardResult } from '../contracts/decision.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import type { ActionResult } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
-import { wideDigest } from '../text/hash.ts';
+import { digestOfText, isApproved, newQuestion } from './approval-question.ts';
 
 /** Whether a later Action has no loop to continue: no capability was needed so far, and only a model could now name one. */
 export function nothingToContinue({ results, decider }: ActionState): GuardResult {
@@ -70,6 +70,8 @@ export function sameCallRepeated({ calls, decider, requested, maxSameCalls }: Ac
   return { holds: steps >= maxSameCalls, inputs: { decider, capability, steps, maxSameCalls } };
 }
 
+const keyOf = (call: CapabilityCall): string => digestOfText(call.capability, call.arguments);
+
 /** Returns how many steps each call was part of, one more for the calls of a step. */
 function countRequested(
   requested: ActionState['requested'],
@@ -87,27 +89,6 @@ export function requestedBefore(results: readonly CapabilityResult[]): ActionSta
     .reduce(countRequested, {});
 }
 
-/** Returns a digest of a call that does not depend on the order of the arguments. */
-function keyOf({ capability, arguments: text }: CapabilityCall): string {
-  return wideDigest(JSON.stringify([capability, sortedJson(text)]));
-}
-
-const LONG_NUMBER = /\d{16}/;
-
-/** Returns JSON with its members sorted, or the text itself if it is not JSON or contains numbers that would lose digits. */
-function sortedJson(text: string): string {
-  if (LONG_NUMBER.test(text)) return text;
-  try {
-    return JSON.stringify(text.trim() === '' ? {} : JSON.parse(text), (_, member: unknown) =>
-      typeof member === 'object' && member !== null && !Array.isArray(member)
-        ? ['{}', ...Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))]
-        : member,
-    );
-  } catch {
-    return text;
-  }
-}
-
 export function repeatProblem({ calls, maxSameCalls }: ActionState): LoopProblem {
   const name = JSON.stringify(calls[0]?.capability.slice(0, 100) ?? '');
   const message = `the model called ${name} again, after ${maxSameCalls} steps with the same call (maxSameCalls)`;
@@ -119,8 +100,11 @@ export function isFirstStep({ runs, results }: Pick<ActionState, 'runs' | 'resul
   return { holds: runs === 0 && results.length === 0, inputs: { runs, results: results.length } };
 }
 
-export function continuationLimitReached({ runs, maxContinuations }: ActionState): GuardResult {
-  return { holds: runs >= maxContinuations, inputs: { runs, maxContinuations } };
+/** Whether the request has as many runs as it may have, or as many calls that were not approved: a decider could request those forever. */
+export function continuationLimitReached({ runs, results, maxContinuations }: ActionState): GuardResult {
+  const denied = results.filter(({ code }) => code === 'denied' || code === 'approval_timed_out').length;
+  const holds = runs >= maxContinuations || denied >= maxContinuations;
+  return { holds, inputs: { runs, ...(denied > 0 && { denied }), maxContinuations } };
 }
 
 /** Whether the model may be asked again: it is the decider, and there are calls and tokens left. */
@@ -156,11 +140,12 @@ export function callsOfStep({ calls }: ActionState): readonly CapabilityCall[] {
 export function beginStep(
   state: ActionState,
   checks: readonly ArgumentsCheck[],
-): Pick<ActionState, 'step' | 'calls' | 'requested'> {
+): Pick<ActionState, 'step' | 'calls' | 'requested' | 'asked'> {
   const { calls, runs, maxContinuations, requested } = state;
   const considered = callsOfStep(state);
   const left: CapabilityCall[] = [];
   const step: StepCall[] = [];
+  let { asked } = state;
   let runsLeft = maxContinuations - runs;
   for (const [at, call] of considered.entries()) {
     const { capability } = call;
@@ -174,11 +159,15 @@ export function beginStep(
       ...nativeCall(state, call),
     };
     if (!check.ok) step.push(invalidCall(state, waiting, call, check));
-    else if (runsLeft > 0) step.push({ ...waiting, arguments: check.arguments });
-    else left.push(call);
+    else if (runsLeft > 0) {
+      const valid = { ...waiting, arguments: check.arguments };
+      if (check.needsApproval) asked += 1;
+      step.push(check.needsApproval ? { ...valid, approval: newQuestion(state, asked, valid) } : valid);
+    } else left.push(call);
     if (check.ok) runsLeft -= 1;
   }
-  return { step, calls: [...left, ...calls.slice(MAX_STEP_CALLS)], requested: countRequested(requested, considered) };
+  const rest = [...left, ...calls.slice(MAX_STEP_CALLS)];
+  return { step, calls: rest, requested: countRequested(requested, considered), asked };
 }
 
 function nativeCall({ results }: ActionState, { toolCallId: id }: CapabilityCall): Pick<StepCall, 'toolCall'> {
@@ -245,7 +234,8 @@ export function callWaits({ step, maxParallelCalls }: ActionState, slot: number)
 
 export const isRunning = ({ slot, result }: StepCall): boolean => slot !== null && result === null;
 
-const isWaiting = ({ slot, result }: StepCall): boolean => slot === null && result === null;
+/** A call that is not approved never starts, whatever the chart does. */
+const isWaiting = (call: StepCall): boolean => call.slot === null && call.result === null && isApproved(call);
 
 /** Returns the call that a slot runs, or ran last. */
 export function callIn({ step }: ActionState, slot: number): StepCall | undefined {

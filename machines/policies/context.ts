@@ -1,4 +1,4 @@
-import type { Approval, ContextDocument, ContextOperation, ReasonCode } from '../contracts/context.ts';
+import type { ConsentFor, ContextDocument, ContextOperation, ReasonCode } from '../contracts/context.ts';
 import type { Message } from '../contracts/message.ts';
 
 /**
@@ -184,9 +184,12 @@ export const isLoss = (operation: ContextOperation): operation is Loss =>
 /** Whether an operation needs the user's consent before it applies. */
 export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
 
-/** Marks operations as needing consent: with the approval `all`, each that shortens or removes a message. */
-export function withApproval(operations: readonly ContextOperation[], approval: Approval): readonly ContextOperation[] {
-  if (approval !== 'all') return operations;
+/** Marks operations as needing consent: with `consentFor: 'all'`, each that shortens or removes a message. */
+export function withConsentFor(
+  operations: readonly ContextOperation[],
+  consentFor: ConsentFor,
+): readonly ContextOperation[] {
+  if (consentFor !== 'all') return operations;
   return operations.map((operation) =>
     isLoss(operation) ? { ...operation, metadata: { ...operation.metadata, requiresConsent: true } } : operation,
   );

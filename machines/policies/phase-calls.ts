@@ -70,7 +70,7 @@ const INPUTS: { readonly [P in Phase]: (state: ChainState) => InputOf<P> } = {
  * the earlier ones and reuses their classification of the request.
  */
 export function actionInput(state: ChainState): ActionInput {
-  const { limits, continuation, sessionId } = state;
+  const { limits, continuation, approver, sessionId } = state;
   return {
     id: executionId(state, 'action'),
     input: phaseInput(state, 'action'),
@@ -79,6 +79,8 @@ export function actionInput(state: ChainState): ActionInput {
     continuationPolicy: attemptPolicy(state, 'continuation'),
     models: state.models,
     decider: continuation,
+    approver,
+    approvalMs: limits.approvalMs,
     maxContinuations: limits.maxContinuations,
     maxParallelCalls: limits.maxParallelCalls,
     maxSameCalls: limits.maxSameCalls,

@@ -7,13 +7,17 @@ import { skipsAhead } from './decisions.ts';
 import { isPhase } from './progress.ts';
 
 /** An event that answers a question. Without the id of a question, a direction or a finish is a command. */
-export type UserAnswer = Extract<ChainEvent, { type: 'consent.given' | 'run.directed' | 'run.finished' }>;
+export type UserAnswer = Extract<
+  ChainEvent,
+  { type: 'consent.given' | 'approval.given' | 'run.directed' | 'run.finished' }
+>;
 
 export type Direction = Extract<UserAnswer, { type: 'run.directed' }>;
 
 type QuestionKind = 'consent' | 'direction';
 
-const kindOf = ({ type }: UserAnswer): QuestionKind => (type === 'consent.given' ? 'consent' : 'direction');
+const kindOf = ({ type }: Exclude<UserAnswer, { type: 'approval.given' }>): QuestionKind =>
+  type === 'consent.given' ? 'consent' : 'direction';
 
 /** Returns the id of the question that a run asks in its current step: at most one of each kind. */
 export function questionId({ recursion }: Pick<ChainState, 'recursion'>, kind: QuestionKind): string {
@@ -27,7 +31,8 @@ export function questionId({ recursion }: Pick<ChainState, 'recursion'>, kind: Q
 function refusalOf(state: ChainState, answer: UserAnswer): AnswerRefusal | null {
   const { question } = state;
   const named = answer.questionId ?? '';
-  const isPending = question === questionId(state, kindOf(answer));
+  // The capability loop decides about approvals of its calls.
+  const isPending = answer.type !== 'approval.given' && question === questionId(state, kindOf(answer));
   if (named === '') {
     if (answer.type === 'run.finished' || (answer.type === 'run.directed' && !isPending)) return null;
     return question === null ? 'no_question' : 'unnamed_question';

@@ -12,7 +12,7 @@ import type {
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
-import { applyOperations, isLoss, type Loss, removableCount, withApproval } from './context.ts';
+import { applyOperations, isLoss, type Loss, removableCount, withConsentFor } from './context.ts';
 import { addedTokens, attributeChars, tokensOfFiles } from './message-parts.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
 import { planRetention } from './retention.ts';
@@ -85,14 +85,14 @@ export function evaluateContext(
   return { reply, prose: false, attemptId: null, measures, operations };
 }
 
-/** Returns the evaluation to be decided about: what the policy proposes, marked for approval. */
+/** Returns the evaluation to be decided about: what the policy proposes, marked for consent. */
 export function proposedEvaluation(
   state: ChainState,
   reply: UnderstandingReply,
   { prose, attemptId }: Pick<Evaluation, 'prose' | 'attemptId'> = { prose: false, attemptId: null },
 ): Evaluation {
   const evaluation = evaluateContext(state, visibleMessages(state), reply);
-  return { ...evaluation, prose, attemptId, operations: withApproval(evaluation.operations, state.approval) };
+  return { ...evaluation, prose, attemptId, operations: withConsentFor(evaluation.operations, state.consentFor) };
 }
 
 function planInputs({ request, recursion, lastMessageAtMs, thresholds, limits, ...state }: ChainState) {
@@ -112,7 +112,7 @@ function fittedOperations(
   { operations, measures, reply }: Evaluation,
 ): readonly ContextOperation[] {
   const wasAsked = operations.some(({ metadata }) => metadata['consent'] !== undefined);
-  if (!wasAsked || state.approval === 'all') return operations;
+  if (!wasAsked || state.consentFor === 'all') return operations;
   const left = applyOperations(messages, operations);
   const placeOf = new Map(messages.map(({ id }, at) => [id, at]));
   const places = left.map(({ id }) => placeOf.get(id) ?? -1);

@@ -1,8 +1,9 @@
 import { createInterface, type Interface } from 'node:readline';
 import wrapAnsi from 'wrap-ansi';
 import type { ConsentChoice, ConsentRequest } from '../../machines/contracts/context.ts';
-import type { ChainEvent } from '../../machines/contracts/events.ts';
+import type { ApprovalGiven, ChainEvent } from '../../machines/contracts/events.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
+import type { ApprovalAsked } from '../../machines/policies/pending-approvals.ts';
 import { onAbort } from '../internal/async.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { type Colors, colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
@@ -12,10 +13,14 @@ export type Reply = WithoutQuestion<Extract<ChainEvent, { type: `run.${string}` 
 
 type WithoutQuestion<Event> = Event extends unknown ? Omit<Event, 'questionId'> : never;
 
+/** A decision about one call, without the question that it answers. */
+export type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'arguments' | 'reason'>;
+
 /** Answers the questions of a run. A reply of null means that the run no longer waits for it. */
 export interface Answerer {
   consent(request: ConsentRequest, signal: AbortSignal, waitMs: number): Promise<Reply | null>;
   direction(proposal: string, signal: AbortSignal): Promise<Reply | null>;
+  approval(asked: ApprovalAsked, signal: AbortSignal): Promise<ApprovalReply | null>;
   close(): void;
 }
 
@@ -23,19 +28,21 @@ export function terminalAnswerer(terminal: Terminal): Answerer {
   return {
     consent: (request, signal, waitMs) => askConsent(request, terminal, signal, waitMs),
     direction: (proposal, signal) => askDirection(proposal, terminal, signal),
+    approval: (asked, signal) => askApproval(asked, terminal, signal),
     close: () => {},
   };
 }
 
 /**
- * Returns an answerer that reads directions as lines of an input, whose end means "finish". Consent is always "keep". With a page that
- * answers too, it leaves consent, and directions after the end of the input, to the page.
+ * Returns an answerer that reads directions as lines of an input, whose end means "finish". Consent is always "keep", and calls that need
+ * approval are denied. With a page that answers too, it leaves consent, approvals, and directions after the end of the input, to the page.
  */
 export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>, hasPage = false): Answerer {
   let reader: Interface | null = null;
   let lines: AsyncIterator<string> | null = null;
   return {
     consent: async () => (hasPage ? null : { type: 'consent.given', choice: 'keep', by: 'default' }),
+    approval: async () => (hasPage ? null : NOBODY_ASKED),
     async direction(proposal) {
       reader ??= createInterface({ input, terminal: false });
       lines ??= reader[Symbol.asyncIterator]();
@@ -51,6 +58,62 @@ export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>, ha
 
 export function withConsent(answerer: Answerer, choice: ConsentChoice, by: 'option' | 'default'): Answerer {
   return { ...answerer, consent: async () => ({ type: 'consent.given', choice, by }) };
+}
+
+export function withApproval(answerer: Answerer, reply: ApprovalReply): Answerer {
+  return { ...answerer, approval: async () => reply };
+}
+
+/** The decision about a call when nobody can be asked. */
+export const NOBODY_ASKED: ApprovalReply = { decision: 'deny', reason: 'nobody could be asked; see --approve' };
+
+const APPROVAL: SelectOptions<'deny' | 'explain' | 'approve' | 'edit'> = {
+  text: 'May it run?',
+  choices: [
+    { value: 'deny', label: 'deny' },
+    { value: 'explain', label: 'deny with a reason' },
+    { value: 'approve', label: 'approve' },
+    { value: 'edit', label: 'edit the arguments and approve' },
+  ],
+  initial: 'deny',
+  onEscape: 'deny',
+};
+
+/** Asks whether a call may run. Escape denies it. */
+async function askApproval(
+  { capability, arguments: given, problem }: Pick<ApprovalAsked, 'capability' | 'arguments' | 'problem'>,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<ApprovalReply | null> {
+  const { screen, out } = terminal;
+  const text = JSON.stringify(given);
+  if (problem !== null) screen.line(`  ${oneLine(problem)}`);
+  screen.line(`  The capability "${oneLine(capability)}" needs your approval. Its arguments:`);
+  screen.line(indented(oneLine(text), out.columns || 80));
+  const reply = await select(APPROVAL, terminal, signal);
+  if (reply.kind !== 'chosen') return reply.kind === 'cancelled' ? null : { decision: 'deny' };
+  if (reply.value === 'explain') {
+    const reason = await askText('Why not?', '', terminal, signal);
+    return signal.aborted ? null : { decision: 'deny', ...(reason !== null && { reason }) };
+  }
+  if (reply.value !== 'edit') return { decision: reply.value };
+  for (let edited = await askText('Arguments:', text, terminal, signal); edited !== null; ) {
+    const found = objectIn(edited);
+    if (found !== null) return { decision: 'approve', arguments: found };
+    screen.line('  Expected a JSON object.');
+    edited = await askText('Arguments:', edited, terminal, signal);
+  }
+  return signal.aborted ? null : askApproval({ capability, arguments: given, problem: null }, terminal, signal);
+}
+
+function objectIn(text: string): ApprovalReply['arguments'] | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as NonNullable<ApprovalReply['arguments']>) : null;
+  } catch {
+    return null;
+  }
 }
 
 type Item = ConsentRequest['items'][number];
@@ -132,8 +195,11 @@ function consentForOne({ summary }: Item, hasMore: boolean): SelectOptions<Conse
 
 function summaryText({ summary }: Item, columns: number): string {
   const text = `summary: "${oneLine(summary)}" (${grouped(summary.length)} characters)`;
-  return wrapAnsi(text, Math.max(20, columns - INDENT.length - 1), { hard: true }).replace(/^/gm, INDENT);
+  return indented(text, columns);
 }
+
+const indented = (text: string, columns: number): string =>
+  wrapAnsi(text, Math.max(20, columns - INDENT.length - 1), { hard: true }).replace(/^/gm, INDENT);
 
 function titleOf({ preview, chars }: Item): string {
   return `"${oneLine(preview)}" (${grouped(chars)} characters)`;
@@ -212,19 +278,69 @@ export type SelectReply<Value> =
   | { readonly kind: 'dismissed' }
   | { readonly kind: 'cancelled' };
 
-/** Lets the user choose with the arrow keys. Loads the prompt library on first use. */
-export async function select<Value>(
+/** Lets the user choose with the arrow keys. */
+export function select<Value>(
   options: SelectOptions<Value>,
-  { input, out, screen, colors, interrupt }: Terminal,
+  terminal: Terminal,
   signal: AbortSignal,
 ): Promise<SelectReply<Value>> {
-  const { SelectPrompt, isCancel } = await import('@clack/core');
+  return prompted(terminal, signal, ({ SelectPrompt }, streams, ending) => {
+    const prompt = new SelectPrompt<{ value: Value }>({
+      ...streams,
+      options: [...options.choices],
+      initialValue: options.initial,
+      render() {
+        const onEscape = ending() === 'ctrl-c' ? 'Ctrl-C' : options.onEscape;
+        return frame({ ...options, onEscape }, this.cursor, this.state, terminal.colors);
+      },
+    });
+    return prompt.prompt() as Promise<Value | symbol>;
+  });
+}
+
+/** Lets the user edit a line of text. Returns null for Escape, and if the question is withdrawn. */
+async function askText(
+  label: string,
+  initial: string,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const reply = await prompted<string>(terminal, signal, ({ TextPrompt }, streams) => {
+    const prompt = new TextPrompt({
+      ...streams,
+      initialUserInput: initial,
+      render() {
+        return this.state === 'active' || this.state === 'initial'
+          ? `  ${label} ${this.userInputWithCursor}\n${terminal.colors.dim('  Enter: send · Esc: back')}`
+          : `  ${label} ${oneLine(this.userInput)}`;
+      },
+    });
+    return prompt.prompt() as Promise<string | symbol>;
+  });
+  return reply.kind === 'chosen' ? (reply.value ?? '') : null;
+}
+
+type Ending = 'escape' | 'ctrl-c' | 'aborted';
+type Library = typeof import('@clack/core');
+interface PromptStreams {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+  readonly signal: AbortSignal;
+}
+
+/** Opens a prompt, and closes it when the signal aborts or the input ends. Loads the prompt library on first use. */
+async function prompted<Value>(
+  { input, out, screen, interrupt }: Terminal,
+  signal: AbortSignal,
+  open: (library: Library, streams: PromptStreams, ending: () => Ending) => Promise<Value | symbol>,
+): Promise<SelectReply<Value>> {
+  const library = await import('@clack/core');
   if (signal.aborted) return { kind: 'cancelled' };
   if (input.readableEnded || input.destroyed) return { kind: 'dismissed' };
   screen.clear();
   const stop = new AbortController();
   let isOpen = true;
-  let ending: 'escape' | 'ctrl-c' | 'aborted' = 'escape';
+  let ending: Ending = 'escape';
   const end = (): void => {
     if (isOpen) stop.abort();
   };
@@ -239,26 +355,17 @@ export async function select<Value>(
   });
   input.on('keypress', onKey).on('end', end).on('close', end);
   try {
-    const prompt = new SelectPrompt<{ value: Value }>({
-      options: [...options.choices],
-      initialValue: options.initial,
-      input,
-      output: out,
-      signal: stop.signal,
-      render() {
-        const onEscape = ending === 'ctrl-c' ? 'Ctrl-C' : options.onEscape;
-        return frame({ ...options, onEscape }, this.cursor, this.state, colors);
-      },
-    });
-    const value = await prompt.prompt();
-    if (!isCancel(value)) return { kind: 'chosen', value: value as Value };
+    const value = await open(library, { input, output: out, signal: stop.signal }, () => ending);
+    if (!library.isCancel(value)) return { kind: 'chosen', value: value as Value };
   } finally {
     isOpen = false;
     removeAbortListener();
     input.off('keypress', onKey).off('end', end).off('close', end);
   }
-  if (ending === 'escape') return { kind: 'dismissed' };
-  if (ending === 'ctrl-c') interrupt();
+  // The key listeners change it.
+  const ended = ending as Ending;
+  if (ended === 'escape') return { kind: 'dismissed' };
+  if (ended === 'ctrl-c') interrupt();
   return { kind: 'cancelled' };
 }
 

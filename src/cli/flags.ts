@@ -6,6 +6,7 @@ import type { Thresholds } from '../testing/coverage/coverage-text.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
 const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarize', 'remove'];
+const APPROVALS = ['always', 'never'];
 const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
 
 export const JOURNALS =
@@ -16,6 +17,9 @@ export function withAnswerOptions(command: Command): Command {
   return command
     .addOption(
       new Option('--consent <choice>', 'what to do with your long messages, without asking').choices(CONSENT_CHOICES),
+    )
+    .addOption(
+      new Option('--approve <choice>', 'whether tools that need approval run, without asking').choices(APPROVALS),
     )
     .addOption(new Option('--format <format>', 'format of the answer').choices(ANSWER_FORMATS).default('text'))
     .addOption(new Option('--json', 'same as --format json; prints no progress').conflicts(['quiet', 'format']))

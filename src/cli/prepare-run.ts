@@ -47,6 +47,7 @@ export interface RunFlags extends ServerFlags {
   readonly startAt?: string;
   readonly manual?: boolean;
   readonly consent?: ConsentChoice;
+  readonly approve?: 'always' | 'never';
   readonly format?: AnswerFormat;
   readonly json?: boolean;
   readonly quiet?: boolean;

@@ -135,6 +135,8 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
       return aside(
         `consent (${CONSENT_SOURCES[event.by]}): ${event.kept} kept, ${event.summarized} summarized, ${event.removed} removed`,
       );
+    case 'approval-resolved':
+      return aside(oneLine(`approval of ${event.capability} (${event.by}): ${event.decision.replace('_', ' ')}`));
     case 'context-overruled':
       return aside(overrideText(event));
     default:

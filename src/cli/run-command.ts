@@ -2,13 +2,23 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { pendingApprovals } from '../../machines/policies/pending-approvals.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
 import { reasonOf } from '../chain/presentation/progress-line.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { oneLine, printable } from '../internal/printable.ts';
-import { type Answerer, lineAnswerer, type Reply, type Terminal, terminalAnswerer, withConsent } from './ask-user.ts';
+import {
+  type Answerer,
+  lineAnswerer,
+  NOBODY_ASKED,
+  type Reply,
+  type Terminal,
+  terminalAnswerer,
+  withApproval,
+  withConsent,
+} from './ask-user.ts';
 import { type FoundRun, openJournals } from './find-run.ts';
 import type { Inspector } from './inspect-command.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
@@ -126,11 +136,17 @@ async function follow(
 }
 
 /** At a terminal the user answers, otherwise lines of the input, and after its end the inspector's page. A quiet run does not ask for consent. */
-function answererFor({ consent, inspect = false }: RunFlags, quiet: boolean, terminal: Terminal): Answerer {
+function answererFor({ consent, approve, inspect = false }: RunFlags, quiet: boolean, terminal: Terminal): Answerer {
   const isInteractive = terminal.input.isTTY && terminal.out.isTTY;
-  const answerer = isInteractive ? terminalAnswerer(terminal) : lineAnswerer(terminal, inspect);
-  if (consent !== undefined) return withConsent(answerer, consent, 'option');
-  return quiet && (isInteractive || !inspect) ? withConsent(answerer, 'keep', 'default') : answerer;
+  const isUnasked = quiet && (isInteractive || !inspect);
+  let answerer = isInteractive ? terminalAnswerer(terminal) : lineAnswerer(terminal, inspect);
+  if (consent !== undefined) answerer = withConsent(answerer, consent, 'option');
+  else if (isUnasked) answerer = withConsent(answerer, 'keep', 'default');
+  if (approve === undefined) return isUnasked ? withApproval(answerer, NOBODY_ASKED) : answerer;
+  return withApproval(answerer, {
+    decision: approve === 'always' ? 'approve' : 'deny',
+    reason: `the option --approve ${approve}`,
+  });
 }
 
 /** An exit code of its own, because a run with this end cannot be resumed or replayed, whatever its answer. */
@@ -177,6 +193,7 @@ const QUESTIONS: ReadonlySet<JournalEntry['type']> = new Set([
 /** The events after which a waiting run has continued. Calls do not count: one that started early is still running while the run waits. */
 const CONTINUATIONS: ReadonlySet<JournalEntry['type']> = new Set([
   'delivery',
+  'approval-resolved',
   'consent-resolved',
   'phase-end',
   'run-stopped',
@@ -184,6 +201,8 @@ const CONTINUATIONS: ReadonlySet<JournalEntry['type']> = new Set([
 ]);
 
 const continues = ({ type }: JournalEntry): boolean => CONTINUATIONS.has(type);
+
+const APPROVALS: ReadonlySet<JournalEntry['type']> = new Set(['approval-asked', 'approval-resolved']);
 
 /** The events after which a run no longer waits for an answer. */
 const RESOLUTIONS: ReadonlySet<JournalEntry['type']> = new Set([
@@ -194,7 +213,7 @@ const RESOLUTIONS: ReadonlySet<JournalEntry['type']> = new Set([
 ]);
 
 /**
- * Passes the run's questions (consent, direction) to an answerer. A question is withdrawn when the run continues without a reply, and asked
+ * Passes the run's questions (consent, direction, approvals one after another) to an answerer. A question is withdrawn when the run continues without a reply, and asked
  * again after an answer that was refused.
  */
 export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {
@@ -216,6 +235,26 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
   /** In a resumed run, earlier questions were answered by the process before. */
   const isAnswered = ({ seq }: JournalEntry): boolean => (journal.findLast(continues)?.seq ?? 0) > seq;
 
+  /** The question for approval whose prompt is open, and those that were answered here. */
+  let open: string | null = null;
+  const answered = new Set<string>();
+
+  function askApproval(): void {
+    const asked = pendingApprovals(journal).find(({ questionId }) => !answered.has(questionId));
+    if (open !== null || asked === undefined) return;
+    const { questionId, digest } = asked;
+    const { signal } = waiting;
+    open = questionId;
+    const reply = answerer.approval(asked, signal).catch(() => NOBODY_ASKED);
+    void reply.then((given) => {
+      open = null;
+      if (signal.aborted) return askApproval();
+      answered.add(questionId);
+      if (given !== null) send({ type: 'approval.given', questionId, digest, ...given });
+      askApproval();
+    });
+  }
+
   return {
     onEvent(event: RunEvent): void {
       if (!('seq' in event)) return;
@@ -223,6 +262,7 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
         waiting.abort();
         waiting = new AbortController();
       }
+      if (APPROVALS.has(event.type)) askApproval();
       if (RESOLUTIONS.has(event.type)) askAgain = () => {};
       switch (event.type) {
         case 'run-start':

@@ -1,3 +1,4 @@
+export type { ApprovalRequest } from '../../machines/action/actors.ts';
 export type { AttachedFile, Attachment } from '../../machines/contracts/attachment.ts';
 export type { AttemptExecution, AttemptOutcome, AttemptRecord, NextCall } from '../../machines/contracts/attempt.ts';
 export type {
@@ -33,6 +34,7 @@ export type { AnswerReason, Citation, FinalAnswer, SynthesisInput } from '../../
 export type { Price, PriceTable, TokenUsage } from '../../machines/contracts/usage.ts';
 export { contextOf, redo, undo } from '../../machines/policies/context.ts';
 export { failureOf } from '../../machines/policies/failures.ts';
+export { type ApprovalAsked, pendingApprovals } from '../../machines/policies/pending-approvals.ts';
 export { createPostChain, type PostChain } from '../chain/create-post-chain.ts';
 export { checkRuns } from '../chain/journal/check-runs.ts';
 export { contextHistory } from '../chain/journal/context-history.ts';
@@ -47,6 +49,7 @@ export { memoryJournals } from '../chain/journal/stores.ts';
 export { type PhasesEnd, type PhaseUse, type WhatIf, type WhatIfChanges, whatIf } from '../chain/journal/what-if.ts';
 export { definePrompt, type Prompt, type PromptInputs } from '../chain/prompts/prompt.ts';
 export { prompts } from '../chain/prompts/registry.ts';
+export type { ApprovalReply, ApprovingFunction } from '../chain/runtime/actors.ts';
 export type { AnswerGrader } from '../chain/runtime/answer-grader.ts';
 export { type BareChain, type BareChainOptions, createBareChain } from '../chain/runtime/bare-chain.ts';
 export {

@@ -24,6 +24,14 @@ export interface CapabilityContext {
   readonly idempotencyKey: string;
 }
 
+/** A method, so that capabilities with any schema are capabilities. */
+interface ApprovalRule<Schema extends StandardSchemaV1> {
+  needsApproval(
+    args: StandardSchemaV1.InferOutput<Schema>,
+    context: Omit<CapabilityContext, 'idempotencyKey'>,
+  ): boolean | Promise<boolean>;
+}
+
 /** A capability (tool) of the chain. An error that it throws becomes a failed result, not a failed run. */
 export interface Capability<Schema extends StandardSchemaV1 = StandardSchemaV1> {
   /** 1 to 64 characters. Tool-calling servers accept letters, digits, `_` and `-`; other characters are sent as `_`. */
@@ -36,6 +44,11 @@ export interface Capability<Schema extends StandardSchemaV1 = StandardSchemaV1> 
   readonly jsonSchema?: JsonSchema | undefined;
   /** The time limit of one execution, in milliseconds. Default: `limits.capabilityMs`. */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Whether a call must be approved before it runs: `always`, `never`, or a function that decides by the arguments. If the function throws or
+   * takes longer than `limits.capabilityMs`, approval is needed. Default: the chain's `approval`.
+   */
+  readonly approval?: 'always' | 'never' | ApprovalRule<Schema>['needsApproval'] | undefined;
   /** Receives the schema's output. A result that is not a string is given to the model as JSON. */
   execute(args: StandardSchemaV1.InferOutput<Schema>, context: CapabilityContext): unknown;
 }
@@ -76,12 +89,19 @@ function rulesText(schema: StandardSchemaV1): string {
 
 /** A capability from code without types: members may be missing or have the wrong type. */
 type UncheckedCapability = {
-  readonly [Part in 'name' | 'description' | 'arguments' | 'jsonSchema' | 'timeoutMs' | 'execute']?: unknown;
+  readonly [Part in
+    | 'name'
+    | 'description'
+    | 'arguments'
+    | 'jsonSchema'
+    | 'timeoutMs'
+    | 'approval'
+    | 'execute']?: unknown;
 };
 
 /** @throws PostChainError `invalid_option` or `invalid_schema` */
 export function requireCapability(capability: UncheckedCapability): void {
-  const { name, description, timeoutMs, execute, arguments: schema } = capability ?? {};
+  const { name, description, timeoutMs, approval, execute, arguments: schema } = capability ?? {};
   const invalid = (member: string, expected: string, received: unknown, code: ErrorCode = 'invalid_option') =>
     capabilityError(capability, member, `must be ${expected}; received ${describeValue(received)}`, code);
   if (typeof name !== 'string' || name.trim() === '')
@@ -94,6 +114,8 @@ export function requireCapability(capability: UncheckedCapability): void {
   if (typeof execute !== 'function') throw invalid('execute', 'a function', execute);
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0 && timeoutMs <= MAX_TIMER_MS))
     throw invalid('timeoutMs', `a number of milliseconds above 0 and at most ${MAX_TIMER_MS}, or omitted`, timeoutMs);
+  if (!(approval === undefined || approval === 'always' || approval === 'never' || typeof approval === 'function'))
+    throw invalid('approval', '"always", "never" or a function, or omitted', approval);
   if (!isStandardSchema(schema))
     throw invalid('arguments', 'a Standard Schema, for example of zod, valibot or arktype', schema, 'invalid_schema');
 }

@@ -1,4 +1,4 @@
-import type { ArgumentsCheck, CapabilityCall, CapabilityFailure } from '../../machines/contracts/capability.ts';
+import type { CapabilityCall, CapabilityFailure, ParsedArguments } from '../../machines/contracts/capability.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { longNumberProblem, longNumbersIn } from '../internal/json-text.ts';
 import { POLLUTING_KEYS } from './capability.ts';
@@ -19,7 +19,7 @@ const MAX_DEPTH = 200;
  * Resolves the capability of a call and validates its arguments. Returns them as parsed from JSON: defaults and transformations of the
  * schema apply when the capability runs. Never rejects.
  */
-export async function checkArguments(registry: CapabilityRegistry, call: RequestedCall): Promise<ArgumentsCheck> {
+export async function checkArguments(registry: CapabilityRegistry, call: RequestedCall): Promise<ParsedArguments> {
   const { capability: name, arguments: text } = call;
   if (typeof name !== 'string') return rejected('missing_name', 'the call does not name a capability');
   if (name.trim() === '') return rejected('empty_name', 'the name of the capability is empty');
@@ -37,7 +37,7 @@ export async function checkArguments(registry: CapabilityRegistry, call: Request
   return validated.ok ? parsed : rejected('arguments_misfit', validated.problem);
 }
 
-function rejected(code: CapabilityFailure, problem: string, maxChars = 1_000): ArgumentsCheck {
+function rejected(code: CapabilityFailure, problem: string, maxChars = 1_000): ParsedArguments {
   return { ok: false, code, problem: oneLine(problem, maxChars) };
 }
 
@@ -46,7 +46,7 @@ function rejected(code: CapabilityFailure, problem: string, maxChars = 1_000): A
  * than 200 levels deep. A number that would lose digits, such as a long id, becomes its exact text if the schema admits text there, and
  * is rejected otherwise. Linear in the text and not recursive.
  */
-function parseArguments(text: unknown, admitsText: AdmitsText): ArgumentsCheck {
+function parseArguments(text: unknown, admitsText: AdmitsText): ParsedArguments {
   if (typeof text !== 'string') return notAnObject(`received ${text === null ? 'null' : typeof text}`);
   let value: unknown;
   try {
@@ -72,7 +72,7 @@ function parseArguments(text: unknown, admitsText: AdmitsText): ArgumentsCheck {
   return { ok: true, arguments: copied === 0 ? value : JSON.parse(exact + text.slice(copied)) };
 }
 
-function notAnObject(why: string): ArgumentsCheck {
+function notAnObject(why: string): ParsedArguments {
   return rejected('arguments_not_object', `the arguments must be a JSON object: ${why}`, 400);
 }
 

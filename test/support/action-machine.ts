@@ -103,6 +103,8 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
     policy: { ...POLICY, maxCorrections: 0 },
     continuationPolicy: changes.policy ?? { ...POLICY, maxCorrections: 0 },
     decider: 'function',
+    approver: 'user',
+    approvalMs: null,
     maxContinuations: 5,
     maxParallelCalls: 4,
     maxSameCalls: 3,
@@ -132,7 +134,7 @@ function attemptReplying(reply: unknown, clock: Clock, continuations: readonly u
 /** The action machine, started, over a scripted model, scripted capabilities and a scripted decider. */
 export function startAction({
   reply = actionReply(call('draft')),
-  validate = () => ({ ok: true, arguments: {} }),
+  validate = () => ({ ok: true, arguments: {}, needsApproval: false }),
   execute = (input) => capabilityResult(input),
   decide = () => done(),
   continuations = [],
@@ -212,7 +214,13 @@ export function startActionWithCapabilities({
     actionMachine.provide({
       actors: {
         attempt,
-        ...createActionActors({ capabilities: registry, continuation, scopeOf: () => scope }),
+        ...createActionActors({
+          capabilities: registry,
+          continuation,
+          approval: 'never',
+          approve: null,
+          scopeOf: () => scope,
+        }),
       },
     }),
     {

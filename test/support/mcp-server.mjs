@@ -19,8 +19,8 @@ const bomb = Object.fromEntries(
 );
 
 const tools = [
-  { name: 'pid', inputSchema: object },
-  { name: 'huge', inputSchema: object },
+  { name: 'pid', inputSchema: object, annotations: { readOnlyHint: true } },
+  { name: 'huge', inputSchema: object, annotations: { readOnlyHint: false } },
   { name: 'flood', inputSchema: object },
   { name: 'die', inputSchema: object },
   { name: 'hang', inputSchema: object },

@@ -9,6 +9,7 @@ import { createQuestions } from '../../src/cli/run-command.ts';
 import { createScreen } from '../../src/cli/screen.ts';
 import { replies } from '../../src/testing/replies.ts';
 import { settle } from '../../src/testing/settle.ts';
+import type { Capability } from '../../src/tools/capability.ts';
 import { entriesOf, type Plan, startScripted } from './run-chain.ts';
 
 const ESC = '\u001b';
@@ -135,8 +136,9 @@ export function startWithTerminal(
   options: Partial<RunOptions>,
   answererOf = terminalAnswerer,
   fake = fakeTerminal(),
+  capabilities: readonly Capability[] = [],
 ) {
-  const { run, clock } = startScripted(plan, { limits: { maxCycles: 2 } }, options);
+  const { run, clock } = startScripted(plan, { limits: { maxCycles: 2 }, capabilities }, options);
   const terminal = { ...fake.terminal, interrupt: () => run.cancel('Ctrl-C') };
   const questions = createQuestions(run, answererOf(terminal), terminal.screen);
   const heard = (async () => {

@@ -63,7 +63,12 @@ export interface AnswerBasis {
   /** The failed capability runs. */
   readonly failedRuns: readonly PhaseFailure[];
   /** The capabilities that did not succeed later, and why they failed. */
-  readonly failedCapabilities: readonly { readonly name: string; readonly error: string }[];
+  readonly failedCapabilities: readonly {
+    readonly name: string;
+    readonly error: string;
+    /** Whether it was denied or not approved in time. */
+    readonly isDenied?: boolean;
+  }[];
   /** The capability runs so far if the model asked for another round that did not run; otherwise null. */
   readonly endedRounds: { readonly runs: number; readonly limit: number } | null;
   /** The step that added each message. */
@@ -143,16 +148,19 @@ function stepOfMessage({ history, envelope }: ChainState): ReadonlyMap<string, s
  * a failure. The success of any later run corrects a call that could not run, because its name may have been wrong.
  */
 function failedCapabilities(results: readonly CapabilityResult[]): AnswerBasis['failedCapabilities'] {
-  const failed = new Map<string, string>();
-  for (const [at, { capability, success, synthesized, error, id, startedAtMs, durationMs }] of results.entries()) {
+  const failed = new Map<string, AnswerBasis['failedCapabilities'][number]>();
+  for (const [at, result] of results.entries()) {
+    const { capability, success, synthesized, error, id, startedAtMs, durationMs, code } = result;
     if (success || synthesized) continue;
     const isRecovered = results.slice(at + 1).some((later) => {
       const isAfter = startedAtMs === null || (later.startedAtMs ?? startedAtMs) >= startedAtMs + durationMs;
       return (later.success || later.synthesized) && isAfter && (id === null || later.capability === capability);
     });
-    if (!isRecovered) failed.set(capability, error ?? 'no reason given');
+    if (isRecovered) continue;
+    const isDenied = code === 'denied' || code === 'approval_timed_out';
+    failed.set(capability, { name: capability, error: error ?? 'no reason given', ...(isDenied && { isDenied }) });
   }
-  return Array.from(failed, ([name, error]) => ({ name, error }));
+  return [...failed.values()];
 }
 
 /**

@@ -117,11 +117,11 @@ function missingInputs(basis: AnswerBasis): readonly AnswerReason[] {
   const reasons: AnswerReason[] = [];
   if (sourceFailure)
     reasons.push({ code: 'search_failed', message: `The documents could not be searched: ${sourceFailure}` });
-  for (const { name: capability, error } of failedCapabilities.slice(0, NAMED))
+  for (const { name: capability, error, isDenied = false } of failedCapabilities.slice(0, NAMED))
     reasons.push({
-      code: 'capability_failed',
+      code: isDenied ? 'capability_denied' : 'capability_failed',
       // The text that a capability throws may be of any length.
-      message: `The capability "${capability}" failed: ${preview(error, 200)}`,
+      message: `The capability "${capability}" ${isDenied ? 'did not run' : 'failed'}: ${preview(error, 200)}`,
       capability,
     });
   if (endedRounds !== null)

@@ -137,7 +137,7 @@ const KEPT = [
   'capabilities',
   'continuation',
   'consent',
-  'approval',
+  'consentFor',
 ] as const satisfies readonly (keyof ChainInput)[];
 
 /** The options of this chain that differ from those of the run: the fork has those of the run. */

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { pendingApprovals } from '../../../machines/policies/pending-approvals.ts';
 import { answering } from '../../../machines/policies/questions.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { startOf } from '../../durable/replay.ts';
@@ -59,15 +60,19 @@ function notRecorded(runId: string, asked: readonly string[]): PostChainError {
   );
 }
 
+const QUESTIONS: ReadonlySet<JournalEntry['type']> = new Set(['consent-asked', 'direction-asked', 'approval-asked']);
+
 /** Returns the recorded user events as a queue: each is returned when the run asks for input. */
 function recordedUserEvents(recorded: readonly JournalEntry[]) {
   const remaining: ChainEvent[] = recorded.flatMap((entry) => (entry.type === 'delivery' ? [entry.event] : []));
   let seen = 0;
   return {
     next(entries: readonly JournalEntry[]) {
-      const asked = entries.slice(seen).findLast(({ type }) => type === 'consent-asked' || type === 'direction-asked');
+      const asked = entries.slice(seen).findLast(({ type }) => QUESTIONS.has(type));
       seen = entries.length;
-      return { asked: asked?.type, event: asked && remaining.shift() };
+      // Several calls may wait for approval at the same time.
+      const isAnswer = remaining[0]?.type === 'approval.given' && pendingApprovals(entries).length > 0;
+      return { asked: asked?.type, event: asked || isAnswer ? remaining.shift() : undefined };
     },
   };
 }

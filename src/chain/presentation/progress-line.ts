@@ -26,6 +26,8 @@ export function progressLine(entry: JournalEntry): string | null {
       return `Searching the documents: ${entry.failure === null ? count(entry.passages, 'passage') : 'failed'}`;
     case 'capability-start':
       return `Running ${oneLine(entry.capability)}`;
+    case 'approval-asked':
+      return `Waiting for approval of ${oneLine(entry.capability)}`;
     case 'consent-asked':
       return 'Waiting for consent';
     case 'direction-asked':

@@ -1,6 +1,9 @@
 import type { AnyActorRef } from 'xstate';
+import * as z from 'zod/mini';
 import { createActionMachine } from '../../../machines/action/action.machine.ts';
 import type {
+  ApprovalRequest,
+  ApproveCallsInput,
   DecideContinuationInput,
   ExecuteCapabilityInput,
   ValidateArgumentsInput,
@@ -10,11 +13,17 @@ import { attemptGuards } from '../../../machines/attempt/guards.ts';
 import type { AppendTurnInput, ChainActors, RecallSessionInput } from '../../../machines/chain/actors.ts';
 import { type chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import { chainGuards } from '../../../machines/chain/guards.ts';
-import type { ArgumentsCheck, CapabilityResult, CapabilityRunResult } from '../../../machines/contracts/capability.ts';
 import type {
-  Approval,
+  ApprovalAnswer,
+  ArgumentsCheck,
+  CapabilityCall,
+  CapabilityResult,
+  CapabilityRunResult,
+} from '../../../machines/contracts/capability.ts';
+import type {
   CompareAnswersInput,
   Consent,
+  ConsentFor,
   ContextMeasures,
   MeasureContextInput,
 } from '../../../machines/contracts/context.ts';
@@ -39,6 +48,7 @@ import { settledWithin } from '../../internal/async.ts';
 import { promiseActivity, type ScopeOf } from '../../llm/activities.ts';
 import { type CallObserver, createCallAhead, provideAttempt } from '../../llm/attempts/provide-attempt.ts';
 import { checkArguments } from '../../tools/check-arguments.ts';
+import { needsApproval } from '../../tools/needs-approval.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
 import { textsOf } from '../journal/recorded-prompts.ts';
@@ -64,6 +74,9 @@ export interface ActorParts {
   readonly grader: Grader | null;
   readonly capabilities: CapabilityRegistry;
   readonly continuation: ContinuationOption;
+  /** Whether a capability that does not say needs approval. */
+  readonly approval: 'always' | 'never';
+  readonly approve: ApprovingFunction | null;
   readonly sessions: SessionStore;
 }
 
@@ -73,7 +86,7 @@ export interface ChainParts extends Omit<ActorParts, 'scopeOf'> {
   readonly thresholds: Thresholds;
   readonly profile: Profile;
   readonly consent: Consent;
-  readonly approval: Approval;
+  readonly consentFor: ConsentFor;
   readonly prices: PriceTable | null;
   readonly newRunId: () => string;
   readonly instructions: string | null;
@@ -219,15 +232,33 @@ export const noPassages: PassageSource = {
   search: async (query) => ({ query, passages: [], widened: false }),
 };
 
-type ActionActorParts = Pick<ActorParts, 'capabilities' | 'continuation' | 'scopeOf'>;
+type ActionActorParts = Pick<ActorParts, 'capabilities' | 'continuation' | 'approval' | 'approve' | 'scopeOf'>;
 
-export function createActionActors({ capabilities, continuation, scopeOf }: ActionActorParts) {
+export function createActionActors({ capabilities, continuation, approval, approve, scopeOf }: ActionActorParts) {
   const decide = typeof continuation === 'function' ? continuation : () => ({ done: true as const });
   return {
     validateArguments: promiseActivity<readonly ArgumentsCheck[], ValidateArgumentsInput>(
-      ({ input: { calls, timeoutMs }, signal, self }) => {
-        const checks = calls.map((call) => checkArguments(capabilities, call));
-        return settledWithin(checks, lateSchema(timeoutMs), { timeoutMs, timers: scopeOf(self).clock, signal });
+      async ({ input: { calls, sessionId, timeoutMs }, signal, self }) => {
+        const { clock } = scopeOf(self);
+        const valid = new Map<CapabilityCall, ArgumentsCheck>();
+        const checks = calls.map(async (call): Promise<ArgumentsCheck> => {
+          const parsed = await checkArguments(capabilities, call);
+          if (!parsed.ok) return parsed;
+          valid.set(call, { ...parsed, needsApproval: true });
+          const checked = { capability: call.capability, arguments: parsed.arguments };
+          const context = { signal, sessionId, now: () => clock.now() };
+          return { ...parsed, needsApproval: await needsApproval(capabilities, checked, approval, context) };
+        });
+        const settled = await settledWithin(checks, null, { timeoutMs, timers: clock, signal });
+        return settled.map((check, at) => check ?? valid.get(calls[at] as CapabilityCall) ?? lateSchema(timeoutMs));
+      },
+    ),
+    approveCalls: promiseActivity<readonly ApprovalAnswer[], ApproveCallsInput>(
+      async ({ input: { calls, timeoutMs }, signal, self }) => {
+        const answers = calls.map((call) => decisionOf(call, approve, signal));
+        const settled = await settledWithin(answers, null, { timeoutMs, timers: scopeOf(self).clock, signal });
+        const late = `approve() did not decide within ${timeoutMs} ms`;
+        return settled.map((answer, at) => answer ?? denial(calls[at] as ApprovalRequest, late));
       },
     ),
     executeCapability: promiseActivity<CapabilityRunResult, ExecuteCapabilityInput>(({ input, signal, self }) => {
@@ -243,6 +274,42 @@ export function createActionActors({ capabilities, continuation, scopeOf }: Acti
       toJson(await decide(copyOf(input), { signal })),
     ),
   };
+}
+
+/** Decides whether a call runs, with these arguments or with others. */
+export type ApprovingFunction = (
+  call: ApprovalRequest,
+  options: { readonly signal: AbortSignal },
+) => ApprovalReply | Promise<ApprovalReply>;
+
+export type ApprovalReply = Pick<ApprovalAnswer, 'decision' | 'arguments' | 'reason'>;
+
+const replySchema = z.object({
+  decision: z.enum(['approve', 'deny']),
+  arguments: z.optional(z.record(z.string(), z.json())),
+  reason: z.optional(z.string()),
+});
+
+const denial = ({ questionId, digest }: ApprovalRequest, reason: string): ApprovalAnswer => ({
+  questionId,
+  digest,
+  decision: 'deny',
+  reason,
+});
+
+/** The function is user code: a call is denied if it throws, or returns anything but a decision. Never rejects. */
+async function decisionOf(
+  call: ApprovalRequest,
+  approve: ApprovingFunction | null,
+  signal: AbortSignal,
+): Promise<ApprovalAnswer> {
+  try {
+    const reply = replySchema.safeParse(await approve?.(structuredClone(call), { signal }));
+    if (!reply.success) return denial(call, 'approve() returned no decision');
+    return { ...reply.data, questionId: call.questionId, digest: call.digest };
+  } catch (error) {
+    return denial(call, `approve() threw: ${unexpectedFailure(error).message}`);
+  }
 }
 
 function lateSchema(timeoutMs: number): ArgumentsCheck {

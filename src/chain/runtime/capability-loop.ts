@@ -6,6 +6,7 @@ import type { ActionInput, ActionState, LoopProblem } from '../../../machines/co
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { CapabilityResult, MemoryEntry, StopReason } from '../../../machines/contracts/capability.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { type ApprovalGiven, approvalGivenSchema } from '../../../machines/contracts/events.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
@@ -73,13 +74,15 @@ export interface LoopRun {
   /** Everything that happens, from the beginning, however late reading starts. */
   readonly events: AsyncIterable<RunEvent>;
   readonly journal: readonly JournalEntry[];
+  /** Answers a question for approval. Throws `invalid_option` for any other event. */
+  readonly send: (event: ApprovalGiven) => void;
   /** Ends the loop at once and aborts the running capability. */
   readonly cancel: () => void;
   readonly actor: ActorRefFrom<typeof actionMachine>;
 }
 
 /**
- * Returns the capability (tool) loop without the chain around it: classify once → resolve → validate → execute → continue?
+ * Returns the capability (tool) loop without the chain around it: classify once → resolve → validate → approve → execute → continue?
  * It takes the options of `createPostChain`; the limits for capabilities and model calls apply. `run` throws `invalid_request` or
  * `invalid_option` before anything starts, and `outcome` never rejects.
  */
@@ -176,7 +179,8 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
   if (signal?.aborted) cancel();
   else if (signal !== undefined) forgetSignal = onAbort(signal, cancel);
   actor.begin();
-  return { outcome, events: stream, journal: entries, cancel, actor: ref };
+  const send = (event: ApprovalGiven): void => ref.send(parseOption(approvalGivenSchema, event, 'event'));
+  return { outcome, events: stream, journal: entries, send, cancel, actor: ref };
 }
 
 function outcomeOf(state: ActionState): LoopOutcome {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Approval, approvalSchema, type Consent, consentSchema } from '../../../machines/contracts/context.ts';
+import { type Consent, type ConsentFor, consentForSchema, consentSchema } from '../../../machines/contracts/context.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { limitsSchema, thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import { type ChatModel, type EmbeddingModel, REPLY_FORMS, type ReplyForm } from '../../../machines/contracts/model.ts';
@@ -17,7 +17,7 @@ import { createRegistry } from '../../tools/registry.ts';
 import type { JournalStore } from '../journal/journal-format.ts';
 import type { Prompt, PromptInputs } from '../prompts/prompt.ts';
 import { prompts } from '../prompts/registry.ts';
-import { type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
+import { type ApprovingFunction, type ChainParts, noPassages, type WhenJournalFails } from './actors.ts';
 import { type AnswerGrader, functionGrader, type Grader, modelGrader } from './answer-grader.ts';
 import { CONTINUATION_VARIABLE, type ContinuationOption, continuationFromEnv } from './decider.ts';
 import { combineInstructions, instructionsSchema } from './instructions.ts';
@@ -56,6 +56,14 @@ export interface PostChainOptions {
    * call more, as in an agent loop. A function decides itself. The default is the environment variable `POSTCHAIN_CONTINUATION`, or `none`.
    */
   readonly continuation?: ContinuationOption;
+  /** Whether capabilities (tools) that do not say need approval before each call: `never` (the default) or `always`. */
+  readonly approval?: 'always' | 'never';
+  /**
+   * Decides about calls that need approval, in place of the user: `{ decision: 'approve' }`, with `arguments` if other ones are to be used,
+   * or `{ decision: 'deny', reason }`. A call is denied if the function throws or takes longer than `limits.capabilityMs`. Without it, the run
+   * emits `approval-asked` and waits for `approval.given`.
+   */
+  readonly approve?: ApprovingFunction;
   readonly limits?: z.input<typeof limitsSchema>;
   readonly thresholds?: z.input<typeof thresholdsSchema>;
   /**
@@ -64,7 +72,7 @@ export interface PostChainOptions {
    */
   readonly consent?: Consent;
   /** Which operations need consent: those on the user's messages (`user-content`, the default), or on `all` messages. */
-  readonly approval?: Approval;
+  readonly consentFor?: ConsentFor;
   /** How models reply: JSON text (the default), the arguments of a tool call, or a JSON object without a schema in the request. */
   readonly replyForm?: ReplyForm;
   /**
@@ -116,11 +124,13 @@ const optionsSchema = z.strictObject({
     ),
   ),
   continuation: z.optional(z.custom(isContinuation, 'expected "none", "model" or a function')),
+  approval: z.optional(z.enum(['always', 'never'])),
+  approve: z.optional(functionSchema),
   profile: z.optional(profileOptionSchema),
   limits: z.prefault(limitsSchema, {}),
   thresholds: z.prefault(thresholdsSchema, {}),
   consent: z.optional(consentSchema),
-  approval: z.optional(approvalSchema),
+  consentFor: z.optional(consentForSchema),
   replyForm: z.optional(z.enum(REPLY_FORMS)),
   policy: z.optional(z.looseObject({})),
   instructions: z.optional(instructionsSchema),
@@ -211,7 +221,7 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     models,
     instructions,
     consent: options.consent ?? 'keep',
-    approval: options.approval ?? 'user-content',
+    consentFor: options.consentFor ?? 'user-content',
     replyForm: options.replyForm ?? 'text',
     policies,
     prompts: used,
@@ -221,6 +231,8 @@ export function resolveOptions(options: PostChainOptions): ChainParts {
     grader: graderOf(options, { prompt: used.grading, policy: policies.grading }),
     capabilities: createRegistry(options.capabilities ?? []),
     continuation: options.continuation ?? continuationFromEnv(nodeProcess?.env ?? {}, warnOnce),
+    approval: options.approval ?? 'never',
+    approve: options.approve ?? null,
     sessions: options.sessions ?? memorySessions(),
     whenJournalFails: options.whenJournalFails ?? 'continue',
   };

@@ -113,7 +113,7 @@ export function createChainInput(
   parts: ChainParts,
 ): { readonly input: ChainInput; readonly files: readonly AttachedFile[] } {
   const { clock, models, capabilities, continuation, passages, embeddings, prices, limits, thresholds } = parts;
-  const { consent, approval, policies, grader, profile } = parts;
+  const { consent, consentFor, policies, grader, profile } = parts;
   const { request, history, messages, mode, startAt, sessionId, ...own } = parseRunOptions(run);
   const files = distinctFiles([...history.flatMap((turn) => turn.files), ...request.files]);
   requireAcceptingModel(models, files);
@@ -124,7 +124,7 @@ export function createChainInput(
       'invalid_option',
       `clock: expected now() to return milliseconds since the epoch; received ${startedAtMs}.`,
     );
-  const input = {
+  const input: ChainInput = {
     limits,
     thresholds,
     profile,
@@ -137,10 +137,11 @@ export function createChainInput(
     fallbackModels: models.length - 1,
     capabilities: capabilities.descriptors,
     continuation: deciderKind(continuation),
+    approver: parts.approve === null ? 'user' : 'program',
     policies: policies.numbers,
     sessionId,
     consent,
-    approval,
+    consentFor,
     ...pricesOf(models, prices),
     maxOutputTokens: models.map(({ maxOutputTokens, contextWindowTokens }) =>
       Math.min(maxOutputTokens ?? contextWindowTokens, contextWindowTokens),

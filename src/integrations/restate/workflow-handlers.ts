@@ -5,6 +5,7 @@ import { clientEventSchema, type EmittedEvent } from '../../../machines/contract
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { type ApprovalAsked, foldApprovals } from '../../../machines/policies/pending-approvals.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { SentOutcome } from './restate-executor.ts';
 
@@ -19,16 +20,18 @@ export interface WorkflowStatus {
   readonly cycle: number;
   /** The question that the run waits on (consent or direction); null if there is none. */
   readonly asks: PendingQuestion | null;
+  /** The calls that wait for approval. */
+  readonly approvals: readonly ApprovalAsked[];
   /** The number of journal entries. */
   readonly entries: number;
 }
 
 export function initialStatus(runId: string): WorkflowStatus {
-  return { runId, status: 'running', phase: null, cycle: 0, asks: null, entries: 0 };
+  return { runId, status: 'running', phase: null, cycle: 0, asks: null, approvals: [], entries: 0 };
 }
 
 export function foldStatus(status: WorkflowStatus, entry: JournalEntry): WorkflowStatus {
-  return { ...status, ...changes(entry), entries: entry.seq + 1 };
+  return { ...status, ...changes(entry), approvals: foldApprovals(status.approvals, entry), entries: entry.seq + 1 };
 }
 
 function changes(entry: JournalEntry): Partial<WorkflowStatus> {

@@ -1,5 +1,6 @@
+import type { SnapshotFrom } from 'xstate';
 import { actionMachine } from '../../../machines/action/action.machine.ts';
-import type { ValidateArgumentsInput } from '../../../machines/action/actors.ts';
+import type { ApproveCallsInput, ValidateArgumentsInput } from '../../../machines/action/actors.ts';
 import type { ActionInput } from '../../../machines/contracts/action-state.ts';
 import type { AttemptInput } from '../../../machines/contracts/attempt.ts';
 import type {
@@ -16,20 +17,57 @@ import { done, fails, type Outcome } from '../exploration/occurrences.ts';
 import { attemptOutcomes, CLOCK, LOOKUP, reportsModels, reportsUsage } from './stand-ins.ts';
 
 const CALL: CapabilityCall = { capability: LOOKUP.name, arguments: '{}' };
+/** A call that needs approval: the second one has another digest. */
+const ASKED: CapabilityCall = { capability: LOOKUP.name, arguments: '{"ask":1}' };
+const ASKED_TOO: CapabilityCall = { capability: LOOKUP.name, arguments: '{"ask":2}' };
 const UNKNOWN: CapabilityCall = { capability: 'unknown', arguments: '{}' };
 
-const VALID: ArgumentsCheck = { ok: true, arguments: {} };
 const INVALID: ArgumentsCheck = { ok: false, code: 'arguments_misfit', problem: 'the arguments are invalid' };
+
+function validCheck({ arguments: text }: CapabilityCall): ArgumentsCheck {
+  const given = JSON.parse(text);
+  return { ok: true, arguments: given, needsApproval: 'ask' in given };
+}
+
+/** Every combination of the program's decisions, for the first two calls. */
+function programDecisions(input: unknown): readonly Outcome[] {
+  const { calls } = input as ApproveCallsInput;
+  const answers = calls.map(({ questionId, digest }) => [
+    { questionId, digest, decision: 'approve' as const },
+    { questionId, digest, decision: 'approve' as const, arguments: EDITED },
+    { questionId, digest, decision: 'deny' as const },
+  ]);
+  const all = answers.reduce<readonly (readonly unknown[])[]>(
+    (before, own) => before.flatMap((decided) => own.map((answer) => [...decided, answer])),
+    [[]],
+  );
+  return [...all.map((decided, at) => done(decided, `decides ${at + 1}`)), done([], 'no decision'), fails()];
+}
+
+const EDITED = { edited: true };
+
+/** The answers to each question of the step, whatever its state, and answers that fit none. */
+function answersIn({ context: { step } }: SnapshotFrom<typeof actionMachine>) {
+  const questions = step.flatMap(({ approval }) => approval ?? []);
+  const answer = { type: 'approval.given', questionId: 'other', digest: 'other', decision: 'approve' } as const;
+  return [
+    answer,
+    ...questions.flatMap(({ questionId, digest }) => [
+      { ...answer, questionId },
+      { ...answer, questionId, digest },
+      { ...answer, questionId, digest, arguments: EDITED },
+      { ...answer, questionId, digest, decision: 'deny' as const },
+    ]),
+  ];
+}
 
 /** The arguments are all valid or all invalid, or only the first ones are valid. */
 function checksOf(input: unknown): readonly Outcome[] {
   const { calls } = input as ValidateArgumentsInput;
-  const some = calls.map((_, at) => (at === 0 ? VALID : INVALID));
+  const valid = calls.map(validCheck);
+  const some = valid.map((check, at) => (at === 0 ? check : INVALID));
   return [
-    done(
-      calls.map(() => VALID),
-      'valid',
-    ),
+    done(valid, 'valid'),
     ...(calls.length === 1 ? [] : [done(some, 'only the first valid')]),
     done(
       calls.map(() => INVALID),
@@ -88,6 +126,14 @@ export const actionChart = {
     'the model decides': inputOf('model'),
     'the model decides, without a budget': inputOf('model', { maxTokens: 1 }),
     'no decider': inputOf('none'),
+    'two calls need approval, in time': inputOf('none', { calls: [ASKED, ASKED_TOO], approvalMs: 1_000 }),
+    'one of three calls needs approval': inputOf('none', { calls: [CALL, ASKED, CALL], maxContinuations: 3 }),
+    'three calls need approval, one at a time': inputOf('none', {
+      calls: [ASKED, ASKED_TOO, ASKED],
+      maxContinuations: 3,
+      maxParallelCalls: 1,
+    }),
+    'the program approves': inputOf('function', { calls: [ASKED, ASKED_TOO], approver: 'program' }),
     'the first call is given': inputOf('function', { calls: [CALL] }),
     'calls for all slots are given': inputOf('none', { calls: Array(5).fill(CALL), maxContinuations: 5 }),
     'two calls are given, one at a time': inputOf('none', { calls: [CALL, CALL], maxParallelCalls: 1 }),
@@ -104,6 +150,7 @@ export const actionChart = {
     classification: (input) => [...attemptOutcomes(input as AttemptInput, REPLIES), reportsUsage, reportsModels],
     continuation: (input) => [...attemptOutcomes(input as AttemptInput, CONTINUATIONS), reportsUsage, reportsModels],
     validateArguments: checksOf,
+    approveCalls: programDecisions,
     executeCapability: [done(SUCCEEDED, 'succeeds'), done(FAILED, 'throws'), fails()],
     decideContinuation: [
       ...Object.entries(CONTINUATIONS).map(([name, decision]) => done(decision, name)),
@@ -111,7 +158,7 @@ export const actionChart = {
       fails(),
     ],
   },
-  events: [],
+  events: answersIn,
   /** The next calls and the decision about them, the calls of the step, the number of runs, and their results. */
   abstraction: ({
     context: {
@@ -130,6 +177,7 @@ export const actionChart = {
   }) => ({
     calls: calls.map(({ capability }) => capability),
     waiting: step.filter(({ slot, result }) => slot === null && result === null).length,
+    approvals: step.map(({ approval, slot, result }) => approval && [approval.state, slot, result?.code]),
     ended: step.filter(({ result }) => result !== null).length,
     last: step.at(-1)?.result?.code ?? results.at(-1)?.code,
     lastSlot: step.at(-1)?.slot,

@@ -1,7 +1,7 @@
 import type { SnapshotFrom } from 'xstate';
 import { initialActionState } from '../../../machines/action/setup.ts';
 import { chainMachine } from '../../../machines/chain/chain.machine.ts';
-import type { ActionInput, LoopReport, StepCall } from '../../../machines/contracts/action-state.ts';
+import type { ActionInput, Approval, LoopReport, StepCall } from '../../../machines/contracts/action-state.ts';
 import type { AttemptInput, CallAheadInput } from '../../../machines/contracts/attempt.ts';
 import type { ChainInput, ChainState, Search, SharedReplies } from '../../../machines/contracts/chain-state.ts';
 import type { CompareAnswersInput, MeasureContextInput } from '../../../machines/contracts/context.ts';
@@ -23,8 +23,15 @@ import { done, fails, type Outcome, sends } from '../exploration/occurrences.ts'
 import { replies } from '../replies.ts';
 import { attemptOutcomes, CLOCK, LOOKUP, proseOutcome, reportsModels, reportsUsage } from './stand-ins.ts';
 
+/** A capability loop that waits for approval, and after that. */
+function loopThatAsks(input: ActionInput, state: Approval['state']): LoopReport {
+  const { loop } = loopInProgress(input);
+  const approval = { questionId: `${input.id}.approval1`, digest: 'd', state, by: null, reason: '' };
+  return { type: 'loop.progressed', loop: { ...loop, step: loop.step.map((call) => ({ ...call, approval })) } };
+}
+
 /** A capability loop while its first capability runs. */
-function loopInProgress(input: ActionInput): LoopReport {
+function loopInProgress(input: ActionInput): Extract<LoopReport, { type: 'loop.progressed' }> {
   const call: StepCall = { capability: LOOKUP.name, arguments: {}, id: `${input.id}.1`, slot: 1, result: null };
   return { type: 'loop.progressed', loop: { ...initialActionState(input), step: [call], begun: 1 } };
 }
@@ -123,6 +130,7 @@ const USER_EVENTS: readonly ChainEvent[] = [
   { type: 'run.finished', questionId: 's0.direction' },
   { type: 'run.directed', phase: 'experience', questionId: 's0.direction' },
   { type: 'consent.given', questionId: 's0.consent', choice: 'remove' },
+  { type: 'approval.given', questionId: 's0.approval1', digest: 'd', decision: 'approve' },
   { type: 'context.overruled', messageId: 'earlier.h1', choice: 'keep' },
   { type: 'context.undone', operationId: 's1.o1' },
 ];
@@ -210,7 +218,11 @@ export const chainChart = {
         },
       }),
       ...((input as ActionInput).input.capabilities.length > 0
-        ? [sends(loopInProgress(input as ActionInput), 'reports a capability run')]
+        ? [
+            sends(loopInProgress(input as ActionInput), 'reports a capability run'),
+            sends(loopThatAsks(input as ActionInput, 'pending'), 'asks for approval'),
+            sends(loopThatAsks(input as ActionInput, 'approved'), 'is approved'),
+          ]
         : []),
     ],
     callAhead: (input) => earlyReplies(input as CallAheadInput),

@@ -1,6 +1,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { StepCall } from '../../../machines/contracts/action-state.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { digestOf } from '../../../machines/policies/approval-question.ts';
 import { isRunning } from '../../../machines/policies/capability-loop.ts';
 import { alwaysEventually } from '../properties/always-eventually.ts';
 import type { Property } from '../properties/properties.ts';
@@ -32,7 +33,8 @@ const isDone = ({ status }: AnyMachineSnapshot): boolean => status === 'done';
 /** The chain always answers, and its loops are bounded. */
 export const chainProperties: readonly Property[] = [
   ...soundness,
-  alwaysEventually('answered', isDone),
+  // A capability loop that waits for the user and continues is bounded by its own limits.
+  alwaysEventually('answered', isDone, { finitely: ({ type }) => type === 'loop.progressed' }),
   never(
     'answered with an empty text',
     ({ status, output }) => status === 'done' && isEmpty(output as FinalAnswer | undefined),
@@ -106,11 +108,38 @@ const runningIn = (step: readonly StepCall[], slot: number): number =>
 /** The capability loop ends, within its limits. */
 export const actionProperties: readonly Property[] = [
   ...soundness,
-  alwaysEventually('concluded or failed', isDone),
+  alwaysEventually(
+    'concluded, failed or waiting for a user who has no deadline',
+    (snapshot) => isDone(snapshot) || (snapshot.matches('awaitingApproval') && snapshot.context.approvalMs === null),
+  ),
   never('over the continuation limit', ({ context: { begun, maxContinuations } }) => begun > maxContinuations),
   never(
     'over the limit of parallel calls',
     ({ context: { step, maxParallelCalls } }) => step.filter(isRunning).length > maxParallelCalls,
   ),
+  never('a call that runs, or has run, without approval of exactly its arguments', ({ context: { step } }) =>
+    step.some((call: StepCall) => {
+      const { approval, slot } = call;
+      if (approval === undefined || slot === null) return false;
+      return !['approved', 'edited'].includes(approval.state) || approval.digest !== digestOf(call);
+    }),
+  ),
+  never('a denied call with an id or a slot', ({ context: { step } }) =>
+    step.some(
+      ({ approval, id, slot }: StepCall) =>
+        ['denied', 'timed_out'].includes(approval?.state ?? '') && (id !== null || slot !== null),
+    ),
+  ),
+  never('a second start for one approval', ({ context: { step, runs, begun } }) => {
+    const ids = step.flatMap(({ id }: StepCall) => id ?? []);
+    return step.length > 0 && (new Set(ids).size !== ids.length || begun !== runs + ids.length);
+  }),
+  never('a call that waits for approval outside of the states that ask and validate', (snapshot) => {
+    const isAsking = ['awaitingApproval', 'askingProgram', 'validatingEdits'].some((state) => snapshot.matches(state));
+    const isOpen = snapshot.context.step.some(
+      ({ approval, result }: StepCall) => result === null && ['pending', 'editing'].includes(approval?.state ?? ''),
+    );
+    return isOpen !== isAsking;
+  }),
   atMost('call in a slot', 1, ({ context: { step } }) => Math.max(0, ...SLOTS.map((slot) => runningIn(step, slot)))),
 ];

@@ -15,6 +15,11 @@ interface SharedOptions {
   readonly connectTimeoutMs?: number;
   /** The time limit of one tool call, in milliseconds. Default: the chain's `limits.capabilityMs`. */
   readonly timeoutMs?: number;
+  /**
+   * Whether calls of the tools need approval. Default: those of tools that the server does not mark as read-only do (`readOnlyHint`), others
+   * follow the chain's `approval`. Pass `always` for a server that you do not trust to mark its tools.
+   */
+  readonly approval?: 'always' | 'never';
   /** Aborts connecting. It does not close an established connection. */
   readonly signal?: AbortSignal;
 }
@@ -46,6 +51,7 @@ const shared = {
   exclude: z.optional(texts),
   connectTimeoutMs: z._default(milliseconds, 10_000),
   timeoutMs: z.optional(milliseconds),
+  approval: z.optional(z.enum(['always', 'never'])),
   signal: z.optional(signalSchema),
 };
 const stdioSchema = z.strictObject({

@@ -64,6 +64,7 @@ function toolCapability({ sdk, settings, server }: Parts, name: string, tool: To
     description: descriptionOf(tool),
     arguments: argumentsSchema(sdk, tool.inputSchema),
     jsonSchema,
+    approval: settings.approval ?? (tool.annotations?.readOnlyHint === true ? undefined : 'always'),
     ...(settings.timeoutMs !== undefined && { timeoutMs: settings.timeoutMs }),
     execute: async (args, { signal }) => {
       const result = await callOnce(server, tool, args as Record<string, unknown>, signal).catch((error) => {

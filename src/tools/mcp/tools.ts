@@ -21,6 +21,7 @@ const toolSchema = z.object({
   title: z.catch(z.optional(z.string()), undefined),
   description: z.catch(z.optional(z.string()), undefined),
   inputSchema: z.looseObject({ type: z._default(z.literal('object'), 'object') }),
+  annotations: z.catch(z.optional(z.object({ readOnlyHint: z.optional(z.boolean()) })), undefined),
   execution: z.catch(z.optional(z.object({ taskSupport: z.optional(z.string()) })), undefined),
 });
 

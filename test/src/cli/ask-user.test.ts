@@ -37,6 +37,7 @@ describe('without a prompt', () => {
     const { run, finish } = startWithTerminal(unsure, { history: TWO_LONG_MESSAGES, mode: 'manual' }, () => ({
       consent: broken,
       direction: broken,
+      approval: broken,
       close: () => {},
     }));
     await finish();
@@ -85,6 +86,7 @@ describe('questions of a resumed run', () => {
         asked.push(proposal);
         return { type: 'run.finished' };
       },
+      approval: async () => null,
       close: () => {},
     };
     const questions = createQuestions(run, answerer, fakeTerminal().terminal.screen);

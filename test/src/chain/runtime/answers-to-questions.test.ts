@@ -22,7 +22,7 @@ const refusals = ({ run }: Started) =>
 async function waitingAgain(): Promise<Started> {
   const started = startScripted(
     unsure,
-    { approval: 'all', thresholds: { pruneAbove: 0 }, limits: { maxCycles: 2, consentMs: 5_000 } },
+    { consentFor: 'all', thresholds: { pruneAbove: 0 }, limits: { maxCycles: 2, consentMs: 5_000 } },
     { history: [{ role: 'user', content: LONG }] },
   );
   await settle(200);

@@ -261,9 +261,9 @@ describe('[U12] undoing an operation of a live run', () => {
   });
 });
 
-describe('[U9] with approval of all operations', () => {
+describe('[U9] with consent for all operations', () => {
   it('the request lists every message that would be shortened or removed, and nothing happens before the reply', async () => {
-    const started = start({ yield: { hang: true } }, { approval: 'all' });
+    const started = start({ yield: { hang: true } }, { consentFor: 'all' });
     await settle(200);
     const items = entriesOf(started.run, 'consent-asked')[0]?.request.items ?? [];
     expect(items.map(({ messageId, role }) => [messageId, role])).toEqual(
@@ -283,7 +283,7 @@ describe('[U9] with approval of all operations', () => {
   });
 
   it('nothing is removed if no one answers in time', async () => {
-    const started = start({ yield: { hang: true } }, { approval: 'all', limits: { consentMs: 5_000 } });
+    const started = start({ yield: { hang: true } }, { consentFor: 'all', limits: { consentMs: 5_000 } });
     await settle(200);
     started.clock.increment(5_000);
     await settle();
@@ -295,7 +295,7 @@ describe('[U9] with approval of all operations', () => {
     const history = Array.from({ length: 12 }, (_, at) => ({ role: 'assistant' as const, content: `Answer ${at}.` }));
     const { run } = startScripted(
       {},
-      { approval: 'all', consent: 'keep', limits: { maxMessages: 4 } },
+      { consentFor: 'all', consent: 'keep', limits: { maxMessages: 4 } },
       { history, startAt: 'understanding' },
     );
     const { metadata } = await run.answer;

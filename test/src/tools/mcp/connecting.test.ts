@@ -114,3 +114,18 @@ describe('the tools of a server', () => {
     },
   );
 });
+
+describe('[Q2] the tools of a server', () => {
+  const approvalOf = async (approval?: 'always' | 'never') => {
+    const { capabilities } = await connectUntilTestEnds(misbehavingServer('plain', approval && { approval }));
+    return ['pid', 'huge', 'hang'].map((tool) => capabilities.find(({ name }) => name === `bad_${tool}`)?.approval);
+  };
+
+  it('need approval, unless they are marked as read-only', async () => {
+    expect(await approvalOf()).toEqual([undefined, 'always', 'always']);
+  });
+
+  it.each(['always', 'never'] as const)('need it %s if the option says so', async (approval) => {
+    expect(await approvalOf(approval)).toEqual([approval, approval, approval]);
+  });
+});

@@ -1,0 +1,40 @@
+import type { ActionState, Approval, StepCall } from '../contracts/action-state.ts';
+import { wideDigest } from '../text/hash.ts';
+
+/** Returns a digest of a call that does not depend on the order of the arguments, which are JSON text. */
+export function digestOfText(capability: string, text: string): string {
+  return wideDigest(JSON.stringify([capability, sortedJson(text)]));
+}
+
+type Arguments = { readonly capability: string; readonly arguments: Readonly<Record<string, unknown>> };
+
+export const digestOf = (call: Arguments): string => digestOfText(call.capability, JSON.stringify(call.arguments));
+
+const LONG_NUMBER = /\d{16}/;
+
+/** Returns JSON with its members sorted, or the text itself if it is not JSON or contains numbers that would lose digits. */
+function sortedJson(text: string): string {
+  if (LONG_NUMBER.test(text)) return text;
+  try {
+    return JSON.stringify(text.trim() === '' ? {} : JSON.parse(text), (_, member: unknown) =>
+      typeof member === 'object' && member !== null && !Array.isArray(member)
+        ? ['{}', ...Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))]
+        : member,
+    );
+  } catch {
+    return text;
+  }
+}
+
+/** Returns a new question about a call. `problem` is what was wrong with the last answer. */
+export function newQuestion({ id }: Pick<ActionState, 'id'>, number: number, call: Arguments, problem = ''): Approval {
+  const questionId = `${id}.approval${number}`;
+  return { questionId, digest: digestOf(call), state: 'pending', by: null, reason: problem };
+}
+
+/** Whether a call needs no approval, or is approved with exactly its present arguments. */
+export function isApproved(call: StepCall): boolean {
+  const { approval } = call;
+  if (approval === undefined) return true;
+  return (approval.state === 'approved' || approval.state === 'edited') && approval.digest === digestOf(call);
+}

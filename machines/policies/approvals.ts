@@ -1,0 +1,162 @@
+import type { ActionState, Approval, StepCall } from '../contracts/action-state.ts';
+import type { ApprovalAnswer, ArgumentsCheck, CapabilityCall } from '../contracts/capability.ts';
+import type { GuardResult } from '../contracts/decision.ts';
+import type { AnswerRefusal } from '../contracts/events.ts';
+import { oneLine } from '../text/clip.ts';
+import { digestOf, newQuestion } from './approval-question.ts';
+import { failedResult } from './capability-loop.ts';
+
+export type AskedCall = StepCall & { readonly approval: Approval };
+
+const isIn =
+  (state: Approval['state']) =>
+  (call: StepCall): call is AskedCall =>
+    call.approval?.state === state && call.result === null;
+
+/** Returns the calls that wait for an answer. */
+export const pendingCalls = ({ step }: Pick<ActionState, 'step'>): readonly AskedCall[] => step.filter(isIn('pending'));
+
+/** Returns the calls whose edited arguments are not validated yet. */
+const editedCalls = ({ step }: ActionState): readonly AskedCall[] => step.filter(isIn('editing'));
+
+export function approvalPending(state: ActionState): GuardResult {
+  const pending = pendingCalls(state).length;
+  return { holds: pending > 0, inputs: { pending } };
+}
+
+export function programApproves(state: ActionState): GuardResult {
+  const { holds, inputs } = approvalPending(state);
+  return { holds: holds && state.approver === 'program', inputs: { ...inputs, approver: state.approver } };
+}
+
+export function editsPending(state: ActionState): GuardResult {
+  const edited = editedCalls(state).length;
+  return { holds: edited > 0, inputs: { edited } };
+}
+
+/** Whether the loop of Action waits for the user. */
+export function awaitsApproval(loop: ActionState): GuardResult {
+  const { holds, inputs } = approvalPending(loop);
+  return { holds: holds && loop.approver === 'user', inputs: { ...inputs, approver: loop.approver } };
+}
+
+/** Returns why an answer has no effect; null if it decides a pending question. */
+export function approvalRefusal(state: ActionState, answer: ApprovalAnswer): AnswerRefusal | null {
+  const { approval } = state.step.find((call) => call.approval?.questionId === answer.questionId) ?? {};
+  if (approval === undefined) return pendingCalls(state).length === 0 ? 'no_question' : 'other_question';
+  if (approval.state !== 'pending') return 'already_answered';
+  return answer.digest === approval.digest ? null : 'other_digest';
+}
+
+export function approvalFits(state: ActionState, answer: ApprovalAnswer): GuardResult {
+  const refusal = approvalRefusal(state, answer);
+  const { questionId, decision } = answer;
+  return { holds: refusal === null, inputs: { questionId, decision, refusal } };
+}
+
+type Change = Pick<ActionState, 'step'>;
+
+const mapPending = ({ step }: ActionState, decide: (call: AskedCall) => StepCall): Change => ({
+  step: step.map((call) => (isIn('pending')(call) ? decide(call) : call)),
+});
+
+/** Decides one call, as the user answered. */
+export function answerApproval(state: ActionState, answer: ApprovalAnswer): Change {
+  return mapPending(state, (call) =>
+    call.approval.questionId === answer.questionId ? decided(state, call, answer, 'user') : call,
+  );
+}
+
+/** Decides all calls that wait, as the program answered. A call without an answer is denied. */
+export function answerByProgram(state: ActionState, answers: readonly ApprovalAnswer[], otherwise: string): Change {
+  return mapPending(state, (call) => {
+    const { questionId, digest } = call.approval;
+    const found = answers.find((one) => one.questionId === questionId && one.digest === digest);
+    const answer = found ?? { questionId, digest, decision: 'deny', reason: otherwise };
+    return decided(state, call, answer, 'program');
+  });
+}
+
+/** Ends all calls that wait: nobody answered in time. */
+export function timeOutApprovals(state: ActionState): Change {
+  const reason = `nobody approved it within ${state.approvalMs} ms`;
+  return mapPending(state, (call) => {
+    const approval = { ...call.approval, state: 'timed_out', by: 'limit', reason } as const;
+    return { ...call, approval, result: failedResult(state, call, 'approval_timed_out', reason, 0) };
+  });
+}
+
+const MAX_REASON_CHARS = 1_000;
+
+function decided(
+  state: ActionState,
+  call: AskedCall,
+  { decision, arguments: edited, reason: given = '' }: ApprovalAnswer,
+  by: 'user' | 'program',
+): StepCall {
+  const reason = oneLine(given, MAX_REASON_CHARS);
+  const approval: Approval = { ...call.approval, by, reason };
+  if (decision !== 'approve') return denied(state, { ...call, approval });
+  if (edited === undefined || digestOf({ ...call, arguments: edited }) === approval.digest)
+    return { ...call, approval: { ...approval, state: 'approved' } };
+  return { ...call, approval: { ...approval, state: 'editing', edited } };
+}
+
+function denied(state: ActionState, call: AskedCall): StepCall {
+  const { by, reason } = call.approval;
+  const error = `denied by the ${by}${reason === '' ? '' : `: ${reason}`}`;
+  return {
+    ...call,
+    approval: { ...call.approval, state: 'denied' },
+    result: failedResult(state, call, 'denied', error, 0),
+  };
+}
+
+/** Returns what the program's function is asked. */
+export function approvalRequests(state: ActionState) {
+  const { sessionId, capabilityMs: timeoutMs } = state;
+  const calls = pendingCalls(state).map(({ capability, arguments: given, approval: { digest, questionId } }) => ({
+    capability,
+    arguments: given,
+    digest,
+    questionId,
+    sessionId,
+  }));
+  return { calls, timeoutMs };
+}
+
+/** Returns the calls to validate, with the edited arguments. */
+export function editsToValidate(state: ActionState): readonly CapabilityCall[] {
+  return editedCalls(state).map(({ capability, approval }) => ({
+    capability,
+    arguments: JSON.stringify(approval.edited),
+  }));
+}
+
+/**
+ * Approves the calls whose edited arguments are valid: from now on, these are the arguments of the call. The user is asked again about the
+ * others, with the problem; those that a program has edited are denied. Without checks, none is valid.
+ */
+export function applyEdits(
+  state: ActionState,
+  checks: readonly ArgumentsCheck[],
+  otherwise = 'the edited arguments could not be validated',
+): Pick<ActionState, 'step' | 'asked'> {
+  let { asked } = state;
+  let at = 0;
+  const step = state.step.map((call): StepCall => {
+    if (!isIn('editing')(call)) return call;
+    const check = checks[at++];
+    const { edited: _, ...approval } = call.approval;
+    if (check?.ok) {
+      const edited = { ...call, arguments: check.arguments };
+      const own = { ...approval, state: 'edited', digest: digestOf(edited), original: call.arguments } as const;
+      return { ...edited, approval: own };
+    }
+    const problem = `the edited arguments are invalid: ${check?.problem ?? otherwise}`;
+    if (approval.by === 'program') return denied(state, { ...call, approval: { ...approval, reason: problem } });
+    asked += 1;
+    return { ...call, approval: newQuestion(state, asked, call, problem) };
+  });
+  return { step, asked };
+}

@@ -1,0 +1,287 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import type { ChainEvent, EmittedEvent } from '../../../../machines/contracts/events.ts';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import { type ApprovalAsked, pendingApprovals } from '../../../../machines/policies/pending-approvals.ts';
+import { replay } from '../../../../src/chain/journal/replay.ts';
+import { rerecord } from '../../../../src/chain/journal/rerecord.ts';
+import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
+import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { always, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { settle } from '../../../../src/testing/settle.ts';
+import { type Capability, defineCapability } from '../../../../src/tools/capability.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
+
+const HOSTS = ['the chain', 'the loop alone'] as const;
+type Host = (typeof HOSTS)[number];
+
+interface Script {
+  readonly approval?: Capability['approval'];
+  readonly calls?: readonly object[];
+  readonly options?: PostChainOptions;
+}
+
+type Answer = Partial<Extract<ChainEvent, { type: 'approval.given' }>>;
+
+/** Starts a run whose model calls "pay", which needs approval, with these arguments: by default once. */
+function start(host: Host, script: Script = {}) {
+  const { approval, calls = [{ euros: 5 }], options = {} } = { approval: 'always', ...script };
+  const paid: unknown[] = [];
+  const pay = defineCapability({
+    name: 'pay',
+    description: 'Pays.',
+    arguments: z.object({ euros: z.number().max(100), to: z.string().default('Ada') }),
+    approval: approval as never,
+    execute: (args) => void paid.push(args),
+  });
+  const clock = new TestClock();
+  const wishes = calls.map((args) => ({ capability: 'pay', arguments: JSON.stringify(args) }));
+  const model = scriptedModel(
+    { action: always({ reply: { ...replies.action, calls: wishes } }) },
+    { otherwise: replies },
+  );
+  const parts = { model, clock, capabilities: [pay], ...options };
+  const request = { request: 'Pay Ada.' };
+  const run = host === 'the chain' ? createPostChain(parts).run(request) : createCapabilityLoop(parts).run(request);
+  const given = (changes: Answer, question = asked().at(-1)): void => {
+    const { questionId = '', digest = '' } = question ?? {};
+    (run.send as (event: ChainEvent) => void)({
+      type: 'approval.given',
+      questionId,
+      digest,
+      decision: 'approve',
+      ...changes,
+    });
+  };
+  const asked = (): readonly ApprovalAsked[] => entries('approval-asked');
+  const entries = <T extends JournalEntry['type']>(type: T) =>
+    run.journal.filter((entry): entry is Extract<JournalEntry, { type: T }> => entry.type === type);
+  return {
+    run,
+    clock,
+    model,
+    paid,
+    asked,
+    entries,
+    given,
+    pending: () => pendingApprovals(run.journal).map(({ questionId }) => questionId),
+    decisions: () => entries('approval-resolved').map(({ decision, by, reason }) => [decision, by, reason]),
+    refusals: () => entries('answer-refused').map(({ reason }) => reason),
+    ended: async () => ('answer' in run ? await run.answer : await run.outcome),
+    /** The results of its calls. */
+    results: () => entries('capability-end').map(({ result: { id, code, error } }) => ({ id, code, error })),
+  };
+}
+
+describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
+  it('[Q2] has no effect before it is approved, and starts once', async () => {
+    const started = start(host);
+    await settle(200);
+    expect(started.paid).toEqual([]);
+    expect(started.asked()).toMatchObject([
+      { capability: 'pay', arguments: { euros: 5 }, index: 1, problem: null, questionId: 's1.action.approval1' },
+    ]);
+    expect(started.pending()).toEqual(['s1.action.approval1']);
+    started.given({});
+    started.given({});
+    started.given({ decision: 'deny' });
+    await started.ended();
+    expect(started.paid).toEqual([{ euros: 5, to: 'Ada' }]);
+    expect(started.decisions()).toEqual([['approved', 'user', '']]);
+    expect(started.refusals()).toEqual(['already_answered', 'already_answered']);
+    expect(started.pending()).toEqual([]);
+  });
+
+  it('[Q2] never runs if it is denied; the model and the answer know why', async () => {
+    const started = start(host);
+    await settle(200);
+    started.given({ decision: 'deny', reason: 'Ada was paid.\u001b[2J' });
+    const ended = await started.ended();
+    expect(started.paid).toEqual([]);
+    expect(started.results()).toEqual([{ id: null, code: 'denied', error: 'denied by the user: Ada was paid. [2J' }]);
+    expect(started.entries('capability-stop')).toMatchObject([{ runs: 0, failed: 1 }]);
+    if ('reasons' in ended) {
+      expect(ended.status).toBe('degraded');
+      expect(ended.reasons).toMatchObject([{ code: 'capability_denied', capability: 'pay' }]);
+      const prompts = started.model.calls.map(({ turns }) => turns.map(({ content }) => content).join());
+      expect(prompts.some((text) => text.includes('denied by the user: Ada was paid.'))).toBe(true);
+    }
+  });
+
+  it('[Q2] runs with exactly the edited arguments, once they are valid, and records both', async () => {
+    const started = start(host);
+    await settle(200);
+    const [first] = started.asked();
+    started.given({ arguments: { euros: 500 } });
+    await settle(200);
+    expect(started.paid).toEqual([]);
+    const second = started.asked()[1];
+    expect(second).toMatchObject({
+      questionId: 's1.action.approval2',
+      digest: first?.digest,
+      arguments: { euros: 5 },
+      problem: expect.stringContaining('euros'),
+    });
+    expect(started.pending()).toEqual(['s1.action.approval2']);
+    started.given({}, first);
+    expect(started.refusals()).toEqual(['other_question']);
+    started.given({ arguments: { euros: 4 }, reason: 'A discount.' });
+    await started.ended();
+    expect(started.paid).toEqual([{ euros: 4, to: 'Ada' }]);
+    expect(started.entries('approval-resolved')).toMatchObject([
+      { decision: 'invalid', questionId: 's1.action.approval1' },
+      { decision: 'edited', by: 'user', reason: 'A discount.', arguments: { euros: 4 }, original: { euros: 5 } },
+    ]);
+    expect(started.entries('approval-resolved')[1]?.digest).not.toBe(first?.digest);
+  });
+
+  it('[Q1] is not decided by an answer to another question, about other arguments, or to no question', async () => {
+    const started = start(host);
+    started.given({});
+    await settle(200);
+    started.given({ questionId: 's1.action.approval2' });
+    started.given({ digest: 'other' });
+    expect(started.refusals().slice(-2)).toEqual(['other_question', 'other_digest']);
+    expect(started.paid).toEqual([]);
+    started.given({ decision: 'deny' });
+    await started.ended();
+    expect(started.paid).toEqual([]);
+    expect(() => started.run.send({ type: 'approval.given', decision: 'maybe' } as never)).toThrow('expected');
+  });
+
+  it('is asked for together with the other calls of its step, and decided one by one', async () => {
+    const started = start(host, { calls: [{ euros: 1 }, { euros: 2 }, { euros: 3 }] });
+    await settle(200);
+    const [one, two, three] = started.asked();
+    expect(started.pending()).toHaveLength(3);
+    started.given({ decision: 'deny' }, two);
+    started.given({}, three);
+    await settle(200);
+    expect(started.paid).toEqual([]);
+    started.given({}, one);
+    await started.ended();
+    expect(started.paid).toMatchObject([{ euros: 1 }, { euros: 3 }]);
+    expect(started.results().map(({ code }) => code)).toEqual(['denied', null, null]);
+  });
+
+  it('waits without a limit, or as long as approvalMs', async () => {
+    const patient = start(host, { options: { limits: { phaseMs: 1_000, totalMs: 5_000 } } });
+    const hasty = start(host, { options: { limits: { approvalMs: 3_000 } } });
+    await settle(200);
+    patient.clock.increment(10_000_000);
+    hasty.clock.increment(3_000);
+    await settle(200);
+    expect(patient.pending()).toHaveLength(1);
+    patient.given({});
+    await patient.ended();
+    expect(patient.paid).toHaveLength(1);
+    await hasty.ended();
+    expect(hasty.paid).toEqual([]);
+    expect(hasty.results()).toEqual([
+      { id: null, code: 'approval_timed_out', error: 'nobody approved it within 3000 ms' },
+    ]);
+    expect(hasty.decisions()).toEqual([['timed_out', 'limit', 'nobody approved it within 3000 ms']]);
+  });
+
+  it.each<[string, PostChainOptions['approve'], string, unknown[]]>([
+    ['approves', () => ({ decision: 'approve' }), 'approved', [{ euros: 5, to: 'Ada' }]],
+    ['edits', () => ({ decision: 'approve', arguments: { euros: 1 } }), 'edited', [{ euros: 1, to: 'Ada' }]],
+    ['edits to invalid arguments', () => ({ decision: 'approve', arguments: { euros: 'x' } }), 'denied', []],
+    ['denies', () => ({ decision: 'deny', reason: 'no' }), 'denied', []],
+    ['throws', () => Promise.reject(new Error('boom')), 'denied', []],
+    ['returns nothing', () => undefined as never, 'denied', []],
+    ['hangs', () => new Promise(() => {}), 'denied', []],
+  ])(
+    'is decided by a function of the program that %s',
+    async (_, approve = () => ({ decision: 'deny' }), decision, paid) => {
+      const started = start(host, { options: { approve } });
+      await settle(200);
+      started.given({ questionId: 's1.action.approval1' });
+      started.clock.increment(30_000);
+      await started.ended();
+      expect(started.asked()).toEqual([]);
+      expect(started.decisions()).toMatchObject([[decision, 'program', expect.any(String)]]);
+      expect(started.paid).toEqual(paid);
+    },
+  );
+
+  it('is aborted with its run, and never runs', async () => {
+    const started = start(host);
+    await settle(200);
+    started.run.cancel();
+    started.given({});
+    await started.ended();
+    expect(started.paid).toEqual([]);
+    expect(started.results()).toMatchObject([{ code: 'aborted' }]);
+    expect(started.pending()).toEqual([]);
+  });
+});
+
+describe('whether a call needs approval', () => {
+  it.each<[string, Capability['approval'], PostChainOptions, boolean]>([
+    ['it is "never"', 'never', { approval: 'always' }, false],
+    ['nothing is said', undefined, {}, false],
+    ['the chain says "always"', undefined, { approval: 'always' }, true],
+    ['its function returns false', () => false, {}, false],
+    ['its function reads the arguments', ({ euros, to }: never) => euros > 4 && to === 'Ada', {}, true],
+    ['its function returns nothing', () => undefined as never, {}, true],
+    ['its function throws', () => Promise.reject(new Error('boom')), {}, true],
+    ['its function hangs', () => new Promise(() => {}), {}, true],
+  ])('[Q2] if %s', async (_, approval, options, isAsked) => {
+    const started = start('the loop alone', { approval, options });
+    await settle(200);
+    started.clock.increment(30_000);
+    await settle(200);
+    expect([started.asked().length, started.paid.length]).toEqual(isAsked ? [1, 0] : [0, 1]);
+    started.run.cancel();
+  });
+});
+
+describe('a run with approvals', () => {
+  const decided = async () => {
+    const started = start('the chain', { calls: [{ euros: 1 }, { euros: 2 }] });
+    await settle(200);
+    const [one, two] = started.asked();
+    started.given({ decision: 'deny', reason: 'no' }, one);
+    started.given({ arguments: { euros: 3 } }, two);
+    await started.ended();
+    return started;
+  };
+  const isAboutApproval = ({ type }: JournalEntry): boolean => type.startsWith('approval-');
+
+  it('[J1] is replayed without a question, and recorded again with the same answers', async () => {
+    const { run } = await decided();
+    const replayed = await replay(run.journal);
+    expect(replayed.divergence).toBeNull();
+    const again = await rerecord(run.journal);
+    const decisions = (journal: readonly JournalEntry[]) => journal.filter(isAboutApproval).map(withoutPlace);
+    expect(decisions(again)).toEqual(decisions(run.journal));
+  });
+
+  it('is bounded: a decider that requests denied calls forever reaches the limit', async () => {
+    const started = start('the loop alone', {
+      options: {
+        approve: () => ({ decision: 'deny' }),
+        continuation: () => ({ done: false, next: { capability: 'pay', arguments: { euros: 1 } } }),
+        limits: { maxContinuations: 3 },
+      },
+    });
+    const outcome = await started.ended();
+    expect(outcome).toMatchObject({ stopReason: 'limit_reached', results: { length: 3 } });
+  });
+
+  it('has its deadline again, in full, when the wait is over', async () => {
+    const started = start('the chain', { options: { limits: { totalMs: 8_000, phaseMs: 1_000_000 } } });
+    await settle(200);
+    started.clock.increment(1_000_000);
+    started.given({ decision: 'deny' });
+    const events: readonly EmittedEvent['type'][] = started.run.journal.map(({ type }) => type as EmittedEvent['type']);
+    expect(events).not.toContain('answer');
+    await started.ended();
+    expect(started.entries('answer')[0]?.answer.reasons.map(({ code }) => code)).toEqual(['capability_denied']);
+  });
+});
+
+const withoutPlace = ({ seq: _, atMs: __, ...entry }: JournalEntry) => entry;

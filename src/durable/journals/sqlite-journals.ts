@@ -1,6 +1,6 @@
 import { parseJson } from '../../internal/json-text.ts';
 import { PostChainError } from '../error.ts';
-import type { JournalFormat, JournalStore, JournalStoreOptions, StoredEntry } from './journal-store.ts';
+import type { JournalFormat, JournalStoreOptions, ManagedJournals, StoredEntry } from './journal-store.ts';
 import {
   fencedError,
   heartbeat,
@@ -29,10 +29,10 @@ import {
   sqliteReason,
 } from './sqlite-file.ts';
 
-export interface SqliteJournals<Entry, Summary> extends JournalStore<Entry, Summary> {
+export type SqliteJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
   /** Closes the file, and every journal in it that is still being written. */
   close(): void;
-}
+};
 
 /**
  * `name` is the id of the journal as JSON. `owner` is the process that holds the lease on it, as JSON; null if none does. `token` grows with
@@ -82,7 +82,9 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
         return openSink(file, id, { token: 1, count: 0 });
       },
       async *lines(id, first = 0) {
-        const row = await file.read((connection) => requireRow(connection, file, id));
+        const row = await file.read((connection) => rowOf(connection, id));
+        if (row === undefined && file.starting.has(id)) return;
+        if (row === undefined) throw noSuchJournal(format, id);
         for (let from = first; ; from += PAGE_LINES) {
           const page = await file.read((connection) => linesOf(connection, row.id, from));
           yield* page;

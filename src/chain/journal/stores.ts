@@ -3,6 +3,11 @@ import { createFileJournals, createJournalFile, readJournalFile } from '../../du
 import { linesOf as linesIn } from '../../durable/journals/journal-lines.ts';
 import type { ManagedJournals, JournalStoreOptions as StoreOptions } from '../../durable/journals/journal-store.ts';
 import { createMemoryJournals } from '../../durable/journals/memory-journals.ts';
+import type { PostgresSource } from '../../durable/journals/postgres.ts';
+import {
+  createPostgresJournals,
+  type PostgresJournals as PostgresJournalsOf,
+} from '../../durable/journals/postgres-journals.ts';
 import {
   createSqliteJournals,
   type SqliteJournals as SqliteJournalsOf,
@@ -45,6 +50,20 @@ export type SqliteJournals = SqliteJournalsOf<JournalEntry, RunSummary>;
  */
 export const sqliteJournals = (path: string, options?: JournalStoreOptions): SqliteJournals =>
   createSqliteJournals(path, RUN_JOURNALS, options);
+
+export type PostgresJournals = PostgresJournalsOf<JournalEntry, RunSummary>;
+
+/**
+ * Returns a journal store in a PostgreSQL database, which several processes may use at once. Its tables are created on first use. The entries
+ * of each step are one statement, which also checks and renews the lease of the run. If the connection is lost, entries wait in memory, in
+ * order; a journal that waits for longer than ten seconds fails. `source` is a connection string (requires the package `pg`), or a pool of `pg`,
+ * or a PGlite; the store does not close a pool. Throws `invalid_option` if it is none of them, and its methods reject with `invalid_path` if the
+ * database cannot be used.
+ */
+export const postgresJournals = (
+  source: PostgresSource,
+  options?: Omit<JournalStoreOptions, 'fsync'>,
+): PostgresJournals => createPostgresJournals(source, RUN_JOURNALS, options);
 
 /**
  * Yields the entries of a journal file, in order. A last line without a line feed, as a killed process may leave it, is skipped. Throws

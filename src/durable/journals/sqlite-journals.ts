@@ -100,7 +100,11 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
           ).toReversed();
       },
       async reopen(id, { force = false }) {
-        const place = await takeOverRow(file, id, force, (connection, row) => claim(connection, row));
+        const place = await takeOverRow(file, id, force, (connection, row) => {
+          const claimed = claim(connection, row);
+          file.leases.mark(keyOf(id), claimed.token);
+          return claimed;
+        });
         return openSink(file, id, place);
       },
       async remove(id) {
@@ -212,6 +216,8 @@ function createLeases(file: SqliteFile, resolved: string) {
       if (text === null || (holder === owner && !held.has(nameOf(textOf(key), token)))) return null;
       return { holder: parseHolder(parseJson(holder)), token, beatMs };
     },
+    /** Called in the transaction that writes a lease, so that no other call in this process takes it for one that was released. */
+    mark: (key: string, token: number): void => void held.add(nameOf(key, token)),
     hold(key: string, token: number): void {
       held.add(nameOf(key, token));
       leases.set(key, { token, isReleased: false });

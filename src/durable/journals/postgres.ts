@@ -10,7 +10,7 @@ export interface PostgresPool {
   listen?(channel: string, onPayload: (payload: string) => void): Promise<() => Promise<void>>;
 }
 
-export interface PostgresConnection {
+interface PostgresConnection {
   query(sql: string): Promise<unknown>;
   on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
   on(event: 'error' | 'end', listener: () => void): unknown;

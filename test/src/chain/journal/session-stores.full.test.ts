@@ -220,6 +220,34 @@ describe.each(STORES)('a session store %s', (name, make) => {
   });
 });
 
+describe('postgresSessions', () => {
+  it('skips damaged turns, and reports them', async () => {
+    await pglite.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const store = inPostgres(pglite);
+    for (const id of ['r1', 'r2']) await append(store, 'u42', aTurn(id));
+    await pglite.query(`UPDATE postchain_turns SET turn = '{' WHERE run = '"r1"'`);
+    const problems: string[] = [];
+    const { signal } = new AbortController();
+    const turns = await store.recall('u42', { turns: 9, signal, onProblem: (problem) => problems.push(problem) });
+    expect([turns, problems]).toEqual([[aTurn('r2')], ['1 of 2 turns are damaged']]);
+  });
+
+  it('rejects with session_failed if the database cannot be used, and with the reason if the signal aborts', async () => {
+    const failing = postgresSessions({ query: () => Promise.reject(new Error('no such server')) });
+    await expect(failing.open()).rejects.toMatchObject({
+      code: 'session_failed',
+      message: 'postgresSessions: cannot use the database: no such server',
+    });
+    const hanging = postgresSessions({ query: () => new Promise(() => {}) });
+    const aborted = new AbortController();
+    const recalled = hanging.recall('u42', { turns: 1, signal: aborted.signal });
+    aborted.abort(new Error('enough'));
+    await expect(recalled).rejects.toThrow('enough');
+    expect(() => postgresSessions('', {})).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(() => postgresSessions(pglite, { maxTurns: 0 })).toThrow(/^maxTurns: /u);
+  });
+});
+
 describe('memorySessions', () => {
   it('evicts the least recently used session', async () => {
     const id = fc.nat(5).map((at) => `u${at}`);

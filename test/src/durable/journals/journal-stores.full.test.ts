@@ -9,6 +9,7 @@ import { entriesOf, type LineCodec } from '../../../../src/durable/journals/jour
 import { thisHolder } from '../../../../src/durable/journals/lease.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { storedRunsOf } from '../../../../src/inspection/stored-runs.ts';
+import { nextTurn } from '../../../../src/internal/async.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { journalStoreChecks } from '../../../../src/testing/journal-store-checks.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -160,6 +161,22 @@ describe('a codec', () => {
     expect(bytes.join('')).toContain('k1:');
     expect(bytes.join('')).not.toContain('"deflate"');
   });
+});
+
+it.each([
+  ['files', fileJournals],
+  ['SQLite', (place: string) => sqliteJournals(join(place, 'runs.db'))],
+])('a journal that other stores write, one after the other, is followed: %s', async (_, openIn) => {
+  const place = temporaryFolder();
+  write(openIn(place), 'a', recorded.slice(0, 9));
+  const followed = collect(openIn(place).follow('a'));
+  for (const [at, entry] of recorded.slice(9).entries()) {
+    const { writer } = await openIn(place).open('a');
+    await writer.write([entry]);
+    await writer.close();
+    if (at % 50 === 0) await nextTurn();
+  }
+  expect(await followed).toEqual(recorded);
 });
 
 describe('the checks of a store', () => {

@@ -6,6 +6,7 @@ import type { JournalStore } from '../../../../src/chain/journal/journal-format.
 import { postgresJournals } from '../../../../src/chain/journal/stores.ts';
 import { createDurableMachine, type DurableMachine } from '../../../../src/durable/durable-machine.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { storedJournalsOf } from '../../../../src/durable/journals/line-store.ts';
 import type { PostgresPool, PostgresSource } from '../../../../src/durable/journals/postgres.ts';
 import { postgresJournals as actorJournals } from '../../../../src/durable/stores.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
@@ -19,6 +20,12 @@ async function recordJournal(): Promise<readonly JournalEntry[]> {
   const { run } = startScripted();
   await run.answer;
   return JSON.parse(JSON.stringify(run.journal));
+}
+
+async function collected<Item>(items: AsyncIterable<Item> | Iterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
 }
 
 const recorded = await recordJournal();
@@ -153,6 +160,38 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(writer.failure).toBeNull();
     expect(await followed).toEqual(recorded);
     expect(await entriesOf(other.read('a'))).toEqual(recorded);
+  });
+
+  it('tells the inspector which journals have changed', async () => {
+    const [one, other] = await openTwo();
+    const changed = new Set<string>();
+    const stop = storedJournalsOf(other)?.watch((ids) => {
+      for (const id of ids ?? ['any']) changed.add(id);
+    });
+    // The first report is that the connection listens.
+    await expect.poll(() => changed.has('any')).toBe(true);
+    const writer = one.create('a');
+    await writer.write(recorded.slice(0, 3));
+    await expect.poll(() => changed.has('a')).toBe(true);
+    stop?.();
+    expect(
+      (await collected(storedJournalsOf(other)?.scan() ?? [])).map(({ id, isWritten }) => [id, isWritten]),
+    ).toEqual([['a', true]]);
+  });
+
+  it('polls a database without notifications, and encodes lines with a codec', async () => {
+    const pool = server.pool(await server.newSchema());
+    const codec = { encode: (line: string) => btoa(line), decode: (line: string) => atob(line) };
+    const store = openStore({ query: (sql: string, values?: unknown[]) => pool.query(sql, values) }, { codec });
+    const writer = store.create('a');
+    await writer.write(recorded.slice(0, 3));
+    const followed = store.follow('a', { from: 3 });
+    const next = followed.next();
+    await writer.write(recorded.slice(3));
+    expect((await next).value).toEqual(recorded[3]);
+    const { rows } = await pool.query('SELECT line FROM postchain_run_lines ORDER BY seq');
+    for (const { line } of rows) expect(atob(line)).toMatch(/^\{"seq":\d/u);
+    expect(await store.list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
   });
 
   it('creates its tables once, whoever is first, and works for a role that must not create any', async () => {

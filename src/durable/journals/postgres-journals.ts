@@ -17,7 +17,7 @@ const EXPIRES = `now() + interval '${LEASE_MS} milliseconds'`;
  * `name` is the id of the journal as JSON, because PostgreSQL stores no zero characters. `owner` is the process that holds the lease, as JSON;
  * null if none does. `token` is random for every lease, so that a journal created again under its id rejects earlier writers.
  */
-const schemaOf = ({ journals, lines }: TableNames): string => `
+const schemaOf = (journals: string, lines: string): string => `
   CREATE TABLE IF NOT EXISTS ${journals} (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text COLLATE "C" NOT NULL UNIQUE,
@@ -36,11 +36,6 @@ const schemaOf = ({ journals, lines }: TableNames): string => `
     line text NOT NULL,
     PRIMARY KEY (journal, seq)
   );`;
-
-interface TableNames {
-  readonly journals: string;
-  readonly lines: string;
-}
 
 interface Row {
   readonly owner: string | null;
@@ -61,6 +56,22 @@ interface ListedRow extends Row {
   readonly last: string | null;
 }
 
+/** A sink of a journal that this store writes. */
+interface OpenSink extends LineSink {
+  /** Whether no line has been stored yet. */
+  readonly isNew: boolean;
+  /** Resolves when the lines of all earlier calls are stored, or have failed. */
+  written(): Promise<void>;
+}
+
+/** The lines of the steps since the statement before began. */
+interface Batch {
+  readonly lines: string[];
+  readonly startedAt: string;
+  isEnd: boolean;
+  readonly stored: Promise<void>;
+}
+
 /**
  * Returns a journal store in a PostgreSQL database, which several processes may use at once. Its tables are created on first use. The entries
  * of each step are one statement, which also checks and renews the lease. If the connection is lost, statements are tried again for ten seconds.
@@ -72,31 +83,37 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
   format: JournalFormat<Entry, Summary>,
   options: Omit<JournalStoreOptions, 'fsync'> = {},
 ): PostgresJournals<Entry, Summary> {
-  const names = { journals: `postchain_${format.noun}s`, lines: `postchain_${format.noun}_lines` };
-  const { journals, lines } = names;
-  const db = openPostgres(source, 'postgresJournals', lines, schemaOf(names));
-  const leases = createLeases(db, journals);
-  /** The sinks that this store has open, by the names of their journals. */
-  const sinks = new Map<string, PostgresSink>();
+  const [journals, lines] = [`postchain_${format.noun}s`, `postchain_${format.noun}_lines`];
+  const db = openPostgres(source, 'postgresJournals', lines, schemaOf(journals, lines));
+  const leases = createLeases(db, journals, lines);
+  const sinks = new Map<string, OpenSink>();
   const owner = JSON.stringify(thisHolder());
 
-  async function rowOf(name: string): Promise<Row | undefined> {
-    const [row] = await db.rows<Row>(`SELECT ${ROW} FROM ${journals} WHERE name = $1`, [name]);
+  /** What this store has been given to write can be read. */
+  const written = async (id: string): Promise<void> => sinks.get(nameOf(id))?.written();
+
+  async function rowOf(id: string): Promise<Row | undefined> {
+    const [row] = await db.rows<Row>(`SELECT ${ROW} FROM ${journals} WHERE name = $1`, [nameOf(id)]);
     return row;
   }
-  /** Acts on a journal that no other process writes: `replace` returns null if its row is no longer as it was read. */
-  const takeOverRow = <Value>(id: string, force: boolean, replace: (token: number) => Promise<Value | null>) =>
-    takeOver(subjectOf(format, id), force, {
+
+  /** Executes a statement on a journal that no other process writes: `$1` is its name, `$2` the token of the lease to replace. */
+  async function takeOverRow<Taken>(id: string, force: boolean, sql: string, values: readonly unknown[]) {
+    await written(id);
+    return takeOver<Taken>(subjectOf(format, id), force, {
       async read() {
-        const row = await rowOf(nameOf(id));
+        const row = await rowOf(id);
         if (row === undefined) throw noSuchJournal(format, id);
         return leaseOf(row);
       },
-      // No lease has the token -1.
-      replace: (previous) => replace(previous?.token ?? -1),
+      async replace(previous) {
+        // No lease has the token -1.
+        const [taken] = await db.rows<Taken>(sql, [nameOf(id), previous?.token ?? -1, ...values]);
+        return taken ?? null;
+      },
     });
-  /** What this store has been given to write can be read. */
-  const written = async (id: string): Promise<void> => sinks.get(nameOf(id))?.written();
+  }
+  const isFree = 'name = $1 AND (owner IS NULL OR expires <= now() OR token = $2';
 
   /** Yields the lines of a journal after or before the one with the number `place`. */
   async function* linesFrom(id: string, place: number, isBackward: boolean): AsyncGenerator<string> {
@@ -115,18 +132,69 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
     }
   }
 
-  function openSink(id: string, token: number, count: number, isNew: boolean): LineSink {
-    const sink = createSink({ db, names, format, id, token, owner, count, isNew });
-    sinks.set(nameOf(id), sink);
-    leases.hold(nameOf(id), token);
-    return {
-      append: sink.append,
+  /** Inserts lines after those of a row of the journal, if there is one. */
+  const insert = `, inserted AS (
+      INSERT INTO ${lines} (journal, seq, line)
+      SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)
+    ) SELECT ${notify(lines)} FROM journal`;
+  const INSERT = `WITH journal AS (
+      INSERT INTO ${journals} (name, token, lines, ended, started, owner, expires)
+      VALUES ($1, $2, $4::integer + cardinality($3::text[]), $5, $6, $7, ${EXPIRES})
+      ON CONFLICT (name) DO NOTHING RETURNING id, name
+    )${insert}`;
+  const UPDATE = `WITH journal AS (
+      UPDATE ${journals} SET lines = lines + cardinality($3::text[]), ended = $5, expires = ${EXPIRES}
+      WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id, name
+    )${insert}`;
+
+  /** Opens a journal with `count` lines. */
+  function openSink(id: string, token: number, count: number, wasNew: boolean): LineSink {
+    let from = count;
+    let isNew = wasNew;
+    let waiting: Batch | null = null;
+    let last: Promise<void> = Promise.resolve();
+
+    async function write(batch: Batch): Promise<void> {
+      const values = [nameOf(id), token, batch.lines, from, batch.isEnd];
+      const stored = await (isNew ? db.rows(INSERT, [...values, batch.startedAt, owner]) : db.rows(UPDATE, values));
+      from += batch.lines.length;
+      if (stored.length === 0) {
+        // If the connection was lost before the result arrived, the second try finds the lines of the first.
+        const row = await rowOf(id);
+        if (isNew && row !== undefined && row.token !== token) throw journalExists(format, id);
+        if (row?.token !== token || row.lines !== from)
+          throw fencedError(subjectOf(format, id), row ? leaseOf(row) : null);
+      }
+      isNew = false;
+    }
+    const sink: OpenSink = {
+      get isNew() {
+        return isNew;
+      },
+      written: () => last.catch(() => {}),
+      append(added, { startedAt = '', isEnd }) {
+        if (waiting !== null) {
+          waiting.lines.push(...added);
+          waiting.isEnd = isEnd;
+          return waiting.stored;
+        }
+        last = last.then(() => {
+          waiting = null;
+          return write(batch);
+        });
+        const batch: Batch = { lines: [...added], startedAt, isEnd, stored: last };
+        waiting = batch;
+        return last;
+      },
       async close() {
         await sink.written();
         if (sinks.get(nameOf(id)) === sink) sinks.delete(nameOf(id));
-        await leases.release(nameOf(id), token);
+        await leases.release([[token, nameOf(id)]]);
       },
     };
+    sinks.set(nameOf(id), sink);
+    leases.hold(token, nameOf(id));
+    return sink;
   }
 
   const store = createLineStore(
@@ -137,55 +205,31 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
       },
       async has(id) {
         await written(id);
-        return (await rowOf(nameOf(id))) !== undefined;
+        return (await rowOf(id)) !== undefined;
       },
       lines: (id, from = 0) => linesFrom(id, from - 1, false),
       linesBackward: (id) => linesFrom(id, MAX_SEQ, true),
       async reopen(id, { force = false }) {
-        await written(id);
         const token = newToken();
-        const count = await takeOverRow(id, force, async (previous) => {
-          const [row] = await db.rows<{ lines: number }>(
-            `UPDATE ${journals} SET owner = $2, token = $3, expires = ${EXPIRES}
-             WHERE name = $1 AND (owner IS NULL OR expires <= now() OR token IN ($3, $4)) RETURNING lines`,
-            [nameOf(id), owner, token, previous],
-          );
-          return row?.lines ?? null;
-        });
-        return openSink(id, token, count, false);
+        const sql = `UPDATE ${journals} SET owner = $3, token = $4, expires = ${EXPIRES} WHERE ${isFree} OR token = $4) RETURNING lines`;
+        const taken = await takeOverRow<{ lines: number }>(id, force, sql, [owner, token]);
+        return openSink(id, token, taken.lines, false);
       },
       async remove(id) {
-        await written(id);
-        await takeOverRow(id, false, async (previous) => {
-          const [row] = await db.rows(
-            `WITH gone AS (
-               DELETE FROM ${journals} WHERE name = $1 AND (owner IS NULL OR expires <= now() OR token = $2) RETURNING name
-             ) SELECT ${notify(names)} FROM gone`,
-            [nameOf(id), previous],
-          );
-          return row ?? null;
-        });
+        const sql = `WITH gone AS (DELETE FROM ${journals} WHERE ${isFree}) RETURNING name) SELECT ${notify(lines)} FROM gone`;
+        await takeOverRow(id, false, sql, []);
       },
-      async *bounds({ ids, onFound, list } = {}) {
+      async *bounds({ ids, list } = {}) {
         for (const sink of sinks.values()) await sink.written();
-        const wanted = [ids?.map(nameOf) ?? null, list?.startedAt ?? null, list?.hasEnded ?? null];
-        const where = `($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
-          AND ($3::boolean IS NULL OR ended = $3)`;
-        if (onFound !== undefined) {
-          const [found] = await db.rows<{ count: number }>(
-            `SELECT count(*)::integer AS count FROM ${journals} WHERE ${where}`,
-            wanted,
-          );
-          onFound(found?.count ?? 0);
-        }
-        for (let last: ListedRow | null = null; ; ) {
+        for (let last: ListedRow | undefined; ; ) {
           const page: readonly ListedRow[] = await db.rows<ListedRow>(
             `SELECT id::text AS id, name, started, ${ROW},
                (SELECT line FROM ${lines} WHERE journal = id AND seq = 0) AS first,
                (SELECT line FROM ${lines} WHERE journal = id AND seq = lines - 1) AS last
-             FROM ${journals} WHERE ${where} AND ($4::text IS NULL OR (started, id) < ($4, $5::bigint))
+             FROM ${journals} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
+               AND ($3::boolean IS NULL OR ended = $3) AND ($4::text IS NULL OR (started, id) < ($4, $5::bigint))
              ORDER BY started DESC, id DESC LIMIT ${PAGE_JOURNALS}`,
-            [...wanted, last?.started ?? null, last?.id ?? null],
+            [ids?.map(nameOf), list?.startedAt, list?.hasEnded, last?.started, last?.id].map((value) => value ?? null),
           );
           for (const row of page)
             yield {
@@ -194,16 +238,15 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
               lines: { first: row.first ?? '', last: row.last ?? '' },
               isWritten: leaseState(leaseOf(row)) !== 'free',
             };
-          last = page.at(-1) ?? null;
+          last = page.at(-1);
           if (page.length < PAGE_JOURNALS) return;
         }
       },
       isOrdered: true,
-      watch: (onChange) =>
-        db.listen(journals, (payload) => onChange(payload === null || payload === '' ? null : [idOf(payload)])),
+      watch: (onChange) => db.listen((payload) => onChange(payload ? [idOf(payload)] : null)),
       watchOne: (id, onChange) =>
-        db.listen(journals, (payload) => {
-          if (payload === null || payload === '' || payload === nameOf(id)) onChange();
+        db.listen((payload) => {
+          if (!payload || payload === nameOf(id)) onChange();
         }),
     },
     format,
@@ -232,8 +275,8 @@ function idOf(name: string): string {
 }
 
 /** Tells followers which journal has changed; nothing for a name that is too long for a notification. */
-const notify = ({ journals }: TableNames): string =>
-  `pg_notify('${journals}', CASE WHEN octet_length(name) < 7000 THEN name ELSE '' END)`;
+const notify = (channel: string): string =>
+  `pg_notify('${channel}', CASE WHEN octet_length(name) < 7000 THEN name ELSE '' END)`;
 
 /** Returns null if the lease has expired. */
 function leaseOf({ owner, token, isValid, expiresMs }: Row): Lease | null {
@@ -246,127 +289,32 @@ const newToken = (): number => {
   return (high % 2 ** 20) * 2 ** 32 + low;
 };
 
+type HeldLease = readonly [token: number, name: string];
+
 /** Keeps the leases of a store valid. */
-function createLeases(db: PostgresTables, journals: string) {
+function createLeases(db: PostgresTables, journals: string, channel: string) {
   const held = new Map<number, string>();
   let beats: ReturnType<typeof heartbeat> | null = null;
-  const leasesIn = '(name, token) IN (SELECT * FROM unnest($1::text[], $2::bigint[]))';
-  function beat(): void {
-    const sql = `UPDATE ${journals} SET expires = ${EXPIRES} WHERE ${leasesIn}`;
-    // The next beat tries again.
-    db.rows(sql, [[...held.values()], [...held.keys()]]).catch(() => {});
-  }
-  async function release(released: readonly (readonly [number, string])[]): Promise<void> {
-    for (const [token] of released) held.delete(token);
-    if (held.size === 0) {
-      beats?.end();
-      beats = null;
-    }
-    if (released.length === 0) return;
-    await db.rows(
-      `WITH freed AS (UPDATE ${journals} SET owner = NULL WHERE ${leasesIn} RETURNING name)
-       SELECT ${notify({ journals, lines: '' })} FROM freed`,
-      [released.map(([, name]) => name), released.map(([token]) => token)],
-    );
-  }
-  return {
-    hold(name: string, token: number): void {
-      held.set(token, name);
-      beats ??= heartbeat(beat);
-    },
-    release: (name: string, token: number) => release(held.has(token) ? [[token, name]] : []),
-    /** If that fails, they expire. */
-    releaseAll: () => release([...held]).catch(() => {}),
+  const update = async (change: string, leases: readonly HeldLease[]): Promise<void> => {
+    const sql = `WITH changed AS (
+        UPDATE ${journals} SET ${change} WHERE (name, token) IN (SELECT * FROM unnest($1::text[], $2::bigint[])) RETURNING name, owner
+      ) SELECT ${notify(channel)} FROM changed WHERE owner IS NULL`;
+    await db.rows(sql, [leases.map(([, name]) => name), leases.map(([token]) => token)]);
   };
-}
-
-interface PostgresSink extends LineSink {
-  /** Whether no line has been stored yet. */
-  readonly isNew: boolean;
-  /** Resolves when the lines of all earlier calls are stored, or have failed. */
-  written(): Promise<void>;
-}
-
-interface SinkOptions {
-  readonly db: PostgresTables;
-  readonly names: TableNames;
-  readonly format: Pick<JournalFormat<never, unknown>, 'noun'>;
-  readonly id: string;
-  readonly token: number;
-  readonly owner: string;
-  /** The number of lines before. */
-  readonly count: number;
-  readonly isNew: boolean;
-}
-
-interface Batch {
-  readonly lines: string[];
-  readonly startedAt: string;
-  isEnd: boolean;
-  readonly written: Promise<void>;
-}
-
-/** Writes one journal: each statement has the lines of all steps since the statement before it began. */
-function createSink({ db, names, format, id, token, owner, count, isNew: wasNew }: SinkOptions): PostgresSink {
-  const { journals, lines } = names;
-  const name = nameOf(id);
-  let from = count;
-  let isNew = wasNew;
-  let waiting: Batch | null = null;
-  let last: Promise<void> = Promise.resolve();
-
-  /** Inserts lines after those of a row of the journal, if there is one. */
-  const insert = `, inserted AS (
-      INSERT INTO ${lines} (journal, seq, line)
-      SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)
-    ) SELECT ${notify(names)} FROM journal`;
-  const INSERT = `WITH journal AS (
-      INSERT INTO ${journals} (name, token, lines, ended, started, owner, expires)
-      VALUES ($1, $2, $4::integer + cardinality($3::text[]), $5, $6, $7, ${EXPIRES})
-      ON CONFLICT (name) DO NOTHING RETURNING id, name
-    )${insert}`;
-  const UPDATE = `WITH journal AS (
-      UPDATE ${journals} SET lines = lines + cardinality($3::text[]), ended = $5, expires = ${EXPIRES}
-      WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id, name
-    )${insert}`;
-
-  async function write(batch: Batch): Promise<void> {
-    const values = [name, token, batch.lines, from, batch.isEnd];
-    const rows = await (isNew ? db.rows(INSERT, [...values, batch.startedAt, owner]) : db.rows(UPDATE, values));
-    if (rows.length === 0) await requireStored(from + batch.lines.length);
-    from += batch.lines.length;
-    isNew = false;
+  async function release(leases: readonly HeldLease[]): Promise<void> {
+    for (const [token] of leases) held.delete(token);
+    if (held.size === 0) beats?.end();
+    if (held.size === 0) beats = null;
+    await update('owner = NULL', leases);
   }
-
-  /** If the connection was lost before the result of the write arrived, it was tried again. */
-  async function requireStored(expected: number): Promise<void> {
-    const [row] = await db.rows<Row>(`SELECT ${ROW} FROM ${journals} WHERE name = $1`, [name]);
-    if (row?.token === token && row.lines === expected) return;
-    throw isNew && row !== undefined
-      ? journalExists(format, id)
-      : fencedError(subjectOf(format, id), row === undefined ? null : leaseOf(row));
-  }
-
   return {
-    get isNew() {
-      return isNew;
+    hold(token: number, name: string): void {
+      held.set(token, name);
+      // The next beat tries again.
+      beats ??= heartbeat(() => void update(`expires = ${EXPIRES}`, [...held]).catch(() => {}));
     },
-    append(added, { startedAt = '', isEnd }) {
-      if (waiting !== null) {
-        waiting.lines.push(...added);
-        waiting.isEnd = isEnd;
-        return waiting.written;
-      }
-      const written = last.then(() => {
-        waiting = null;
-        return write(batch);
-      });
-      const batch: Batch = { lines: [...added], startedAt, isEnd, written };
-      waiting = batch;
-      last = written;
-      return written;
-    },
-    close() {},
-    written: () => last.catch(() => {}),
+    release,
+    /** If that fails, they expire. */
+    releaseAll: () => (held.size === 0 ? undefined : release([...held]).catch(() => {})),
   };
 }

@@ -22,10 +22,10 @@ export type PostgresSource = string | PostgresPool;
 
 /** Tables in a PostgreSQL database, created on first use. */
 export interface PostgresTables {
-  /** Executes a statement. If the connection is lost, tries it again for ten seconds, so it must not matter whether it is executed twice. */
+  /** Executes a statement. If the server cannot be reached, tries it again for ten seconds, so it must not matter whether it is executed twice. */
   rows<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
-  /** Calls `onPayload` for each notification of a channel, and with null if some may have been missed. Returns a function that stops it. */
-  listen(channel: string, onPayload: (payload: string | null) => void): () => void;
+  /** Calls `onPayload` for each notification, and with null if some may have been missed. Returns a function that stops it. */
+  listen(onPayload: (payload: string | null) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ const LOCK = 0x50436a6f;
 const RETRY_MS = 10_000;
 const FIRST_RETRY_MS = 50;
 
-/** `table` exists if all of the `schema` does. */
+/** `table` exists if all of the `schema` does; its name is also that of the channel of notifications. */
 export function openPostgres(source: PostgresSource, what: string, table: string, schema: string): PostgresTables {
   if (typeof (source as PostgresPool | null)?.query !== 'function' && (typeof source !== 'string' || source === ''))
     throw new PostChainError(
@@ -44,9 +44,8 @@ export function openPostgres(source: PostgresSource, what: string, table: string
     );
   const own = typeof source === 'string' ? createPool(source) : null;
   const pool = own ?? (source as PostgresPool);
-  const listeners = new Map<string, ReturnType<typeof createListener>>();
+  const listener = createListener(pool, table);
   let created: Promise<unknown> | null = null;
-  let hasConnected = false;
   let isClosed = false;
 
   /** One statement, because PGlite takes no more. Roles that must not create tables can use existing ones. */
@@ -64,7 +63,6 @@ export function openPostgres(source: PostgresSource, what: string, table: string
       created = null;
       throw error;
     });
-    hasConnected = true;
     return (await pool.query(sql, [...values])).rows;
   }
 
@@ -76,21 +74,16 @@ export function openPostgres(source: PostgresSource, what: string, table: string
         try {
           return (await query(sql, values)) as readonly Row[];
         } catch (cause) {
-          const isLost = hasConnected && isConnectionError(cause) && performance.now() + delayMs < untilMs;
-          if (!isLost) throw unusable(what, cause);
+          if (!isConnectionError(cause) || performance.now() + delayMs > untilMs) throw unusable(what, cause);
         }
         await new Promise((resolve) => setTimeout(resolve, delayMs));
       }
     },
-    listen(channel, onPayload) {
-      const listener = listeners.get(channel) ?? createListener(pool, channel);
-      listeners.set(channel, listener);
-      return listener.add(onPayload);
-    },
+    listen: listener.add,
     async close() {
       if (isClosed) return;
       isClosed = true;
-      for (const listener of listeners.values()) listener.end();
+      listener.end();
       await own?.end();
     },
   };
@@ -122,17 +115,17 @@ function createPool(connectionString: string): OwnPool {
   } catch (cause) {
     throw new PostChainError('package_missing', 'the package pg is not installed; run: npm install pg', { cause });
   }
-  const pool = new pg.Pool({ connectionString, keepAlive: true });
+  const pool = new pg.Pool({ connectionString, keepAlive: true, allowExitOnIdle: true });
   // An idle connection was lost; the pool replaces it.
   pool.on('error', () => {});
   return pool;
 }
 
-const RECONNECT_MS = 1_000;
-/** Some proxies forward no notifications, and a lost connection may go unnoticed for minutes. */
-const MISSED_MS = 30_000;
+const TICK_MS = 1_000;
+/** After this many ticks, changes are reported in any case: some proxies forward no notifications, and a lost connection may go unnoticed. */
+const QUIET_TICKS = 30;
 
-/** Listens on one connection while there are listeners. */
+/** Listens on one connection while there are listeners, and connects again if it is lost. */
 function createListener(pool: PostgresPool, channel: string) {
   const listeners = new Set<(payload: string | null) => void>();
   let stop: (() => void) | null = null;
@@ -141,40 +134,28 @@ function createListener(pool: PostgresPool, channel: string) {
   };
 
   function start(): () => void {
+    let disconnect: (() => void) | null = null;
+    let isConnecting = false;
     let isStopped = false;
-    let disconnect = (): void => {};
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    function reportLater(): void {
-      const hasConnection = pool.listen !== undefined || pool.connect !== undefined;
-      timer = setTimeout(
-        () => {
-          report(null);
-          reportLater();
-        },
-        hasConnection ? MISSED_MS : RECONNECT_MS,
-      );
+    let ticks = 0;
+    async function tick(): Promise<void> {
+      ticks += 1;
+      if (isConnecting || (disconnect !== null && ticks % QUIET_TICKS !== 0)) return;
+      isConnecting = true;
+      disconnect ??= await subscribe(pool, channel, report, () => {
+        disconnect = null;
+      }).catch(() => null);
+      isConnecting = false;
+      if (isStopped) disconnect?.();
+      // What changed before was not reported.
+      else report(null);
     }
-    function lost(): void {
-      clearTimeout(timer);
-      if (!isStopped) timer = setTimeout(() => void connect(), RECONNECT_MS);
-    }
-    async function connect(): Promise<void> {
-      try {
-        const connected = await subscribe(pool, channel, report, lost);
-        if (isStopped) return connected();
-        disconnect = connected;
-        reportLater();
-      } catch {
-        lost();
-      }
-      // Whatever changed before is not reported.
-      report(null);
-    }
-    void connect();
+    const timer = setInterval(() => void tick(), TICK_MS);
+    void tick();
     return () => {
       isStopped = true;
-      clearTimeout(timer);
-      disconnect();
+      clearInterval(timer);
+      disconnect?.();
     };
   }
   function end(): void {
@@ -198,29 +179,28 @@ function createListener(pool: PostgresPool, channel: string) {
   };
 }
 
-/** Returns a function that gives the connection back. */
+/** Returns a function that gives the connection back; null if there is none to listen on. */
 async function subscribe(
   pool: PostgresPool,
   channel: string,
   onPayload: (payload: string) => void,
   onLost: () => void,
-): Promise<() => void> {
+): Promise<(() => void) | null> {
   if (pool.listen !== undefined) {
     const unlisten = await pool.listen(channel, onPayload);
     return () => void unlisten().catch(() => {});
   }
   const connection = await pool.connect?.();
-  if (connection === undefined) return () => {};
+  if (connection === undefined) return null;
   let isOpen = true;
-  function release(): boolean {
-    const wasOpen = isOpen;
+  function release(): void {
+    if (isOpen) connection?.release(true);
     isOpen = false;
-    if (wasOpen) connection?.release(true);
-    return wasOpen;
   }
-  const lose = (): void => {
-    if (release()) onLost();
-  };
+  function lose(): void {
+    release();
+    onLost();
+  }
   connection.on('error', lose);
   connection.on('end', lose);
   connection.on('notification', ({ payload = '' }) => onPayload(payload));
@@ -230,5 +210,5 @@ async function subscribe(
     release();
     throw error;
   }
-  return () => void release();
+  return release;
 }

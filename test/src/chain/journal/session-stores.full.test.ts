@@ -233,10 +233,11 @@ describe('postgresSessions', () => {
   });
 
   it('rejects with session_failed if the database cannot be used, and with the reason if the signal aborts', async () => {
-    const failing = postgresSessions({ query: () => Promise.reject(new Error('no such server')) });
+    const error = Object.assign(new Error('no such database'), { code: '3D000' });
+    const failing = postgresSessions({ query: () => Promise.reject(error) });
     await expect(failing.open()).rejects.toMatchObject({
       code: 'session_failed',
-      message: 'postgresSessions: cannot use the database: no such server',
+      message: 'postgresSessions: cannot use the database: no such database',
     });
     const hanging = postgresSessions({ query: () => new Promise(() => {}) });
     const aborted = new AbortController();

@@ -232,7 +232,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
   });
 
   it('reports a database that it cannot use', async () => {
-    const store = openStore('postgres://nobody@localhost:1/none');
+    const store = openStore((await server.newSchema()).replace('/postgres?', '/none?'));
     await expect(store.list()).rejects.toMatchObject({
       code: 'invalid_path',
       message: /^postgresJournals: cannot use the database: ./u,

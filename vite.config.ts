@@ -16,6 +16,7 @@ const entry = {
   mcp: 'src/entries/mcp.ts',
   node: 'src/entries/node.ts',
   otel: 'src/entries/otel.ts',
+  postgres: 'src/entries/postgres.ts',
   inspection: 'src/entries/inspection.ts',
   testing: 'src/entries/testing.ts',
   restate: 'src/entries/restate.ts',

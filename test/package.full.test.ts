@@ -21,6 +21,7 @@ describe('the package', () => {
       libsql: '^0.5.29',
       mammoth: '^1.13.0',
       openai: '^6.0.0 || ^7.0.0',
+      pg: '^8.16.0',
       unpdf: '^1.7.0',
       xstate: '^5.33.0',
     });

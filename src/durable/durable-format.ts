@@ -1,5 +1,5 @@
 import { type DurableEntry, isExternal, JOURNAL_FORMAT } from './entries.ts';
-import type { JournalFormat, ListedJournal } from './journals/journal-store.ts';
+import { type JournalFormat, type ListedJournal, newestFirst } from './journals/journal-store.ts';
 
 /** An actor in a list. */
 export interface ActorSummary {
@@ -31,7 +31,9 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
     return value as DurableEntry;
   },
   summarize: summaryOf,
-  compare: (one, other) => other.startedAt.localeCompare(one.startedAt) || one.id.localeCompare(other.id),
+  compare: newestFirst,
+  startedAt: (first) => (first.type === 'start' ? first.startedAt : ''),
+  endStatuses: ['done', 'error', 'stopped'],
   isCheckpoint: ({ type }) => type === 'start' || type === 'end',
   isEnd: (entry) => endedAs(entry) !== undefined,
   isKeyframe: ({ type }) => type === 'keyframe',

@@ -307,13 +307,21 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
-    const created = options.mustExist ? null : this.#createJournal(id);
+    const { journals } = this.#options;
+    const created = options.mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
     if (created === null) {
-      const { entries, writer } = await this.#options.journals.open(id, { ...options, fromKeyframe: true });
+      const { entries, writer } = await journals.open(id, { ...options, fromKeyframe: true });
       return this.#resume(id, entries, writer, options);
     }
     const { host, stored } = this.#start(id, created, options);
-    await stored;
+    try {
+      await stored;
+    } catch (error) {
+      if (!(await journals.has?.(id))) throw error;
+      // Another process was faster.
+      await host.closed;
+      return this.#startOrResume(id, options);
+    }
     return host;
   }
 
@@ -360,9 +368,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       if (!isPaused) host.begin(system.effects);
       return { host, stored };
     } catch (error) {
-      // Nothing was written.
+      const { journals } = this.#options;
+      // Nothing was written. A store with `has` keeps nothing of a journal without entries, so the id may be that of another journal by now.
       void Promise.resolve(writer.close())
-        .then(() => this.#options.journals.delete?.(id))
+        .then(() => (journals.has === undefined ? journals.delete?.(id) : undefined))
         .catch(() => {});
       throw error;
     }

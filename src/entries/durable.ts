@@ -19,7 +19,14 @@ export { type DurableErrorCode, PostChainError } from '../durable/error.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';
 export { addNote, idempotencyKey, wasInterrupted } from '../durable/hosted-call.ts';
 export type { JournalStore, JournalWriter, OpenedJournal } from '../durable/journals/journal-store.ts';
+export type { PostgresPool, PostgresSource } from '../durable/journals/postgres.ts';
 export { recordOnce } from '../durable/recorded-values.ts';
 export type { Divergence, ReplayStep } from '../durable/replay.ts';
 export type { ReuseOptions } from '../durable/reused-calls.ts';
-export { type ActorJournals, fileJournals, memoryJournals, sqliteJournals } from '../durable/stores.ts';
+export {
+  type ActorJournals,
+  fileJournals,
+  memoryJournals,
+  postgresJournals,
+  sqliteJournals,
+} from '../durable/stores.ts';

@@ -36,6 +36,11 @@ export { reachedItems } from '../testing/exploration/reached-items.ts';
 export { type Invariants, type RunPathOptions, runPath } from '../testing/exploration/run-path.ts';
 export { startWalk, type Walk, type WalkOptions, walkStep } from '../testing/exploration/walk.ts';
 export {
+  type JournalStoreCheck,
+  type JournalStoreChecksOptions,
+  journalStoreChecks,
+} from '../testing/journal-store-checks.ts';
+export {
   type KillReport,
   killReport,
   type Mutant,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { replay } from '../../src/chain/journal/replay.ts';
 import { entriesOf } from '../../src/durable/journals/journal-store.ts';
@@ -10,6 +10,7 @@ import { temporaryFolder } from '../support/cli.ts';
 import { aChain, request } from '../support/killed-run.mjs';
 // @ts-expect-error: plain JavaScript, because it also runs in child processes.
 import { answerOf, continueRuns, someChains } from '../support/killed-runs.mjs';
+import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { createRandom, SEED } from '../support/random.ts';
 import { sampleSize } from '../support/soak.ts';
 
@@ -23,10 +24,16 @@ interface Counted {
   readonly capability: number;
 }
 
-/** A new store path, and the number of calls made there by all processes. */
-function createPlace(kind: string) {
+let server: PostgresServer | null = null;
+beforeAll(async () => {
+  if (hasPostgres) server = await startPostgres();
+});
+afterAll(() => server?.stop());
+
+/** A new place for a store, and the number of calls made there by all processes. */
+async function createPlace(kind: string) {
   const folder = temporaryFolder();
-  const place = join(folder, kind === 'file' ? 'runs' : 'runs.db');
+  const place = (kind === 'postgres' && (await server?.newSchema())) || join(folder, 'runs.db');
   const counts = join(folder, 'counts');
   writeFileSync(counts, '');
   const counted = (): Counted => {
@@ -61,20 +68,28 @@ async function killedAfter(kind: string, place: string, runs: number, calls: num
 
 const readBack = (entries: readonly JournalEntry[]): unknown => JSON.parse(JSON.stringify(entries));
 
-describe.each(['file', 'sqlite'])('a killed process with its journal in %s', (kind) => {
+/** PostgreSQL is skipped without the programs initdb and postgres. */
+describe.each(['file', 'sqlite', 'postgres'])('a killed process with its journal in %s', (kind) => {
+  const it = test.skipIf(kind === 'postgres' && !hasPostgres);
+  /** Closes a store when the test ends. */
+  function closing<Opened extends { readonly store: object }>(opened: Opened): Opened {
+    const { store } = opened;
+    if ('close' in store) onTestFinished(() => (store as { close(): void }).close());
+    return opened;
+  }
+
   it('[promise 6] resumes to the same answer, loses no entry and repeats at most one call, wherever it is killed', async () => {
-    const alone = createPlace(kind);
-    const whole = aChain(kind, alone.place, alone.counts).chain.run(request);
+    const alone = await createPlace(kind);
+    const whole = closing(aChain(kind, alone.place, alone.counts)).chain.run(request);
     const { answerText } = await whole.answer;
     const once = alone.counted();
     const every = Math.ceil(whole.journal.length / KILLS);
     const seqs = whole.journal.map(({ seq }: JournalEntry) => seq).filter((seq: number) => seq % every === 0);
 
     const check = async (seq: number): Promise<void> => {
-      const { place, counts, counted } = createPlace(kind);
+      const { place, counts, counted } = await createPlace(kind);
       await killedAt(kind, place, counts, seq);
-      expect(existsSync(place)).toBe(true);
-      const { chain, store } = aChain(kind, place, counts);
+      const { chain, store } = closing(aChain(kind, place, counts));
       const stored: JournalEntry[] = [];
       for await (const entry of store.read('run-1')) stored.push(entry);
       // Entries are written in steps: the ones of the same step follow.
@@ -102,21 +117,23 @@ describe.each(['file', 'sqlite'])('a killed process with its journal in %s', (ki
     const count = sampleSize('runs at once in each round', 12, 100);
     const random = createRandom(SEED);
     for (let round = 0; round < rounds; round += 1) {
-      const { place } = createPlace(kind);
+      const { place } = await createPlace(kind);
       const label = `round ${round} of seed ${SEED}`;
       // A run makes seven calls or three.
       let killedCalls = await killedAfter(kind, place, count, random.int(1, count * 4));
       if (random.chance(0.5)) killedCalls += await killedAfter(kind, place, count, random.int(1, count * 2));
-      const { store } = someChains(kind, place, 0, () => {});
+      const { store } = closing(someChains(kind, place, 0, () => {}));
       const stored = new Map<string, readonly JournalEntry[]>();
       for (const { runId, status } of await store.list()) {
         expect(['completed', 'interrupted'], label).toContain(status);
         stored.set(runId, await entriesOf(store.read(runId)));
       }
       let calls = 0;
-      const all = someChains(kind, place, count, () => {
-        calls += 1;
-      });
+      const all = closing(
+        someChains(kind, place, count, () => {
+          calls += 1;
+        }),
+      );
       for (const run of await continueRuns(all)) {
         expect((await run.answer).answerText, label).toBe(answerOf(run));
         expect(run.journalFailure, label).toBeNull();

@@ -1,20 +1,29 @@
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
-import { fileJournals, sqliteJournals } from '../../src/chain/journal/stores.ts';
+import { fileJournals, postgresJournals, sqliteJournals } from '../../src/chain/journal/stores.ts';
 import { entriesOf } from '../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { hasContainers, startWriter, type WriterProcess } from '../support/journal-writers.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { startScripted } from '../support/run-chain.ts';
 
-const kinds = ['file', 'sqlite'] as const;
+let server: PostgresServer | null = null;
+beforeAll(async () => {
+  if (hasPostgres) server = await startPostgres();
+});
+afterAll(() => server?.stop());
+
+/** PostgreSQL is skipped without the programs initdb and postgres. */
+const kinds = ['file', 'sqlite', 'postgres'] as const;
 const places = ['beside it', 'in another PID namespace (needs unshare)'] as const;
 const cases = kinds.flatMap((kind) => places.map((where) => [kind, where] as const));
 
 describe.each(cases)('a journal (%s) that a process writes, %s', (kind, where) => {
   const isContainer = where !== 'beside it';
-  const it = isContainer && !hasContainers ? test.skip : test;
+  const canRun = (kind !== 'postgres' || hasPostgres) && (!isContainer || hasContainers);
+  const it = test.skipIf(!canRun);
 
   interface Place {
     readonly store: JournalStore;
@@ -26,8 +35,8 @@ describe.each(cases)('a journal (%s) that a process writes, %s', (kind, where) =
 
   /** Starts a process that has written the first five entries of a run. */
   async function startRun(): Promise<Place> {
-    const place = join(temporaryFolder(), kind === 'file' ? 'runs' : 'runs.db');
-    const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);
+    const place = (kind === 'postgres' && (await server?.newSchema())) || join(temporaryFolder(), 'runs.db');
+    const store = { file: fileJournals, sqlite: sqliteJournals, postgres: postgresJournals }[kind](place);
     if ('close' in store) onTestFinished(() => (store as { close(): void }).close());
     const { run } = startScripted();
     await run.answer;

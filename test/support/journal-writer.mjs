@@ -1,11 +1,11 @@
-import { fileJournals, sqliteJournals } from '../../dist/node.js';
+import { journalsAt } from './journals-at.mjs';
 
 /**
- * Writes a journal as it is told by its parent: `node journal-writer.mjs file|sqlite PLACE`. `{ create: RUN }` and `{ open: RUN, force }`
+ * Writes a journal as it is told by its parent: `node journal-writer.mjs file|sqlite|postgres PLACE`. `{ create: RUN }` and `{ open: RUN, force }`
  * take the journal, `{ write: ENTRIES }` appends to it, `{ close: true }` releases it. Each is answered by why it failed, or null.
  */
 const [, , kind, place] = process.argv;
-const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);
+const store = journalsAt(kind, place);
 let writer = null;
 
 async function handle({ create, open, force, write, close }) {

@@ -30,7 +30,7 @@ export interface WriterProcess {
 
 /** Starts a process that writes journals, in a PID namespace of its own if wanted, as a container would. */
 export async function startWriter(
-  kind: 'file' | 'sqlite',
+  kind: 'file' | 'sqlite' | 'postgres',
   place: string,
   isContainer: boolean,
 ): Promise<WriterProcess> {

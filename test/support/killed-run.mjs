@@ -1,13 +1,13 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { createPostChain } from '../../dist/index.js';
-import { fileJournals, sqliteJournals } from '../../dist/node.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
+import { journalsAt } from './journals-at.mjs';
 
 /**
  * A run with a bit of everything: a model that fails once and answers nonsense once, two capability runs, passages, a question for
  * consent that nobody answers, and two cycles. Every model call and capability run is noted in a file, so that they can be counted over
- * the deaths of processes. Run as a program it kills itself at an entry: `node killed-run.mjs file|sqlite PLACE COUNTS SEQ`.
+ * the deaths of processes. Run as a program it kills itself at an entry: `node killed-run.mjs file|sqlite|postgres PLACE COUNTS SEQ`.
  */
 export function aChain(kind, place, counts, killAt = Number.POSITIVE_INFINITY) {
   const note = (what) => appendFileSync(counts, `${what}\n`);
@@ -39,7 +39,7 @@ export function aChain(kind, place, counts, killAt = Number.POSITIVE_INFINITY) {
       return 'done';
     },
   };
-  const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);
+  const store = journalsAt(kind, place);
   const chain = createPostChain({
     model,
     consent: 'ask',

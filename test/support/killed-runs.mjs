@@ -1,6 +1,6 @@
 import { createPostChain } from '../../dist/index.js';
-import { fileJournals, sqliteJournals } from '../../dist/node.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
+import { journalsAt } from './journals-at.mjs';
 
 /** The answer that a run must give: that of the call that writes it, or Yield's. */
 export const answerOf = ({ journal: [start] }) =>
@@ -9,11 +9,11 @@ export const answerOf = ({ journal: [start] }) =>
 /**
  * Many runs at once, each on a chain of its own with one store; every second run has the default profile, and the others make a call per
  * phase, some of which start early. `onCall` gets the id of the run for each model call. As a program it
- * starts the runs, or resumes those that are not complete, and prints a line per model call: `node killed-runs.mjs file|sqlite PLACE COUNT`.
+ * starts the runs, or resumes those that are not complete, and prints a line per model call: `node killed-runs.mjs file|sqlite|postgres PLACE COUNT`.
  * With `stay` at the end, it prints why their journals failed, and waits to be killed.
  */
 export function someChains(kind, place, count, onCall) {
-  const store = kind === 'file' ? fileJournals(place) : sqliteJournals(place);
+  const store = journalsAt(kind, place);
   const chains = Array.from({ length: count }, (_, at) => {
     const runId = `run-${at}`;
     const model = scriptedModel(

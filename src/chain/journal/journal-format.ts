@@ -14,6 +14,7 @@ import {
   type JournalStore as JournalStoreOf,
   type JournalWriter as JournalWriterOf,
   type ListedJournal,
+  newestFirst,
   type OpenedJournal as OpenedJournalOf,
   redactStrings,
 } from '../../durable/journals/journal-store.ts';
@@ -34,7 +35,9 @@ export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
   parse: parseEntry,
   toJson: storedEntry,
   summarize,
-  compare: (one, other) => (one.startedAt < other.startedAt ? 1 : one.startedAt > other.startedAt ? -1 : 0),
+  compare: (one, other) => newestFirst({ ...one, id: one.runId }, { ...other, id: other.runId }),
+  startedAt: (first) => (first.type === 'run-start' ? startedAtOf(first) : ''),
+  endStatuses: ['completed', 'degraded', 'cancelled'] satisfies RunStatus[],
   isCheckpoint: ({ type }) => CHECKPOINTS.has(type),
   isEnd: ({ type }) => type === 'run-end',
   redact: (entry, redact) => redactStrings(asRedacted(entry), redact),
@@ -101,15 +104,18 @@ export function runStartOf([start]: readonly JournalEntry[]): RunStart {
   );
 }
 
+function startedAtOf({ startedAt, forkedFrom }: z.infer<typeof startSchema>): string {
+  return forkedFrom?.forkedAt ?? startedAt;
+}
+
 function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJournal): RunSummary {
   const start = startSchema.safeParse(tryRead(first));
   if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
   const { request, forkedFrom } = start.data;
-  const startedAt = forkedFrom?.forkedAt ?? start.data.startedAt;
   return {
     runId,
     request,
-    startedAt,
+    startedAt: startedAtOf(start.data),
     forkedFrom: forkedFrom && { runId: forkedFrom.runId, seq: forkedFrom.seq },
     status: isDamaged ? 'damaged' : (endOf(last) ?? (isWritten ? 'running' : 'interrupted')),
   };

@@ -5,8 +5,8 @@ import { PostChainError } from '../error.ts';
 import { lineReader, unreadable } from './journal-lines.ts';
 import type {
   JournalFormat,
-  JournalStore,
   JournalStoreOptions,
+  ManagedJournals,
   OpenJournalOptions,
   StoredEntry,
 } from './journal-store.ts';
@@ -47,7 +47,7 @@ export function createFileJournals<Entry extends StoredEntry, Summary>(
   folder: string,
   format: JournalFormat<Entry, Summary>,
   options: JournalStoreOptions = {},
-): JournalStore<Entry, Summary> {
+): ManagedJournals<Entry, Summary> {
   const resolved = requirePath(folder, 'directory');
   const backend = fileBackend((id) => paths().join(resolved, fileOf(id)), folder, format);
   return createLineStore(
@@ -70,7 +70,7 @@ export function createJournalFile<Entry extends StoredEntry, Summary>(
   path: string,
   format: JournalFormat<Entry, Summary>,
   options: JournalStoreOptions = {},
-): JournalStore<Entry, Summary> {
+): ManagedJournals<Entry, Summary> {
   const resolved = requirePath(path, 'file');
   const backend = fileBackend(() => resolved, path, format);
   return createLineStore(

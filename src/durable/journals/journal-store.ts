@@ -43,25 +43,75 @@ export interface OpenJournalOptions extends ReadJournalOptions {
   readonly force?: boolean;
 }
 
+export interface FollowOptions {
+  /** The number of the first entry; 0 by default. */
+  readonly from?: number;
+  /** Ends the iteration, which rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+type StatusOf<Summary> = Summary extends { readonly status: infer Status } ? Status : string;
+
+/** The place of a journal in a list. */
+interface ListPlace {
+  /** ISO 8601. */
+  readonly startedAt: string;
+}
+
+export interface ListOptions<Summary> {
+  /** Only journals with this status, or one of these. */
+  readonly status?: StatusOf<Summary> | readonly StatusOf<Summary>[];
+  /** Only journals after this one: pass the last one of a page to get the next page, or `{ startedAt }` for those that started earlier. */
+  readonly before?: Summary | ListPlace;
+  readonly limit?: number;
+}
+
+export interface PruneOptions<Summary> {
+  /** How long ago the journals started, in milliseconds, at least. */
+  readonly olderThanMs: number;
+  /** By default every status of a journal that has ended. */
+  readonly status?: StatusOf<Summary> | readonly StatusOf<Summary>[];
+}
+
 /**
  * Stores journals by id. A journal has one writer at a time: `open` fails if another process writes it. Every method throws or rejects with
  * `invalid_journal` if a journal is damaged, in use, already there (`create`), or missing.
  */
 export interface JournalStore<Entry, Summary> {
-  /** Starts a journal. */
+  /** Starts a journal. If only the first write can show that the id is taken, that write fails, and the store has the method `has`. */
   create(id: string): JournalWriter<Entry>;
+  /** Whether there is a journal. Only for stores whose `create` does not throw if there is. */
+  has?(id: string): Promise<boolean>;
   /** The entries of a journal, in order. A torn last line, as a kill leaves it, is skipped. */
   read(id: string, options?: ReadJournalOptions): AsyncIterable<Entry>;
   /** Opens a journal to continue it; a torn last line is dropped. */
   open(id: string, options?: OpenJournalOptions): Promise<OpenedJournal<Entry>>;
-  /** All journals, in the format's order. */
-  list(): Promise<readonly Summary[]>;
+  /** The journals, newest first. */
+  list(options?: ListOptions<Summary>): Promise<readonly Summary[]>;
+  /**
+   * Yields every entry once, in order, as it is written, also by another process, until an entry ends the journal. Until then, it keeps its
+   * process alive.
+   */
+  follow?(id: string, options?: FollowOptions): AsyncIterableIterator<Entry>;
   /** Deletes a journal that no process is writing. */
   delete?(id: string): Promise<void>;
+  /** Deletes the old journals that no process is writing. Returns how many. */
+  prune?(options: PruneOptions<Summary>): Promise<number>;
 }
+
+/** A store with all optional methods for its users. */
+export type ManagedJournals<Entry, Summary> = JournalStore<Entry, Summary> &
+  Required<Pick<JournalStore<Entry, Summary>, 'follow' | 'delete' | 'prune'>>;
 
 /** Returns the text to write instead of the given text. */
 export type Redact = (text: string) => string;
+
+/** Encrypts or otherwise transforms the lines of journals. An encoded line must not contain line feeds. */
+export interface LineCodec {
+  encode(line: string): string;
+  /** Reverses `encode`. Throws if it cannot, for example because the key is another one. */
+  decode(line: string): string;
+}
 
 type Fsync = 'never' | 'checkpoint' | 'always';
 
@@ -71,6 +121,8 @@ export interface JournalStoreOptions {
    * result. A store with `redact` does not open a journal that was started without it. If it throws, nothing more is written.
    */
   readonly redact?: Redact;
+  /** Encodes what is stored of entries, for example to encrypt it. Ids, times and the order of entries stay readable. */
+  readonly codec?: LineCodec;
   /**
    * When written entries are synced to disk, so that they survive a power failure: `never` (the default), at each `checkpoint`, or
    * `always`, after every step.
@@ -104,6 +156,10 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   summarize(journal: ListedJournal): Summary;
   /** The order of lists, as in `Array.sort`. */
   compare?(one: Summary, other: Summary): number;
+  /** When a journal with this first entry started, as its summary has it. */
+  startedAt?(first: Entry): string;
+  /** The statuses that a summary has only after the end of its journal. */
+  readonly endStatuses?: readonly string[];
   /** Whether an entry is synced with `fsync: 'checkpoint'`. */
   isCheckpoint(entry: Entry): boolean;
   /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
@@ -114,6 +170,12 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   redact?(entry: Entry, redact: Redact): Entry;
   /** Whether a journal that starts with this entry is redacted. A store with `redact` continues no other journals. */
   isRedacted?(first: Entry): boolean;
+}
+
+/** Orders a list newest first, and by id what started at the same time. A place without an id is after all that started at its time. */
+export function newestFirst(one: ListPlace & { id?: string }, other: ListPlace & { id?: string }): number {
+  const compare = (a = '\u{10ffff}', b = '\u{10ffff}'): number => (a < b ? -1 : a > b ? 1 : 0);
+  return compare(other.startedAt, one.startedAt) || compare(one.id, other.id);
 }
 
 /** Returns an entry as a store with `redact` writes it. */

@@ -1,4 +1,5 @@
 import { PostChainError } from '../error.ts';
+import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import {
   entriesInLine,
@@ -18,8 +19,12 @@ import {
   type JournalStoreOptions,
   type JournalWriter,
   KEYFRAME_EVERY,
+  type LineCodec,
   type ListedJournal,
+  type ListOptions,
+  type ManagedJournals,
   type OpenJournalOptions,
+  type PruneOptions,
   type StoredEntry,
 } from './journal-store.ts';
 
@@ -36,8 +41,14 @@ export interface JournalBackend {
   bounds(query?: BoundsQuery): AsyncIterable<JournalBounds> | Iterable<JournalBounds>;
   /** Reports changed journals by id, or null if any may have changed. Returns a function that stops it. */
   watch(onChange: (ids: readonly string[] | null) => void): () => void;
+  /** Like `watch`, for one journal that a program follows, which keeps its process alive. By default, its version is polled. */
+  watchOne?(id: string, onChange: () => void): () => void;
   /** Removes a journal that no process is writing. */
   remove(id: string): void | Promise<void>;
+  /** As in `JournalStore`. */
+  has?(id: string): Promise<boolean>;
+  /** Whether `bounds` yields the journals in the order of lists. */
+  readonly isOrdered?: boolean;
 }
 
 /** The destination of one journal's lines. */
@@ -50,6 +61,10 @@ export interface LineSink {
 interface AppendOptions {
   /** Whether the lines must survive a power failure before `append` returns or resolves. */
   readonly sync: boolean;
+  /** When the journal started; undefined unless these are its first lines. */
+  readonly startedAt: string | undefined;
+  /** Whether the last line ends the journal. */
+  readonly isEnd: boolean;
 }
 
 export interface BoundsQuery {
@@ -59,6 +74,13 @@ export interface BoundsQuery {
   readonly isKnown?: ((id: string, version: string) => boolean) | undefined;
   /** Receives the number of journals before the first of them is read. */
   readonly onFound?: ((count: number) => void) | undefined;
+  /** What a list needs. A backend may yield others, too. */
+  readonly list?: {
+    /** The latest start. */
+    readonly startedAt: string | undefined;
+    /** Whether the journals have ended. */
+    readonly hasEnded: boolean | undefined;
+  };
 }
 
 export interface JournalBounds {
@@ -78,11 +100,12 @@ export interface FirstAndLast {
 
 /** Returns the journal store that keeps its lines in a backend. */
 export function createLineStore<Entry extends StoredEntry, Summary>(
-  backend: JournalBackend,
+  given: JournalBackend,
   format: JournalFormat<Entry, Summary>,
   options: JournalStoreOptions & LineOptions,
-): JournalStore<Entry, Summary> {
-  const { fsync = 'never' } = options;
+): ManagedJournals<Entry, Summary> {
+  const { fsync = 'never', codec } = options;
+  const backend = codec === undefined ? given : withCodec(given, codec);
   const mustSync = (entries: readonly Entry[]): boolean =>
     fsync === 'always' || (fsync === 'checkpoint' && entries.some((entry) => format.isCheckpoint(entry)));
 
@@ -141,12 +164,21 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
   const writerTo = (sink: LineSink, lines: LineWriter<Entry>): JournalWriter<Entry> =>
     guardedWriter({
       keyframeEvery: format.isKeyframe && options.isPlain !== true ? KEYFRAME_EVERY : undefined,
-      write: (entries) => sink.append(lines.lines(entries), { sync: mustSync(entries) }),
+      write(entries) {
+        const [first] = entries;
+        const last = entries.at(-1);
+        return sink.append(lines.lines(entries), {
+          sync: mustSync(entries),
+          startedAt: first?.seq === 0 ? format.startedAt?.(first) : undefined,
+          isEnd: last !== undefined && format.isEnd(last),
+        });
+      },
       close: () => sink.close(),
     });
 
-  const store: JournalStore<Entry, Summary> = {
+  const store: ManagedJournals<Entry, Summary> = {
     create: (id) => writerTo(createSink(backend, id), lineWriter(format, options)),
+    ...(backend.has !== undefined && { has: backend.has }),
     async *read(id, { fromKeyframe = false } = {}) {
       const late = fromKeyframe ? await readFromKeyframe(id) : null;
       if (late !== null) yield* late.entries;
@@ -164,8 +196,24 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
         throw error;
       }
     },
-    list: () => listOf(format, scan()),
-    delete: async (id) => backend.remove(id),
+    follow(id, followOptions) {
+      const reader = lineReader(format, placeOf(format, id));
+      let count = 0;
+      return followJournal(
+        {
+          async *read() {
+            for await (const line of linesIn(backend, format, id, count)) {
+              count += 1;
+              for (const { entry } of reader.read(line)) yield entry;
+            }
+          },
+          watch: (onChange) => backend.watchOne?.(id, onChange) ?? pollVersion(backend, id, onChange),
+          isEnd: format.isEnd,
+        },
+        followOptions,
+      );
+    },
+    ...listing({ format, scan, isOrdered: backend.isOrdered === true, remove: backend.remove }),
   };
   registerStoredJournals(store, { noun: format.noun, hasChecksums: true, openTail, scan, watch: backend.watch });
   return store;
@@ -265,13 +313,121 @@ export function listedJournal({ id, ends, isWritten }: Omit<StoredJournal, 'vers
   return { id, first, last: last.at(-1), lastSeq, isDamaged, isWritten };
 }
 
-export async function listOf<Summary>(
-  format: Pick<JournalFormat<never, Summary>, 'summarize' | 'compare'>,
-  journals: AsyncIterable<StoredJournal>,
-): Promise<readonly Summary[]> {
-  const summaries: Summary[] = [];
-  for await (const journal of journals) summaries.push(format.summarize(listedJournal(journal)));
-  return format.compare ? summaries.toSorted(format.compare) : summaries;
+interface Listed<Summary> {
+  readonly id: string;
+  readonly summary: Summary;
+}
+
+interface ListSource<Summary> {
+  readonly format: Pick<JournalFormat<never, Summary>, 'summarize' | 'compare' | 'endStatuses'>;
+  scan(query: BoundsQuery): AsyncIterable<StoredJournal>;
+  /** Whether `scan` yields the journals in the order of the list. */
+  readonly isOrdered: boolean;
+  remove(id: string): void | Promise<void>;
+}
+
+/** Returns the methods of a store that concern many journals. */
+export function listing<Summary>({
+  format,
+  scan,
+  isOrdered,
+  remove,
+}: ListSource<Summary>): Pick<ManagedJournals<never, Summary>, 'list' | 'delete' | 'prune'> {
+  const { compare = () => 0, endStatuses = [] } = format;
+  /** Undefined if some journals with these statuses have ended, and others have not. */
+  function haveEnded(statuses: readonly unknown[] | null): boolean | undefined {
+    const [one, ...others] = new Set(statuses?.map((each) => each !== 'damaged' && endStatuses.includes(String(each))));
+    return others.length > 0 || statuses?.includes('damaged') ? undefined : one;
+  }
+  async function find({ status, before, limit = Number.POSITIVE_INFINITY }: ListOptions<Summary>) {
+    const statuses: readonly unknown[] | null = status === undefined ? null : [status].flat();
+    const startOf = (summary: unknown): string | undefined => (Object(summary) as { startedAt?: string }).startedAt;
+    const found: Listed<Summary>[] = [];
+    for await (const journal of scan({ list: { startedAt: startOf(before), hasEnded: haveEnded(statuses) } })) {
+      const summary = format.summarize(listedJournal(journal));
+      if (statuses?.includes((Object(summary) as { status?: unknown }).status) === false) continue;
+      if (before !== undefined && compare(before as Summary, summary) >= 0) continue;
+      const isFull = isOrdered && found.length >= limit;
+      // What started at the same time is sorted by id below.
+      if (isFull && startOf(summary) !== startOf(found.at(-1)?.summary)) break;
+      found.push({ id: journal.id, summary });
+    }
+    return found.toSorted((one, other) => compare(one.summary, other.summary)).slice(0, limit);
+  }
+
+  return {
+    list: async (options = {}) => (await find(options)).map(({ summary }) => summary),
+    delete: async (id) => remove(id),
+    async prune({ olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> }) {
+      const startedAt = new Date(Date.now() - olderThanMs).toISOString();
+      let count = 0;
+      for (const { id } of await find({ status, before: { startedAt } }))
+        try {
+          await remove(id);
+          count += 1;
+        } catch (error) {
+          // Another process has opened or deleted it.
+          if (!PostChainError.isInstance(error) || error.code !== 'invalid_journal') throw error;
+        }
+      return count;
+    },
+  };
+}
+
+/** Returns a backend whose lines are encoded. */
+function withCodec(backend: JournalBackend, { encode, decode }: LineCodec): JournalBackend {
+  const encoded = (sink: LineSink): LineSink => ({
+    append: (lines, options) => sink.append(lines.map(encode), options),
+    close: () => sink.close(),
+  });
+  async function* decoded(lines: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
+    for await (const line of lines) yield decode(line);
+  }
+  /** Returns nothing for a line that cannot be decoded, so that its journal is listed as damaged. */
+  function decodedEnd(line: string): string {
+    try {
+      return line && decode(line);
+    } catch {
+      return '';
+    }
+  }
+  return {
+    ...backend,
+    create: (id) => encoded(backend.create(id)),
+    reopen: async (id, options) => encoded(await backend.reopen(id, options)),
+    lines: (id, from) => decoded(backend.lines(id, from)),
+    linesBackward: (id) => decoded(backend.linesBackward(id)),
+    async *bounds(query) {
+      for await (const each of backend.bounds(query))
+        yield {
+          ...each,
+          lines: each.lines && { first: decodedEnd(each.lines.first), last: decodedEnd(each.lines.last) },
+        };
+    },
+  };
+}
+
+const FOLLOW_POLL_MS = 250;
+
+/** Polls the version of a journal. Reports every version after it can be read, and a journal that is gone. */
+function pollVersion(backend: JournalBackend, id: string, onChange: () => void): () => void {
+  let known: string | null = null;
+  let isPolling = false;
+  async function versionNow(): Promise<string | null> {
+    for await (const { version } of backend.bounds({ ids: [id], isKnown: () => true })) return version;
+    return null;
+  }
+  async function poll(): Promise<void> {
+    if (isPolling) return;
+    isPolling = true;
+    // Reading the journal reports the error.
+    const version = await versionNow().catch(() => null);
+    if (version !== known || version === null) onChange();
+    known = version;
+    isPolling = false;
+  }
+  const timer = setInterval(() => void poll(), FOLLOW_POLL_MS);
+  return () => clearInterval(timer);
 }
 
 /** Calls `act` at an interval, without keeping the process alive. Returns a function that stops it. */

@@ -1,12 +1,13 @@
 import { PostChainError } from '../error.ts';
+import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import { unreadable } from './journal-lines.ts';
 import {
   fromKeyframe,
   type JournalFormat,
-  type JournalStore,
   type JournalWriter,
   KEYFRAME_EVERY,
+  type ManagedJournals,
   type ReadJournalOptions,
   type Redact,
   redactedEntry,
@@ -16,7 +17,7 @@ import {
   type BoundsQuery,
   journalExists,
   journalInUse,
-  listOf,
+  listing,
   noSuchJournal,
   placeOf,
   registerStoredJournals,
@@ -34,7 +35,7 @@ interface MemoryJournal<Entry> {
 export function createMemoryJournals<Entry extends StoredEntry, Summary>(
   format: JournalFormat<Entry, Summary>,
   { redact }: { readonly redact?: Redact } = {},
-): JournalStore<Entry, Summary> {
+): ManagedJournals<Entry, Summary> {
   const journals = new Map<string, MemoryJournal<Entry>>();
   const watchers = new Set<(ids: readonly string[]) => void>();
   const changed = (id: string): void => {
@@ -90,7 +91,12 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     }
   }
 
-  const store: JournalStore<Entry, Summary> = {
+  const watch = (onChange: (ids: readonly string[]) => void): (() => void) => {
+    watchers.add(onChange);
+    return () => void watchers.delete(onChange);
+  };
+
+  const store: ManagedJournals<Entry, Summary> = {
     create(id) {
       if (journals.has(id)) throw journalExists(format, id);
       const journal: MemoryJournal<Entry> = { entries: [], holder: null };
@@ -105,12 +111,32 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
       if (journal.holder !== null && !force) throw journalInUse(subjectOf(format, id), 'this process');
       return { entries: readable(id, options), writer: writerOf(id, journal) };
     },
-    list: () => listOf(format, scan()),
-    async delete(id) {
-      if (find(id).holder !== null) throw journalInUse(subjectOf(format, id), 'this process');
-      journals.delete(id);
-      changed(id);
+    follow(id, options) {
+      let count = 0;
+      return followJournal(
+        {
+          *read() {
+            for (const { entries } = find(id); count < entries.length; ) {
+              count += 1;
+              yield entries[count - 1] as Entry;
+            }
+          },
+          watch: (onChange) => watch((ids) => ids.includes(id) && onChange()),
+          isEnd: format.isEnd,
+        },
+        options,
+      );
     },
+    ...listing({
+      format,
+      scan,
+      isOrdered: false,
+      remove(id) {
+        if (find(id).holder !== null) throw journalInUse(subjectOf(format, id), 'this process');
+        journals.delete(id);
+        changed(id);
+      },
+    }),
   };
   registerStoredJournals(store, {
     noun: format.noun,
@@ -126,10 +152,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
       };
     },
     scan,
-    watch(onChange) {
-      watchers.add(onChange);
-      return () => void watchers.delete(onChange);
-    },
+    watch,
   });
   return store;
 }

@@ -1,6 +1,6 @@
 import { parseJson } from '../../internal/json-text.ts';
 import { PostChainError } from '../error.ts';
-import type { JournalFormat, JournalStore, JournalStoreOptions, StoredEntry } from './journal-store.ts';
+import type { JournalFormat, JournalStoreOptions, ManagedJournals, StoredEntry } from './journal-store.ts';
 import {
   fencedError,
   heartbeat,
@@ -29,10 +29,10 @@ import {
   sqliteReason,
 } from './sqlite-file.ts';
 
-export interface SqliteJournals<Entry, Summary> extends JournalStore<Entry, Summary> {
+export type SqliteJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
   /** Closes the file, and every journal in it that is still being written. */
   close(): void;
-}
+};
 
 /**
  * `name` is the id of the journal as JSON. `owner` is the process that holds the lease on it, as JSON; null if none does. `token` grows with
@@ -82,7 +82,9 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
         return openSink(file, id, { token: 1, count: 0 });
       },
       async *lines(id, first = 0) {
-        const row = await file.read((connection) => requireRow(connection, file, id));
+        const row = await file.read((connection) => rowOf(connection, id));
+        if (row === undefined && file.starting.has(id)) return;
+        if (row === undefined) throw noSuchJournal(format, id);
         for (let from = first; ; from += PAGE_LINES) {
           const page = await file.read((connection) => linesOf(connection, row.id, from));
           yield* page;
@@ -98,7 +100,11 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
           ).toReversed();
       },
       async reopen(id, { force = false }) {
-        const place = await takeOverRow(file, id, force, (connection, row) => claim(connection, row));
+        const place = await takeOverRow(file, id, force, (connection, row) => {
+          const claimed = claim(connection, row);
+          file.leases.mark(keyOf(id), claimed.token);
+          return claimed;
+        });
         return openSink(file, id, place);
       },
       async remove(id) {
@@ -210,6 +216,8 @@ function createLeases(file: SqliteFile, resolved: string) {
       if (text === null || (holder === owner && !held.has(nameOf(textOf(key), token)))) return null;
       return { holder: parseHolder(parseJson(holder)), token, beatMs };
     },
+    /** Called in the transaction that writes a lease, so that no other call in this process takes it for one that was released. */
+    mark: (key: string, token: number): void => void held.add(nameOf(key, token)),
     hold(key: string, token: number): void {
       held.add(nameOf(key, token));
       leases.set(key, { token, isReleased: false });

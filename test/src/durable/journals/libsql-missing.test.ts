@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { sqliteJournals } from '../../../../src/chain/journal/stores.ts';
+import { postgresJournals, sqliteJournals } from '../../../../src/chain/journal/stores.ts';
 import { sqliteSessions } from '../../../../src/chain/sqlite-sessions.ts';
 
 const MISSING = 'the package libsql is not installed; run: npm install libsql';
@@ -14,6 +14,16 @@ afterEach(() => vi.restoreAllMocks());
 
 /** Fails with Node's own error for a missing package. */
 const withoutLibsql = (from: string) => () => createRequire(from)('no-such-package-as-libsql');
+
+test('creates no PostgreSQL store without pg, but says how to install it', () => {
+  expect(() => postgresJournals('postgres://localhost/runs')).toThrow(
+    expect.objectContaining({
+      code: 'package_missing',
+      message: 'the package pg is not installed; run: npm install pg',
+    }),
+  );
+  expect(() => postgresJournals({ query: async () => ({ rows: [] }) })).not.toThrow();
+});
 
 test('creates SQLite stores without libsql; the first use fails with an install command', async () => {
   const store = sqliteSessions('chat.db');

@@ -1,18 +1,49 @@
 import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, test } from 'vitest';
 import type { SessionStore, SessionTurn } from '../../../../machines/contracts/session.ts';
+import { postgresSessions } from '../../../../src/chain/postgres-sessions.ts';
 import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts';
 import { sqliteSessions } from '../../../../src/chain/sqlite-sessions.ts';
+import type { PostgresSource } from '../../../../src/durable/journals/postgres.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { append, aTurn, recall, recalledIds } from '../../../support/sessions.ts';
 
-type Make = (options?: { readonly maxTurns?: number }) => SessionStore;
+const POSTGRES = 'in PostgreSQL (needs the programs initdb and postgres)';
+
+type Make = (options?: { readonly maxTurns?: number }) => SessionStore | Promise<SessionStore>;
+
+let pglite: PGlite;
+let server: PostgresServer | null = null;
+beforeAll(async () => {
+  pglite = await PGlite.create();
+  if (hasPostgres) server = await startPostgres();
+});
+afterAll(async () => {
+  await pglite.close();
+  await server?.stop();
+});
+
+function inPostgres(source: PostgresSource, options?: { readonly maxTurns?: number }): SessionStore {
+  const store = postgresSessions(source, options);
+  onTestFinished(() => store.close());
+  return store;
+}
 
 const STORES: readonly (readonly [string, Make])[] = [
   ['in memory', memorySessions],
   ['in a file', (options) => sqliteSessions(join(temporaryFolder(), 'chat.db'), options)],
+  [
+    'in PGlite',
+    async (options) => {
+      await pglite.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+      return inPostgres(pglite, options);
+    },
+  ],
+  [POSTGRES, async (options) => inPostgres((await server?.newSchema()) ?? '', options)],
 ];
 
 const HOSTILE_IDS = [
@@ -43,9 +74,11 @@ const HOSTILE_IDS = [
   'a'.repeat(10_000),
 ];
 
-describe.each(STORES)('a session store %s', (_, make) => {
+describe.each(STORES)('a session store %s', (name, make) => {
+  const it = name === POSTGRES ? test.skipIf(!hasPostgres) : test;
+
   it('[R4] recalls the appended turns, oldest first', async () => {
-    const store = make();
+    const store = await make();
     const turns = [
       aTurn('r1', { runs: [{ capability: 'work', success: false, summary: 'no' }] }),
       aTurn('r2', { status: 'cancelled', atMs: -1.5 }),
@@ -55,7 +88,7 @@ describe.each(STORES)('a session store %s', (_, make) => {
   });
 
   it('recalls as many of the newest turns as requested', async () => {
-    const store = make();
+    const store = await make();
     for (const id of ['r1', 'r2', 'r3']) await append(store, 'u42', aTurn(id));
     expect(await recalledIds(store, 'u42', 2)).toEqual(['r2', 'r3']);
     expect(await recalledIds(store, 'u42', Number.POSITIVE_INFINITY)).toEqual(['r1', 'r2', 'r3']);
@@ -63,7 +96,7 @@ describe.each(STORES)('a session store %s', (_, make) => {
   });
 
   it('[U15] stores what the session keeps with its newest three turns, and everything else with all', async () => {
-    const store = make();
+    const store = await make();
     const kept = [aMessage({ id: 'note', tags: ['pinned'] })];
     const turns = [1, 2, 3, 4, 5].map((number) =>
       aTurn(`r${number}`, { number, kept, removed: ['x'], droppedMessages: 2 }),
@@ -77,11 +110,11 @@ describe.each(STORES)('a session store %s', (_, make) => {
   });
 
   it('recalls nothing for an unknown session', async () => {
-    expect(await recall(make(), 'nobody')).toEqual([]);
+    expect(await recall(await make(), 'nobody')).toEqual([]);
   });
 
   it('replaces the turn with the same run id', async () => {
-    const store = make();
+    const store = await make();
     for (const id of ['r1', 'r2']) await append(store, 'u42', aTurn(id));
     await append(store, 'u42', aTurn('r1', { answer: 'Better.' }));
     expect((await recall(store, 'u42')).map(({ runId, answer }) => [runId, answer])).toEqual([
@@ -91,7 +124,7 @@ describe.each(STORES)('a session store %s', (_, make) => {
   });
 
   it('[R4] limits turns, not capability runs', async () => {
-    const store = make({ maxTurns: 3 });
+    const store = await make({ maxTurns: 3 });
     const runs = Array.from({ length: 1_000 }, (__, at) => ({ capability: 'work', success: true, summary: `${at}` }));
     for (const id of ['r1', 'r2', 'r3']) await append(store, 'u42', aTurn(id));
     await append(store, 'u42', aTurn('r4', { runs }));
@@ -101,26 +134,26 @@ describe.each(STORES)('a session store %s', (_, make) => {
   });
 
   it('keeps sessions apart, whatever their ids', async () => {
-    const store = make();
+    const store = await make();
     for (const [at, id] of HOSTILE_IDS.entries()) await append(store, id, aTurn(`r${at}`));
     for (const [at, id] of HOSTILE_IDS.entries()) expect(await recalledIds(store, id)).toEqual([`r${at}`]);
   });
 
   it('keeps turns apart, whatever their run ids', async () => {
-    const store = make();
+    const store = await make();
     for (const id of HOSTILE_IDS) await append(store, 'u42', aTurn(id));
     expect(await recalledIds(store, 'u42')).toEqual(HOSTILE_IDS);
   });
 
   it('stores any character, and ten million of them', async () => {
-    const store = make();
+    const store = await make();
     const request = `\0\ud800 "'\\\u2028\r\n🦊 ${'x'.repeat(10_000_000)}`;
     await append(store, 'u42', aTurn('r1', { request }));
     expect((await recall(store, 'u42'))[0]?.request === request).toBe(true);
   });
 
   it('copies turns on append and on recall', async () => {
-    const store = make();
+    const store = await make();
     const turn = { ...aTurn('r1'), runs: [{ capability: 'work', success: true, summary: 'done' }] };
     await append(store, 'u42', turn);
     turn.answer = 'changed';
@@ -138,7 +171,7 @@ describe.each(STORES)('a session store %s', (_, make) => {
     ['an invalid answer', { ...aTurn(), answer: 7 }],
     ['an invalid time', { ...aTurn(), atMs: Number.NaN }],
   ])('rejects a turn with %s and keeps the others', async (__, turn) => {
-    const store = make();
+    const store = await make();
     await append(store, 'u42', aTurn('r0'));
     await expect((async () => append(store, 'u42', turn as SessionTurn))()).rejects.toMatchObject({
       code: 'invalid_option',
@@ -147,7 +180,7 @@ describe.each(STORES)('a session store %s', (_, make) => {
   });
 
   it('drops unknown fields and pollutes no prototype', async () => {
-    const store = make();
+    const store = await make();
     const turn = JSON.parse(`{"__proto__": {"polluted": 1}, "secret": 1, ${JSON.stringify(aTurn()).slice(1)}`);
     await append(store, 'u42', turn);
     const [kept] = await recall(store, 'u42');
@@ -163,7 +196,7 @@ describe.each(STORES)('a session store %s', (_, make) => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 6 }), async (steps, maxTurns) => {
-        const store = make({ maxTurns });
+        const store = await make({ maxTurns });
         const model = new Map<string, SessionTurn[]>();
         for (const one of steps) {
           const kept = model.get(one.session) ?? [];
@@ -184,6 +217,35 @@ describe.each(STORES)('a session store %s', (_, make) => {
       }),
       { numRuns: 25 },
     );
+  });
+});
+
+describe('postgresSessions', () => {
+  it('skips damaged turns, and reports them', async () => {
+    await pglite.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    const store = inPostgres(pglite);
+    for (const id of ['r1', 'r2']) await append(store, 'u42', aTurn(id));
+    await pglite.query(`UPDATE postchain_turns SET turn = '{' WHERE run = '"r1"'`);
+    const problems: string[] = [];
+    const { signal } = new AbortController();
+    const turns = await store.recall('u42', { turns: 9, signal, onProblem: (problem) => problems.push(problem) });
+    expect([turns, problems]).toEqual([[aTurn('r2')], ['1 of 2 turns are damaged']]);
+  });
+
+  it('rejects with session_failed if the database cannot be used, and with the reason if the signal aborts', async () => {
+    const error = Object.assign(new Error('no such database'), { code: '3D000' });
+    const failing = postgresSessions({ query: () => Promise.reject(error) });
+    await expect(failing.open()).rejects.toMatchObject({
+      code: 'session_failed',
+      message: 'postgresSessions: cannot use the database: no such database',
+    });
+    const hanging = postgresSessions({ query: () => new Promise(() => {}) });
+    const aborted = new AbortController();
+    const recalled = hanging.recall('u42', { turns: 1, signal: aborted.signal });
+    aborted.abort(new Error('enough'));
+    await expect(recalled).rejects.toThrow('enough');
+    expect(() => postgresSessions('', {})).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(() => postgresSessions(pglite, { maxTurns: 0 })).toThrow(/^maxTurns: /u);
   });
 });
 

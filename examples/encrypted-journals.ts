@@ -1,0 +1,27 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { createPostChain } from 'postchain';
+import { fileJournals } from 'postchain/node';
+import { journalStoreChecks } from 'postchain/testing';
+
+const key = randomBytes(32);
+const codec = {
+  encode(line: string) {
+    const iv = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', key, iv);
+    return Buffer.concat([iv, cipher.update(line), cipher.final(), cipher.getAuthTag()]).toString('base64');
+  },
+  decode(line: string) {
+    const bytes = Buffer.from(line, 'base64');
+    const cipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAuthTag(bytes.subarray(-16));
+    return Buffer.concat([cipher.update(bytes.subarray(12, -16)), cipher.final()]).toString();
+  },
+};
+const open = () => fileJournals(mkdtempSync('/tmp/postchain-'), { codec });
+
+const run = createPostChain({ journals: open() }).run({ request: 'What does the Yield phase decide?' });
+await run.answer;
+
+// In a test file: test(name, check).
+for (const { name, check } of journalStoreChecks({ open, journal: run.journal }))
+  await check().then(() => console.log(name));

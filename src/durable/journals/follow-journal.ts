@@ -1,0 +1,60 @@
+import { onAbort } from '../../internal/async.ts';
+import type { FollowOptions, StoredEntry } from './journal-store.ts';
+
+interface Followed<Entry> {
+  /** Yields the entries after those that it yielded before. */
+  read(): AsyncIterable<Entry> | Iterable<Entry>;
+  /** Calls `onChange` after the journal has changed, or may have. Returns a function that stops it. */
+  watch(onChange: () => void): () => void;
+  isEnd(entry: Entry): boolean;
+}
+
+/** Yields the entries of a journal from `from` until one ends it. Watches only while it is iterated; `return` also ends a pending `next`. */
+export function followJournal<Entry extends StoredEntry>(
+  { read, watch, isEnd }: Followed<Entry>,
+  { from = 0, signal }: FollowOptions = {},
+): AsyncIterableIterator<Entry> {
+  let isReturned = false;
+  let wake = (): void => {};
+  async function* follow(): AsyncGenerator<Entry, undefined> {
+    signal?.throwIfAborted();
+    let hasChanged = true;
+    const changed = (): void => {
+      hasChanged = true;
+      wake();
+    };
+    const unwatch = watch(changed);
+    const forget = signal && onAbort(signal, changed);
+    try {
+      while (!isReturned) {
+        if (!hasChanged)
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        hasChanged = false;
+        for await (const entry of read()) {
+          signal?.throwIfAborted();
+          if (isReturned) return;
+          if (entry.seq >= from) yield entry;
+          if (isEnd(entry)) return;
+        }
+        signal?.throwIfAborted();
+      }
+    } finally {
+      unwatch();
+      forget?.();
+    }
+  }
+  const entries = follow();
+  return {
+    next: () => entries.next(),
+    return() {
+      isReturned = true;
+      wake();
+      return entries.return(undefined);
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}

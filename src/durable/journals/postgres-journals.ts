@@ -1,0 +1,320 @@
+import { parseJson } from '../../internal/json-text.ts';
+import type { JournalFormat, JournalStoreOptions, ManagedJournals, StoredEntry } from './journal-store.ts';
+import { fencedError, heartbeat, type Lease, leaseState, parseHolder, takeOver, thisHolder } from './lease.ts';
+import { createLineStore, journalExists, type LineSink, noSuchJournal, subjectOf } from './line-store.ts';
+import { openPostgres, type PostgresSource, type PostgresTables } from './postgres.ts';
+
+export type PostgresJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
+  /** Releases every journal that is still being written. Closes the connections, unless the store was given a pool. */
+  close(): Promise<void>;
+};
+
+/** How long a lease is valid after a write or a heartbeat, by the clock of the database. */
+const LEASE_MS = 10_000;
+const EXPIRES = `now() + interval '${LEASE_MS} milliseconds'`;
+
+/**
+ * `name` is the id of the journal as JSON, because PostgreSQL stores no zero characters. `owner` is the process that holds the lease, as JSON;
+ * null if none does. `token` is random for every lease, so that a journal created again under its id rejects earlier writers.
+ */
+const schemaOf = (journals: string, lines: string): string => `
+  CREATE TABLE IF NOT EXISTS ${journals} (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    started text COLLATE "C" NOT NULL,
+    ended boolean NOT NULL,
+    lines integer NOT NULL,
+    owner text,
+    token bigint NOT NULL,
+    expires timestamptz NOT NULL
+  );
+  CREATE INDEX IF NOT EXISTS ${journals}_by_start ON ${journals} (started, id);
+  CREATE INDEX IF NOT EXISTS ${journals}_open ON ${journals} (started, id) WHERE NOT ended;
+  CREATE TABLE IF NOT EXISTS ${lines} (
+    journal bigint NOT NULL REFERENCES ${journals} ON DELETE CASCADE,
+    seq integer NOT NULL,
+    line text NOT NULL,
+    PRIMARY KEY (journal, seq)
+  );`;
+
+interface Row {
+  readonly owner: string | null;
+  readonly token: number;
+  readonly lines: number;
+  readonly isValid: boolean;
+  readonly expiresMs: number;
+}
+
+const ROW = `owner, token::float8 AS token, lines, expires > now() AS "isValid",
+  extract(epoch FROM expires)::float8 * 1000 AS "expiresMs"`;
+
+interface ListedRow extends Row {
+  readonly id: string;
+  readonly name: string;
+  readonly started: string;
+  readonly first: string | null;
+  readonly last: string | null;
+}
+
+/** A sink of a journal that this store writes. */
+interface OpenSink extends LineSink {
+  /** Whether no line has been stored yet. */
+  readonly isNew: boolean;
+  /** Resolves when the lines of all earlier calls are stored, or have failed. */
+  written(): Promise<void>;
+}
+
+/** The lines of the steps since the statement before began. */
+interface Batch {
+  readonly lines: string[];
+  readonly startedAt: string;
+  isEnd: boolean;
+  readonly stored: Promise<void>;
+}
+
+/**
+ * Returns a journal store in a PostgreSQL database, which several processes may use at once. Its tables are created on first use. The entries
+ * of each step are one statement, which also checks and renews the lease. If the connection is lost, statements are tried again for ten seconds.
+ * `create` does not connect: if the journal exists, its first write fails. Throws `invalid_option` if `source` is neither a connection string nor
+ * a pool, and `package_missing` if a connection string needs `pg`; its methods reject with `invalid_path` if the database cannot be used.
+ */
+export function createPostgresJournals<Entry extends StoredEntry, Summary>(
+  source: PostgresSource,
+  format: JournalFormat<Entry, Summary>,
+  options: Omit<JournalStoreOptions, 'fsync'> = {},
+): PostgresJournals<Entry, Summary> {
+  const [journals, lines] = [`postchain_${format.noun}s`, `postchain_${format.noun}_lines`];
+  const db = openPostgres(source, 'postgresJournals', lines, schemaOf(journals, lines));
+  const leases = createLeases(db, journals, lines);
+  const sinks = new Map<string, OpenSink>();
+  const owner = JSON.stringify(thisHolder());
+
+  /** What this store has been given to write can be read. */
+  const written = async (id: string): Promise<void> => sinks.get(nameOf(id))?.written();
+
+  async function rowOf(id: string): Promise<Row | undefined> {
+    const [row] = await db.rows<Row>(`SELECT ${ROW} FROM ${journals} WHERE name = $1`, [nameOf(id)]);
+    return row;
+  }
+
+  /** Executes a statement on a journal that no other process writes: `$1` is its name, `$2` the token of the lease to replace. */
+  async function takeOverRow<Taken>(id: string, force: boolean, sql: string, values: readonly unknown[]) {
+    await written(id);
+    return takeOver<Taken>(subjectOf(format, id), force, {
+      async read() {
+        const row = await rowOf(id);
+        if (row === undefined) throw noSuchJournal(format, id);
+        return leaseOf(row);
+      },
+      async replace(previous) {
+        // No lease has the token -1.
+        const [taken] = await db.rows<Taken>(sql, [nameOf(id), previous?.token ?? -1, ...values]);
+        return taken ?? null;
+      },
+    });
+  }
+  const isFree = 'name = $1 AND (owner IS NULL OR expires <= now() OR token = $2';
+
+  /** Yields the lines of a journal after or before the one with the number `place`. */
+  async function* linesFrom(id: string, place: number, isBackward: boolean): AsyncGenerator<string> {
+    await written(id);
+    const [compare, order] = isBackward ? ['<', 'DESC'] : ['>', 'ASC'];
+    for (let last = place; ; ) {
+      const page = await db.rows<{ seq: number | null; line: string | null }>(
+        `SELECT seq, line FROM ${journals} LEFT JOIN ${lines} ON journal = id AND seq ${compare} $2 WHERE name = $1
+         ORDER BY seq ${order} LIMIT ${PAGE_LINES}`,
+        [nameOf(id), last],
+      );
+      if (page.length === 0 && sinks.get(nameOf(id))?.isNew !== true) throw noSuchJournal(format, id);
+      for (const { line } of page) if (line !== null) yield line;
+      if (page.length < PAGE_LINES) return;
+      last = page.at(-1)?.seq ?? last;
+    }
+  }
+
+  /** Inserts lines after those of a row of the journal, if there is one. */
+  const insert = `, inserted AS (
+      INSERT INTO ${lines} (journal, seq, line)
+      SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)
+    ) SELECT ${notify(lines)} FROM journal`;
+  const INSERT = `WITH journal AS (
+      INSERT INTO ${journals} (name, token, lines, ended, started, owner, expires)
+      VALUES ($1, $2, $4::integer + cardinality($3::text[]), $5, $6, $7, ${EXPIRES})
+      ON CONFLICT (name) DO NOTHING RETURNING id, name
+    )${insert}`;
+  const UPDATE = `WITH journal AS (
+      UPDATE ${journals} SET lines = lines + cardinality($3::text[]), ended = $5, expires = ${EXPIRES}
+      WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id, name
+    )${insert}`;
+
+  /** Opens a journal with `count` lines. */
+  function openSink(id: string, token: number, count: number, wasNew: boolean): LineSink {
+    let from = count;
+    let isNew = wasNew;
+    let waiting: Batch | null = null;
+    let last: Promise<void> = Promise.resolve();
+
+    async function write(batch: Batch): Promise<void> {
+      const values = [nameOf(id), token, batch.lines, from, batch.isEnd];
+      const stored = await (isNew ? db.rows(INSERT, [...values, batch.startedAt, owner]) : db.rows(UPDATE, values));
+      from += batch.lines.length;
+      if (stored.length === 0) {
+        // If the connection was lost before the result arrived, the second try finds the lines of the first.
+        const row = await rowOf(id);
+        if (isNew && row !== undefined && row.token !== token) throw journalExists(format, id);
+        if (row?.token !== token || row.lines !== from)
+          throw fencedError(subjectOf(format, id), row ? leaseOf(row) : null);
+      }
+      isNew = false;
+    }
+    const sink: OpenSink = {
+      get isNew() {
+        return isNew;
+      },
+      written: () => last.catch(() => {}),
+      append(added, { startedAt = '', isEnd }) {
+        if (waiting !== null) {
+          waiting.lines.push(...added);
+          waiting.isEnd = isEnd;
+          return waiting.stored;
+        }
+        last = last.then(() => {
+          waiting = null;
+          return write(batch);
+        });
+        const batch: Batch = { lines: [...added], startedAt, isEnd, stored: last };
+        waiting = batch;
+        return last;
+      },
+      async close() {
+        await sink.written();
+        if (sinks.get(nameOf(id)) === sink) sinks.delete(nameOf(id));
+        await leases.release([[token, nameOf(id)]]);
+      },
+    };
+    sinks.set(nameOf(id), sink);
+    leases.hold(token, nameOf(id));
+    return sink;
+  }
+
+  const store = createLineStore(
+    {
+      create(id) {
+        if (sinks.has(nameOf(id))) throw journalExists(format, id);
+        return openSink(id, newToken(), 0, true);
+      },
+      async has(id) {
+        await written(id);
+        return (await rowOf(id)) !== undefined;
+      },
+      lines: (id, from = 0) => linesFrom(id, from - 1, false),
+      linesBackward: (id) => linesFrom(id, MAX_SEQ, true),
+      async reopen(id, { force = false }) {
+        const token = newToken();
+        const sql = `UPDATE ${journals} SET owner = $3, token = $4, expires = ${EXPIRES} WHERE ${isFree} OR token = $4) RETURNING lines`;
+        const taken = await takeOverRow<{ lines: number }>(id, force, sql, [owner, token]);
+        return openSink(id, token, taken.lines, false);
+      },
+      async remove(id) {
+        const sql = `WITH gone AS (DELETE FROM ${journals} WHERE ${isFree}) RETURNING name) SELECT ${notify(lines)} FROM gone`;
+        await takeOverRow(id, false, sql, []);
+      },
+      async *bounds({ ids, list } = {}) {
+        for (const sink of sinks.values()) await sink.written();
+        for (let last: ListedRow | undefined; ; ) {
+          const page: readonly ListedRow[] = await db.rows<ListedRow>(
+            `SELECT id::text AS id, name, started, ${ROW},
+               (SELECT line FROM ${lines} WHERE journal = id AND seq = 0) AS first,
+               (SELECT line FROM ${lines} WHERE journal = id AND seq = lines - 1) AS last
+             FROM ${journals} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
+               AND ($3::boolean IS NULL OR ended = $3) AND ($4::text IS NULL OR (started, id) < ($4, $5::bigint))
+             ORDER BY started DESC, id DESC LIMIT ${PAGE_JOURNALS}`,
+            [ids?.map(nameOf), list?.startedAt, list?.hasEnded, last?.started, last?.id].map((value) => value ?? null),
+          );
+          for (const row of page)
+            yield {
+              id: idOf(row.name),
+              version: `${row.id} ${row.token} ${row.lines}`,
+              lines: { first: row.first ?? '', last: row.last ?? '' },
+              isWritten: leaseState(leaseOf(row)) !== 'free',
+            };
+          last = page.at(-1);
+          if (page.length < PAGE_JOURNALS) return;
+        }
+      },
+      isOrdered: true,
+      watch: (onChange) => db.listen((payload) => onChange(payload ? [idOf(payload)] : null)),
+      watchOne: (id, onChange) =>
+        db.listen((payload) => {
+          if (!payload || payload === nameOf(id)) onChange();
+        }),
+    },
+    format,
+    options,
+  );
+  // Not a copy of the store: storedJournalsOf() finds it by identity.
+  return Object.assign(store, {
+    async close() {
+      for (const sink of sinks.values()) await sink.written();
+      await leases.releaseAll();
+      await db.close();
+    },
+  });
+}
+
+const PAGE_LINES = 1_000;
+const PAGE_JOURNALS = 100;
+const MAX_SEQ = 2_147_483_647;
+
+const nameOf = (id: string): string => JSON.stringify(id);
+
+/** A damaged name is returned unchanged. */
+function idOf(name: string): string {
+  const read = parseJson(name);
+  return typeof read === 'string' ? read : name;
+}
+
+/** Tells followers which journal has changed; nothing for a name that is too long for a notification. */
+const notify = (channel: string): string =>
+  `pg_notify('${channel}', CASE WHEN octet_length(name) < 7000 THEN name ELSE '' END)`;
+
+/** Returns null if the lease has expired. */
+function leaseOf({ owner, token, isValid, expiresMs }: Row): Lease | null {
+  if (owner === null || !isValid) return null;
+  return { holder: parseHolder(parseJson(owner)), token, beatMs: expiresMs };
+}
+
+const newToken = (): number => {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 20) * 2 ** 32 + low;
+};
+
+type HeldLease = readonly [token: number, name: string];
+
+/** Keeps the leases of a store valid. */
+function createLeases(db: PostgresTables, journals: string, channel: string) {
+  const held = new Map<number, string>();
+  let beats: ReturnType<typeof heartbeat> | null = null;
+  const update = async (change: string, leases: readonly HeldLease[]): Promise<void> => {
+    const sql = `WITH changed AS (
+        UPDATE ${journals} SET ${change} WHERE (name, token) IN (SELECT * FROM unnest($1::text[], $2::bigint[])) RETURNING name, owner
+      ) SELECT ${notify(channel)} FROM changed WHERE owner IS NULL`;
+    await db.rows(sql, [leases.map(([, name]) => name), leases.map(([token]) => token)]);
+  };
+  async function release(leases: readonly HeldLease[]): Promise<void> {
+    for (const [token] of leases) held.delete(token);
+    if (held.size === 0) beats?.end();
+    if (held.size === 0) beats = null;
+    await update('owner = NULL', leases);
+  }
+  return {
+    hold(token: number, name: string): void {
+      held.set(token, name);
+      // The next beat tries again.
+      beats ??= heartbeat(() => void update(`expires = ${EXPIRES}`, [...held]).catch(() => {}));
+    },
+    release,
+    /** If that fails, they expire. */
+    releaseAll: () => (held.size === 0 ? undefined : release([...held]).catch(() => {})),
+  };
+}

@@ -1,0 +1,214 @@
+import { describeValue } from '../../internal/describe-value.ts';
+import { PostChainError } from '../error.ts';
+
+/** A pool of `pg`, a PGlite, or anything else with `query`. Without `connect` or `listen`, changes are polled. */
+export interface PostgresPool {
+  query(sql: string, values?: unknown[]): Promise<{ readonly rows: unknown[] }>;
+  /** Takes a connection out of the pool. */
+  connect?(): Promise<PostgresConnection>;
+  /** Listens on the only connection. Resolves to a function that stops it. */
+  listen?(channel: string, onPayload: (payload: string) => void): Promise<() => Promise<void>>;
+}
+
+interface PostgresConnection {
+  query(sql: string): Promise<unknown>;
+  on(event: 'notification', listener: (message: { readonly payload?: string | undefined }) => void): unknown;
+  on(event: 'error' | 'end', listener: () => void): unknown;
+  release(destroy: boolean): void;
+}
+
+/** A connection string, or a pool, which the caller closes. */
+export type PostgresSource = string | PostgresPool;
+
+/** Tables in a PostgreSQL database, created on first use. */
+export interface PostgresTables {
+  /** Executes a statement. If the server cannot be reached, tries it again for ten seconds, so it must not matter whether it is executed twice. */
+  rows<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** Calls `onPayload` for each notification, and with null if some may have been missed. Returns a function that stops it. */
+  listen(onPayload: (payload: string | null) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** "PCjo" in ASCII: processes that start at once create the tables one after the other. */
+const LOCK = 0x50436a6f;
+
+const RETRY_MS = 10_000;
+const FIRST_RETRY_MS = 50;
+
+/** `table` exists if all of the `schema` does; its name is also that of the channel of notifications. */
+export function openPostgres(source: PostgresSource, what: string, table: string, schema: string): PostgresTables {
+  if (typeof (source as PostgresPool | null)?.query !== 'function' && (typeof source !== 'string' || source === ''))
+    throw new PostChainError(
+      'invalid_option',
+      `${what}: expected a connection string, a pool of pg or a PGlite; received ${describeValue(source)}`,
+    );
+  const own = typeof source === 'string' ? createPool(source) : null;
+  const pool = own ?? (source as PostgresPool);
+  const listener = createListener(pool, table);
+  let created: Promise<unknown> | null = null;
+  let isClosed = false;
+
+  /** One statement, because PGlite takes no more. Roles that must not create tables can use existing ones. */
+  const create = (): Promise<unknown> =>
+    pool.query(`DO $create$ BEGIN
+      IF to_regclass('${table}') IS NULL THEN
+        PERFORM pg_advisory_xact_lock(${LOCK});
+        ${schema}
+      END IF;
+    END $create$`);
+
+  async function query(sql: string, values: readonly unknown[]): Promise<readonly unknown[]> {
+    created ??= create();
+    await created.catch((error) => {
+      created = null;
+      throw error;
+    });
+    return (await pool.query(sql, [...values])).rows;
+  }
+
+  return {
+    async rows<Row>(sql: string, values: readonly unknown[]) {
+      const untilMs = performance.now() + RETRY_MS;
+      for (let delayMs = FIRST_RETRY_MS; ; delayMs *= 2) {
+        if (isClosed) throw new PostChainError('invalid_path', `${what}: the store is closed`);
+        try {
+          return (await query(sql, values)) as readonly Row[];
+        } catch (cause) {
+          if (!isConnectionError(cause) || performance.now() + delayMs > untilMs) throw unusable(what, cause);
+        }
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+      }
+    },
+    listen: listener.add,
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      listener.end();
+      await own?.end();
+    },
+  };
+}
+
+/** PostgreSQL's own errors have a code of five characters with a digit; 08, 53 and 57P are about connections and restarts. */
+function isConnectionError(error: unknown): boolean {
+  const { code } = Object(error) as { readonly code?: unknown };
+  return typeof code !== 'string' || !/^(?=.*\d)[0-9A-Z]{5}$/u.test(code) || /^(?:08|53|57P)/u.test(code);
+}
+
+function unusable(what: string, cause: unknown): PostChainError {
+  // An error for several addresses has no message.
+  const { message, code } = Object(cause) as { readonly message?: string; readonly code?: string };
+  return new PostChainError('invalid_path', `${what}: cannot use the database: ${message || code}`, { cause });
+}
+
+interface OwnPool extends PostgresPool {
+  on(event: 'error', listener: () => void): unknown;
+  end(): Promise<void>;
+}
+
+/** Creates a pool of `pg`, an optional peer dependency. */
+function createPool(connectionString: string): OwnPool {
+  const { createRequire } = process.getBuiltinModule('node:module');
+  let pg: { readonly Pool: new (config: object) => OwnPool };
+  try {
+    pg = createRequire(import.meta.url)('pg');
+  } catch (cause) {
+    throw new PostChainError('package_missing', 'the package pg is not installed; run: npm install pg', { cause });
+  }
+  const pool = new pg.Pool({ connectionString, keepAlive: true, allowExitOnIdle: true });
+  // An idle connection was lost; the pool replaces it.
+  pool.on('error', () => {});
+  return pool;
+}
+
+const TICK_MS = 1_000;
+/** After this many ticks, changes are reported in any case: some proxies forward no notifications, and a lost connection may go unnoticed. */
+const QUIET_TICKS = 30;
+
+/** Listens on one connection while there are listeners, and connects again if it is lost. */
+function createListener(pool: PostgresPool, channel: string) {
+  const listeners = new Set<(payload: string | null) => void>();
+  let stop: (() => void) | null = null;
+  const report = (payload: string | null): void => {
+    for (const listener of [...listeners]) listener(payload);
+  };
+
+  function start(): () => void {
+    let disconnect: (() => void) | null = null;
+    let isConnecting = false;
+    let isStopped = false;
+    let ticks = 0;
+    async function tick(): Promise<void> {
+      ticks += 1;
+      if (isConnecting || (disconnect !== null && ticks % QUIET_TICKS !== 0)) return;
+      isConnecting = true;
+      disconnect ??= await subscribe(pool, channel, report, () => {
+        disconnect = null;
+      }).catch(() => null);
+      isConnecting = false;
+      if (isStopped) disconnect?.();
+      // What changed before was not reported.
+      else report(null);
+    }
+    const timer = setInterval(() => void tick(), TICK_MS);
+    void tick();
+    return () => {
+      isStopped = true;
+      clearInterval(timer);
+      disconnect?.();
+    };
+  }
+  function end(): void {
+    stop?.();
+    stop = null;
+  }
+  return {
+    add(listener: (payload: string | null) => void): () => void {
+      listeners.add(listener);
+      stop ??= start();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) end();
+      };
+    },
+    /** Wakes the listeners a last time: their next query rejects. */
+    end() {
+      end();
+      report(null);
+    },
+  };
+}
+
+/** Returns a function that gives the connection back; null if there is none to listen on. */
+async function subscribe(
+  pool: PostgresPool,
+  channel: string,
+  onPayload: (payload: string) => void,
+  onLost: () => void,
+): Promise<(() => void) | null> {
+  if (pool.listen !== undefined) {
+    const unlisten = await pool.listen(channel, onPayload);
+    return () => void unlisten().catch(() => {});
+  }
+  const connection = await pool.connect?.();
+  if (connection === undefined) return null;
+  let isOpen = true;
+  function release(): void {
+    if (isOpen) connection?.release(true);
+    isOpen = false;
+  }
+  function lose(): void {
+    release();
+    onLost();
+  }
+  connection.on('error', lose);
+  connection.on('end', lose);
+  connection.on('notification', ({ payload = '' }) => onPayload(payload));
+  try {
+    await connection.query(`LISTEN ${channel}`);
+  } catch (error) {
+    release();
+    throw error;
+  }
+  return release;
+}

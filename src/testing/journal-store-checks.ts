@@ -1,0 +1,240 @@
+import {
+  entriesOf,
+  type JournalStore,
+  type JournalWriter,
+  type StoredEntry,
+} from '../durable/journals/journal-store.ts';
+
+/** One property of a store. */
+export interface JournalStoreCheck {
+  readonly name: string;
+  /** Rejects if the store does not have the property. */
+  check(): Promise<void>;
+}
+
+export interface JournalStoreChecksOptions<Entry, Summary> {
+  /** Returns a store without journals; called once for each check. */
+  readonly open: () => JournalStore<Entry, Summary> | Promise<JournalStore<Entry, Summary>>;
+  /** The entries of a journal that has ended, for example `run.journal`: at least five. */
+  readonly journal: readonly Entry[];
+}
+
+/**
+ * Returns what every journal store must do, as tests for any test runner. The methods that a store may lack are checked if it has them.
+ *
+ * @example
+ * for (const { name, check } of journalStoreChecks({ open: () => myStore(), journal: run.journal })) test(name, check);
+ */
+export function journalStoreChecks<Entry extends StoredEntry, Summary>({
+  open,
+  journal: given,
+}: JournalStoreChecksOptions<Entry, Summary>): readonly JournalStoreCheck[] {
+  type Store = JournalStore<Entry, Summary>;
+  // As a store returns it.
+  const journal: readonly Entry[] = JSON.parse(JSON.stringify(given));
+  const middle = journal.slice(0, 3);
+  const rest = journal.slice(3);
+
+  async function written(store: Store, id: string, entries: readonly Entry[]): Promise<JournalWriter<Entry>> {
+    const writer = store.create(id);
+    for (const entry of entries) await writer.write([entry]);
+    equal(writer.failure, null, 'the failure of the writer');
+    return writer;
+  }
+  async function stored(store: Store, id: string, entries: readonly Entry[]): Promise<void> {
+    await (await written(store, id, entries)).close();
+  }
+  const has = async (store: Store, id: string, entries: readonly Entry[]): Promise<void> =>
+    equal(await entriesOf(store.read(id)), entries, `the entries of ${JSON.stringify(id)}`);
+
+  const checks: Record<string, (store: Store) => Promise<void>> = {
+    async 'reads what was written, also while a journal is being written'(store) {
+      const writer = await written(store, 'a', middle);
+      await has(store, 'a', middle);
+      await writer.write(rest);
+      await has(store, 'a', journal);
+      await writer.close();
+      await has(store, 'a', journal);
+    },
+    async 'keeps the order of writes that are not awaited'(store) {
+      const writer = store.create('a');
+      await Promise.all(journal.map((entry) => writer.write([entry])));
+      await writer.close();
+      equal(writer.failure, null, 'the failure of the writer');
+      await has(store, 'a', journal);
+    },
+    async 'continues a journal'(store) {
+      await stored(store, 'a', middle);
+      const { entries, writer } = await store.open('a');
+      equal(entries, middle, 'the entries of an opened journal');
+      await writer.write(rest);
+      await writer.close();
+      await has(store, 'a', journal);
+    },
+    async 'creates one journal for each id'(store) {
+      await stored(store, 'a', middle);
+      if (store.has !== undefined) equal([await store.has('a'), await store.has('b')], [true, false], 'has()');
+      try {
+        const second = store.create('a');
+        await second.write(middle);
+        ok(store.has !== undefined, 'create() of an existing id throws, or the store has the method "has"');
+        ok(second.failure !== null, 'the first write to an existing id fails');
+        await second.close();
+      } catch (error) {
+        requireInvalid(error);
+      }
+      await has(store, 'a', middle);
+    },
+    async 'lets nobody open a journal that is being written'(store) {
+      const writer = await written(store, 'a', middle);
+      await rejected(store.open('a'));
+      await writer.write(rest);
+      equal(writer.failure, null, 'the failure of the writer');
+      await has(store, 'a', journal);
+    },
+    async 'lets one of several open a journal'(store) {
+      await stored(store, 'a', middle);
+      const opened = await Promise.allSettled(Array.from({ length: 5 }, () => store.open('a')));
+      for (const each of opened) if (each.status === 'rejected') requireInvalid(each.reason);
+      const [winner, ...others] = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value.writer] : []));
+      equal(others.length, 0, 'the number of other writers');
+      await winner?.write(rest);
+      await has(store, 'a', journal);
+    },
+    async 'takes a journal over by force, and its earlier writer writes nothing more'(store) {
+      const earlier = await written(store, 'a', middle);
+      const { entries, writer } = await store.open('a', { force: true });
+      equal(entries, middle, 'the entries of an opened journal');
+      await earlier.write(rest.slice(0, 1));
+      ok(earlier.failure !== null && earlier.isFenced === true, 'the earlier writer has a failure, and is fenced');
+      await has(store, 'a', middle);
+      await writer.write(rest.slice(0, 1));
+      await earlier.close();
+      await writer.write(rest.slice(1));
+      await writer.close();
+      equal(writer.failure, null, 'the failure of the writer');
+      await has(store, 'a', journal);
+    },
+    async 'rejects an id that it does not have'(store) {
+      await stored(store, 'a', middle);
+      await rejected(entriesOf(store.read('b')));
+      await rejected(store.open('b'));
+      if (store.delete !== undefined) await rejected(store.delete('b'));
+      if (store.follow !== undefined) await rejected(entriesOf(store.follow('b')));
+    },
+    async 'ignores a second close, and writes after it'(store) {
+      const writer = await written(store, 'a', middle);
+      await writer.close();
+      const { writer: other } = await store.open('a');
+      await writer.close();
+      await writer.write(rest.slice(0, 1));
+      await other.write(rest);
+      await other.close();
+      equal([writer.failure, other.failure], [null, null], 'the failures of the writers');
+      await has(store, 'a', journal);
+    },
+    async 'accepts any id'(store) {
+      const ids = ['../../etc/passwd', '.', 'CON', 'a b%2F?*', 'ö\u0000\n', "'; --", '__proto__', 'A', 'a'];
+      for (const [at, id] of ids.entries()) await stored(store, id, journal.slice(0, 3 + (at % 2)));
+      for (const [at, id] of ids.entries()) await has(store, id, journal.slice(0, 3 + (at % 2)));
+    },
+    async 'lists journals by status, and in pages'(store) {
+      const writer = await written(store, 'a', middle);
+      const [running, ...others] = await store.list();
+      equal(others.length, 0, 'the number of other journals');
+      for (const id of ['b', 'c']) await stored(store, id, journal);
+      const all = await store.list();
+      const ended = all.filter((each) => statusOf(each) !== statusOf(running as Summary));
+      equal(ended.length, 2, 'the number of journals with another status than one that is being written');
+      equal(await store.list({ status: statusOf(ended[0] as Summary) }), ended, 'the journals with one status');
+      const pages: Summary[] = [];
+      for (let page = await store.list({ limit: 1 }); page.length > 0; ) {
+        pages.push(...page);
+        page = await store.list({ limit: 1, before: page[0] as Summary });
+      }
+      equal(pages, all, 'the pages of the list');
+      await writer.close();
+      equal((await store.list()).length, 3, 'the number of journals');
+    },
+    async 'follows a journal to its end'(store) {
+      const follow = store.follow?.bind(store);
+      if (follow === undefined) return;
+      const writer = await written(store, 'a', middle);
+      const [all, late] = [follow('a'), follow('a', { from: 2 })];
+      const first = [(await all.next()).value, (await late.next()).value];
+      equal(first, [journal[0], journal[2]], 'the first entries');
+      const collected = [entriesOf(all), entriesOf(late)];
+      for (const entry of rest) await writer.write([entry]);
+      equal(await Promise.all(collected), [journal.slice(1), rest], 'the other entries');
+      equal(await entriesOf(follow('a', { from: journal.length })), [], 'the entries after the end');
+    },
+    async 'stops to follow'(store) {
+      const follow = store.follow?.bind(store);
+      if (follow === undefined) return;
+      await written(store, 'a', middle);
+      const aborted = new AbortController();
+      const [left, ended] = [follow('a', { from: 3 }), follow('a', { from: 3, signal: aborted.signal })];
+      const pending = [left.next(), ended.next()] as const;
+      await left.return?.();
+      aborted.abort(new Error('enough'));
+      equal((await pending[0]).done, true, 'whether return() ends the iteration');
+      const [result] = await Promise.allSettled([pending[1]]);
+      ok(result.status === 'rejected' && result.reason === aborted.signal.reason, 'it rejects with the reason');
+    },
+    async 'deletes a journal that nobody is writing'(store) {
+      if (store.delete === undefined) return;
+      const writer = await written(store, 'a', middle);
+      await rejected(store.delete('a'));
+      await writer.close();
+      await store.delete('a');
+      await rejected(entriesOf(store.read('a')));
+      equal(await store.list(), [], 'the list');
+      await stored(store, 'a', journal);
+      await has(store, 'a', journal);
+    },
+    async 'prunes what has ended'(store) {
+      if (store.prune === undefined) return;
+      const writer = await written(store, 'running', middle);
+      await stored(store, 'waiting', middle);
+      await stored(store, 'ended', journal);
+      const yearMs = 365 * 24 * 60 * 60 * 1_000;
+      equal(await store.prune({ olderThanMs: 100 * yearMs }), 0, 'the number of journals of the last century');
+      equal(await store.prune({ olderThanMs: -yearMs }), 1, 'the number of journals that have ended');
+      await rejected(entriesOf(store.read('ended')));
+      for (const id of ['running', 'waiting']) await has(store, id, middle);
+      await writer.close();
+    },
+  };
+  return Object.entries(checks).map(([name, check]) => ({ name, check: async () => check(await open()) }));
+}
+
+type Status<Summary> = NonNullable<NonNullable<Parameters<JournalStore<never, Summary>['list']>[0]>['status']>;
+
+const statusOf = <Summary>(summary: Summary) => (summary as { readonly status: Status<Summary> }).status;
+
+/** With sorted keys: a store may return them in another order. */
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  );
+
+function ok(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`expected that ${what}`);
+}
+
+function equal(received: unknown, expected: unknown, what: string): void {
+  const [is, must] = [textOf(received), textOf(expected)];
+  if (is !== must) throw new Error(`${what}: expected ${must.slice(0, 1_000)}; received ${is.slice(0, 1_000)}`);
+}
+
+async function rejected(promise: Promise<unknown>): Promise<void> {
+  const [result] = await Promise.allSettled([promise]);
+  if (result.status === 'fulfilled') throw new Error('expected a rejection with "invalid_journal"; received a value');
+  requireInvalid(result.reason);
+}
+
+function requireInvalid(error: unknown): void {
+  if ((Object(error) as { code?: unknown }).code !== 'invalid_journal') throw error;
+}

@@ -1,0 +1,250 @@
+import { PGlite } from '@electric-sql/pglite';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { assign, setup } from 'xstate';
+import type { JournalEntry, RunSummary } from '../../../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
+import { postgresJournals } from '../../../../src/chain/journal/stores.ts';
+import { createDurableMachine, type DurableMachine } from '../../../../src/durable/durable-machine.ts';
+import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { storedJournalsOf } from '../../../../src/durable/journals/line-store.ts';
+import type { PostgresPool, PostgresSource } from '../../../../src/durable/journals/postgres.ts';
+import { postgresJournals as actorJournals } from '../../../../src/durable/stores.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
+import { journalStoreChecks } from '../../../../src/testing/journal-store-checks.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
+import { startScripted } from '../../../support/run-chain.ts';
+
+async function recordJournal(): Promise<readonly JournalEntry[]> {
+  const { run } = startScripted();
+  await run.answer;
+  return JSON.parse(JSON.stringify(run.journal));
+}
+
+async function collected<Item>(items: AsyncIterable<Item> | Iterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+const recorded = await recordJournal();
+
+function openStore(source: PostgresSource, options = {}) {
+  const store = postgresJournals(source, options);
+  onTestFinished(() => store.close());
+  return store;
+}
+
+describe('a journal store in PGlite', () => {
+  let pglite: PGlite;
+  beforeAll(async () => {
+    pglite = await PGlite.create();
+  });
+  afterAll(() => pglite.close());
+
+  async function open() {
+    await pglite.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+    return openStore(pglite);
+  }
+  for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded }))
+    it(name, check);
+});
+
+describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs initdb and postgres)', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+
+  const open = async () => openStore(await server.newSchema());
+  for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded }))
+    it(name, check);
+
+  /** Two stores on one schema, with a pool each, as two processes have. */
+  async function openTwo(options = {}) {
+    const url = await server.newSchema();
+    return [openStore(server.pool(url), options), openStore(server.pool(url), options)] as const;
+  }
+  const chainOn = (journals: JournalStore) =>
+    createPostChain({ model: scriptedModel({}, { otherwise: replies }), journals });
+
+  it('lets one of two processes create a journal, and one open it', async () => {
+    const [one, other] = await openTwo();
+    const writers = [one.create('a'), other.create('a')];
+    await Promise.all(writers.map((writer) => writer.write(recorded.slice(0, 3))));
+    const failures = writers.map(({ failure }) => failure);
+    expect(failures.toSorted()).toEqual(['Run "a" already exists; use a new id', null]);
+    await Promise.all(writers.map((writer) => writer.close()));
+    const opened = await Promise.allSettled([one.open('a'), other.open('a'), one.open('a'), other.open('a')]);
+    expect(opened.map(({ status }) => status).toSorted()).toEqual(['fulfilled', ...Array(3).fill('rejected')]);
+  });
+
+  it('gives a journal with an expired lease to others, and its earlier writer writes nothing more', async () => {
+    const url = await server.newSchema();
+    const [one, other, pool] = [openStore(url), openStore(server.pool(url)), server.pool(url)];
+    const writer = one.create('a');
+    await writer.write(recorded.slice(0, 3));
+    await pool.query("UPDATE postchain_runs SET expires = now() - interval '1 second'");
+    const opened = await other.open('a');
+    await writer.write(recorded.slice(3, 4));
+    expect([writer.isFenced, writer.failure]).toEqual([true, expect.stringContaining('has taken it over')]);
+    await opened.writer.write(recorded.slice(3));
+    expect(await entriesOf(one.read('a'))).toEqual(recorded);
+  });
+
+  it('does not mistake a new journal for a deleted one of the same id', async () => {
+    const [one, other] = await openTwo();
+    const earlier = one.create('a');
+    await earlier.write(recorded.slice(0, 3));
+    await (await other.open('a', { force: true })).writer.close();
+    await other.delete('a');
+    const later = other.create('a');
+    await later.write(recorded.slice(0, 3));
+    await earlier.write(recorded.slice(3, 4));
+    expect([earlier.isFenced, later.failure]).toEqual([true, null]);
+    expect(await entriesOf(other.read('a'))).toEqual(recorded.slice(0, 3));
+  });
+
+  it('sends one statement for each step', async () => {
+    const pool = server.pool(await server.newSchema());
+    const statements: string[] = [];
+    const counted: PostgresPool = {
+      query(sql, values) {
+        statements.push(sql);
+        return pool.query(sql, values);
+      },
+    };
+    const store = openStore(counted);
+    await (await store.list()).length;
+    statements.length = 0;
+    const writer = store.create('a');
+    for (const entry of recorded) await writer.write([entry]);
+    expect(statements).toHaveLength(recorded.length);
+    // While one is in flight, the next ones wait, and become one statement.
+    const next = store.create('b');
+    await Promise.all(recorded.map((entry) => next.write([entry])));
+    expect(statements.length - recorded.length).toBeLessThanOrEqual(2);
+    expect(await entriesOf(store.read('b'))).toEqual(recorded);
+  });
+
+  it('continues a run of another process, which others follow', async () => {
+    const [one, other] = await openTwo();
+    const run = chainOn(one).run({ request: 'Is it so?' });
+    const followed = entriesOf(one.follow(run.runId));
+    await run.answer;
+    const entries = await entriesOf(other.read(run.runId));
+    expect(entries).toEqual(JSON.parse(JSON.stringify(run.journal)));
+    expect(await followed).toEqual(entries);
+    const writer = other.create('killed');
+    await writer.write(entries.slice(0, 9));
+    await writer.close();
+    const late = entriesOf(other.follow('killed', { from: 4 }));
+    const resumed = await chainOn(one).resume('killed');
+    expect((await resumed.answer).answerText).toBe((await run.answer).answerText);
+    const all = await entriesOf(one.read('killed'));
+    expect(await late).toEqual(all.slice(4));
+    expect(all.at(-1)).toMatchObject({ type: 'run-end' });
+  });
+
+  it('loses no entry when all connections are lost, and followers miss none', async () => {
+    const [one, other] = await openTwo();
+    const writer = one.create('a');
+    await writer.write(recorded.slice(0, 1));
+    const followed = entriesOf(other.follow('a'));
+    for (const [at, entry] of recorded.slice(1).entries()) {
+      if (at % 20 === 10) await server.disconnectAll();
+      await writer.write([entry]);
+    }
+    expect(writer.failure).toBeNull();
+    expect(await followed).toEqual(recorded);
+    expect(await entriesOf(other.read('a'))).toEqual(recorded);
+  });
+
+  it('tells the inspector which journals have changed', async () => {
+    const [one, other] = await openTwo();
+    const changed = new Set<string>();
+    const stop = storedJournalsOf(other)?.watch((ids) => {
+      for (const id of ids ?? ['any']) changed.add(id);
+    });
+    // The first report is that the connection listens.
+    await expect.poll(() => changed.has('any')).toBe(true);
+    const writer = one.create('a');
+    await writer.write(recorded.slice(0, 3));
+    await expect.poll(() => changed.has('a')).toBe(true);
+    stop?.();
+    expect(
+      (await collected(storedJournalsOf(other)?.scan() ?? [])).map(({ id, isWritten }) => [id, isWritten]),
+    ).toEqual([['a', true]]);
+  });
+
+  it('polls a database without notifications, and encodes lines with a codec', async () => {
+    const pool = server.pool(await server.newSchema());
+    const codec = { encode: (line: string) => btoa(line), decode: (line: string) => atob(line) };
+    const store = openStore({ query: (sql: string, values?: unknown[]) => pool.query(sql, values) }, { codec });
+    const writer = store.create('a');
+    await writer.write(recorded.slice(0, 3));
+    const followed = store.follow('a', { from: 3 });
+    const next = followed.next();
+    await writer.write(recorded.slice(3));
+    expect((await next).value).toEqual(recorded[3]);
+    const { rows } = await pool.query('SELECT line FROM postchain_run_lines ORDER BY seq');
+    for (const { line } of rows) expect(atob(line)).toMatch(/^\{"seq":\d/u);
+    expect(await store.list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
+  });
+
+  it('creates its tables once, whoever is first, and works for a role that must not create any', async () => {
+    const url = await server.newSchema();
+    const stores = Array.from({ length: 5 }, () => openStore(server.pool(url)));
+    expect(await Promise.all(stores.map((store) => store.list()))).toEqual(stores.map(() => []));
+    const pool = server.pool(url);
+    const { rows } = await pool.query('SELECT current_schema() AS schema');
+    const { schema } = rows[0] as { schema: string };
+    await pool.query(`CREATE ROLE app_${schema} LOGIN; GRANT USAGE ON SCHEMA ${schema} TO app_${schema};
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO app_${schema}`);
+    const limited = openStore(server.pool(url.replace('postgres@', `app_${schema}@`)));
+    await limited.create('a').write(recorded);
+    expect(await entriesOf(limited.read('a'))).toEqual(recorded);
+  });
+
+  it('continues and starts durable actors in two processes', async () => {
+    const url = await server.newSchema();
+    const machines = [1, 2].map(() => {
+      const journals = actorJournals(server.pool(url));
+      onTestFinished(() => journals.close());
+      return createDurableMachine(counter, { journals });
+    }) as [DurableMachine<typeof counter>, DurableMachine<typeof counter>];
+    const opened = await Promise.allSettled(machines.map((machine) => machine.open('a', { input: { by: 2 } })));
+    const actors = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(opened.filter(({ status }) => status === 'rejected')).toMatchObject([
+      { reason: { code: 'invalid_journal' } },
+    ]);
+    await actors[0]?.send({ type: 'add' });
+    await actors[0]?.close();
+    const continued = await machines[1].open('a');
+    await continued.send({ type: 'add' });
+    expect(continued.getSnapshot().context).toEqual({ by: 2, count: 4 });
+    await continued.close();
+    // A first step that throws must not delete what is there.
+    await expect(machines[0].open('b')).rejects.toThrow();
+    expect((await machines[0].list()).map(({ id, status }) => [id, status])).toEqual([['a', 'waiting']]);
+  });
+
+  it('reports a database that it cannot use', async () => {
+    const store = openStore((await server.newSchema()).replace('/postgres?', '/none?'));
+    await expect(store.list()).rejects.toMatchObject({
+      code: 'invalid_path',
+      message: /^postgresJournals: cannot use the database: ./u,
+    });
+    expect(() => postgresJournals(7 as never)).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+  });
+});
+
+const counter = setup({
+  types: { context: {} as { by: number; count: number }, input: {} as { by: number }, events: {} as { type: 'add' } },
+}).createMachine({
+  id: 'counter',
+  context: ({ input }) => ({ by: input.by, count: 0 }),
+  on: { add: { actions: assign({ count: ({ context }) => context.count + context.by }) } },
+});

@@ -7,22 +7,22 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 14510, exported: 526, floors: 20 },
-  'machines/policies': { lines: 7360, exported: 323, floors: 8 },
-  'src/chain': { lines: 5770, exported: 118, floors: 9 },
-  'src/cli': { lines: 3900, exported: 87, floors: 13 },
+  machines: { lines: 15340, exported: 556, floors: 20 },
+  'machines/policies': { lines: 7610, exported: 343, floors: 8 },
+  'src/chain': { lines: 5990, exported: 120, floors: 9 },
+  'src/cli': { lines: 4050, exported: 89, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
-  'src/durable': { lines: 6780, exported: 111, floors: 8 },
-  'src/entries': { lines: 370, exported: 0, floors: 1 },
+  'src/durable': { lines: 7650, exported: 116, floors: 8 },
+  'src/entries': { lines: 390, exported: 0, floors: 1 },
   'src/inspection': { lines: 3350, exported: 47, floors: 8 },
-  'src/integrations': { lines: 3000, exported: 35, floors: 5 },
+  'src/integrations': { lines: 3010, exported: 35, floors: 5 },
   'src/internal': { lines: 2030, exported: 103, floors: 4 },
   'src/llm': { lines: 4200, exported: 62, floors: 10 },
   'src/models': { lines: 3950, exported: 66, floors: 5 },
-  'src/testing': { lines: 4050, exported: 97, floors: 9 },
-  'src/tools': { lines: 1730, exported: 25, floors: 6 },
+  'src/testing': { lines: 4380, exported: 98, floors: 9 },
+  'src/tools': { lines: 1780, exported: 26, floors: 6 },
   inspector: { lines: 18190, exported: 306, floors: 13 },
-  test: { lines: 64030, exported: 367, floors: 7 },
+  test: { lines: 65330, exported: 369, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

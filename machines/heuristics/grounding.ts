@@ -67,7 +67,8 @@ function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], 
   const operands = numbersIn(request);
   operands.push(...numbersIn(answer).filter(({ stem }) => isInText(stem)));
   const units = unitsIn(answer);
-  const isSum = (one: NumberWord) => !isInText(one.stem) && isSumInSentence(one, units.get(one.stem), texts);
+  const sentences = numberSentences(texts);
+  const isSum = (one: NumberWord) => !isInText(one.stem) && isSumInSentence(one, units.get(one.stem), sentences);
   const derived = new Set(
     numbersIn(answer).flatMap((one) => (isResult(one, operands) || isSum(one) ? [one.stem] : [])),
   );
@@ -146,21 +147,32 @@ const calculations = (one: number, other: number) => [
   (one * other) / 100,
 ];
 
+/** The numbers of a sentence by unit, if two or more have the same one. */
+type UnitNumbers = readonly (readonly [unit: string, numbers: readonly NumberWord[]])[];
+
+function numberSentences(texts: readonly Reading[]): readonly UnitNumbers[] {
+  return texts.flatMap((text) => {
+    const units = unitsIn(text);
+    return text.sentences.flatMap((terms): UnitNumbers[] => {
+      const stems = new Map<string, string[]>();
+      for (const term of terms)
+        for (const unit of units.get(term) ?? []) if (unit !== '') stems.set(unit, [...(stems.get(unit) ?? []), term]);
+      const several = [...stems].filter(([, numbers]) => numbers.length > 1);
+      return several.length === 0 ? [] : [several.map(([unit, numbers]) => [unit, numbersOf(numbers)])];
+    });
+  });
+}
+
 /**
  * Whether a number is the sum or difference of two numbers of one sentence, and all three have the same unit. A passage has so many pairs
  * of numbers, and so many without a unit, that wrong answers would pass.
  */
-function isSumInSentence(one: NumberWord, units: ReadonlySet<string> | undefined, texts: readonly Reading[]): boolean {
-  const named = [...(units ?? [])].filter((unit) => unit !== '');
-  if (named.length === 0) return false;
-  return texts.some((text) => {
-    const there = unitsIn(text);
-    const has = (term: string, unit: string) => there.get(term)?.has(unit) === true;
-    return text.sentences.some((terms) =>
-      named.some((unit) => isResult(one, numbersOf([...terms].filter((term) => has(term, unit))), sums)),
-    );
-  });
-}
+const isSumInSentence = (
+  one: NumberWord,
+  units: ReadonlySet<string> | undefined,
+  sentences: readonly UnitNumbers[],
+): boolean =>
+  sentences.some((numbers) => numbers.some(([unit, there]) => units?.has(unit) === true && isResult(one, there, sums)));
 
 const numbersOf = (stems: readonly string[]): readonly NumberWord[] =>
   stems.slice(0, 20).map((stem) => ({ stem, value: Number(stem) }));
@@ -253,7 +265,8 @@ export function checkSentences(
         share((term) => terms.has(term) || other.title.includes(term)) >= required;
       const unitsThere = unitsOf.get(other) ?? unitsIn(other);
       unitsOf.set(other, unitsThere);
-      if (other.sentences.some((terms) => isOther(terms, unitsThere) && isAbout(terms))) contradicting.add(other);
+      // Few sentences are about the same, and comparing numbers costs more.
+      if (other.sentences.some((terms) => isAbout(terms) && isOther(terms, unitsThere))) contradicting.add(other);
     }
   }
   return { unsupported, contradicting: [...contradicting] };

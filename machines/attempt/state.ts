@@ -67,11 +67,12 @@ export function initialAttemptState(input: AttemptInput): AttemptState {
   const { task, policy } = input;
   const { model, models, gaveUp } = startRoute(task, input.models ?? newModels(policy.maxFallbacks), policy);
   return {
+    // Not after the spreads: Node 20 gives each object of a literal that begins with a spread a hidden class of its own.
+    model: model ?? 0,
     ...NEW_ATTEMPT,
     ...input,
     models,
     gaveUp,
-    model: model ?? 0,
     hasModel: model !== null,
     hasParent: input.hasParent ?? false,
     knownToParent: input.models ?? null,

@@ -4,6 +4,7 @@ import {
   type AnyMachineSnapshot,
   type AnyStateMachine,
   createActor,
+  type InspectedMicrostepEvent,
 } from 'xstate';
 import {
   activeNodes,
@@ -14,6 +15,7 @@ import {
   type HostedLogic,
   historyOf,
   hostActor,
+  type InspectedEvent,
   initialNodes,
   isInside,
   isMachine,
@@ -180,12 +182,7 @@ export class DurableActorSystem {
         id: rootId,
         ...(snapshot ? { snapshot: snapshot as never } : { input }),
         clock,
-        inspect: {
-          next: (event) => {
-            if (event.type === '@xstate.actor') this.#adopt(event.actorRef as AnyActorRef);
-            else if (event.type === '@xstate.microstep') this.#recordMicrostep(event);
-          },
-        },
+        inspect: { next: this.#inspect },
         logger: (...args: unknown[]) => void this.#addEffect(-1, '', () => void logger(...args)),
       });
       // Without an observer of errors, XState throws them in a timeout.
@@ -442,6 +439,11 @@ export class DurableActorSystem {
     return `${this.#options.actorId}${path}`;
   }
 
+  readonly #inspect = (event: InspectedEvent): void => {
+    if (event.type === '@xstate.actor') this.#adopt(event.actorRef as AnyActorRef);
+    else if (event.type === '@xstate.microstep') this.#recordMicrostep(event as InspectedMicrostepEvent);
+  };
+
   /** Takes over an actor at its creation, before it computes its initial state. */
   #adopt(ref: AnyActorRef): void {
     const isRoot = this.#root === null;
@@ -452,6 +454,7 @@ export class DurableActorSystem {
       // Inspectors tell systems apart by it. The ids of actors without one are those of their creation, which forks share.
       sessionId: `${this.#options.actorId}/x:${session}`,
       nextSessionId: () => `x:${this.#nextSession}`,
+      inspect: this.#inspect,
       relay: this.#relay,
       schedule: (scheduled) => {
         this.#scheduling = scheduled;

@@ -147,7 +147,7 @@ export function parentOf(actor: ActorRefLike): AnyActorRef | undefined {
  */
 export function limitInspection(actor: AnyActorRef, types: ReadonlySet<InspectionEvent['type']>): void {
   const system = actor.system as AnyActorRef['system'] & {
-    _sendInspectionEvent: (event: Omit<InspectionEvent, 'rootId'>) => void;
+    _sendInspectionEvent: (event: InspectedEvent) => void;
   };
   const { inspect, _sendInspectionEvent: send } = system;
   system._sendInspectionEvent = (event) => {
@@ -324,6 +324,8 @@ interface PrivateActor {
   readonly system: {
     _bookId: () => string;
     _relay: Relay;
+    _sendInspectionEvent: (event: InspectedEvent) => void;
+    inspect: AnyActorRef['system']['inspect'];
     readonly _set: (id: string, ref: AnyActorRef) => void;
     _unregister: (ref: AnyActorRef) => void;
     readonly scheduler: { schedule: SystemTimers['schedule'] };
@@ -343,11 +345,16 @@ export interface Scheduled {
   readonly id: string | undefined;
 }
 
+/** An inspection event before XState copies it for inspectors. */
+export type InspectedEvent = Omit<InspectionEvent, 'rootId'>;
+
 /** The hooks of the owner of an actor system. */
 export interface SystemHooks {
   readonly isRoot: boolean;
   readonly sessionId: string;
   readonly nextSessionId: () => string;
+  /** Receives the inspection events of the system. */
+  readonly inspect: (event: InspectedEvent) => void;
   /** Replaces the delivery of events between the actors of the system. `pass` delivers the event. */
   readonly relay: (
     source: AnyActorRef | undefined,
@@ -389,9 +396,15 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
   const actor = ref as unknown as PrivateActor;
   const { system, _actorScope: scope } = actor;
   if (hooks.isRoot) {
-    const { _relay: relay, _unregister: unregister } = system;
+    const { _relay: relay, _unregister: unregister, _sendInspectionEvent: sendInspectionEvent, inspect } = system;
     const { schedule } = system.scheduler;
     system._bookId = hooks.nextSessionId;
+    // XState copies each event for its inspectors, so they get them only once there are others.
+    system._sendInspectionEvent = hooks.inspect;
+    system.inspect = (observer) => {
+      system._sendInspectionEvent = sendInspectionEvent;
+      return inspect(observer);
+    };
     system._relay = (source, target, event) => hooks.relay(source, target, event, () => relay(source, target, event));
     system.scheduler.schedule = (source, target, event, delay, id) => {
       hooks.schedule({ source, target, event, id });

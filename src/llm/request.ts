@@ -76,10 +76,10 @@ export function requestOf(
       '\n\n',
       replyInstructions(schemaName, shape, replyForm),
     );
-    return [...appendToUserTurn(head, toolText), ...calls, ...correctionTurns(feedback, shape)].map((turn) => ({
-      ...turn,
-      content: wellFormed(turn.content),
-    }));
+    return [...appendToUserTurn(head, toolText), ...calls, ...correctionTurns(feedback, shape)].map((turn) => {
+      const content = wellFormed(turn.content);
+      return content === turn.content ? turn : { ...turn, content };
+    });
   };
   const request = {
     task,

@@ -49,8 +49,8 @@ function readEvent(event: DurableEvent): JournalEvent {
     case 'transition':
     case 'ignored':
     case 'timer-start': {
-      const { actor: path, ...rest } = event;
-      return { ...rest, ...(path !== '' && { path }) } as unknown as JournalEvent;
+      const { type, actor: path, ...rest } = event;
+      return { type, ...rest, ...(path !== '' && { path }) } as unknown as JournalEvent;
     }
     case 'emitted': {
       const emitted = decode(event.event) as JournalEvent;
@@ -81,13 +81,12 @@ function readEvent(event: DurableEvent): JournalEvent {
 }
 
 /** `from` is the path of the actor that emitted an event, null for the host; `call` is the call that noted something. */
-const placed = (
-  event: JournalEvent,
+function placed(
+  { type, ...event }: JournalEvent,
   place: { readonly from?: string | null; readonly call?: number },
-): JournalEvent => ({
-  ...event,
-  ...place,
-});
+): JournalEvent {
+  return { type, ...event, ...place } as JournalEvent;
+}
 
 function readStart({ machine, input, product, startedAt, seed, node, icu, forkedFrom }: StartEntry): Read<'run-start'> {
   const { fork, ...about } = product as unknown as RunProduct;

@@ -62,6 +62,8 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   delivery: 'user input',
   'consent-asked': 'user input',
   'consent-resolved': 'user input',
+  'approval-asked': 'user input',
+  'approval-resolved': 'user input',
   'context-overruled': 'user input',
   'direction-asked': 'user input',
   'direction-refused': 'user input',

@@ -180,6 +180,11 @@ export function explain(entry: JournalEntry, thresholds: Thresholds | null): Exp
       const what = { label: 'Messages', text: `${kept} kept, ${summarized} summarized, ${removed} removed` };
       return explained('How was consent resolved?', [what, { label: 'By', text: by }], leavesState('awaitingConsent'));
     }
+    case 'approval-asked': {
+      const call = { label: entry.capability, text: JSON.stringify(entry.arguments), verbatim: true };
+      const problem = entry.problem === null ? [] : [{ label: 'Problem', text: entry.problem, verbatim: true }];
+      return explained('Why does the run ask for approval?', [call, ...problem], entersState('awaitingApproval'));
+    }
     case 'direction-asked':
       return explained(
         'Why does the run wait for a direction?',

@@ -1,6 +1,7 @@
 import type { ConsentRequest } from '../../machines/contracts/context.ts';
 import { refusalText } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { type ApprovalAsked, foldApprovals } from '../../machines/policies/pending-approvals.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex } from './entry-index.ts';
 import { isExternalEvent } from './external-events.ts';
@@ -8,6 +9,7 @@ import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
 
 export type Waiting =
+  | { readonly for: 'approval'; readonly askedAt: number; readonly questions: readonly ApprovalAsked[] }
   | {
       readonly for: 'consent';
       readonly askedAt: number;
@@ -29,6 +31,9 @@ export type Waiting =
 export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: number): Waiting | null {
   const start = log.count > 0 ? log.entry(0) : null;
   if (start?.type !== 'run-start' || lastUpTo(entries.of('run-end'), seq) !== undefined) return null;
+  const questions = approvalsAt(log, entries, seq);
+  if (questions.length > 0)
+    return { for: 'approval', askedAt: lastUpTo(entries.of('approval-asked'), seq) ?? 0, questions };
   const since = transitions.positionAt(start.chart.id, seq)?.since ?? 0;
   const consent = lastUpTo(entries.of('consent-asked'), seq) ?? -1;
   const direction = lastUpTo(entries.of('direction-asked'), seq) ?? -1;
@@ -43,6 +48,16 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
   const rejection = no > askedAt ? log.entry(no) : null;
   const rejected = rejection?.type === 'direction-refused' ? rejection.received : null;
   return { for: 'direction', askedAt, questionId, proposal, answer, confidence, rejected };
+}
+
+/** The calls that wait for approval at an entry. */
+function approvalsAt(log: RunLog, entries: EntryIndex, seq: number): readonly ApprovalAsked[] {
+  const asked = entries.of('approval-asked');
+  if (asked.length === 0) return [];
+  return [...asked, ...entries.of('approval-resolved'), ...entries.of('capability-stop')]
+    .filter((at) => at <= seq)
+    .sort((one, other) => one - other)
+    .reduce<readonly ApprovalAsked[]>((pending, at) => foldApprovals(pending, log.entry(at)), []);
 }
 
 /** An event sent to a run, and the number of entries at that time. */

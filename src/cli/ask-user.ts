@@ -4,6 +4,7 @@ import type { ConsentChoice, ConsentRequest } from '../../machines/contracts/con
 import type { ApprovalGiven, ChainEvent } from '../../machines/contracts/events.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
 import type { ApprovalAsked } from '../../machines/policies/pending-approvals.ts';
+import { safeJson } from '../../machines/text/safe-json.ts';
 import { onAbort } from '../internal/async.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { type Colors, colorsFor, createScreen, type Screen, type Streams } from './screen.ts';
@@ -86,10 +87,10 @@ async function askApproval(
   signal: AbortSignal,
 ): Promise<ApprovalReply | null> {
   const { screen, out } = terminal;
-  const text = JSON.stringify(given);
+  const text = safeJson(given);
   if (problem !== null) screen.line(`  ${oneLine(problem)}`);
   screen.line(`  The capability "${oneLine(capability)}" needs your approval. Its arguments:`);
-  screen.line(indented(oneLine(text), out.columns || 80));
+  screen.line(indented(text, out.columns || 80));
   const reply = await select(APPROVAL, terminal, signal);
   if (reply.kind !== 'chosen') return reply.kind === 'cancelled' ? null : { decision: 'deny' };
   if (reply.value === 'explain') {

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
 import { journalEntrySchema } from '../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
@@ -166,6 +167,32 @@ describe('sending events to a run over HTTP', () => {
     }
     expect(events).toContainEqual(expect.objectContaining({ type: 'consent-resolved', by: 'user', ...settled }));
     expect(events.at(-1)).toMatchObject({ status: 'completed' });
+  });
+
+  it('[Q1] [Q2] delivers an approval, once', async () => {
+    const paid: unknown[] = [];
+    const pay = {
+      name: 'pay',
+      description: 'Pays.',
+      arguments: z.object({ euros: z.number() }),
+      execute: (args: unknown) => void paid.push(args),
+    };
+    const calls = [{ capability: 'pay', arguments: '{"euros":5}' }];
+    const model = scriptedModel({}, { otherwise: { ...replies, action: { ...replies.action, calls } } });
+    const { post } = await startService({ model, capabilities: [pay], approval: 'always' });
+    let runId = '';
+    for await (const { data } of eventsOf(await post('/runs', request))) {
+      if (data.type === 'run-start') runId = String(data['runId']);
+      if (data.type !== 'approval-asked') continue;
+      const { questionId, digest } = data;
+      const answer = { type: 'approval.given', questionId, digest, decision: 'approve', arguments: { euros: 4 } };
+      const other = await errorOf(await post(`/runs/${runId}/events`, { ...answer, digest: 'other' }));
+      expect(other).toMatchObject({ status: 409, code: 'answer_refused' });
+      expect(paid).toEqual([]);
+      expect((await post(`/runs/${runId}/events`, answer)).status).toBe(204);
+      expect((await post(`/runs/${runId}/events`, answer)).status).toBe(409);
+    }
+    expect(paid).toEqual([{ euros: 4 }]);
   });
 
   it.each([

@@ -11,6 +11,7 @@ import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { ApprovalForm } from './approval-form.tsx';
 import { AdjustForm, CancelForm, DirectForm, type EventFormProps, JsonForm, SendButton } from './event-forms.tsx';
 import { RecordedRun } from './recorded-run.tsx';
 
@@ -45,6 +46,15 @@ function WaitingForUser({ waiting, keepsAtMs, isBusy, onSend }: WaitingProps) {
           keeps all of them{keepsAtMs !== null && <Countdown key={waiting.askedAt} toMs={keepsAtMs} />}.
         </p>
         <ConsentForm key={waiting.askedAt} {...waiting} isBusy={isBusy} onSend={onSend} />
+      </section>
+    );
+  if (waiting.for === 'approval')
+    return (
+      <section class="card waiting" aria-label="The run is waiting for approval">
+        <h2>The run is waiting for approval (entry {formatNumber(waiting.askedAt)})</h2>
+        {waiting.questions.map((question) => (
+          <ApprovalForm key={question.questionId} question={question} isBusy={isBusy} onSend={onSend} />
+        ))}
       </section>
     );
   const { askedAt, questionId, proposal, answer, confidence, rejected } = waiting;

@@ -197,7 +197,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
       {isLost && !run.live && <LostConnection />}
       {waiting !== null && (
         <button type="button" class="pill awaiting" title="Answer in Act" onClick={() => showPanel('act')}>
-          waiting for {waiting.for === 'consent' ? 'consent' : 'a direction'}
+          waiting for {waiting.for === 'direction' ? 'a direction' : waiting.for}
         </button>
       )}
       <p class="reason verbatim one-line">

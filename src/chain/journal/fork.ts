@@ -136,6 +136,7 @@ const KEPT = [
   'policies',
   'capabilities',
   'continuation',
+  'approver',
   'consent',
   'consentFor',
 ] as const satisfies readonly (keyof ChainInput)[];

@@ -303,8 +303,10 @@ async function decisionOf(
   approve: ApprovingFunction | null,
   signal: AbortSignal,
 ): Promise<ApprovalAnswer> {
+  // A run that was started with the function may be resumed without it.
+  if (approve === null) return denial(call, 'this chain has no function approve()');
   try {
-    const reply = replySchema.safeParse(await approve?.(structuredClone(call), { signal }));
+    const reply = replySchema.safeParse(await approve(structuredClone(call), { signal }));
     if (!reply.success) return denial(call, 'approve() returned no decision');
     return { ...reply.data, questionId: call.questionId, digest: call.digest };
   } catch (error) {

@@ -8,6 +8,13 @@ import { readChoice } from '../../../machines/policies/consent.ts';
 import { results } from '../../support/contract-samples.ts';
 
 const consent = (changes: object) => ({ type: 'consent.given', questionId: 'q', choice: 'keep', ...changes });
+const approval = (changes: object) => ({
+  type: 'approval.given',
+  questionId: 'q',
+  digest: 'd',
+  decision: 'deny',
+  ...changes,
+});
 const many = (count: number, prefix = 'm') =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 'keep']));
 
@@ -52,6 +59,8 @@ describe('run contracts', () => {
     { type: 'run.finished', questionId: 's6.direction' },
     { type: 'consent.given', questionId: 's5.consent', choice: 'keep', items: { m1: 'remove' } },
     consent({ items: many(1_000, 'a-uuid-has-thirty-six-characters') }),
+    approval({ reason: 'no' }),
+    approval({ decision: 'approve', arguments: { to: ['Ada'], euros: 5 } }),
   ])('let a client send the event $type, which is also an event of the chain', (event) => {
     expect(clientEventSchema.parse(event)).toEqual(event);
     expect(chainEventSchema.parse(event)).toEqual(event);
@@ -68,6 +77,10 @@ describe('run contracts', () => {
     ['a choice for one message that does not exist', consent({ items: { m1: 'burn' } })],
     ['choices for too many messages', consent({ items: many(1_001) })],
     ['choices for messages whose ids are too long together', consent({ items: many(1_000, 'x'.repeat(50)) })],
+    ['approval without a digest', approval({ digest: undefined })],
+    ['approval in the name of another', approval({ by: 'program' })],
+    ['arguments that are too long', approval({ arguments: { text: 'x'.repeat(50_001) } })],
+    ['a reason of a denial that is too long', approval({ reason: 'x'.repeat(20_001) })],
     ['an id that is too long', { type: 'context.undone', operationId: 'x'.repeat(1_001) }],
     ['the id of a message that is too long', consent({ items: { ['x'.repeat(1_001)]: 'keep' } })],
     ['a prompt that is too long', { type: 'run.directed', phase: 'yield', prompt: 'x'.repeat(20_001) }],

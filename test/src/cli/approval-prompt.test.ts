@@ -22,7 +22,7 @@ function payAt(answererOf: (terminal: Terminal) => ReturnType<typeof terminalAns
     approval: 'always',
     execute: ({ to }) => void paid.push(to),
   });
-  const calls = ['Ada\u001b[2J', 'Bob'].map((to) => ({ capability: 'pay', arguments: JSON.stringify({ to }) }));
+  const calls = ['Ada\u001b[2J\u202e', 'Bob'].map((to) => ({ capability: 'pay', arguments: JSON.stringify({ to }) }));
   const plan = { action: { ...replies.action, calls } };
   const started = startWithTerminal(plan, {}, answererOf, fakeTerminal(), [pay]);
   const decisions = () => entriesOf(started.run, 'approval-resolved').map(({ decision, reason }) => [decision, reason]);
@@ -35,7 +35,7 @@ describe('approval at a terminal', () => {
     await waitForText(fake, 'Esc');
     expect(fake.shown()).toEqual([
       '  The capability "pay" needs your approval. Its arguments:',
-      '      {"to":"Ada\\u001b[2J"}',
+      '      {"to":"Ada\\u001b[2J\\u202e"}',
       '  May it run?',
       '  > deny',
       '    deny with a reason',

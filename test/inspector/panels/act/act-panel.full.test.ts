@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
@@ -62,6 +63,44 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     await play();
     expect(await page.getByRole('button', { name: 'waiting for consent' }).count()).toBe(0);
     await page.getByRole('button', { name: 'waiting for a direction' }).waitFor();
+  });
+
+  it('asks for approval of each call, approves an edited one, and denies with a reason', async () => {
+    const pay = { name: 'pay', description: 'Pays.', arguments: z.object({ to: z.string() }), execute: () => 'paid' };
+    const calls = ['Ada\u202e', 'Bob'].map((to) => ({ capability: 'pay', arguments: JSON.stringify({ to }) }));
+    const { run } = startScripted(
+      { action: { ...replies.action, calls } },
+      { journals: memoryJournals(), capabilities: [pay], approval: 'always' },
+    );
+    const live = await openLivePage(tests, run, '?panel=act');
+    onTestFinished(() => run.cancel());
+    const { page, sent } = live;
+    const play = async (): Promise<void> => {
+      for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
+      await live.update();
+    };
+    await play();
+    await page.getByRole('button', { name: 'waiting for approval' }).waitFor();
+    const forms = page.getByRole('form', { name: 'Approval of pay' });
+    expect(await forms.count()).toBe(2);
+    const first = forms.first();
+    expect(await first.getByRole('textbox', { name: 'Arguments' }).inputValue()).toContain('"Ada\\u202e"');
+    await first.getByRole('textbox', { name: 'Arguments' }).fill('{"to"');
+    await first.getByRole('button', { name: 'Approve the edited call' }).click();
+    expect(await first.getByRole('alert').textContent()).toContain('Not valid JSON');
+    await first.getByRole('textbox', { name: 'Arguments' }).fill('{"to":"Ada"}');
+    await first.getByRole('button', { name: 'Approve the edited call' }).click();
+    await sentOf(live).getByText('sent', { exact: true }).waitFor();
+    await forms.last().getByRole('textbox', { name: 'Reason' }).fill('no');
+    await forms.last().getByRole('button', { name: 'Deny' }).click();
+    await sentOf(live).getByText('sent', { exact: true }).last().waitFor();
+    expect(sent).toMatchObject([
+      { type: 'approval.given', questionId: 's1.action.approval1', decision: 'approve', arguments: { to: 'Ada' } },
+      { type: 'approval.given', questionId: 's1.action.approval2', decision: 'deny', reason: 'no' },
+    ]);
+    await play();
+    expect(await forms.count()).toBe(0);
+    expect(await axeViolations(page)).toEqual([]);
   });
 
   it('continues with a phase and an instruction; the proposal is preselected', async () => {

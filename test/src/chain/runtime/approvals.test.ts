@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import type { ChainEvent, EmittedEvent } from '../../../../machines/contracts/events.ts';
+import type { ChainEvent } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { type ApprovalAsked, pendingApprovals } from '../../../../machines/policies/pending-approvals.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
@@ -20,6 +20,7 @@ type Host = (typeof HOSTS)[number];
 interface Script {
   readonly approval?: Capability['approval'];
   readonly calls?: readonly object[];
+  readonly execute?: () => unknown;
   readonly options?: PostChainOptions;
 }
 
@@ -34,7 +35,10 @@ function start(host: Host, script: Script = {}) {
     description: 'Pays.',
     arguments: z.object({ euros: z.number().max(100), to: z.string().default('Ada') }),
     approval: approval as never,
-    execute: (args) => void paid.push(args),
+    execute: (args) => {
+      paid.push(args);
+      return script.execute?.();
+    },
   });
   const clock = new TestClock();
   const wishes = calls.map((args) => ({ capability: 'pay', arguments: JSON.stringify(args) }));
@@ -273,14 +277,22 @@ describe('a run with approvals', () => {
   });
 
   it('has its deadline again, in full, when the wait is over', async () => {
-    const started = start('the chain', { options: { limits: { totalMs: 8_000, phaseMs: 1_000_000 } } });
+    // The answer has 2 s of the 8.
+    const limits = { totalMs: 8_000, phaseMs: 1_000_000, capabilityMs: 500_000 };
+    const started = start('the chain', { options: { limits }, execute: () => new Promise(() => {}) });
+    await settle(200);
+    started.clock.increment(5_000);
     await settle(200);
     started.clock.increment(1_000_000);
-    started.given({ decision: 'deny' });
-    const events: readonly EmittedEvent['type'][] = started.run.journal.map(({ type }) => type as EmittedEvent['type']);
-    expect(events).not.toContain('answer');
+    started.given({});
+    await settle(200);
+    started.clock.increment(5_999);
+    await settle(200);
+    expect(started.entries('answer')).toEqual([]);
+    started.clock.increment(1);
     await started.ended();
-    expect(started.entries('answer')[0]?.answer.reasons.map(({ code }) => code)).toEqual(['capability_denied']);
+    expect(started.entries('answer')[0]?.answer.reasons.map(({ code }) => code)).toContain('deadline_passed');
+    expect(started.clock.openTimers).toBe(0);
   });
 });
 

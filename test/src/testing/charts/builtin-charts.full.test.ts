@@ -59,3 +59,17 @@ describe.each(Object.entries(charts))('exploring %s', (name, chart) => {
     runPath(exploration, path);
   });
 });
+
+describe('[Q2] while a call waits for approval', () => {
+  it('no time of the run or the phase passes, and only then', () => {
+    const isWaiting = { cycling: { action: { running: 'awaitingApproval' } } } as const;
+    const inPhases = charts['the chain'].exploration.states.filter(({ value }) =>
+      Object.hasOwn(Object(value), 'cycling'),
+    );
+    expect(inPhases.some(({ snapshot }) => snapshot.matches(isWaiting))).toBe(true);
+    for (const { snapshot, timers } of inPhases) {
+      if (snapshot.matches(isWaiting)) expect(timers).toEqual([]);
+      else expect(timers.map(({ id }) => id)).toContain('runDeadline');
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import { useState } from 'preact/hooks';
+import type { ApprovalAsked } from '../../../machines/policies/pending-approvals.ts';
+import { safeJson } from '../../../machines/text/safe-json.ts';
+import { revealHidden } from '../../fold/text.ts';
+import { type EventFormProps, SendButton } from './event-forms.tsx';
+
+interface ApprovalFormProps extends EventFormProps {
+  readonly question: ApprovalAsked;
+}
+
+/** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. */
+export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
+  const { questionId, digest, capability, arguments: given, problem } = question;
+  const original = safeJson(given, 2);
+  const [text, setText] = useState(original);
+  const [reason, setReason] = useState('');
+  const [invalid, setInvalid] = useState('');
+  const send = (rest: object): void => void onSend({ type: 'approval.given', questionId, digest, ...rest });
+
+  function approve(): void {
+    try {
+      send({ decision: 'approve', ...(text !== original && { arguments: JSON.parse(text) }) });
+    } catch (error) {
+      setInvalid(`Not valid JSON: ${(error as Error).message}`);
+    }
+  }
+
+  return (
+    <form
+      class="approval"
+      aria-label={`Approval of ${capability}`}
+      onSubmit={(submitted) => submitted.preventDefault()}
+    >
+      <p>
+        May <span class="verbatim">{revealHidden(capability)}</span> run?
+      </p>
+      {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
+      <label class="field">
+        <span>Arguments</span>
+        <textarea
+          rows={Math.min(10, original.split('\n').length)}
+          value={text}
+          aria-invalid={invalid !== ''}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      {invalid !== '' && (
+        <p class="wrong" role="alert">
+          {revealHidden(invalid)}
+        </p>
+      )}
+      <label class="field">
+        <span>Reason</span>
+        <input value={reason} onInput={({ currentTarget }) => setReason(currentTarget.value)} />
+      </label>
+      <div class="row">
+        <SendButton isBusy={isBusy} onSend={approve}>
+          {text === original ? 'Approve' : 'Approve the edited call'}
+        </SendButton>
+        <SendButton isBusy={isBusy} onSend={() => send({ decision: 'deny', ...(reason !== '' && { reason }) })}>
+          Deny
+        </SendButton>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,8 @@
+/** Returns JSON in which invisible characters are escaped, so that a person sees all that it contains. */
+export function safeJson(value: unknown, indent = 0): string {
+  return (JSON.stringify(value, null, indent) ?? '').replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
+      .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}

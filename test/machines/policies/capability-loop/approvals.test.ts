@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Approval, StepCall } from '../../../../machines/contracts/action-state.ts';
+import { digestOf, newQuestion } from '../../../../machines/policies/approval-question.ts';
+import { answerApproval, approvalRefusal } from '../../../../machines/policies/approvals.ts';
+import { callWaits, startCall } from '../../../../machines/policies/capability-loop.ts';
+import { anActionState } from '../../../support/action-machine.ts';
+
+const STATES: readonly Approval['state'][] = ['pending', 'editing', 'approved', 'edited', 'denied', 'timed_out'];
+
+/** A call in any state of its approval, perhaps with other arguments than those that were approved. */
+const callArbitrary = fc
+  .record({
+    state: fc.option(fc.constantFrom(...STATES)),
+    euros: fc.nat(3),
+    approved: fc.nat(3),
+    hasStarted: fc.boolean(),
+  })
+  .map(({ state, euros, approved, hasStarted }): StepCall => {
+    const call = { capability: 'pay', arguments: { euros } };
+    const question = newQuestion({ id: 's1.action' }, 1, { capability: 'pay', arguments: { euros: approved } });
+    const started = hasStarted && state === null;
+    return {
+      ...call,
+      id: started ? 's1.action.9' : null,
+      slot: started ? 1 : null,
+      result: null,
+      ...(state !== null && { approval: { ...question, state } }),
+    };
+  });
+
+describe('[Q2] the policy of starting calls', () => {
+  it('starts only calls that need no approval, or are approved with exactly their arguments', () => {
+    fc.assert(
+      fc.property(fc.array(callArbitrary, { maxLength: 6 }), (step) => {
+        const state = anActionState({ step, maxParallelCalls: 4 });
+        const started = startCall(state, 2).step.filter((call, at) => call !== step[at]);
+        const free = step.filter(
+          ({ approval, slot, arguments: given }) =>
+            slot === null &&
+            (approval === undefined ||
+              (['approved', 'edited'].includes(approval.state) &&
+                approval.digest === digestOf({ capability: 'pay', arguments: given }))),
+        );
+        expect(started).toHaveLength(Math.min(1, free.length));
+        if (free.length === 0) expect(callWaits(state, 1).holds).toBe(false);
+        for (const call of started) expect(call).toMatchObject({ ...free[0], slot: 2, id: 's1.action.1' });
+      }),
+    );
+  });
+});
+
+describe('[Q1] the digest of a call', () => {
+  it('is the same in any order of the arguments, and another one for other arguments', () => {
+    const of = (given: Record<string, unknown>, capability = 'pay') => digestOf({ capability, arguments: given });
+    expect(of({ to: 'Ada', euros: { from: 1, to: 2 } })).toBe(of({ euros: { to: 2, from: 1 }, to: 'Ada' }));
+    expect(new Set([of({}), of({ a: 1 }), of({ a: '1' }), of({ a: [1] }), of({}, 'refund')]).size).toBe(5);
+  });
+
+  it('is required of each answer, which decides only its own question, and only once', () => {
+    const ask = (number: number): StepCall => {
+      const call = { capability: 'pay', arguments: { euros: number } };
+      return { ...call, id: null, slot: null, result: null, approval: newQuestion({ id: 'loop' }, number, call) };
+    };
+    const before = anActionState({ step: [ask(1), ask(2)] });
+    const digest = before.step[1]?.approval?.digest ?? '';
+    const answer = { questionId: 'loop.approval2', digest, decision: 'approve' } as const;
+    expect(approvalRefusal(before, { ...answer, digest: before.step[0]?.approval?.digest ?? '' })).toBe('other_digest');
+    expect(approvalRefusal(before, { ...answer, questionId: 'loop.approval3' })).toBe('other_question');
+    expect(approvalRefusal(before, answer)).toBeNull();
+    const after = { ...before, ...answerApproval(before, answer) };
+    expect(after.step.map(({ approval }) => approval?.state)).toEqual(['pending', 'approved']);
+    expect(approvalRefusal(after, { ...answer, decision: 'deny' })).toBe('already_answered');
+    expect(answerApproval(after, { ...answer, decision: 'deny' }).step).toEqual(after.step);
+  });
+});

@@ -31,7 +31,7 @@ const schemaOf = (journals: string, lines: string): string => `
   CREATE INDEX IF NOT EXISTS ${journals}_by_start ON ${journals} (started, id);
   CREATE INDEX IF NOT EXISTS ${journals}_open ON ${journals} (started, id) WHERE NOT ended;
   CREATE TABLE IF NOT EXISTS ${lines} (
-    journal bigint NOT NULL REFERENCES ${journals} ON DELETE CASCADE,
+    journal bigint NOT NULL,
     seq integer NOT NULL,
     line text NOT NULL,
     PRIMARY KEY (journal, seq)
@@ -156,7 +156,9 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
 
     async function write(batch: Batch): Promise<void> {
       const values = [nameOf(id), token, batch.lines, from, batch.isEnd];
-      const stored = await (isNew ? db.rows(INSERT, [...values, batch.startedAt, owner]) : db.rows(UPDATE, values));
+      const stored = await (isNew
+        ? db.rows(INSERT, [...values, batch.startedAt, owner], `${lines}_insert`)
+        : db.rows(UPDATE, values, `${lines}_update`));
       from += batch.lines.length;
       if (stored.length === 0) {
         // If the connection was lost before the result arrived, the second try finds the lines of the first.
@@ -216,7 +218,8 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
         return openSink(id, token, taken.lines, false);
       },
       async remove(id) {
-        const sql = `WITH gone AS (DELETE FROM ${journals} WHERE ${isFree}) RETURNING name) SELECT ${notify(lines)} FROM gone`;
+        const sql = `WITH gone AS (DELETE FROM ${journals} WHERE ${isFree}) RETURNING id, name),
+          emptied AS (DELETE FROM ${lines} WHERE journal IN (SELECT id FROM gone)) SELECT ${notify(lines)} FROM gone`;
         await takeOverRow(id, false, sql, []);
       },
       async *bounds({ ids, list } = {}) {

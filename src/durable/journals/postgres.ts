@@ -3,11 +3,18 @@ import { PostChainError } from '../error.ts';
 
 /** A pool of `pg`, a PGlite, or anything else with `query`. Without `connect` or `listen`, changes are polled. */
 export interface PostgresPool {
-  query(sql: string, values?: unknown[]): Promise<{ readonly rows: unknown[] }>;
+  /** With `connect`, `sql` may also be a prepared statement, as in `pg`. */
+  query(sql: string | PreparedStatement, values?: unknown[]): Promise<{ readonly rows: unknown[] }>;
   /** Takes a connection out of the pool. */
   connect?(): Promise<PostgresConnection>;
   /** Listens on the only connection. Resolves to a function that stops it. */
   listen?(channel: string, onPayload: (payload: string) => void): Promise<() => Promise<void>>;
+}
+
+interface PreparedStatement {
+  readonly name: string;
+  readonly text: string;
+  readonly values: unknown[];
 }
 
 interface PostgresConnection {
@@ -22,8 +29,11 @@ export type PostgresSource = string | PostgresPool;
 
 /** Tables in a PostgreSQL database, created on first use. */
 export interface PostgresTables {
-  /** Executes a statement. If the server cannot be reached, tries it again for ten seconds, so it must not matter whether it is executed twice. */
-  rows<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /**
+   * Executes a statement. If the server cannot be reached, tries it again for ten seconds, so it must not matter whether it is executed twice. One
+   * with a name is prepared: planning it takes as long as executing it.
+   */
+  rows<Row>(sql: string, values: readonly unknown[], name?: string): Promise<readonly Row[]>;
   /** Calls `onPayload` for each notification, and with null if some may have been missed. Returns a function that stops it. */
   listen(onPayload: (payload: string | null) => void): () => void;
   close(): Promise<void>;
@@ -31,6 +41,9 @@ export interface PostgresTables {
 
 /** "PCjo" in ASCII: processes that start at once create the tables one after the other. */
 const LOCK = 0x50436a6f;
+
+/** PostgreSQL's codes for a prepared statement that is missing, or already there. */
+const NOT_PREPARED: readonly unknown[] = ['26000', '42P05'];
 
 const RETRY_MS = 10_000;
 const FIRST_RETRY_MS = 50;
@@ -47,6 +60,7 @@ export function openPostgres(source: PostgresSource, what: string, table: string
   const listener = createListener(pool, table);
   let created: Promise<unknown> | null = null;
   let isClosed = false;
+  let canPrepare = pool.connect !== undefined;
 
   /** One statement, because PGlite takes no more. Roles that must not create tables can use existing ones. */
   const create = (): Promise<unknown> =>
@@ -57,23 +71,30 @@ export function openPostgres(source: PostgresSource, what: string, table: string
       END IF;
     END $create$`);
 
-  async function query(sql: string, values: readonly unknown[]): Promise<readonly unknown[]> {
+  async function query(text: string, values: readonly unknown[], name?: string): Promise<readonly unknown[]> {
     created ??= create();
     await created.catch((error) => {
       created = null;
       throw error;
     });
-    return (await pool.query(sql, [...values])).rows;
+    const isPrepared = name !== undefined && canPrepare;
+    const result = isPrepared ? pool.query({ name, text, values: [...values] }) : pool.query(text, [...values]);
+    return (await result).rows;
   }
 
   return {
-    async rows<Row>(sql: string, values: readonly unknown[]) {
+    async rows<Row>(sql: string, values: readonly unknown[], name?: string) {
       const untilMs = performance.now() + RETRY_MS;
       for (let delayMs = FIRST_RETRY_MS; ; delayMs *= 2) {
         if (isClosed) throw new PostChainError('invalid_path', `${what}: the store is closed`);
         try {
-          return (await query(sql, values)) as readonly Row[];
+          return (await query(sql, values, name)) as readonly Row[];
         } catch (cause) {
+          // Some proxies give each statement another connection.
+          if (canPrepare && NOT_PREPARED.includes((Object(cause) as { code?: unknown }).code)) {
+            canPrepare = false;
+            continue;
+          }
           if (!isConnectionError(cause) || performance.now() + delayMs > untilMs) throw unusable(what, cause);
         }
         await new Promise((resolve) => setTimeout(resolve, delayMs));

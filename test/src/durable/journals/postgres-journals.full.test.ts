@@ -112,7 +112,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const statements: string[] = [];
     const counted: PostgresPool = {
       query(sql, values) {
-        statements.push(sql);
+        statements.push(String(sql));
         return pool.query(sql, values);
       },
     };
@@ -192,6 +192,23 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const { rows } = await pool.query('SELECT line FROM postchain_run_lines ORDER BY seq');
     for (const { line } of rows) expect(atob(line)).toMatch(/^\{"seq":\d/u);
     expect(await store.list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
+  });
+
+  it('does without prepared statements if a proxy loses them', async () => {
+    const pool = server.pool(await server.newSchema());
+    const refused: unknown[] = [];
+    const store = openStore({
+      connect: () => pool.connect(),
+      query(sql, values) {
+        if (typeof sql === 'string') return pool.query(sql, values);
+        refused.push(sql.name);
+        return Promise.reject(Object.assign(new Error('it does not exist'), { code: '26000' }));
+      },
+    });
+    const writer = store.create('a');
+    for (const entry of recorded) await writer.write([entry]);
+    expect([writer.failure, refused]).toEqual([null, ['postchain_run_lines_insert']]);
+    expect(await entriesOf(store.read('a'))).toEqual(recorded);
   });
 
   it('creates its tables once, whoever is first, and works for a role that must not create any', async () => {

@@ -127,8 +127,7 @@ function briefPreviousAnswer(input: Extract<BriefInput, { phase: 'yield' }>): st
     : `Answer of the previous cycle: message ${at + 1}`;
 }
 
-const READ_ONLY =
-  'Do not answer yet: note in "answer", in at most 40 words, what the material says. "done" is false.';
+const READ_ONLY = 'Do not answer yet: note in "answer", in at most 40 words, what the material says. "done" is false.';
 
 const paragraphs = (...parts: readonly string[]): string => parts.filter((part) => part !== '').join('\n\n');
 

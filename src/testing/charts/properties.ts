@@ -1,8 +1,11 @@
 import type { AnyMachineSnapshot } from 'xstate';
-import type { StepCall } from '../../../machines/contracts/action-state.ts';
+import type { ActionState, StepCall } from '../../../machines/contracts/action-state.ts';
+import type { ApprovalGiven } from '../../../machines/contracts/events.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { digestOf } from '../../../machines/policies/approval-question.ts';
 import { isRunning } from '../../../machines/policies/capability-loop.ts';
+import type { ExploredState } from '../exploration/exploration.ts';
+import { pathThrough } from '../exploration/paths.ts';
 import { alwaysEventually } from '../properties/always-eventually.ts';
 import type { Property } from '../properties/properties.ts';
 import {
@@ -105,6 +108,37 @@ const SLOTS = [1, 2, 3, 4];
 const runningIn = (step: readonly StepCall[], slot: number): number =>
   step.filter((call) => call.slot === slot && isRunning(call)).length;
 
+/** An answer decides the call whose question is pending, if it names its id and digest. Any other answer leads nowhere. */
+const answersDecideTheirQuestion: Property = {
+  name: 'an answer decides only the pending question that it names, for its digest',
+  check(exploration) {
+    const { states, edges } = exploration;
+    const loopIn = (id: number): ActionState => (states[id] as ExploredState).snapshot.context as ActionState;
+    for (const edge of edges) {
+      const { questionId, digest } = edge.occurrence.event as Partial<ApprovalGiven>;
+      if (edge.occurrence.event.type !== 'approval.given') continue;
+      const before = loopIn(edge.from);
+      const after = loopIn(edge.to);
+      const fits = ({ approval }: StepCall): boolean =>
+        before.approver === 'user' &&
+        approval?.state === 'pending' &&
+        approval.questionId === questionId &&
+        approval.digest === digest;
+      const isDecided = before.step.some(fits);
+      const isOwn = before.step.every(
+        (call, at) => fits(call) || call.approval?.state === after.step[at]?.approval?.state,
+      );
+      // A step whose calls are all denied has ended.
+      if (isDecided ? isOwn || after.step.length === 0 : edge.to === edge.from) continue;
+      return {
+        what: `${edge.occurrence.name} changes another call or answers nothing`,
+        path: pathThrough(exploration, edge),
+      };
+    }
+    return null;
+  },
+};
+
 /** The capability loop ends, within its limits. */
 export const actionProperties: readonly Property[] = [
   ...soundness,
@@ -141,5 +175,6 @@ export const actionProperties: readonly Property[] = [
     );
     return isOpen !== isAsking;
   }),
+  answersDecideTheirQuestion,
   atMost('call in a slot', 1, ({ context: { step } }) => Math.max(0, ...SLOTS.map((slot) => runningIn(step, slot)))),
 ];

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { assign } from 'xstate';
 import { actionMachine } from '../../../../machines/action/action.machine.ts';
 import { chainMachine } from '../../../../machines/chain/chain.machine.ts';
+import type { ActionState, StepCall } from '../../../../machines/contracts/action-state.ts';
 import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
 import { actionChart } from '../../../../src/testing/charts/action-chart.ts';
 import { attemptChart } from '../../../../src/testing/charts/attempt-chart.ts';
@@ -32,6 +34,8 @@ function findings(machine: Machine, { options, properties }: { options: object; 
   const exploration = explore(machine, { ...(options as Parameters<typeof explore>[1]), limit: 50_000 });
   return findingsOf(exploration, properties).filter(({ witness }) => witness !== null);
 }
+
+const isUnstarted = ({ slot, result }: StepCall): boolean => slot === null && result === null;
 
 /** A fault in a policy or a chart, and the property that finds it with the shortest counterexample. */
 it.each<[string, Machine, Parameters<typeof findings>[1], RegExp]>([
@@ -68,6 +72,36 @@ it.each<[string, Machine, Parameters<typeof findings>[1], RegExp]>([
     attemptChart.machine.provide({ guards: { fallbackIsDue: () => false } }),
     attempt,
     /^FAILS: no dead transition/u,
+  ],
+  [
+    'a step that begins before its approval',
+    actionMachine.provide({ guards: { approvalPending: () => false } }),
+    actionLoop,
+    /^FAILS: never a call that waits for approval outside of the states/u,
+  ],
+  [
+    'a call that starts although nobody approved it',
+    actionMachine.provide({
+      guards: {
+        approvalPending: () => false,
+        callWaits: ({ context: { step } }: { context: ActionState }) => step.some(isUnstarted),
+      },
+      actions: {
+        startCall: assign(({ context: { id, step, begun } }, { slot }: { slot: number }) => {
+          const at = step.findIndex(isUnstarted);
+          const next = step.map((call, index) => (index === at ? { ...call, slot, id: `${id}.${begun + 1}` } : call));
+          return { step: next, begun: begun + 1 };
+        }),
+      },
+    }),
+    actionLoop,
+    /^FAILS: never a call that runs, or has run, without approval/u,
+  ],
+  [
+    'an answer about other arguments that counts',
+    actionMachine.provide({ guards: { approvalFits: () => true } }),
+    actionLoop,
+    /^FAILS: an answer decides only the pending question that it names/u,
   ],
   [
     'a run of an unknown capability',

@@ -4,6 +4,7 @@ import { assign, setup } from 'xstate';
 import type { JournalEntry, RunSummary } from '../../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { postgresJournals } from '../../../../src/chain/journal/stores.ts';
+import { openJournals } from '../../../../src/cli/find-run.ts';
 import { createDurableMachine, type DurableMachine } from '../../../../src/durable/durable-machine.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { storedJournalsOf } from '../../../../src/durable/journals/line-store.ts';
@@ -192,6 +193,12 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const { rows } = await pool.query('SELECT line FROM postchain_run_lines ORDER BY seq');
     for (const { line } of rows) expect(atob(line)).toMatch(/^\{"seq":\d/u);
     expect(await store.list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
+  });
+
+  it('is opened by the command line', async () => {
+    const url = await server.newSchema();
+    await openStore(url).create('a').write(recorded);
+    expect(await openJournals({ journals: url }).list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
   });
 
   it('does without prepared statements if a proxy loses them', async () => {

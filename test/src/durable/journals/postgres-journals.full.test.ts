@@ -255,6 +255,22 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect((await machines[0].list()).map(({ id, status }) => [id, status])).toEqual([['a', 'waiting']]);
   });
 
+  it('continues a long journal from its keyframes', async () => {
+    const url = await server.newSchema();
+    const [journals, others] = [actorJournals(url), actorJournals(url)];
+    onTestFinished(async () => void (await Promise.all([journals.close(), others.close()])));
+    const actor = await createDurableMachine(counter, { journals }).open('a', { input: { by: 1 } });
+    // A keyframe needs an actor at rest.
+    for (let at = 0; at < 2_000; at += 1) await actor.send({ type: 'add' });
+    const count = actor.entries.length;
+    await actor.close();
+    expect(await entriesOf(others.read('a'))).toHaveLength(count);
+    const continued = await createDurableMachine(counter, { journals: others }).open('a');
+    expect(continued.getSnapshot().context.count).toBe(2_000);
+    expect(continued.entries.length).toBeLessThan(count - 1_000);
+    await continued.close();
+  });
+
   it('reports a database that it cannot use', async () => {
     const store = openStore((await server.newSchema()).replace('/postgres?', '/none?'));
     await expect(store.list()).rejects.toMatchObject({

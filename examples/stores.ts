@@ -2,7 +2,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { createPostChain } from 'postchain';
 import { postgresJournals } from 'postchain/postgres';
 
-// PGlite is PostgreSQL in this process. For a server, pass a connection string.
+// PGlite is PostgreSQL in this process. A server needs a connection string.
 const journals = postgresJournals(new PGlite());
 const chain = createPostChain({ journals });
 

@@ -2,20 +2,22 @@ import { existsSync, statSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
-import { fileJournals, journalFile, sqliteJournals } from '../chain/journal/stores.ts';
+import { fileJournals, journalFile, postgresJournals, sqliteJournals } from '../chain/journal/stores.ts';
 import { firstLineOf, oneLine } from '../internal/printable.ts';
 import { homePath } from './home.ts';
 
 export interface JournalFlags {
-  /** A directory or an SQLite file. */
+  /** A directory, an SQLite file or the URL of a PostgreSQL database. */
   readonly journals?: string;
 }
 
 const SQLITE_FILE = /\.(?:db|sqlite3?)$/iu;
+const POSTGRES_URL = /^postgres(?:ql)?:/iu;
 
 const defaultPlace = (): string => process.env['POSTCHAIN_JOURNALS'] || homePath('journals');
 
 export function openJournals({ journals = defaultPlace() }: JournalFlags): JournalStore {
+  if (POSTGRES_URL.test(journals)) return postgresJournals(journals);
   return SQLITE_FILE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
 }
 

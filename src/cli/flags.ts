@@ -10,7 +10,7 @@ const APPROVALS = ['always', 'never'];
 const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
 
 export const JOURNALS =
-  'directory or SQLite file of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/journals)';
+  'directory, SQLite file or postgres:// URL of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/journals)';
 export const RUN = 'run id, a prefix of one, "last", or a journal file';
 
 export function withAnswerOptions(command: Command): Command {

@@ -219,6 +219,8 @@ async function subscribe(
     isOpen = false;
   }
   function lose(): void {
+    // A lost connection reports an error and its end: by then, there may be another one.
+    if (!isOpen) return;
     release();
     onLost();
   }

@@ -4,6 +4,7 @@ import { assign, setup } from 'xstate';
 import type { JournalEntry, RunSummary } from '../../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { postgresJournals } from '../../../../src/chain/journal/stores.ts';
+import { openJournals } from '../../../../src/cli/find-run.ts';
 import { createDurableMachine, type DurableMachine } from '../../../../src/durable/durable-machine.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { storedJournalsOf } from '../../../../src/durable/journals/line-store.ts';
@@ -194,6 +195,12 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await store.list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
   });
 
+  it('is opened by the command line', async () => {
+    const url = await server.newSchema();
+    await openStore(url).create('a').write(recorded);
+    expect(await openJournals({ journals: url }).list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
+  });
+
   it('does without prepared statements if a proxy loses them', async () => {
     const pool = server.pool(await server.newSchema());
     const refused: unknown[] = [];
@@ -246,6 +253,22 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     // A first step that throws must not delete what is there.
     await expect(machines[0].open('b')).rejects.toThrow();
     expect((await machines[0].list()).map(({ id, status }) => [id, status])).toEqual([['a', 'waiting']]);
+  });
+
+  it('continues a long journal from its keyframes', async () => {
+    const url = await server.newSchema();
+    const [journals, others] = [actorJournals(url), actorJournals(url)];
+    onTestFinished(async () => void (await Promise.all([journals.close(), others.close()])));
+    const actor = await createDurableMachine(counter, { journals }).open('a', { input: { by: 1 } });
+    // A keyframe needs an actor at rest.
+    for (let at = 0; at < 2_000; at += 1) await actor.send({ type: 'add' });
+    const count = actor.entries.length;
+    await actor.close();
+    expect(await entriesOf(others.read('a'))).toHaveLength(count);
+    const continued = await createDurableMachine(counter, { journals: others }).open('a');
+    expect(continued.getSnapshot().context.count).toBe(2_000);
+    expect(continued.entries.length).toBeLessThan(count - 1_000);
+    await continued.close();
   });
 
   it('reports a database that it cannot use', async () => {

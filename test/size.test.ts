@@ -10,7 +10,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15350, exported: 557, floors: 20 },
   'machines/policies': { lines: 7610, exported: 343, floors: 8 },
   'src/chain': { lines: 5990, exported: 120, floors: 9 },
-  'src/cli': { lines: 4050, exported: 89, floors: 13 },
+  'src/cli': { lines: 4060, exported: 89, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 7680, exported: 116, floors: 8 },
   'src/entries': { lines: 390, exported: 0, floors: 1 },
@@ -19,10 +19,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/internal': { lines: 2040, exported: 103, floors: 4 },
   'src/llm': { lines: 4200, exported: 62, floors: 10 },
   'src/models': { lines: 3950, exported: 66, floors: 5 },
-  'src/testing': { lines: 4380, exported: 98, floors: 9 },
+  'src/testing': { lines: 4420, exported: 98, floors: 9 },
   'src/tools': { lines: 1780, exported: 26, floors: 6 },
   inspector: { lines: 18290, exported: 307, floors: 13 },
-  test: { lines: 65530, exported: 369, floors: 7 },
+  test: { lines: 65580, exported: 369, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

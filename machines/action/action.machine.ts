@@ -3,8 +3,11 @@ import type { CapabilityCall } from '../contracts/capability.ts';
 import { approvalRequests, editsToValidate } from '../policies/approvals.ts';
 import { callInput, callsOfStep } from '../policies/capability-loop.ts';
 import { actionAttempt, continuationAttempt } from '../policies/continuation.ts';
+import { unexpectedFailure } from '../policies/failures.ts';
 import type { ActionActors } from './actors.ts';
 import { actionOutcome, actionSetup, initialActionState } from './setup.ts';
+
+const problemOf = ({ error }: { readonly error: unknown }): string => unexpectedFailure(error).message;
 
 const validationInput = ({ capabilityMs, sessionId }: ActionState, calls: readonly CapabilityCall[]) => ({
   calls,
@@ -204,11 +207,22 @@ export const actionMachine = actionSetup.createMachine({
         input: ({ context }) => approvalRequests(context),
         onDone: {
           target: 'approving',
-          actions: { type: 'answerByProgram', params: ({ event }) => ({ answers: event.output }) },
+          actions: {
+            type: 'answerByProgram',
+            params: ({ event }) => ({ answers: event.output, problem: 'approve() gave no decision' }),
+          },
         },
-        onError: { target: 'approving', actions: { type: 'denyByError', params: ({ event }) => event } },
+        onError: {
+          target: 'approving',
+          actions: { type: 'answerByProgram', params: ({ event }) => ({ answers: [], problem: problemOf(event) }) },
+        },
       },
-      after: { schemaDeadline: { target: 'approving', actions: 'denyAtTimeout' } },
+      after: {
+        schemaDeadline: {
+          target: 'approving',
+          actions: { type: 'answerByProgram', params: { answers: [], problem: 'approve() did not decide in time' } },
+        },
+      },
     },
     validatingEdits: {
       description:
@@ -218,11 +232,19 @@ export const actionMachine = actionSetup.createMachine({
         input: ({ context }) => validationInput(context, editsToValidate(context)),
         onDone: {
           target: 'approving',
-          actions: { type: 'applyEdits', params: ({ event }) => ({ checks: event.output }) },
+          actions: { type: 'applyEdits', params: ({ event }) => ({ checks: event.output, problem: 'not validated' }) },
         },
-        onError: { target: 'approving', actions: { type: 'rejectEdits', params: ({ event }) => event } },
+        onError: {
+          target: 'approving',
+          actions: { type: 'applyEdits', params: ({ event }) => ({ checks: [], problem: problemOf(event) }) },
+        },
       },
-      after: { schemaDeadline: { target: 'approving', actions: 'rejectLateEdits' } },
+      after: {
+        schemaDeadline: {
+          target: 'approving',
+          actions: { type: 'applyEdits', params: { checks: [], problem: 'the schema did not finish in time' } },
+        },
+      },
     },
     rejecting: {
       description:

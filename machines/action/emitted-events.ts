@@ -44,56 +44,32 @@ export const actionEmittedEvents = {
   }),
 };
 
+/** What the events about a call that needs approval have in common. */
+function callAsked(state: ActionState, call: AskedCall) {
+  const { questionId, digest } = call.approval;
+  const given = call.arguments as Extract<ActionEmittedEvent, { type: 'approval-asked' }>['arguments'];
+  return { questionId, digest, capability: call.capability, arguments: given, index: resultIndex(state, call) };
+}
+
 /** Returns the questions that wait for an answer. */
 export function approvalQuestions(state: ActionState): readonly ActionEmittedEvent[] {
   return pendingCalls(state).map((call) => {
-    const { questionId, digest, reason } = call.approval;
-    const { capability } = call;
-    const given = call.arguments as Asked['arguments'];
-    const problem = reason || null;
-    const index = resultIndex(state, call);
-    return { type: 'approval-asked', questionId, digest, capability, arguments: given, index, problem };
+    return { type: 'approval-asked', ...callAsked(state, call), problem: call.approval.reason || null };
   });
 }
 
 /** Returns the decisions between two states of a step. */
 export function approvalDecisions(before: ActionState, after: ActionState): readonly ActionEmittedEvent[] {
+  const type = 'approval-resolved';
   return before.step.flatMap((call, at) => {
     const now = after.step[at];
     if (call.approval === undefined || now?.approval === undefined || now.approval === call.approval) return [];
-    const asked = call as AskedCall;
-    const { state, questionId, by, reason } = now.approval;
-    if (questionId !== asked.approval.questionId) return decision(before, asked, 'invalid', 'user', reason);
+    const { state, questionId, by, reason, original = null } = now.approval;
+    if (questionId !== call.approval.questionId)
+      return { type, ...callAsked(before, call as AskedCall), original, decision: 'invalid', by: 'user', reason };
     if (state === 'pending' || state === 'editing' || by === null) return [];
-    return decision(after, now as AskedCall, state, by, reason);
+    return { type, ...callAsked(after, now as AskedCall), original, decision: state, by, reason };
   });
-}
-
-type Asked = Extract<ActionEmittedEvent, { type: 'approval-asked' }>;
-type Resolved = Extract<ActionEmittedEvent, { type: 'approval-resolved' }>;
-
-function decision(
-  state: ActionState,
-  call: AskedCall,
-  decision: Resolved['decision'],
-  by: Resolved['by'],
-  reason: string,
-): Resolved {
-  const { questionId, digest, original = null } = call.approval;
-  const { capability, arguments: given } = call;
-  const index = resultIndex(state, call);
-  return {
-    type: 'approval-resolved',
-    questionId,
-    digest,
-    capability,
-    arguments: given,
-    original,
-    index,
-    decision,
-    by,
-    reason,
-  };
 }
 
 /** Returns the event that explains why an answer changed nothing. */

@@ -169,24 +169,12 @@ export const actionSetup = base.extend({
     emitApprovalRefused: emit(({ context }, answer: ApprovalAnswer) => refusedApproval(context, answer)),
     timeOutApprovals: enqueueActions(decideApprovals(timeOutApprovals)),
     answerByProgram: enqueueActions(
-      decideApprovals((state, { answers }: { answers: readonly ApprovalAnswer[] }) =>
-        answerByProgram(state, answers, 'approve() gave no decision'),
+      decideApprovals((state, { answers, problem }: { answers: readonly ApprovalAnswer[]; problem: string }) =>
+        answerByProgram(state, answers, problem),
       ),
     ),
-    denyByError: enqueueActions(
-      decideApprovals((state, { error }: Thrown) => answerByProgram(state, [], unexpectedFailure(error).message)),
-    ),
-    denyAtTimeout: enqueueActions(
-      decideApprovals((state) =>
-        answerByProgram(state, [], `approve() did not decide within ${state.capabilityMs} ms`),
-      ),
-    ),
-    applyEdits: enqueueActions(decideApprovals((state, { checks }: Checks) => applyEdits(state, checks))),
-    rejectEdits: enqueueActions(
-      decideApprovals((state, { error }: Thrown) => applyEdits(state, [], unexpectedFailure(error).message)),
-    ),
-    rejectLateEdits: enqueueActions(
-      decideApprovals((state) => applyEdits(state, [], `the schema did not finish within ${state.capabilityMs} ms`)),
+    applyEdits: enqueueActions(
+      decideApprovals((state, { checks, problem }: Checks & { problem: string }) => applyEdits(state, checks, problem)),
     ),
     clearStep: assign({ calls: [], problem: null }),
     endInvalidCalls: assign(({ context }) => ({

@@ -140,7 +140,7 @@ export function editsToValidate(state: ActionState): readonly CapabilityCall[] {
 export function applyEdits(
   state: ActionState,
   checks: readonly ArgumentsCheck[],
-  otherwise = 'the edited arguments could not be validated',
+  otherwise: string,
 ): Pick<ActionState, 'step' | 'asked'> {
   let { asked } = state;
   let at = 0;

@@ -127,10 +127,26 @@ export type Annotation =
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
   /** Another process opened the actor here. */
   | { readonly type: 'resumed'; readonly resumedAt: string }
-  /** The actor was closed here, with its delays paused. */
-  | { readonly type: 'closed' }
+  /** The actor was closed here. */
+  | {
+      readonly type: 'closed';
+      readonly closedAt: string;
+      /** Left out if something was in progress. */
+      readonly waiting?: Waiting;
+      /** What the option `describeWait` says; left out for null. */
+      readonly summary?: Json;
+    }
   /** The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. */
   | { readonly type: 'keyframe'; readonly state: Keyframe };
+
+/** What a closed actor waits for. Times are in milliseconds since the epoch. */
+export interface Waiting {
+  readonly sinceMs: number;
+  /** When its next delay ends; null for none, or if its delays pause while no process holds it. */
+  readonly dueAtMs: number | null;
+  /** Types of the events that its active states handle. */
+  readonly events: readonly string[];
+}
 
 /** The complete state of an actor that has no calls, child actors or effects in progress. */
 export interface Keyframe {

@@ -6,6 +6,7 @@ export type { ActorSummary } from '../durable/durable-format.ts';
 export {
   type ActorReplay,
   createDurableMachine,
+  type DueActor,
   type DurableMachine,
   type DurableMachineOptions,
   type ForkActorOptions,
@@ -13,7 +14,7 @@ export {
   type RunActorOptions,
   type StartActorOptions,
 } from '../durable/durable-machine.ts';
-export type { Candidate, DurableEntry } from '../durable/entries.ts';
+export type { Candidate, DurableEntry, Waiting } from '../durable/entries.ts';
 export { type DurableErrorCode, PostChainError } from '../durable/error.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';
 export { addNote, idempotencyKey, wasInterrupted } from '../durable/hosted-call.ts';

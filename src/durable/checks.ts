@@ -60,9 +60,9 @@ function* contextProblem(machine: AnyStateMachine, contextCodec: Codec): Generat
 const OPTIONS = {
   createDurableMachine:
     'journals versions codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait clock logger',
-  start: 'input seed startedAtMs product notes reuse isPaused onEntry',
-  open: 'input mustExist force isPaused onEntry',
-  fork: 'at isBefore event id input product reuse isPaused onEntry',
+  start: 'input seed startedAtMs product notes reuse isPaused onEntry mayPark',
+  open: 'input mustExist force isPaused onEntry mayPark',
+  fork: 'at isBefore event id input product reuse isPaused onEntry mayPark',
 } as const;
 
 /** Throws `invalid_option` for an unknown option. */

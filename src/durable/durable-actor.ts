@@ -76,6 +76,8 @@ export interface HostOptions {
   /** Whether a delay includes it. */
   readonly counts: (event: string) => boolean;
   readonly parkAfterMs: number;
+  /** Whether the actor may leave memory while it only waits. */
+  readonly mayPark?: (() => boolean) | undefined;
   readonly describeWait: (snapshot: AnyMachineSnapshot) => Json;
   /** Whether this machine and runtime started the actor. If not, its keyframes would not be used. */
   readonly keepsKeyframes: boolean;
@@ -299,7 +301,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     // With a store that takes time, a step may be in progress.
     while (this.#isBusy && this.#isBegun && !this.#isClosed)
       await new Promise<void>((resolve) => this.#whenDrained.push(resolve));
-    if (!this.#isClosed && !this.#isWaiting) return false;
+    if (!this.#isClosed && !this.#mayPark) return false;
     await this.close();
     return this.#failure === null && !this.#hasEnded;
   }
@@ -322,6 +324,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     const { activities, openEffects } = this.#system;
     const isAtRest = this.#inbox.length === 0 && activities.size === 0 && openEffects.size === 0;
     return !this.#isBusy && isAtRest && !this.#hasEnded && this.#runningEffects === 0 && this.#nextDueMs > this.#nowMs;
+  }
+
+  get #mayPark(): boolean {
+    return this.#isWaiting && this.#options.mayPark?.() !== false;
   }
 
   get failure(): PostChainError | null {
@@ -399,7 +405,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       return;
     }
     if (this.#untilKeyframe <= 0 && this.#system.isAtRest) this.#addKeyframe();
-    if (this.#closesWhenIdle && this.#isWaiting) void this.close();
+    if (this.#closesWhenIdle && this.#mayPark) void this.close();
     else this.#setTimer();
     for (const resolve of this.#whenDrained.splice(0)) resolve();
   }
@@ -555,7 +561,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #setTimer(): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
-    this.#idleSinceMs = this.#isWaiting ? (this.#idleSinceMs ?? this.#nowMs) : null;
+    this.#idleSinceMs = this.#mayPark ? (this.#idleSinceMs ?? this.#nowMs) : null;
     const dueMs = Math.min(this.#nextDueMs, this.#parkMs);
     if (!Number.isFinite(dueMs)) return;
     const waitMs = Math.min(MAX_WAIT_MS, Math.max(0, dueMs - this.#nowMs));

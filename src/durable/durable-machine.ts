@@ -6,7 +6,7 @@ import { clockStartFor, clockStartsIn } from './clock-starts.ts';
 import { type Codec, createCodec, createContextCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor, type HostOptions, type SendOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
-import { type DurableEntry, type DurableEvent, isExternal, type StartEntry } from './entries.ts';
+import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
 import type { JournalStore, JournalWriter, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
@@ -58,6 +58,15 @@ export interface RunActorOptions {
   readonly isPaused?: boolean;
   /** Receives the entries that follow, as they are made: they may not be stored yet. Must not throw. */
   readonly onEntry?: (entry: DurableEntry) => void;
+  /** Whether it may leave memory while it only waits; by default always. */
+  readonly mayPark?: () => boolean;
+}
+
+export interface AdvanceOptions extends RunActorOptions {
+  /** Closes the actor, whatever it does. */
+  readonly signal?: AbortSignal | undefined;
+  /** Receives the actor before it continues. */
+  readonly onOpen?: (actor: DurableActor<never>) => void;
 }
 
 export interface StartActorOptions<Machine extends AnyStateMachine> extends RunActorOptions {
@@ -144,7 +153,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * Continues an actor until it only waits, has ended, or the signal aborts, and closes it. Rejects with the errors of `open`, and with
    * `journal_failed` or `journal_fenced`.
    */
-  advance(id: string, signal?: AbortSignal): Promise<void>;
+  advance(id: string, options?: AdvanceOptions): Promise<void>;
   /** Evaluates a journal again, without calls or effects. */
   replay(id: string): Promise<ActorReplay<Machine>>;
   /**
@@ -261,8 +270,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return due;
   }
 
-  async advance(id: string, signal?: AbortSignal): Promise<void> {
-    const actor = await this.#resumed(id);
+  async advance(id: string, { signal, onOpen, ...options }: AdvanceOptions = {}): Promise<void> {
+    const actor = await this.#resumed(id, options);
+    onOpen?.(actor as unknown as DurableActor<never>);
     const close = (): void => void actor.close();
     if (signal?.aborted) close();
     const forget = signal && onAbort(signal, close);
@@ -379,8 +389,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return opened;
   }
 
-  #resumed(id: string): Promise<ActorHost<Machine>> {
-    return this.#once(id, () => this.#startOrResume(id, { mustExist: true }));
+  #resumed(id: string, options: RunActorOptions = {}): Promise<ActorHost<Machine>> {
+    return this.#once(id, () => this.#startOrResume(id, { ...options, mustExist: true }));
   }
 
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
@@ -408,7 +418,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   #start(
     id: string,
     writer: JournalWriter<DurableEntry>,
-    { notes = [], isPaused = false, onEntry, reuse, input, ...about }: StartActorOptions<Machine>,
+    { notes = [], isPaused = false, onEntry, mayPark, reuse, input, ...about }: StartActorOptions<Machine>,
   ): { readonly host: ActorHost<Machine>; readonly stored: void | Promise<void> } {
     try {
       const start = startEntry(this.#machine, {
@@ -431,7 +441,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       else system.begin();
       const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
       if (status === 'error') throw error;
-      const options = { ...this.#hostOptions(id, start), onEntry, reuse: reuse && reusedCalls(reuse) };
+      const options = { ...this.#hostOptions(id, start), onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
       const host = new ActorHost<Machine>({ system, owner, sentIds: new Set() }, [], writer, options);
       const stored = host.store(events);
       if (!isPaused) host.begin(system.effects);
@@ -578,12 +588,6 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     this.#dueTimes.set(id, time);
     return time;
   }
-}
-
-/** Returns how many processes have continued an actor, since something last happened to it or it was closed. */
-function crashesIn(entries: readonly DurableEntry[]): number {
-  const last = entries.findLastIndex((entry) => entry.type === 'closed' || isExternal(entry));
-  return entries.slice(last + 1).filter(({ type }) => type === 'resumed').length;
 }
 
 /** When the actor's clock stood at 0. That of a fork begins again where it was forked: delays do not elapse in between. */

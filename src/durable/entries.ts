@@ -199,3 +199,9 @@ export const isExternal = <Entry extends { readonly type: string }>(
 export const isAnnotation = <Entry extends { readonly type: string }>(
   entry: Entry,
 ): entry is Extract<Entry, Annotation> => ANNOTATIONS.has(entry.type);
+
+/** Returns how many processes have continued an actor since something last happened to it or it was closed. */
+export function crashesIn(entries: readonly DurableEntry[]): number {
+  const last = entries.findLastIndex((entry) => entry.type === 'closed' || isExternal(entry));
+  return entries.slice(last + 1).filter(({ type }) => type === 'resumed').length;
+}

@@ -73,7 +73,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
         if (isReceived !== false) return run;
       }
     },
-    due: () => dueRuns(chain, kept()),
+    due: async () => dueRuns(chain, kept()),
     advance: (runId, { signal } = {}) => advanceRun(chain, runId, signal),
     fork: async (run, how) =>
       startInSlot(slots, how.signal, async (leave) => {

@@ -5,6 +5,7 @@ export type { DurableActor, Pending, SendOptions } from '../durable/durable-acto
 export type { ActorSummary } from '../durable/durable-format.ts';
 export {
   type ActorReplay,
+  type AdvanceOptions,
   createDurableMachine,
   type DueActor,
   type DurableMachine,
@@ -23,3 +24,4 @@ export { recordOnce } from '../durable/recorded-values.ts';
 export type { Divergence, ReplayStep } from '../durable/replay.ts';
 export type { ReuseOptions } from '../durable/reused-calls.ts';
 export { type ActorJournals, fileJournals, memoryJournals, sqliteJournals } from '../durable/stores.ts';
+export { createWorker, type Worker, type WorkerEvent, type WorkerHost, type WorkerOptions } from '../durable/worker.ts';

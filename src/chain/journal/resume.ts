@@ -45,6 +45,7 @@ function pausedRun({ writers }: ChainHost, runId: string) {
 
 /** Continues a run until it has ended, only waits, or the signal aborts. Then it has left memory. */
 export async function advanceRun(host: ChainHost, runId: string, signal: AbortSignal | undefined): Promise<void> {
+  if (host.runs.has(runId)) return;
   const { feed, options } = pausedRun(host, runId);
   const onOpen = (actor: DurableActor<never>): void => attachRun(host, actor as never, feed).begin();
   await host.machine.advance(runId, { ...options, signal, onOpen }).catch(cannotResume(runId));

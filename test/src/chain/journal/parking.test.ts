@@ -5,6 +5,7 @@ import type { JournalStore } from '../../../../src/chain/journal/journal-format.
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import type { Run } from '../../../../src/chain/runtime/run.ts';
 import { entriesOf as listOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { fileJournals, sqliteJournals } from '../../../../src/entries/node.ts';
@@ -36,6 +37,7 @@ const stores: readonly (readonly [string, () => JournalStore])[] = [
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
 ];
 
+const questionOf = (run: Run): string => entriesOf(run, 'consent-asked')[0]?.questionId ?? '';
 const keep = (questionId: string) => ({ type: 'consent.given', choice: 'keep', questionId }) as const;
 
 describe.each(stores)('a run that waits for consent, with its journal in %s', (_, store) => {
@@ -48,7 +50,7 @@ describe.each(stores)('a run that waits for consent, with its journal in %s', (_
     const types: string[] = [];
     for await (const { type } of run.events) types.push(type);
     expect(types.at(-1)).toBe('closed');
-    const [{ questionId }] = entriesOf(run, 'consent-asked') as [{ questionId: string }];
+    const questionId = questionOf(run);
     expect(await journals.list()).toMatchObject([
       {
         status: 'waiting',
@@ -128,7 +130,7 @@ describe('a parked run', () => {
   it('receives an event that arrives while it parks', async () => {
     const { start } = setUp();
     const { chain, run } = await start();
-    const [{ questionId }] = entriesOf(run, 'consent-asked') as [{ questionId: string }];
+    const questionId = questionOf(run);
     const [isParked, resumed] = await Promise.all([run.park(), chain.send('run-1', keep(questionId))]);
     expect(isParked).toBe(true);
     expect(await resumed.answer).toMatchObject({ status: 'completed' });
@@ -140,7 +142,7 @@ describe('a parked run', () => {
     const { start, journals } = setUp();
     const { run, chain } = await start();
     await run.park();
-    const [{ questionId }] = entriesOf(run, 'consent-asked') as [{ questionId: string }];
+    const questionId = questionOf(run);
     await (await chain.send('run-1', keep(questionId))).answer;
     const whole = await listOf(journals.read('run-1'));
     const from = whole.findIndex(({ type }) => type === 'consent-asked');
@@ -150,8 +152,7 @@ describe('a parked run', () => {
       writer.write(whole.slice(0, length));
       await writer.close();
       const last = whole[length - 1]?.type;
-      const [{ status }] = (await left.list()) as [{ status: string }];
-      expect(status).toBe(last === 'closed' ? 'waiting' : 'interrupted');
+      expect((await left.list())[0]?.status).toBe(last === 'closed' ? 'waiting' : 'interrupted');
       const { create: other } = setUp({ journals: left });
       const resumed = await other().send('run-1', keep(questionId));
       expect((await resumed.answer).status, `killed at ${length} (${last})`).toBe('completed');

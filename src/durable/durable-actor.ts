@@ -8,6 +8,7 @@ import type {
 } from 'xstate';
 import { activeNodes } from '../internal/xstate-internals.ts';
 import type { Activity, DurableActorSystem, Effect, Timer } from './actor-system.ts';
+import { type ApprovalGiven, isAnswer, type OpenApproval } from './approval.ts';
 import { type Clock, takeTurnOf } from './clock.ts';
 import { type ClockStart, clockStartFor, clockStartsIn } from './clock-starts.ts';
 import type { Codec, Json } from './codec.ts';
@@ -25,6 +26,8 @@ export interface Pending {
   readonly timers: readonly { readonly actor: ActorPath; readonly event: string; readonly dueAtMs: number }[];
   /** Types of the events that its active states handle. */
   readonly events: readonly string[];
+  /** Approvals that wait for the event `approval.given`. */
+  readonly approvals: readonly OpenApproval[];
 }
 
 export interface SendOptions {
@@ -42,9 +45,10 @@ export interface DurableActor<Machine extends AnyStateMachine> {
    * Resolves when the event is stored and processed: to true, or to false if it changed nothing, because its id is known or the actor has
    * ended. Rejects with `invalid_option` for anything but an object with a `type`, with `not_durable` if the event cannot be stored, with
    * `cancelled` if the actor is closed, with `journal_fenced` if another process has taken over the actor, and with `journal_failed` if the
-   * journal cannot be written.
+   * journal cannot be written. An answer
+   * to an `approval` resolves to false if no such question is open.
    */
-  send(event: EventFromLogic<Machine>, options?: SendOptions): Promise<boolean>;
+  send(event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
   readonly pending: Pending;
   /** The journal so far. If the actor continued from a keyframe, only the first entry and those since the keyframe. */
   readonly entries: readonly DurableEntry[];
@@ -257,13 +261,27 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
         dueAtMs: atEpoch(this.#dueMsOf(timer)),
       })),
       events: [...new Set(events)],
+      approvals: [...this.#system.approvals.values()].map(({ id, digest, question, askedAtMs }) => ({
+        id,
+        digest,
+        question,
+        askedAtMs,
+      })),
     };
   }
 
-  async send(event: EventFromLogic<Machine>, { id }: SendOptions = {}): Promise<boolean> {
+  async send(event: EventFromLogic<Machine> | ApprovalGiven, { id }: SendOptions = {}): Promise<boolean> {
     requireEvent(event, this.id);
+    const actor = this.#receiverOf(event);
+    if (actor === null) return false;
     const stored = this.#options.codec.encode(event, `event for ${this.id}`);
-    return this.#offer({ type: 'delivery', actor: '', event: stored, ...(id !== undefined && { id }) });
+    return this.#offer({ type: 'delivery', actor, event: stored, ...(id !== undefined && { id }) });
+  }
+
+  /** Returns the path of the actor that an event is for: the root, or the approval that it answers. Null if it answers none. */
+  #receiverOf(event: { readonly type: string }): ActorPath | null {
+    if (event.type !== 'approval.given' || this.pending.events.includes(event.type)) return '';
+    return [...this.#system.approvals].find(([, open]) => isAnswer(event, open))?.[0] ?? null;
   }
 
   async stop(): Promise<void> {
@@ -312,11 +330,12 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     const { clock, counts, describeWait } = this.#options;
     const event = { type: 'closed', closedAt: new Date(clock.now()).toISOString() } as const;
     if (!this.#isWaiting) return event;
-    const { timers, events } = this.pending;
+    const { timers, events, approvals } = this.pending;
     const due = timers.filter((timer) => counts(timer.event)).map(({ dueAtMs }) => dueAtMs);
     const dueAtMs = due.length === 0 ? null : Math.min(...due);
     const summary = describeWait(this.#system.root.getSnapshot());
-    return { ...event, waiting: { sinceMs: this.#sinceMs, dueAtMs, events }, ...(summary !== null && { summary }) };
+    const waiting = { sinceMs: this.#sinceMs, dueAtMs, events, ...(approvals.length > 0 && { approvals }) };
+    return { ...event, waiting, ...(summary !== null && { summary }) };
   }
 
   /** Whether it waits for events and delays, and for nothing else. */

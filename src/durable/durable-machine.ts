@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { onAbort } from '../internal/async.ts';
+import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { clockStartFor, clockStartsIn } from './clock-starts.ts';
@@ -146,7 +147,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * Sends an event to an actor, as its own `send` does. If no process holds the actor, opens it, and closes it once it only waits again.
    * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
    */
-  send(id: string, event: EventFromLogic<Machine>, options?: SendOptions): Promise<boolean>;
+  send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
   /** Actors that no process holds and that have a due timer, or an activity or effect that did not finish. */
   due(): Promise<readonly DueActor[]>;
   /**
@@ -282,7 +283,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor.failure !== null) throw actor.failure;
   }
 
-  async send(id: string, event: EventFromLogic<Machine>, options: SendOptions = {}): Promise<boolean> {
+  async send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options: SendOptions = {}): Promise<boolean> {
     const wasOpen = this.#open.has(id);
     const actor = await this.#resumed(id);
     const sent = actor.send(event, options);

@@ -1,3 +1,4 @@
+import type { OpenApproval } from './approval.ts';
 import type { Json } from './codec.ts';
 
 /** The version of the journal's format. */
@@ -146,6 +147,8 @@ export interface Waiting {
   readonly dueAtMs: number | null;
   /** Types of the events that its active states handle. */
   readonly events: readonly string[];
+  /** Approvals that wait for their answers; left out for none. */
+  readonly approvals?: readonly OpenApproval[];
 }
 
 /** The complete state of an actor that has no calls, child actors or effects in progress. */

@@ -1,4 +1,5 @@
 /** Durable statecharts: any XState machine, with a journal, replay, resume, fork and timers that survive. */
+export { type ApprovalDecision, type ApprovalGiven, approval, type OpenApproval } from '../durable/approval.ts';
 export type { Clock } from '../durable/clock.ts';
 export type { Json, ValueCodec } from '../durable/codec.ts';
 export type { DurableActor, Pending, SendOptions } from '../durable/durable-actor.ts';

@@ -152,6 +152,7 @@ describe('a durable machine', () => {
         { actor: '', event: 'xstate.after.patience.order.waiting', dueAtMs: Date.parse('2026-01-31T00:00:00Z') },
       ],
       events: ['APPROVE', 'REJECT'],
+      approvals: [],
     });
   });
 

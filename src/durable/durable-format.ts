@@ -59,7 +59,7 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJou
 }
 
 /** Returns what the last entry of a journal says that its actor waits for. */
-export function waitingIn(last: Partial<DurableEntry>): ActorSummary['waiting'] {
+function waitingIn(last: Partial<DurableEntry>): ActorSummary['waiting'] {
   return last.type === 'closed' && last.waiting ? { ...last.waiting, summary: last.summary ?? null } : null;
 }
 

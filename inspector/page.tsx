@@ -125,6 +125,7 @@ const MARKS: Readonly<Record<string, string>> = {
   cancelled: '✕',
   damaged: '✕',
   interrupted: '⏸',
+  waiting: '⏸',
 };
 
 const COLORS: Readonly<Record<string, string>> = {

@@ -27,6 +27,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   'actor-end': 'run',
   attachment: 'run',
   resumed: 'run',
+  closed: 'run',
   'run-stopped': 'run',
   'session-recalled': 'run',
   'session-stored': 'run',
@@ -76,7 +77,14 @@ export const groupOf = (type: EntryType): EntryGroup => groups[type] ?? 'run';
 /** The origin of an entry: an external event, the charts, or an annotation. */
 type Origin = 'outside' | 'chart' | 'note';
 
-const NOTES: ReadonlySet<string> = new Set<EntryType>(['retrieval', 'text-delta', 'prompt', 'attachment', 'resumed']);
+const NOTES: ReadonlySet<string> = new Set<EntryType>([
+  'retrieval',
+  'text-delta',
+  'prompt',
+  'attachment',
+  'resumed',
+  'closed',
+]);
 
 export function originOf(type: EntryType): Origin {
   if (isExternalEventType(type)) return 'outside';

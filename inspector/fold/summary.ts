@@ -75,5 +75,6 @@ export function statusReason(run: InspectedRun, log: RunLog, fold: RunFold, coun
   if (run.kind === 'system') return '';
   if (run.status === 'running') return phase === undefined ? 'Starting.' : `${capitalize(where)}.`;
   if (run.status === 'damaged') return `The journal is damaged; it is readable up to entry ${Math.max(0, count - 1)}.`;
+  if (run.status === 'waiting') return `It waits ${where}, outside memory.`;
   return run.status === 'interrupted' ? `Its process ended ${where}, without an answer.` : '';
 }

@@ -95,6 +95,16 @@ export type ExternalEvent = z.infer<typeof externalEventSchema>;
 /** The call that noted something. */
 const callNumber = z.optional(z.int());
 
+/** The process that ran the run has left it. If it only waited: since when, until when, and for which answers. */
+export const closedSchema = z.object({
+  type: z.literal('closed'),
+  closedAt: z.iso.datetime(),
+  waiting: z.optional(
+    z.object({ sinceMs: z.number(), dueAtMs: z.nullable(z.number()), events: z.readonly(z.array(z.string())) }),
+  ),
+  summary: z.optional(z.object({ for: z.string(), questionIds: z.readonly(z.array(z.string())) })),
+});
+
 /** Annotations: entries that do not affect the charts. */
 const annotationSchema = z.discriminatedUnion('type', [
   z.object({
@@ -134,6 +144,7 @@ const annotationSchema = z.discriminatedUnion('type', [
   z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),
+  closedSchema,
 ]);
 export type Annotation = z.infer<typeof annotationSchema>;
 
@@ -230,6 +241,7 @@ export const ANNOTATIONS = typesOf<Annotation['type']>({
   prompt: true,
   attachment: true,
   resumed: true,
+  closed: true,
 });
 
 /** The path of the actor that emitted an event; absent for the chain's, null for one that the chart did not emit. */
@@ -244,8 +256,22 @@ export const journalEntrySchema = entrySchema as unknown as z.ZodMiniType<Journa
 export type JournalEvent = EmittedEvent | RuntimeEvent;
 export type JournalEntry = JournalEvent & { readonly seq: number; readonly atMs: number };
 
-/** How a run ended, or `running` if a process executes it; an `interrupted` run can be resumed. */
-export type RunStatus = 'completed' | 'degraded' | 'cancelled' | 'running' | 'interrupted' | 'damaged';
+/**
+ * How a run ended, or `running` if a process executes it. Others can be resumed: one that is `waiting` has left memory, and the process of one
+ * that is `interrupted` has ended.
+ */
+export type RunStatus = 'completed' | 'degraded' | 'cancelled' | 'running' | 'waiting' | 'interrupted' | 'damaged';
+
+/** What a run outside memory waits for. */
+export interface RunWait {
+  /** `consent`, `direction` or `approval`; `timer` for a delay. */
+  readonly for: string;
+  readonly questionIds: readonly string[];
+  /** ISO 8601. */
+  readonly since: string;
+  /** When it continues without an answer, in ISO 8601; null if it does not while no process runs it. */
+  readonly due: string | null;
+}
 
 /** A run as lists show it. */
 export interface RunSummary {
@@ -256,4 +282,6 @@ export interface RunSummary {
   /** The run and entry that this run was forked from; null otherwise. */
   readonly forkedFrom: { readonly runId: string; readonly seq: number } | null;
   readonly status: RunStatus;
+  /** Null unless its status is `waiting`. */
+  readonly waiting: RunWait | null;
 }

@@ -1,12 +1,14 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelStatus } from '../../machines/contracts/model-status.ts';
 import { lessonsOf } from '../../machines/policies/model-status.ts';
+import type { DueActor } from '../durable/durable-machine.ts';
 import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { type ForkOptions, forkRun } from './journal/fork.ts';
 import type { JournalStore } from './journal/journal-format.ts';
-import { requireResumable, resumeRun } from './journal/resume.ts';
+import { advanceRun, dueRuns, requireResumable, resumeRun } from './journal/resume.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
 import { createChainHost, type Run, startRun } from './runtime/run.ts';
 import { createChainInput, type RunOptions } from './runtime/run-options.ts';
@@ -20,12 +22,21 @@ export interface PostChain {
    */
   run(options: RunOptions): Run;
   /**
-   * Continues a run from `journals` whose process died; a run that has ended is returned with its answer. Rejects with
+   * Continues a run from `journals` that is parked or whose process died; a run that has ended is returned with its answer. Rejects with
    * `invalid_journal` if the run is missing, still running or damaged, or was recorded on another version of the chart.
    * With `maxConcurrentRuns`, it waits in the queue before it opens the journal; so does `fork`.
    * `force` takes over a run whose process may still be alive, for example on another host.
    */
   resume(runId: string, options?: Pick<RunOptions, 'signal'> & OpenJournalOptions): Promise<Run>;
+  /**
+   * Sends an event to a run, which is resumed first unless it is in the memory of this chain. Resolves to the run when the event is
+   * stored and processed. Rejects as `resume` does, and with `invalid_option` for an unknown event.
+   */
+  send(runId: string, event: ChainEvent): Promise<Run>;
+  /** Runs that no process executes, and that were interrupted or have a due delay. For `createWorker`. */
+  due(): Promise<readonly DueActor[]>;
+  /** Continues a run until it has ended, only waits, or the signal aborts. For `createWorker`. */
+  advance(runId: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
   /**
    * Starts a new run that repeats a recorded one (a run id from `journals`, or a list of entries) up to an entry and
    * continues from there with a change. Calls that match the recording get the recorded results; all other calls run live.
@@ -43,10 +54,15 @@ export interface PostChain {
  */
 export function createPostChain(options: PostChainOptions = {}): PostChain {
   const parts = resolveOptions(options);
-  const chain = createChainHost(parts, options.journals, requireResumable);
+  const chain = createChainHost(parts, options.journals, requireResumable, options.parkAfterMs);
   const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
   let lessons: readonly ModelStatus[] | null = null;
   const kept = (): JournalStore => options.journals ?? noJournals();
+  const resume: PostChain['resume'] = (runId, { signal, ...open } = {}) =>
+    startInSlot(slots, signal, async (leave) => {
+      kept();
+      return resumeRun(chain, runId, { ...open, signal, onPark: leave });
+    });
   return {
     run(run) {
       const { input, files } = createChainInput(run, parts);
@@ -58,14 +74,20 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
       started.answer.then(learn, () => {});
       return started;
     },
-    resume: (runId, { signal, ...open } = {}) =>
-      startInSlot(slots, signal, async () => {
-        kept();
-        return resumeRun(chain, runId, { ...open, signal });
-      }),
+    resume,
+    async send(runId, event) {
+      for (;;) {
+        const run = chain.runs.get(runId)?.run ?? (await resume(runId));
+        const isReceived = await chain.runs.get(runId)?.deliver(event);
+        if (isReceived !== false) return run;
+      }
+    },
+    due: async () => dueRuns(chain, kept()),
+    advance: (runId, { signal } = {}) => advanceRun(chain, runId, signal),
     fork: async (run, how) =>
-      startInSlot(slots, how.signal, async () => {
-        return forkRun(chain, typeof run === 'string' ? await entriesOf(kept().read(run)) : run, how);
+      startInSlot(slots, how.signal, async (leave) => {
+        const entries = typeof run === 'string' ? await entriesOf(kept().read(run)) : run;
+        return forkRun(chain, entries, { ...how, onPark: leave });
       }),
   };
 }

@@ -30,8 +30,10 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
   const { dim } = colorsFor(stdout);
   const lines = [...rowsOf(runs, shortRunIds(all), stdout)];
   const interrupted = runs.filter(({ status }) => status === 'interrupted').length;
+  const waiting = runs.filter(({ status }) => status === 'waiting').length;
   if (interrupted > 0)
     lines.push(dim(`${count(interrupted, 'interrupted run')}; continue one with: postchain resume <run>`));
+  if (waiting > 0) lines.push(dim(`${count(waiting, 'waiting run')}; answer in: postchain resume <run>`));
   const more = chosen.length - runs.length;
   if (more > 0) lines.push(dim(`${count(more, 'more run')}; see all with: postchain runs --limit ${chosen.length}`));
   return wrapLines(`${lines.join('\n')}\n`, stdout);
@@ -49,14 +51,15 @@ function rowsOf(
   const indent = idChars + TIME_CHARS + STATUS_CHARS + 3 * GAP;
   const isNarrow = columns - indent < MIN_REQUEST_CHARS;
   const gap = ' '.repeat(GAP);
-  return runs.map(({ runId, startedAt, status, request, forkedFrom }) => {
+  return runs.map(({ runId, startedAt, status, request, forkedFrom, waiting }) => {
     const fork = forkedFrom ? `(fork of ${oneLine(shortId(forkedFrom.runId))} at ${forkedFrom.seq}) ` : '';
-    const text = cutEnd(oneLine(`${fork}${request}`), columns - (isNarrow ? GAP : indent));
+    const wait = waiting ? `(${waiting.for} since ${localTime(waiting.since)}) ` : '';
+    const text = cutEnd(oneLine(`${fork}${wait}${request}`), columns - (isNarrow ? GAP : indent));
     const padded = isNarrow ? status : status.padEnd(STATUS_CHARS);
     const cells = [
       cyan(oneLine(shortId(runId)).padEnd(idChars)),
       dim(localTime(startedAt).padEnd(TIME_CHARS)),
-      status === 'interrupted' ? yellow(padded) : padded,
+      status === 'interrupted' || status === 'waiting' ? yellow(padded) : padded,
     ];
     return `${cells.join(gap)}${isNarrow ? '\n' : ''}${gap}${text}`;
   });

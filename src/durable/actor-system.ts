@@ -25,6 +25,7 @@ import {
   transitionsTaken,
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
+import { approval, type OpenApproval } from './approval.ts';
 import type { Codec, Json } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import type { ActorPath, Candidate, DerivedEvent, ExternalEvent, Keyframe } from './entries.ts';
@@ -192,6 +193,12 @@ export class DurableActorSystem {
 
   get hasBegun(): boolean {
     return this.#hasBegun;
+  }
+
+  /** The approvals that wait for their answers, by path. */
+  get approvals(): ReadonlyMap<ActorPath, OpenApproval> {
+    const open = [...this.#actors].filter(([, { logic, isRunning }]) => isRunning && (logic as unknown) === approval);
+    return new Map(open.map(([path, { ref }]) => [path, ref.getSnapshot() as unknown as OpenApproval]));
   }
 
   /** Starts the root actor: the rest of the first step. */

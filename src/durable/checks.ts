@@ -58,10 +58,11 @@ function* contextProblem(machine: AnyStateMachine, contextCodec: Codec): Generat
 
 /** The options of each function: JavaScript does not check names. */
 const OPTIONS = {
-  createDurableMachine: 'journals versions codecs timeWithoutProcess describeCall describeEnd clock logger',
-  start: 'input seed startedAtMs product notes reuse isPaused onEntry',
-  open: 'input mustExist force isPaused onEntry',
-  fork: 'at isBefore event id input product reuse isPaused onEntry',
+  createDurableMachine:
+    'journals versions codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait clock logger',
+  start: 'input seed startedAtMs product notes reuse isPaused onEntry mayPark',
+  open: 'input mustExist force isPaused onEntry mayPark',
+  fork: 'at isBefore event id input product reuse isPaused onEntry mayPark',
 } as const;
 
 /** Throws `invalid_option` for an unknown option. */
@@ -75,14 +76,16 @@ export function requireKnown(name: keyof typeof OPTIONS, options: unknown): void
 export function requireOptions(machine: unknown, options: object): void {
   if (!isMachine(machine)) throw invalid('machine', 'a state machine of XState 5', machine);
   requireKnown('createDurableMachine', options);
-  const { journals, timeWithoutProcess = 'counts' } = Object(options) as Record<string, unknown>;
+  const { journals, timeWithoutProcess = 'counts', parkAfterMs = 0 } = Object(options) as Record<string, unknown>;
   const expected = 'a journal store of postchain/durable, for example fileJournals("orders")';
   if (typeof (journals as { create?: unknown } | undefined)?.create !== 'function')
     throw invalid('journals', expected, journals);
   const { noun = 'actor' } = storedJournalsOf(journals as JournalStore<unknown, unknown>) ?? {};
   if (noun !== 'actor') throw invalid('journals', expected, `a store for journals of a ${noun}`);
-  if (timeWithoutProcess !== 'counts' && timeWithoutProcess !== 'pauses')
-    throw invalid('timeWithoutProcess', '"counts" or "pauses"', timeWithoutProcess);
+  if (!['counts', 'pauses'].includes(timeWithoutProcess as string) && typeof timeWithoutProcess !== 'function')
+    throw invalid('timeWithoutProcess', '"counts", "pauses" or a function', timeWithoutProcess);
+  if (typeof parkAfterMs !== 'number' || !(parkAfterMs >= 0))
+    throw invalid('parkAfterMs', 'a number of milliseconds, at least 0', parkAfterMs);
 }
 
 const invalid = (what: string, expected: string, received: unknown): PostChainError =>

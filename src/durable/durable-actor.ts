@@ -1,9 +1,18 @@
-import type { ActorRefFrom, AnyStateMachine, EventFromLogic, OutputFrom, SnapshotFrom } from 'xstate';
+import type {
+  ActorRefFrom,
+  AnyMachineSnapshot,
+  AnyStateMachine,
+  EventFromLogic,
+  OutputFrom,
+  SnapshotFrom,
+} from 'xstate';
 import { activeNodes } from '../internal/xstate-internals.ts';
-import type { Activity, DurableActorSystem, Effect } from './actor-system.ts';
+import type { Activity, DurableActorSystem, Effect, Timer } from './actor-system.ts';
+import { type ApprovalGiven, isAnswer, type OpenApproval } from './approval.ts';
 import { type Clock, takeTurnOf } from './clock.ts';
+import { type ClockStart, clockStartFor, clockStartsIn } from './clock-starts.ts';
 import type { Codec, Json } from './codec.ts';
-import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent } from './entries.ts';
+import { type ActorPath, type DurableEntry, type DurableEvent, type ExternalEvent, isExternal } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
@@ -17,6 +26,8 @@ export interface Pending {
   readonly timers: readonly { readonly actor: ActorPath; readonly event: string; readonly dueAtMs: number }[];
   /** Types of the events that its active states handle. */
   readonly events: readonly string[];
+  /** Approvals that wait for the event `approval.given`. */
+  readonly approvals: readonly OpenApproval[];
 }
 
 export interface SendOptions {
@@ -34,9 +45,10 @@ export interface DurableActor<Machine extends AnyStateMachine> {
    * Resolves when the event is stored and processed: to true, or to false if it changed nothing, because its id is known or the actor has
    * ended. Rejects with `invalid_option` for anything but an object with a `type`, with `not_durable` if the event cannot be stored, with
    * `cancelled` if the actor is closed, with `journal_fenced` if another process has taken over the actor, and with `journal_failed` if the
-   * journal cannot be written.
+   * journal cannot be written. An answer
+   * to an `approval` resolves to false if no such question is open.
    */
-  send(event: EventFromLogic<Machine>, options?: SendOptions): Promise<boolean>;
+  send(event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
   readonly pending: Pending;
   /** The journal so far. If the actor continued from a keyframe, only the first entry and those since the keyframe. */
   readonly entries: readonly DurableEntry[];
@@ -48,6 +60,11 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   readonly output: Promise<OutputFrom<Machine>>;
   /** Ends the actor, with the status `stopped`. */
   stop(): Promise<void>;
+  /**
+   * Closes the actor if it only waits for events and delays, so that it leaves memory: any process with the store can continue it.
+   * Resolves to whether it did.
+   */
+  park(): Promise<boolean>;
   /** Releases the actor: its activities are aborted, its effects end, it leaves memory, and any process may open it again. */
   close(): Promise<void>;
 }
@@ -58,8 +75,14 @@ export interface HostOptions {
   readonly clock: Clock;
   /** When the actor's clock stood at 0, in milliseconds since the epoch. */
   readonly clockStartMs: number;
-  /** Whether time counts while no process holds the actor. */
+  /** Whether the actor's clock includes the time while no process holds the actor. */
   readonly doesTimeCount: boolean;
+  /** Whether a delay includes it. */
+  readonly counts: (event: string) => boolean;
+  readonly parkAfterMs: number;
+  /** Whether the actor may leave memory while it only waits. */
+  readonly mayPark?: (() => boolean) | undefined;
+  readonly describeWait: (snapshot: AnyMachineSnapshot) => Json;
   /** Whether this machine and runtime started the actor. If not, its keyframes would not be used. */
   readonly keepsKeyframes: boolean;
   /** Receives the entries from now on. */
@@ -101,6 +124,13 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly #inbox: Item[] = [];
   #openedAtMs: number;
   #offsetMs: number;
+  /** For the timers of earlier processes. */
+  readonly #clockStarts: readonly ClockStart[];
+  readonly #firstOwnTimer: number;
+  /** Since when it waits, in milliseconds since the epoch. */
+  #sinceMs: number;
+  /** Since when it only waits, by its clock; null if it does not. */
+  #idleSinceMs: number | null = null;
   readonly #settleOutput: SettleOutput<Machine>;
   readonly #reportClosed: () => void;
   /** Entries that are not stored yet. */
@@ -118,7 +148,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #runningEffects = 0;
   readonly #whenEffectsEnd: (() => void)[] = [];
   #closesWhenIdle = false;
-  #isKept = false;
+  isKept = false;
   /** The timers below this number may fire. Those that start later wait for a turn of the event loop, as with `setTimeout`. */
   #firstUnarmed = 0;
   #whenDrained: (() => void)[] = [];
@@ -141,6 +171,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
     this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.clockStartMs : this.#atMs;
+    this.#clockStarts = clockStartsIn(entries, options.clockStartMs);
+    this.#firstOwnTimer = this.#system.timerCount;
+    this.#sinceMs = sinceIn(entries) ?? Math.floor(this.#openedAtMs);
     let settle: SettleOutput<Machine> | undefined;
     this.output = new Promise((resolve, reject) => {
       settle = { resolve, reject };
@@ -222,19 +255,33 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
         source,
         sinceMs: atEpoch(startedAtMs),
       })),
-      timers: [...this.#system.timers.values()].map(({ path, event, dueMs }) => ({
-        actor: path,
-        event,
-        dueAtMs: atEpoch(dueMs),
+      timers: [...this.#system.timers.values()].map((timer) => ({
+        actor: timer.path,
+        event: timer.event,
+        dueAtMs: atEpoch(this.#dueMsOf(timer)),
       })),
       events: [...new Set(events)],
+      approvals: [...this.#system.approvals.values()].map(({ id, digest, question, askedAtMs }) => ({
+        id,
+        digest,
+        question,
+        askedAtMs,
+      })),
     };
   }
 
-  async send(event: EventFromLogic<Machine>, { id }: SendOptions = {}): Promise<boolean> {
+  async send(event: EventFromLogic<Machine> | ApprovalGiven, { id }: SendOptions = {}): Promise<boolean> {
     requireEvent(event, this.id);
+    const actor = this.#receiverOf(event);
+    if (actor === null) return false;
     const stored = this.#options.codec.encode(event, `event for ${this.id}`);
-    return this.#offer({ type: 'delivery', actor: '', event: stored, ...(id !== undefined && { id }) });
+    return this.#offer({ type: 'delivery', actor, event: stored, ...(id !== undefined && { id }) });
+  }
+
+  /** Returns the path of the actor that an event is for: the root, or the approval that it answers. Null if it answers none. */
+  #receiverOf(event: { readonly type: string }): ActorPath | null {
+    if (event.type !== 'approval.given' || this.pending.events.includes(event.type)) return '';
+    return [...this.#system.approvals].find(([, open]) => isAnswer(event, open))?.[0] ?? null;
   }
 
   async stop(): Promise<void> {
@@ -243,13 +290,13 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   async close(): Promise<void> {
     if (this.#isClosed) return this.closed;
+    const last = this.#closedEvent();
     this.#isClosed = true;
     this.#options.clock.clearTimeout(this.#timer);
-    this.#addClosed();
     this.#system.close();
     for (const { resolve, reject } of this.#inbox.splice(0)) {
-      if (this.#failure === null) resolve(false);
-      else reject(this.#failure);
+      if (this.#failure === null && this.#hasEnded) resolve(false);
+      else reject(this.#failure ?? closed(this.id));
     }
     // If the last step could not be stored, it did not happen. A settled output does not change.
     if (!this.#hasEnded || this.#failure !== null) this.#settleOutput.reject(this.#failure ?? closed(this.id));
@@ -259,22 +306,56 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       await new Promise<void>((resolve) => this.#whenEffectsEnd.push(resolve));
       await this.#write();
     }
-    await (this.#writing === null ? this.#writer.close() : this.#writing.then(() => this.#writer.close()));
+    if (last !== null && this.#failure === null) {
+      this.#atMs = this.#nowMs;
+      this.#append(last);
+    }
+    const written = this.#write();
+    await (written === undefined ? this.#writer.close() : written.then(() => this.#writer.close()));
     this.#reportClosed();
   }
 
-  /** Stores the time of closing, from which delays continue. After a kill, they continue from the last entry. */
-  #addClosed(): void {
-    if (this.#options.doesTimeCount || this.#failure !== null || !this.#isBegun || this.#hasEnded) return;
-    if (this.#system.timers.size === 0) return;
-    this.#atMs = this.#nowMs;
-    this.#append({ type: 'closed' });
-    void this.#write();
+  async park(): Promise<boolean> {
+    // With a store that takes time, a step may be in progress.
+    while (this.#isBusy && this.#isBegun && !this.#isClosed)
+      await new Promise<void>((resolve) => this.#whenDrained.push(resolve));
+    if (!this.#isClosed && !this.#mayPark) return false;
+    await this.close();
+    return this.#failure === null && !this.#hasEnded;
+  }
+
+  /** What the last entry says: when the actor was closed, from where delays continue, and what it waits for. After a kill, they continue from the last entry. */
+  #closedEvent(): DurableEvent | null {
+    if (this.#failure !== null || !this.#isBegun || this.#hasEnded) return null;
+    const { clock, counts, describeWait } = this.#options;
+    const event = { type: 'closed', closedAt: new Date(clock.now()).toISOString() } as const;
+    if (!this.#isWaiting) return event;
+    const { timers, events, approvals } = this.pending;
+    const due = timers.filter((timer) => counts(timer.event)).map(({ dueAtMs }) => dueAtMs);
+    const dueAtMs = due.length === 0 ? null : Math.min(...due);
+    const summary = describeWait(this.#system.root.getSnapshot());
+    const waiting = { sinceMs: this.#sinceMs, dueAtMs, events, ...(approvals.length > 0 && { approvals }) };
+    return { ...event, waiting, ...(summary !== null && { summary }) };
+  }
+
+  /** Whether it waits for events and delays, and for nothing else. */
+  get #isWaiting(): boolean {
+    const { activities, openEffects } = this.#system;
+    const isAtRest = this.#inbox.length === 0 && activities.size === 0 && openEffects.size === 0;
+    return !this.#isBusy && isAtRest && !this.#hasEnded && this.#runningEffects === 0 && this.#nextDueMs > this.#nowMs;
+  }
+
+  get #mayPark(): boolean {
+    return this.#isWaiting && this.#options.mayPark?.() !== false;
+  }
+
+  get failure(): PostChainError | null {
+    return this.#failure;
   }
 
   /** Closes the actor as soon as it only waits for events and delays. */
   async closeWhenIdle(): Promise<void> {
-    if (this.#isClosed || this.#isKept) return;
+    if (this.#isClosed || this.isKept) return;
     this.#closesWhenIdle = true;
     return new Promise((resolve) => {
       this.#whenDrained.push(resolve);
@@ -284,7 +365,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   /** Returns false if the actor has been closed before its end: it has to be opened again. */
   keepOpen(): boolean {
-    this.#isKept = true;
+    this.isKept = true;
     this.#closesWhenIdle = false;
     return !this.#isClosed || (this.#failure === null && this.#hasEnded);
   }
@@ -343,10 +424,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       return;
     }
     if (this.#untilKeyframe <= 0 && this.#system.isAtRest) this.#addKeyframe();
-    this.#setTimer();
-    const isDue = this.#nextDueMs <= this.#nowMs;
-    const isIdle = !isDue && this.#system.activities.size === 0 && this.#runningEffects === 0;
-    if (this.#closesWhenIdle && isIdle) void this.close();
+    if (this.#closesWhenIdle && this.#mayPark) void this.close();
+    else this.#setTimer();
     for (const resolve of this.#whenDrained.splice(0)) resolve();
   }
 
@@ -376,7 +455,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   /** Timers that were due before an event come first, even if the event loop is late. */
   #nextItem(): Item | undefined {
     let first: { readonly number: number; readonly dueMs: number } | null = null;
-    for (const timer of this.#system.timers.values()) if (first === null || timer.dueMs < first.dueMs) first = timer;
+    for (const timer of this.#system.timers.values()) {
+      const dueMs = this.#dueMsOf(timer);
+      if (first === null || dueMs < first.dueMs) first = { number: timer.number, dueMs };
+    }
     const [next] = this.#inbox;
     const nowMs = this.#nowMs;
     if (first === null || first.dueMs > nowMs) return this.#inbox.shift();
@@ -386,6 +468,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   #process({ event, resolve, reject }: Item): void | Promise<void> {
+    this.#idleSinceMs = null;
     if (event.type === 'note') {
       this.#append(event);
       return;
@@ -400,6 +483,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     if (isRepeated || !this.#system.accepts(event)) return resolve(false);
     if (event.type === 'delivery' && event.id !== undefined) this.#sentIds.add(event.id);
     this.#atMs = this.#nowMs;
+    this.#sinceMs = Math.floor(this.#options.clock.now());
     this.#system.apply(event, this.#atMs);
     const { effects } = this.#system;
     const afterWrite = (): void => {
@@ -492,29 +576,48 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     if (this.#runningEffects === 0) void this.close();
   }
 
-  /** Waits for the timer that is due next, or for as long as `setTimeout` supports. */
+  /** Waits until the next timer is due or the actor parks, or for as long as `setTimeout` supports. */
   #setTimer(): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
-    const dueMs = this.#nextDueMs;
+    this.#idleSinceMs = this.#mayPark ? (this.#idleSinceMs ?? this.#nowMs) : null;
+    const dueMs = Math.min(this.#nextDueMs, this.#parkMs);
     if (!Number.isFinite(dueMs)) return;
     const waitMs = Math.min(MAX_WAIT_MS, Math.max(0, dueMs - this.#nowMs));
     this.#timer = clock.setTimeout(() => {
       this.#firstUnarmed = this.#system.timerCount;
       this.#drain();
+      if (this.#parkMs <= this.#nowMs) void this.park();
     }, waitMs);
+  }
+
+  get #parkMs(): number {
+    return this.#idleSinceMs === null ? Number.POSITIVE_INFINITY : this.#idleSinceMs + this.#options.parkAfterMs;
   }
 
   get #nextDueMs(): number {
     let dueMs = Number.POSITIVE_INFINITY;
-    for (const timer of this.#system.timers.values()) dueMs = Math.min(dueMs, timer.dueMs);
+    for (const timer of this.#system.timers.values()) dueMs = Math.min(dueMs, this.#dueMsOf(timer));
     return dueMs;
+  }
+
+  /** When a timer is due by the actor's clock. The clock may leave out time without a process that counts for the timer. */
+  #dueMsOf({ number, event, dueMs }: Timer): number {
+    const { doesTimeCount, counts } = this.#options;
+    if (doesTimeCount || number >= this.#firstOwnTimer || !counts(event)) return dueMs;
+    return dueMs + clockStartFor(this.#clockStarts, number) - (this.#openedAtMs - this.#offsetMs);
   }
 }
 
 /** How many entries take as much room as a keyframe. */
 const entriesFor = (keyframe: DurableEvent | null | undefined): number =>
   keyframe?.type === 'keyframe' ? JSON.stringify(keyframe.state).length / ENTRY_CHARS : 0;
+
+/** Returns since when an actor waits that nothing has entered after it was closed. */
+function sinceIn(entries: readonly DurableEntry[]): number | null {
+  const last = entries.findLast((entry) => entry.type === 'closed' || isExternal(entry));
+  return last?.type === 'closed' ? (last.waiting?.sinceMs ?? null) : null;
+}
 
 /** XState would end the actor with an error. */
 function requireEvent(event: unknown, id: string): void {

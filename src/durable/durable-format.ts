@@ -1,4 +1,5 @@
-import { type DurableEntry, isExternal, JOURNAL_FORMAT } from './entries.ts';
+import type { Json } from './codec.ts';
+import { type DurableEntry, isExternal, JOURNAL_FORMAT, type Waiting } from './entries.ts';
 import { type JournalFormat, type ListedJournal, newestFirst } from './journals/journal-store.ts';
 
 /** An actor in a list. */
@@ -13,6 +14,8 @@ export interface ActorSummary {
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
   /** The number of the last entry. */
   readonly lastSeq: number;
+  /** What it waits for, and what `describeWait` says of it; null if a process holds it or was killed, or if calls are in progress. */
+  readonly waiting: (Waiting & { readonly summary: Json }) | null;
 }
 
 /** How stores keep the entries of durable actors. */
@@ -36,6 +39,7 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
   endStatuses: ['done', 'error', 'stopped'],
   isCheckpoint: ({ type }) => type === 'start' || type === 'end',
   isEnd: (entry) => endedAs(entry) !== undefined,
+  isReadAlone: ({ type }) => type === 'closed',
   isKeyframe: ({ type }) => type === 'keyframe',
 };
 
@@ -49,11 +53,16 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJou
   const start = Object(first) as Partial<DurableEntry>;
   const end = Object(last) as Partial<DurableEntry>;
   if (isDamaged || start.type !== 'start')
-    return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq };
+    return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq, waiting: null };
   const { machine = null, startedAt = '', forkedFrom = null } = start;
   const status = endedAs(end) ?? (isWritten ? 'running' : 'waiting');
   const origin = forkedFrom && { actorId: forkedFrom.actorId, seq: forkedFrom.seq };
-  return { id, machine, startedAt, status, forkedFrom: origin, lastSeq };
+  return { id, machine, startedAt, status, forkedFrom: origin, lastSeq, waiting: isWritten ? null : waitingIn(end) };
+}
+
+/** Returns what the last entry of a journal says that its actor waits for. */
+function waitingIn(last: Partial<DurableEntry>): ActorSummary['waiting'] {
+  return last.type === 'closed' && last.waiting ? { ...last.waiting, summary: last.summary ?? null } : null;
 }
 
 /** Returns where the step that contains an entry starts; never before the end of the first step. */

@@ -1,10 +1,13 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
+import { onAbort } from '../internal/async.ts';
+import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
+import { clockStartFor, clockStartsIn } from './clock-starts.ts';
 import { type Codec, createCodec, createContextCodec, type Json, type ValueCodec } from './codec.ts';
-import { ActorHost, type DurableActor, type HostOptions } from './durable-actor.ts';
+import { ActorHost, type DurableActor, type HostOptions, type SendOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
-import type { DurableEntry, DurableEvent, StartEntry } from './entries.ts';
+import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
 import type { JournalStore, JournalWriter, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
@@ -31,14 +34,21 @@ export interface DurableMachineOptions {
   readonly versions?: Readonly<Record<string, AnyStateMachine>>;
   /** How values of your classes are stored. JSON, Date, Map, Set, Error and BigInt need none. */
   readonly codecs?: readonly ValueCodec[];
-  /** Whether the time in which no process holds the actor counts toward delays: `counts` (default) or `pauses`. */
-  readonly timeWithoutProcess?: 'counts' | 'pauses';
+  /**
+   * Whether the time in which no process holds the actor counts toward delays: `counts` (default) or `pauses`. A function decides by the
+   * type of the delay's event, for example `xstate.after.patience.order.waiting`; for the machine's `Date`, time then pauses.
+   */
+  readonly timeWithoutProcess?: 'counts' | 'pauses' | ((event: string) => 'counts' | 'pauses');
+  /** Parks actors that have only waited for this long, in milliseconds; by default never. */
+  readonly parkAfterMs?: number;
   /** The time source; by default the system clock. */
   readonly clock?: Clock;
   /** What a call is about: JSON that its entry contains, for readers of the journal. Null for nothing. */
   readonly describeCall?: (source: string, input: unknown) => Json;
   /** A summary of how an actor ended, from its last snapshot: JSON that its last entry contains. Null for nothing. Must not throw. */
   readonly describeEnd?: (snapshot: AnyMachineSnapshot) => Json;
+  /** What an actor that is closed waits for: JSON that lists show. Null for nothing. Must not throw. */
+  readonly describeWait?: (snapshot: AnyMachineSnapshot) => Json;
   /** Receives what the action `log` prints; by default the console. */
   readonly logger?: (...args: unknown[]) => void;
 }
@@ -49,6 +59,15 @@ export interface RunActorOptions {
   readonly isPaused?: boolean;
   /** Receives the entries that follow, as they are made: they may not be stored yet. Must not throw. */
   readonly onEntry?: (entry: DurableEntry) => void;
+  /** Whether it may leave memory while it only waits; by default always. */
+  readonly mayPark?: () => boolean;
+}
+
+export interface AdvanceOptions extends RunActorOptions {
+  /** Closes the actor, whatever it does. */
+  readonly signal?: AbortSignal | undefined;
+  /** Receives the actor before it continues. */
+  readonly onOpen?: (actor: DurableActor<never>) => void;
 }
 
 export interface StartActorOptions<Machine extends AnyStateMachine> extends RunActorOptions {
@@ -99,6 +118,13 @@ export interface ActorReplay<Machine extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<Machine>;
 }
 
+/** An actor that a process should continue. */
+export interface DueActor {
+  readonly id: string;
+  /** How many processes in a row have continued it and died before anything happened. */
+  readonly crashes: number;
+}
+
 /** A machine whose actors outlive processes. */
 export interface DurableMachine<Machine extends AnyStateMachine> {
   /**
@@ -117,6 +143,18 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * are only waiting again. Resolves to their ids when their due timers have fired.
    */
   wake(): Promise<readonly string[]>;
+  /**
+   * Sends an event to an actor, as its own `send` does. If no process holds the actor, opens it, and closes it once it only waits again.
+   * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
+   */
+  send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
+  /** Actors that no process holds and that have a due timer, or an activity or effect that did not finish. */
+  due(): Promise<readonly DueActor[]>;
+  /**
+   * Continues an actor until it only waits, has ended, or the signal aborts, and closes it. Rejects with the errors of `open`, and with
+   * `journal_failed` or `journal_fenced`.
+   */
+  advance(id: string, options?: AdvanceOptions): Promise<void>;
   /** Evaluates a journal again, without calls or effects. */
   replay(id: string): Promise<ActorReplay<Machine>>;
   /**
@@ -148,6 +186,13 @@ export function createDurableMachine<Machine extends AnyStateMachine>(
   return new MachineHost(machine, options);
 }
 
+interface DueTime {
+  readonly lastSeq: number;
+  /** 0 for at once, infinity if it only waits for events. */
+  readonly dueAtMs: number;
+  readonly crashes: number;
+}
+
 interface ReplayedActor {
   readonly replayed: ReplayedSystem;
   readonly start: StartEntry;
@@ -161,7 +206,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   readonly #contextCodec: Codec;
   readonly #open = new Map<string, Promise<ActorHost<Machine>>>();
   /** When waiting actors are due, by id. Valid until the journal grows. */
-  readonly #dueTimes = new Map<string, { readonly lastSeq: number; readonly dueAtMs: number }>();
+  readonly #dueTimes = new Map<string, DueTime>();
 
   #waking: Promise<readonly string[]> | null = null;
 
@@ -205,16 +250,55 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async #wake(): Promise<readonly string[]> {
     const woken: string[] = [];
-    for (const { id, status, lastSeq } of await this.list()) {
-      if (status !== 'waiting' || this.#open.has(id)) continue;
-      const dueAtMs = await this.#dueAtMs(id, lastSeq).catch(ifUnavailable);
-      if (dueAtMs === null || dueAtMs > this.#clock.now() || this.#open.has(id)) continue;
-      const actor = await this.#once(id, () => this.#startOrResume(id, {})).catch(ifUnavailable);
+    for (const { id } of await this.due()) {
+      if (this.#open.has(id)) continue;
+      const actor = await this.#resumed(id).catch(ifUnavailable);
       if (actor === null) continue;
       woken.push(id);
       await actor.closeWhenIdle();
     }
     return woken;
+  }
+
+  async due(): Promise<readonly DueActor[]> {
+    const due: DueActor[] = [];
+    for (const { id, status, lastSeq, waiting } of await this.list()) {
+      if (status !== 'waiting' || this.#open.has(id)) continue;
+      const known = waiting && { dueAtMs: waiting.dueAtMs ?? Number.POSITIVE_INFINITY, crashes: 0 };
+      const time = known ?? (await this.#dueTime(id, lastSeq).catch(ifUnavailable));
+      if (time !== null && time.dueAtMs <= this.#clock.now()) due.push({ id, crashes: time.crashes });
+    }
+    return due;
+  }
+
+  async advance(id: string, { signal, onOpen, ...options }: AdvanceOptions = {}): Promise<void> {
+    const actor = await this.#resumed(id, options);
+    onOpen?.(actor as unknown as DurableActor<never>);
+    const close = (): void => void actor.close();
+    if (signal?.aborted) close();
+    const forget = signal && onAbort(signal, close);
+    await actor.closeWhenIdle();
+    if (!actor.isKept) await actor.closed;
+    forget?.();
+    if (actor.failure !== null) throw actor.failure;
+  }
+
+  async send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options: SendOptions = {}): Promise<boolean> {
+    const wasOpen = this.#open.has(id);
+    const actor = await this.#resumed(id);
+    const sent = actor.send(event, options);
+    // After the event: an actor that only waits is closed at once.
+    const closing = wasOpen ? undefined : actor.closeWhenIdle();
+    try {
+      return await sent;
+    } catch (error) {
+      // It was closed before it received the event.
+      if (!PostChainError.isInstance(error) || error.code !== 'cancelled') throw error;
+    } finally {
+      await closing;
+      if (actor.isClosed) await actor.closed;
+    }
+    return this.send(id, event, options);
   }
 
   async replay(id: string): Promise<ActorReplay<Machine>> {
@@ -306,11 +390,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return opened;
   }
 
+  #resumed(id: string, options: RunActorOptions = {}): Promise<ActorHost<Machine>> {
+    return this.#once(id, () => this.#startOrResume(id, { ...options, mustExist: true }));
+  }
+
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
     const { journals } = this.#options;
     const created = options.mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
     if (created === null) {
-      const { entries, writer } = await journals.open(id, { ...options, fromKeyframe: true });
+      const { entries, writer } = await journals.open(id, { ...options, ...this.#readOptions });
       return this.#resume(id, entries, writer, options);
     }
     const { host, stored } = this.#start(id, created, options);
@@ -339,7 +427,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   #start(
     id: string,
     writer: JournalWriter<DurableEntry>,
-    { notes = [], isPaused = false, onEntry, reuse, input, ...about }: StartActorOptions<Machine>,
+    { notes = [], isPaused = false, onEntry, mayPark, reuse, input, ...about }: StartActorOptions<Machine>,
   ): { readonly host: ActorHost<Machine>; readonly stored: void | Promise<void> } {
     try {
       const start = startEntry(this.#machine, {
@@ -362,7 +450,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       else system.begin();
       const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
       if (status === 'error') throw error;
-      const options = { ...this.#hostOptions(id, start), onEntry, reuse: reuse && reusedCalls(reuse) };
+      const options = { ...this.#hostOptions(id, start), onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
       const host = new ActorHost<Machine>({ system, owner, sentIds: new Set() }, [], writer, options);
       const stored = host.store(events);
       if (!isPaused) host.begin(system.effects);
@@ -461,9 +549,26 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       codec: this.#codec,
       clock: this.#clock,
       clockStartMs: clockStartOf(start),
-      doesTimeCount: this.#options.timeWithoutProcess !== 'pauses',
-      keepsKeyframes: isSameBuild(start, this.#machineOf(start)),
+      doesTimeCount: this.#timeWithoutProcess === 'counts',
+      counts: this.#counts,
+      parkAfterMs: this.#options.parkAfterMs ?? Number.POSITIVE_INFINITY,
+      describeWait: this.#options.describeWait ?? (() => null),
+      keepsKeyframes: this.#readOptions.fromKeyframe && isSameBuild(start, this.#machineOf(start)),
     };
+  }
+
+  get #timeWithoutProcess() {
+    return this.#options.timeWithoutProcess ?? 'counts';
+  }
+
+  readonly #counts = (event: string): boolean => {
+    const rule = this.#timeWithoutProcess;
+    return (typeof rule === 'string' ? rule : rule(event)) === 'counts';
+  };
+
+  /** If only some delays count, every pause of a delay must be known. */
+  get #readOptions() {
+    return { fromKeyframe: typeof this.#timeWithoutProcess === 'string' };
   }
 
   async #read(id: string): Promise<readonly DurableEntry[]> {
@@ -471,21 +576,27 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return actor === undefined || isPartial(actor.entries) ? entriesOf(this.#options.journals.read(id)) : actor.entries;
   }
 
-  /** Returns when a waiting actor is due: 0 for at once, infinity if it only waits for events. */
-  async #dueAtMs(id: string, lastSeq: number): Promise<number> {
+  /** For an actor that was killed, or closed while something was in progress. */
+  async #dueTime(id: string, lastSeq: number): Promise<DueTime> {
     const known = this.#dueTimes.get(id);
-    if (known?.lastSeq === lastSeq) return known.dueAtMs;
-    const entries = await entriesOf(this.#options.journals.read(id, { fromKeyframe: true }));
+    if (known?.lastSeq === lastSeq) return known;
+    const entries = await entriesOf(this.#options.journals.read(id, this.#readOptions));
     const { replayed, start } = await this.#latest(id, entries);
     const { system, divergence } = replayed;
     const isUnfinished = system.activities.size > 0 || system.openEffects.size > 0;
-    const sinceStartMs = Math.min(...[...system.timers.values()].map(({ dueMs }) => dueMs));
-    const pausedMs = this.#options.timeWithoutProcess === 'pauses' ? Number.POSITIVE_INFINITY : 0;
-    const nextMs = isUnfinished ? 0 : clockStartOf(start) + sinceStartMs + pausedMs;
-    const dueAtMs = divergence === null ? nextMs : Number.POSITIVE_INFINITY;
+    const starts = this.#timeWithoutProcess === 'counts' ? [] : clockStartsIn(entries, clockStartOf(start));
+    const due = [...system.timers.values()]
+      .filter(({ event }) => this.#counts(event))
+      .map(({ number, dueMs }) => dueMs + (starts.length > 0 ? clockStartFor(starts, number) : clockStartOf(start)));
+    const nextMs = isUnfinished ? 0 : Math.min(...due);
     system.close();
-    this.#dueTimes.set(id, { lastSeq, dueAtMs });
-    return dueAtMs;
+    const time = {
+      lastSeq,
+      dueAtMs: divergence === null ? nextMs : Number.POSITIVE_INFINITY,
+      crashes: crashesIn(entries),
+    };
+    this.#dueTimes.set(id, time);
+    return time;
   }
 }
 

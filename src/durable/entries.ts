@@ -1,3 +1,4 @@
+import type { OpenApproval } from './approval.ts';
 import type { Json } from './codec.ts';
 
 /** The version of the journal's format. */
@@ -127,10 +128,28 @@ export type Annotation =
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
   /** Another process opened the actor here. */
   | { readonly type: 'resumed'; readonly resumedAt: string }
-  /** The actor was closed here, with its delays paused. */
-  | { readonly type: 'closed' }
+  /** The actor was closed here. */
+  | {
+      readonly type: 'closed';
+      readonly closedAt: string;
+      /** Left out if something was in progress. */
+      readonly waiting?: Waiting;
+      /** What the option `describeWait` says; left out for null. */
+      readonly summary?: Json;
+    }
   /** The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. */
   | { readonly type: 'keyframe'; readonly state: Keyframe };
+
+/** What a closed actor waits for. Times are in milliseconds since the epoch. */
+export interface Waiting {
+  readonly sinceMs: number;
+  /** When its next delay ends; null for none, or if its delays pause while no process holds it. */
+  readonly dueAtMs: number | null;
+  /** Types of the events that its active states handle. */
+  readonly events: readonly string[];
+  /** Approvals that wait for their answers; left out for none. */
+  readonly approvals?: readonly OpenApproval[];
+}
 
 /** The complete state of an actor that has no calls, child actors or effects in progress. */
 export interface Keyframe {
@@ -183,3 +202,9 @@ export const isExternal = <Entry extends { readonly type: string }>(
 export const isAnnotation = <Entry extends { readonly type: string }>(
   entry: Entry,
 ): entry is Extract<Entry, Annotation> => ANNOTATIONS.has(entry.type);
+
+/** Returns how many processes have continued an actor since something last happened to it or it was closed. */
+export function crashesIn(entries: readonly DurableEntry[]): number {
+  const last = entries.findLastIndex((entry) => entry.type === 'closed' || isExternal(entry));
+  return entries.slice(last + 1).filter(({ type }) => type === 'resumed').length;
+}

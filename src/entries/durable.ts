@@ -1,4 +1,6 @@
 /** Durable statecharts: any XState machine, with a journal, replay, resume, fork and timers that survive. */
+
+export { type ApprovalDecision, type ApprovalGiven, approval, type OpenApproval } from '../durable/approval.ts';
 export { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
 export type { Clock } from '../durable/clock.ts';
 export type { Json, ValueCodec } from '../durable/codec.ts';
@@ -6,7 +8,9 @@ export type { DurableActor, Pending, SendOptions } from '../durable/durable-acto
 export type { ActorSummary } from '../durable/durable-format.ts';
 export {
   type ActorReplay,
+  type AdvanceOptions,
   createDurableMachine,
+  type DueActor,
   type DurableMachine,
   type DurableMachineOptions,
   type ForkActorOptions,
@@ -14,7 +18,7 @@ export {
   type RunActorOptions,
   type StartActorOptions,
 } from '../durable/durable-machine.ts';
-export type { Candidate, DurableEntry } from '../durable/entries.ts';
+export type { Candidate, DurableEntry, Waiting } from '../durable/entries.ts';
 export { type DurableErrorCode, PostChainError } from '../durable/error.ts';
 export { defineGuard, type GuardResult } from '../durable/guards.ts';
 export { addNote, idempotencyKey, wasInterrupted } from '../durable/hosted-call.ts';
@@ -30,3 +34,4 @@ export {
   postgresJournals,
   sqliteJournals,
 } from '../durable/stores.ts';
+export { createWorker, type Worker, type WorkerEvent, type WorkerHost, type WorkerOptions } from '../durable/worker.ts';

@@ -180,7 +180,15 @@ interface RecordedRun extends RunSource {
   count(): Promise<void>;
 }
 
-const NO_SUMMARY: Omit<RunSummary, 'runId'> = { request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
+const NO_SUMMARY: Omit<RunSummary, 'runId'> = {
+  request: '',
+  startedAt: '',
+  forkedFrom: null,
+  status: 'damaged',
+  waiting: null,
+};
+
+const isResumable = (status: RunSummary['status']): boolean => status === 'interrupted' || status === 'waiting';
 
 const modelsSchema = z.object({
   modelId: z.string(),
@@ -219,7 +227,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
 
   const status = (): RunSummary['status'] => {
     if (damage !== null) return 'damaged';
-    return idle.status === 'interrupted' && isWritten ? 'running' : idle.status;
+    return isResumable(idle.status) && isWritten ? 'running' : idle.status;
   };
 
   /** Reads the journal as it grows, piece by piece: it may not fit in memory. */
@@ -298,7 +306,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       status: status(),
       live: false,
       fidelity,
-      summary: fold?.figures(status() === 'interrupted') ?? null,
+      summary: fold?.figures(isResumable(status())) ?? null,
       ...(integrity !== null && { integrity }),
       ...(damage !== null && { problem: damage }),
     }),

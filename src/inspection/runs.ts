@@ -186,7 +186,8 @@ function liveRun(run: Run, changed: () => void): LiveRun {
     } catch (error) {
       problem = problemOf(error);
     }
-    if (status === 'running') status = 'interrupted';
+    const last = run.journal.at(-1);
+    if (status === 'running') status = last?.type === 'closed' && last.waiting ? 'waiting' : 'interrupted';
     isLive = false;
     states.end();
     log.end(problem);
@@ -203,7 +204,8 @@ function liveRun(run: Run, changed: () => void): LiveRun {
         }
       : { title: '', startedAt: '', fidelity: [] };
 
-  const figures = (): InspectedRun['summary'] => fold?.figures(status === 'interrupted') ?? null;
+  const figures = (): InspectedRun['summary'] =>
+    fold?.figures(status === 'interrupted' || status === 'waiting') ?? null;
 
   return {
     run,

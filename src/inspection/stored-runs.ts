@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunWait } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { repeat, type StoredJournals, storedJournalsOf } from '../durable/journals/line-store.ts';
 
@@ -8,6 +8,12 @@ const POLL_MS = 1_000;
 /** A store that is not PostChain's own is polled, and its runs are read from the start each time. */
 export function storedRunsOf(store: JournalStore): StoredJournals<JournalEntry> {
   return storedJournalsOf(store) ?? foreignRuns(store);
+}
+
+/** Returns the last entry of a run that waits. */
+function closedEntry({ since: closedAt, due, ...summary }: RunWait) {
+  const dueAtMs = due === null ? null : Date.parse(due);
+  return { type: 'closed', closedAt, waiting: { sinceMs: Date.parse(closedAt), dueAtMs, events: [] }, summary };
 }
 
 function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
@@ -29,12 +35,13 @@ function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
       };
     },
     async *scan({ ids } = {}) {
-      for (const { runId, request, startedAt, forkedFrom, status } of await store.list()) {
+      for (const { runId, request, startedAt, forkedFrom, status, waiting } of await store.list()) {
         if (ids !== undefined && !ids.includes(runId)) continue;
         const isOpen = status === 'running' || status === 'interrupted';
         const forked = forkedFrom && { ...forkedFrom, forkedAt: startedAt };
         const first = { type: 'run-start', request, startedAt, forkedFrom: forked };
-        const last = isOpen || status === 'damaged' ? [] : [{ type: 'run-end', status }];
+        const last =
+          isOpen || status === 'damaged' ? [] : [waiting ? closedEntry(waiting) : { type: 'run-end', status }];
         // Only reading the run could tell whether it has grown.
         const version = status === 'running' ? `${status} ${performance.now()}` : status;
         const isDamaged = status === 'damaged';

@@ -158,7 +158,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
       <div class="act">
         {isRecorded ? (
           <>
-            {run.status !== 'interrupted' && run.status !== 'running' && <p>{obstacle}</p>}
+            {!['interrupted', 'waiting', 'running'].includes(run.status) && <p>{obstacle}</p>}
             <RecordedRun key={run.runId} inspector={inspector} view={view} />
           </>
         ) : (

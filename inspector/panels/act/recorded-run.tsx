@@ -78,9 +78,9 @@ export function RecordedRun({ inspector, view }: PanelProps) {
       {run.status === 'running' && (
         <p>Another process is executing this run. To send it events, open that process’s inspector.</p>
       )}
-      {run.status === 'interrupted' && (
+      {(run.status === 'interrupted' || run.status === 'waiting') && (
         <section aria-label="Resume">
-          <h2>This run was interrupted</h2>
+          <h2>{run.status === 'waiting' ? 'This run waits' : 'This run was interrupted'}</h2>
           <p>It continues where it stopped and does not repeat finished calls.</p>
           <button type="button" class="primary" disabled={isBusy} onClick={() => void act({ type: 'resume' })}>
             Resume

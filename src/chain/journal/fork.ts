@@ -53,7 +53,7 @@ export type ForkChanges = Readonly<Record<string, unknown>>;
 export async function forkRun(
   chain: ChainHost,
   entries: readonly JournalEntry[],
-  { at, set = {}, turns, host, signal }: ForkOptions,
+  { at, set = {}, turns, host, signal, onPark }: ForkOptions & { readonly onPark: () => void },
 ): Promise<Run> {
   const { parts } = chain;
   const start = runStartOf(entries);
@@ -93,6 +93,7 @@ export async function forkRun(
     product: product as unknown as Json,
     isPaused: true,
     onEntry: feed.take,
+    mayPark: () => chain.writers.isComplete(runId),
     reuse: {
       keyOf: (call, events) =>
         (call.activity === edited?.call && events !== null) || asksAnew(call) ? null : keyOf(call, events),
@@ -100,7 +101,7 @@ export async function forkRun(
     },
   });
   const edit = edited !== null && turns !== undefined ? editOnce(edited.request, turns) : undefined;
-  const { run, begin, abortOn } = attachRun(chain, actor, feed, { editRequest: edit, prompts: writer });
+  const { run, begin, abortOn } = attachRun(chain, actor, feed, { editRequest: edit, prompts: writer, onPark });
   for (const event of changes.events) run.send(answering(run.actor.getSnapshot().context, event));
   begin();
   abortOn(signal);

@@ -1,11 +1,13 @@
 import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import {
+  closedSchema,
   type JournalEntry,
   journalEntrySchema,
   type RunStart,
   type RunStatus,
   type RunSummary,
+  type RunWait,
 } from '../../../machines/contracts/journal.ts';
 import { durableFormat } from '../../durable/durable-format.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
@@ -40,6 +42,7 @@ export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
   endStatuses: ['completed', 'degraded', 'cancelled'] satisfies RunStatus[],
   isCheckpoint: ({ type }) => CHECKPOINTS.has(type),
   isEnd: ({ type }) => type === 'run-end',
+  isReadAlone: ({ type }) => type === 'closed',
   redact: (entry, redact) => redactStrings(asRedacted(entry), redact),
   isRedacted: (start) => start.type === 'run-start' && start.redacted,
 };
@@ -110,16 +113,31 @@ function startedAtOf({ startedAt, forkedFrom }: z.infer<typeof startSchema>): st
 
 function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJournal): RunSummary {
   const start = startSchema.safeParse(tryRead(first));
-  if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged' };
+  if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged', waiting: null };
   const { request, forkedFrom } = start.data;
+  const waiting = isDamaged || isWritten ? null : waitOf(last);
   return {
     runId,
     request,
     startedAt: startedAtOf(start.data),
     forkedFrom: forkedFrom && { runId: forkedFrom.runId, seq: forkedFrom.seq },
-    status: isDamaged ? 'damaged' : (endOf(last) ?? (isWritten ? 'running' : 'interrupted')),
+    status: isDamaged ? 'damaged' : (endOf(last) ?? (isWritten ? 'running' : waiting ? 'waiting' : 'interrupted')),
+    waiting,
   };
 }
+
+/** Returns what the last entry says that a run waits for. */
+function waitOf(last: unknown): RunWait | null {
+  const { waiting, summary = { for: 'timer', questionIds: [] } } = closedSchema.safeParse(tryRead(last)).data ?? {};
+  if (waiting === undefined) return null;
+  const { sinceMs, dueAtMs } = waiting;
+  return { ...summary, since: isoOf(sinceMs), due: dueAtMs === null ? null : isoOf(dueAtMs) };
+}
+
+const isoOf = (ms: number): string => new Date(Math.min(Math.max(ms, 0), LAST_MS)).toISOString();
+
+/** The last time that a `Date` can represent. */
+const LAST_MS = 8.64e15;
 
 /** Returns the status in the last entry of a run; null if that does not end the run, or cannot be read alone. */
 function endOf(last: unknown): RunStatus | null {

@@ -1,10 +1,13 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { DurableActor } from '../../durable/durable-actor.ts';
+import type { DueActor } from '../../durable/durable-machine.ts';
+import { crashesIn } from '../../durable/entries.ts';
 import { PostChainError as DurableError } from '../../durable/error.ts';
-import type { OpenJournalOptions } from '../../durable/journals/journal-store.ts';
+import { entriesOf, type OpenJournalOptions } from '../../durable/journals/journal-store.ts';
 import { fileIn } from '../../llm/content.ts';
 import { attachRun, type ChainHost, createFeed, type Run } from '../runtime/run.ts';
-import { runStartOf } from './journal-format.ts';
+import { type JournalStore, runStartOf } from './journal-format.ts';
 import { requireSameChart } from './replay.ts';
 
 /**
@@ -17,16 +20,48 @@ import { requireSameChart } from './replay.ts';
 export async function resumeRun(
   host: ChainHost,
   runId: string,
-  { signal, ...open }: OpenJournalOptions & { readonly signal?: AbortSignal | undefined },
+  { signal, onPark, ...open }: ResumeOptions,
 ): Promise<Run> {
-  const feed = createFeed();
-  const actor = await host.machine
-    .open(runId, { ...open, mustExist: true, isPaused: true, onEntry: feed.take })
-    .catch(cannotResume(runId));
-  const { run, begin, abortOn } = attachRun(host, actor, feed);
+  const known = host.runs.get(runId);
+  if (known !== undefined) return known.run;
+  const { feed, options } = pausedRun(host, runId);
+  const actor = await host.machine.open(runId, { ...open, ...options, mustExist: true }).catch(cannotResume(runId));
+  const { run, begin, abortOn } = attachRun(host, actor, feed, { onPark });
   begin();
   if (actor.getSnapshot().status === 'active') abortOn(signal);
   return run;
+}
+
+interface ResumeOptions extends OpenJournalOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onPark?: () => void;
+}
+
+function pausedRun({ writers }: ChainHost, runId: string) {
+  const feed = createFeed();
+  const options = { isPaused: true, onEntry: feed.take, mayPark: () => writers.isComplete(runId) };
+  return { feed, options };
+}
+
+/** Continues a run until it has ended, only waits, or the signal aborts. Then it has left memory. */
+export async function advanceRun(host: ChainHost, runId: string, signal: AbortSignal | undefined): Promise<void> {
+  if (host.runs.has(runId)) return;
+  const { feed, options } = pausedRun(host, runId);
+  const onOpen = (actor: DurableActor<never>): void => attachRun(host, actor as never, feed).begin();
+  await host.machine.advance(runId, { ...options, signal, onOpen }).catch(cannotResume(runId));
+}
+
+/** Returns the runs that no process executes and that have something to do. */
+export async function dueRuns({ parts, writers, runs }: ChainHost, journals: JournalStore): Promise<DueActor[]> {
+  const due: DueActor[] = [];
+  for (const { runId: id, status, waiting } of await journals.list()) {
+    if (runs.has(id)) continue;
+    const dueMs = Date.parse(waiting?.due ?? '');
+    if (dueMs <= parts.clock.now()) due.push({ id, crashes: 0 });
+    // Its journal does not say what it waits for: it is continued until it does.
+    if (status === 'interrupted') due.push({ id, crashes: crashesIn(await entriesOf(writers.store.read(id))) });
+  }
+  return due;
 }
 
 function cannotResume(runId: string) {

@@ -20,6 +20,8 @@ interface RunWriter {
 export interface RunWriters {
   readonly store: StoreOf<DurableEntry, ActorSummary>;
   of(runId: string): RunWriter;
+  /** Whether the journal of a run is complete, so that another process can continue it. */
+  isComplete(runId: string): boolean;
   /** Creates the journal of a run before the run starts. Throws if the store does. */
   reserve(runId: string): void;
 }
@@ -73,6 +75,7 @@ export function createRunWriters(
 
   return {
     of: (runId) => writers.get(runId) ?? { ...UNSTORED },
+    isComplete: (runId) => journals !== undefined && writers.get(runId)?.failure === null,
     reserve(runId) {
       if (journals !== undefined) reserved.set(runId, writerOf(runId, journals.create(runId)));
     },

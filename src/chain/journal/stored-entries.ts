@@ -175,6 +175,8 @@ function storedEvent(event: JournalEvent): DurableEvent {
     }
     case 'resumed':
       return event;
+    case 'closed':
+      return event as Stored<'closed'>;
     default:
       return storedRest(event as unknown as { readonly type: string; readonly from?: string | null });
   }

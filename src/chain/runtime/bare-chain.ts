@@ -26,7 +26,7 @@ export interface BareChain {
 /** The options of `createPostChain`, without those of its journal and its queue. */
 export type BareChainOptions = Omit<PostChainOptions, (typeof CHAIN_ONLY)[number]>;
 
-const CHAIN_ONLY = ['journals', 'whenJournalFails', 'maxConcurrentRuns'] as const;
+const CHAIN_ONLY = ['journals', 'whenJournalFails', 'maxConcurrentRuns', 'parkAfterMs'] as const;
 const RUN_ONLY = ['host', 'signal'] as const;
 
 /**

@@ -98,6 +98,8 @@ export interface PostChainOptions {
   readonly whenJournalFails?: WhenJournalFails;
   /** The largest number of runs that execute at the same time; further runs are queued. No limit by default. */
   readonly maxConcurrentRuns?: number;
+  /** Parks runs that have only waited for this long, in milliseconds, as `run.park` does; by default never. Needs `journals`. */
+  readonly parkAfterMs?: number;
   readonly clock?: Clock;
   /** Generates run ids; random UUIDs by default. */
   readonly newId?: () => string;
@@ -141,6 +143,7 @@ const optionsSchema = z.strictObject({
   journals: z.optional(z.custom(isJournalStore, 'expected a journal store, for example fileJournals("runs")')),
   whenJournalFails: z.optional(z.enum(['continue', 'stop'])),
   maxConcurrentRuns: z.optional(z.int().check(z.gte(1))),
+  parkAfterMs: z.optional(z.number().check(z.gte(0))),
   clock: z.optional(clockSchema),
   newId: z.optional(functionSchema),
 });

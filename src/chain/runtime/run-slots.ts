@@ -36,11 +36,11 @@ export function createRunSlots(maxConcurrentRuns: number): RunSlots {
   };
 }
 
-/** Starts a run when a slot is free, or when the signal aborts: then it starts interrupted. The run frees its slot when it answers. */
+/** Starts a run when a slot is free, or when the signal aborts: then it starts interrupted. The run frees its slot when it answers, or leaves it. */
 export async function startInSlot<Run extends { readonly answer: Promise<unknown> }>(
   slots: RunSlots,
   signal: AbortSignal | undefined,
-  start: () => Promise<Run>,
+  start: (leave: () => void) => Promise<Run>,
 ): Promise<Run> {
   let leave = (): void => {};
   let forgetSignal = (): void => {};
@@ -51,7 +51,7 @@ export async function startInSlot<Run extends { readonly answer: Promise<unknown
   });
   forgetSignal();
   try {
-    const run = await start();
+    const run = await start(leave);
     run.answer.then(leave);
     return run;
   } catch (error) {

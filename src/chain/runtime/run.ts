@@ -43,7 +43,7 @@ export interface Run {
   readonly runId: string;
   /** Everything that happens, from the beginning, however late reading starts. */
   readonly events: AsyncIterable<RunEvent>;
-  /** Always resolves with an answer; never rejects. */
+  /** Resolves with an answer; never rejects. If the run is parked, it does not settle: the run that `chain.resume` returns has the answer. */
   readonly answer: Promise<FinalAnswer>;
   /** The journal so far; after the end, the entire run. */
   readonly journal: readonly JournalEntry[];
@@ -51,6 +51,11 @@ export interface Run {
   readonly journalFailure: string | null;
   /** Sends an event to the run. Throws `invalid_option` for an unknown event; does nothing after the end. */
   readonly send: (event: ChainEvent) => void;
+  /**
+   * Removes the run from memory if it only waits for the user or a delay, and resolves to whether it did. Its `events` end, and any process
+   * with the journals can resume it. A run without `journals` is never parked.
+   */
+  readonly park: () => Promise<boolean>;
   /** Stops the run at the user's request: it answers at once with what it has. */
   readonly cancel: (reason?: string) => void;
   /** The chart's XState actor. */
@@ -64,6 +69,8 @@ export interface ChainHost {
   readonly parts: ChainParts;
   readonly machine: DurableMachine<typeof chainMachine>;
   readonly writers: RunWriters;
+  /** The runs in memory, by id. */
+  readonly runs: Map<string, AttachedRun>;
 }
 
 /** `journals` is undefined for runs that are not stored; `requireResumable` throws if a journal cannot be continued. */
@@ -71,16 +78,21 @@ export function createChainHost(
   parts: ChainParts,
   journals?: JournalStore,
   requireResumable?: (entries: readonly JournalEntry[]) => void,
+  parkAfterMs = Number.POSITIVE_INFINITY,
 ): ChainHost {
   const writers = createRunWriters(journals, requireResumable);
   const machine = createDurableMachine(provideChain(parts), {
     journals: writers.store,
     clock: parts.clock,
-    timeWithoutProcess: 'pauses',
+    timeWithoutProcess: (event) => (USER_DELAY.test(event) ? 'counts' : 'pauses'),
+    parkAfterMs,
     ...RUN_DESCRIPTION,
   });
-  return { parts, machine, writers };
+  return { parts, machine, writers, runs: new Map() };
 }
+
+/** The limits of a run leave out the time while no process runs it. The time that users have to answer does not. */
+const USER_DELAY = /^xstate\.after\.consentDeadline\.|^approval\.expired$/u;
 
 /** What the journal of a run records about its calls and its end. */
 export const RUN_DESCRIPTION = {
@@ -89,8 +101,21 @@ export const RUN_DESCRIPTION = {
     const { status, metadata } = finalAnswerOf(snapshot as Snapshot).answer;
     return { status, usage: metadata.usage } satisfies RunEndSummary as unknown as Json;
   },
+  describeWait: (snapshot: AnyMachineSnapshot): Json => {
+    const { question, inFlight } = (snapshot as Snapshot).context;
+    const asked = pendingCalls(inFlight.loop);
+    if (asked.length > 0) return { for: 'approval', questionIds: asked };
+    return question === null ? null : { for: question.replace(/^.*\./u, ''), questionIds: [question] };
+  },
   logger: () => {},
 };
+
+/** Returns the questions of the calls that wait for approval. */
+const pendingCalls = (loop: { readonly step?: readonly object[] } | null): readonly string[] =>
+  (loop?.step ?? []).flatMap((call) => {
+    const { approval, result = null } = call as { approval?: { state: string; questionId: string }; result?: unknown };
+    return approval?.state === 'pending' && result === null ? [approval.questionId] : [];
+  });
 
 export interface StartOptions {
   readonly files: readonly AttachedFile[];
@@ -112,9 +137,10 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
     settle = resolve;
   });
   const opened: { run: AttachedRun | null; isWatched: boolean } = { run: null, isWatched: false };
+  let leave = (): void => {};
   const open = (): AttachedRun => {
     if (opened.run !== null) return opened.run;
-    opened.run = openRun(host, input, options);
+    opened.run = openRun(host, input, { ...options, onPark: () => leave() });
     settle(opened.run.run.answer);
     return opened.run;
   };
@@ -131,7 +157,7 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
       }
     });
   let isQueued = true;
-  const leave = options.slots.enter(() => {
+  leave = options.slots.enter(() => {
     isQueued = false;
     inTurn(() => {
       open().begin();
@@ -157,12 +183,17 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
       return open().run.actor;
     },
     send: (event) => open().run.send(event),
+    park: async () => (await opened.run?.run.park()) ?? false,
     cancel: (reason) => open().run.cancel(reason),
   };
 }
 
 /** Creates the actor of a run, which has not begun. */
-function openRun(host: ChainHost, input: ChainInput, { files, host: data }: StartOptions): AttachedRun {
+function openRun(
+  host: ChainHost,
+  input: ChainInput,
+  { files, host: data, onPark }: StartOptions & Pick<AttachOptions, 'onPark'>,
+): AttachedRun {
   const feed = createFeed();
   const actor = host.machine.start(input.runId, {
     input,
@@ -173,8 +204,9 @@ function openRun(host: ChainHost, input: ChainInput, { files, host: data }: Star
     seed: 0,
     isPaused: true,
     onEntry: feed.take,
+    mayPark: () => host.writers.isComplete(input.runId),
   });
-  return attachRun(host, actor, feed);
+  return attachRun(host, actor, feed, { onPark });
 }
 
 /** What readers of a run receive. */
@@ -216,20 +248,23 @@ export function createFeed(): Feed {
 interface AttachedRun {
   readonly run: Run;
   readonly begin: () => void;
+  /** Resolves to false if the run was parked before it received the event. */
+  readonly deliver: (event: ChainEvent) => Promise<boolean>;
   readonly abortOn: (signal: AbortSignal | undefined) => void;
 }
 
 interface AttachOptions {
   readonly editRequest?: EditRequest | undefined;
   readonly prompts?: PromptWriter;
+  readonly onPark?: (() => void) | undefined;
 }
 
 /** Connects a paused actor with its readers, its calls and its answer. */
 export function attachRun(
-  { parts, writers }: ChainHost,
+  { parts, writers, runs }: ChainHost,
   actor: DurableActor<typeof chainMachine>,
   feed: Feed,
-  { editRequest, prompts = createPromptWriter() }: AttachOptions = {},
+  { editRequest, prompts = createPromptWriter(), onPark }: AttachOptions = {},
 ): AttachedRun {
   const { entries, stream } = feed;
   for (const stored of actor.entries.slice(entries.length)) feed.take(stored);
@@ -249,29 +284,50 @@ export function attachRun(
   };
   const finalAnswer = connectRun(ref, { entries, scope, note: (note) => actor.note(note) });
   let forgetSignal = (): void => {};
-  const settled = (): FinalAnswer => {
+  const isParked = (): boolean => actor.getSnapshot().status === 'active' && !writer.isFenced;
+  const settled = (): FinalAnswer | null => {
     forgetSignal();
+    runs.delete(runId);
+    if (isParked()) {
+      stream.end();
+      onPark?.();
+      return null;
+    }
     // If another process has taken over the run, that process reports the answer.
     if (!writer.isFenced) feed.showAll();
     const answer = writer.isFenced ? stoppedAnswer(ref, unwrittenReason(writer.failure)) : finalAnswer();
     stream.end(answer.answerText);
     return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
   };
-  const answer = actor.output.then(settled, settled);
+  const ended = actor.output.then(settled, settled);
+  const answer = new Promise<FinalAnswer>((resolve, reject) => {
+    ended.then((final) => final && resolve(final), reject);
+  });
 
   const begin = (): void => {
     clock.start();
     actor.begin();
   };
-  const deliver = (event: ChainEvent): void => void actor.send(event).catch(() => {});
+  const deliver = async (event: ChainEvent): Promise<boolean> => {
+    const read = chainEventSchema.safeParse(event);
+    if (!read.success) throw invalidEvent(event, read.error);
+    const sent = actor.send(read.data);
+    if (read.data.type === 'run.cancelled' || read.data.type === 'run.interrupted') begin();
+    return sent.then(
+      () => true,
+      (error: unknown) => {
+        if (isParked()) return false;
+        throw error;
+      },
+    );
+  };
   const send = (event: ChainEvent): void => {
     const read = chainEventSchema.safeParse(event);
     if (!read.success) throw invalidEvent(event, read.error);
-    deliver(read.data);
-    if (read.data.type === 'run.cancelled' || read.data.type === 'run.interrupted') begin();
+    deliver(read.data).catch(() => {});
   };
   writer.onFailure = (failure) => {
-    if (parts.whenJournalFails === 'stop') deliver({ type: 'run.interrupted', reason: unwrittenReason(failure) });
+    if (parts.whenJournalFails === 'stop') send({ type: 'run.interrupted', reason: unwrittenReason(failure) });
   };
   // Events that are sent directly to the actor are validated too.
   ref.send = send as typeof ref.send;
@@ -282,7 +338,7 @@ export function attachRun(
     return ref;
   };
   const interrupt = (): void => send({ type: 'run.interrupted', reason: 'the signal was aborted' });
-  return {
+  const attached: AttachedRun = {
     run: {
       runId,
       events: stream,
@@ -292,15 +348,19 @@ export function attachRun(
         return writer.failure;
       },
       send,
+      park: () => actor.park(),
       cancel: (reason) => send({ type: 'run.cancelled', ...(reason && { reason }) }),
       actor: ref,
     },
     begin,
+    deliver,
     abortOn(signal) {
       if (signal?.aborted) interrupt();
       else if (signal !== undefined) forgetSignal = onAbort(signal, interrupt);
     },
   };
+  runs.set(runId, attached);
+  return attached;
 }
 
 interface RunConnection {

@@ -115,7 +115,8 @@ export function lineWriter<Entry extends StoredEntry>(
   function block({ entries, texts }: Unwritten<Entry>): string {
     const text = Buffer.from(`${texts.join('\n')}\n`);
     if (text.length > MAX_BLOCK_BYTES) throw new Error(`entry ${entries[0]?.seq} is larger than 256 MB`);
-    const isReadAlone = (entry: Entry): boolean => format.isEnd(entry) || format.isKeyframe?.(entry) === true;
+    const isReadAlone = (entry: Entry): boolean =>
+      format.isEnd(entry) || format.isReadAlone?.(entry) === true || format.isKeyframe?.(entry) === true;
     const isAlone = window.length === 0 || entries.some(isReadAlone);
     const deflated = zlib().deflateRawSync(text, { level: 9, ...(!isAlone && { dictionary: window }) });
     const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}${isAlone ? ',"alone":true' : ''}`;

@@ -164,6 +164,8 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   isCheckpoint(entry: Entry): boolean;
   /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
   isEnd(entry: Entry): boolean;
+  /** Whether lists read an entry that does not end its journal. By default, none. */
+  isReadAlone?(entry: Entry): boolean;
   /** Whether an entry is a keyframe, from which the journal can be read. By default, none is. */
   isKeyframe?(entry: Entry): boolean;
   /** Returns an entry as a store with `redact` writes it. By default, every string is replaced. */

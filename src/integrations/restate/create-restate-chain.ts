@@ -50,7 +50,7 @@ export interface RestateOptions extends WorkflowOptions {
 }
 
 /** The options of `createPostChain`, except those that Restate replaces: the run's id is the workflow's key, and Restate keeps its journal. */
-export type RestateChainOptions = Omit<PostChainOptions, 'journals' | 'newId' | 'maxConcurrentRuns'>;
+export type RestateChainOptions = Omit<PostChainOptions, 'journals' | 'newId' | 'maxConcurrentRuns' | 'parkAfterMs'>;
 
 export type RestateChain = ReturnType<typeof createRestateChain>;
 
@@ -99,6 +99,7 @@ const REPLACED = {
   journals: 'Restate keeps the journal',
   newId: "the workflow's key is the run's id",
   maxConcurrentRuns: 'Restate decides how many runs a process gets',
+  parkAfterMs: 'Restate suspends runs that wait',
 } as const;
 
 /** Rejects options that would have no effect. */

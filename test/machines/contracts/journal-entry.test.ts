@@ -164,6 +164,7 @@ const facts: { readonly [T in JournalEvent['type']]: Extract<JournalEvent, { typ
   failed: { type: 'failed', actor: '/attempt/readReply', error: { name: 'DurableError', message: 'm' } },
   'run-stopped': { type: 'run-stopped' },
   resumed: { type: 'resumed', resumedAt: '2025-01-27T10:00:00Z' },
+  closed: { type: 'closed', closedAt: '2025-01-27T10:00:00Z', waiting: { sinceMs: 0, dueAtMs: null, events: [] } },
   delivery: {
     type: 'delivery',
     event: { type: 'consent.given', questionId: 's5.consent', choice: 'keep', items: { m: 'remove' } },

@@ -153,6 +153,7 @@ describe('a durable machine', () => {
         { actor: '', event: 'xstate.after.patience.order.waiting', dueAtMs: Date.parse('2026-01-31T00:00:00Z') },
       ],
       events: ['APPROVE', 'REJECT'],
+      approvals: [],
     });
   });
 
@@ -721,11 +722,11 @@ describe('opening and closing', () => {
     const orders = createDurableMachine(order, { journals: store, clock });
     for (const id of ['damaged', 'due']) await (await orders.open(id, { input: { amount: 1 } })).close();
     clock.increment(31 * 86_400_000);
-    const read = (id: string) => {
+    const open = async (id: string) => {
       if (id === 'damaged') throw new PostChainError('invalid_journal', 'damaged');
-      return store.read(id);
+      return store.open(id);
     };
-    expect(await createDurableMachine(order, { journals: { ...store, read }, clock }).wake()).toEqual(['due']);
+    expect(await createDurableMachine(order, { journals: { ...store, open }, clock }).wake()).toEqual(['due']);
   });
 });
 
@@ -828,7 +829,7 @@ describe('wrong use', () => {
     [{}, 'journals: expected a journal store'],
     [{ journals: 'orders' }, 'journals: expected a journal store'],
     [{ journals: memoryJournals(), timeWithoutProces: 'pauses' }, 'received timeWithoutProces'],
-    [{ journals: memoryJournals(), timeWithoutProcess: 'pause' }, 'timeWithoutProcess: expected "counts" or "pauses"'],
+    [{ journals: memoryJournals(), timeWithoutProcess: 'pause' }, 'timeWithoutProcess: expected "counts", "pauses"'],
   ])('names an invalid option: %j', (options, message) => {
     expect(() => createDurableMachine(order, options as never)).toThrow(message);
   });

@@ -11,6 +11,7 @@ const SUMMARY: RunSummary = {
   startedAt: '2026-01-01T00:00:00.000Z',
   forkedFrom: null,
   status: 'completed',
+  waiting: null,
 };
 
 /** An endless journal that counts how far it was read and whether reading was stopped. */

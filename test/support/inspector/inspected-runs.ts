@@ -369,6 +369,7 @@ export function storeOf(runs: readonly (readonly JournalEntry[])[]): JournalStor
         startedAt,
         status: 'completed',
         forkedFrom: null,
+        waiting: null,
       })),
     async *read(runId) {
       yield* runs.find(([start]) => start?.type === 'run-start' && start.runId === runId) ?? [];

@@ -1,0 +1,158 @@
+import { type Clock, systemClock } from './clock.ts';
+import type { DueActor } from './durable-machine.ts';
+import { PostChainError } from './error.ts';
+
+/** What a worker continues: a durable machine with its actors, or a chain with its runs. */
+export interface WorkerHost {
+  due(): Promise<readonly DueActor[]>;
+  advance(id: string, options: { readonly signal: AbortSignal }): Promise<void>;
+}
+
+export interface WorkerOptions {
+  /** Durable machines, and chains with `journals`. */
+  readonly hosts: readonly WorkerHost[];
+  /** How many actors it continues at a time; by default 10. */
+  readonly concurrency?: number;
+  /** How often it looks for work, in milliseconds; by default 5,000. */
+  readonly everyMs?: number;
+  /** An actor that so many processes in a row have continued, and that ended each before anything happened, is set aside; by default 3. */
+  readonly maxCrashes?: number;
+  /** How long an actor that could not be continued rests, in milliseconds; by default 1,000. Doubles with each failure, up to an hour. */
+  readonly backoffMs?: number;
+  readonly clock?: Clock;
+  /** Receives what happens. Must not throw. */
+  readonly onEvent?: (event: WorkerEvent) => void;
+}
+
+/** `id` is that of an actor or a run. `released`: it only waits or has ended, and any process may open it. */
+export type WorkerEvent =
+  | { readonly type: 'continued' | 'released'; readonly id: string }
+  | { readonly type: 'failed'; readonly id: string; readonly error: unknown }
+  | { readonly type: 'set-aside'; readonly id: string; readonly reason: string }
+  /** The store of a host could not be listed. */
+  | { readonly type: 'unlisted'; readonly error: unknown };
+
+/** Continues the interrupted and due actors of stores. */
+export interface Worker {
+  /** Actors that it no longer continues, with the reason. */
+  readonly setAside: readonly { readonly id: string; readonly reason: string }[];
+  /** Lets it continue an actor that was set aside. Returns whether there was one. */
+  release(id: string): boolean;
+  /** Looks for work at once. Resolves when everything found is continued and only waits, has ended or has failed. */
+  look(): Promise<void>;
+  /** Closes the actors that it continues, so that any process can, and looks for no more. */
+  stop(): Promise<void>;
+}
+
+/** The longest rest of an actor that could not be continued. */
+const MAX_BACKOFF_MS = 3_600_000;
+
+interface Trouble {
+  readonly id: string;
+  failures: number;
+  restsUntilMs: number;
+  /** How many processes it had ended when it was last set aside. */
+  crashes: number;
+  /** Why it is set aside. */
+  reason: string | null;
+}
+
+/**
+ * Starts a worker, which continues actors that were interrupted or have a due delay, until they only wait again. An actor that another process
+ * holds is left to it. Throws `invalid_option`.
+ *
+ * @example
+ * const worker = createWorker({ hosts: [orders, chain] });
+ * process.once('SIGTERM', () => worker.stop());
+ */
+export function createWorker(options: WorkerOptions): Worker {
+  const { concurrency = 10, everyMs = 5_000, maxCrashes = 3, backoffMs = 1_000 } = options;
+  for (const [name, value] of Object.entries({ concurrency, everyMs, maxCrashes, backoffMs }))
+    if (!(value >= 1)) throw new PostChainError('invalid_option', `${name}: expected at least 1; received ${value}.`);
+  const { hosts, clock = systemClock, onEvent = () => {} } = options;
+  const troubles = new Map<string, Trouble>();
+  const running = new Map<string, Promise<void>>();
+  const ending = new AbortController();
+  let timer: unknown;
+  let looking: Promise<void> | null = null;
+
+  function troubleOf(key: string, id: string): Trouble {
+    const known = troubles.get(key) ?? { id, failures: 0, restsUntilMs: 0, crashes: 0, reason: null };
+    troubles.set(key, known);
+    return known;
+  }
+
+  /** Whether an actor may be continued now. One that ends its process again and again is set aside. */
+  function isReady(key: string, { id, crashes }: DueActor): boolean {
+    const trouble = troubles.get(key);
+    if (running.has(key) || (trouble && (trouble.reason !== null || trouble.restsUntilMs > clock.now()))) return false;
+    if (crashes - (trouble?.crashes ?? 0) < maxCrashes) return true;
+    const reason = `${crashes} processes in a row ended while they continued it`;
+    Object.assign(troubleOf(key, id), { crashes, reason });
+    onEvent({ type: 'set-aside', id, reason });
+    return false;
+  }
+
+  async function advance(host: WorkerHost, key: string, id: string): Promise<void> {
+    onEvent({ type: 'continued', id });
+    try {
+      await host.advance(id, { signal: ending.signal });
+      troubles.delete(key);
+      onEvent({ type: 'released', id });
+    } catch (error) {
+      const trouble = troubleOf(key, id);
+      trouble.restsUntilMs = clock.now() + Math.min(MAX_BACKOFF_MS, backoffMs * 2 ** trouble.failures);
+      trouble.failures += 1;
+      onEvent({ type: 'failed', id, error });
+    }
+    running.delete(key);
+  }
+
+  async function work(): Promise<void> {
+    for (const [number, host] of hosts.entries()) {
+      const due = await host.due().catch((error: unknown) => {
+        onEvent({ type: 'unlisted', error });
+        return [];
+      });
+      for (const actor of due) {
+        while (running.size >= concurrency) await Promise.race(running.values());
+        if (ending.signal.aborted) return;
+        // Actors of two hosts may have the same id.
+        const key = `${number} ${actor.id}`;
+        if (isReady(key, actor)) running.set(key, advance(host, key, actor.id));
+      }
+    }
+  }
+
+  function look(): Promise<void> {
+    if (ending.signal.aborted) return Promise.resolve();
+    clock.clearTimeout(timer);
+    looking ??= work().finally(() => {
+      looking = null;
+      if (!ending.signal.aborted) timer = clock.setTimeout(() => void look(), everyMs);
+    });
+    return looking;
+  }
+
+  void look();
+  return {
+    get setAside() {
+      return [...troubles.values()].flatMap(({ id, reason }) => (reason === null ? [] : [{ id, reason }]));
+    },
+    release(id) {
+      const found = [...troubles.values()].filter((trouble) => trouble.id === id && trouble.reason !== null);
+      for (const trouble of found) trouble.reason = null;
+      return found.length > 0;
+    },
+    async look() {
+      await look();
+      await Promise.all(running.values());
+    },
+    async stop() {
+      ending.abort();
+      clock.clearTimeout(timer);
+      await looking;
+      await Promise.all(running.values());
+    },
+  };
+}

@@ -1,0 +1,162 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
+import { replay } from '../../../../src/chain/journal/replay.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import type { Run } from '../../../../src/chain/runtime/run.ts';
+import { entriesOf as listOf } from '../../../../src/durable/journals/journal-store.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { fileJournals, sqliteJournals } from '../../../../src/entries/node.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { entriesOf, plannedModel, scriptedChain, settle } from '../../../support/run-chain.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
+
+const history = [{ role: 'user' as const, content: `Please look into this. ${'It is a long story. '.repeat(80)}` }];
+const limits = { totalMs: 10_000, consentMs: 60_000 };
+
+/** A chain whose runs ask for consent, and others with the same journals and clock. */
+function setUp({ journals = memoryJournals(), ...options }: Omit<PostChainOptions, 'model' | 'clock'> = {}) {
+  const clock = new TestClock();
+  clock.set(Date.parse('2026-01-01T00:00:00Z'));
+  const model = plannedModel({});
+  const create = () =>
+    createPostChain({ consent: 'ask', newId: () => 'run-1', ...options, limits, journals, model, clock });
+  const start = async (chain = create()) => {
+    const run = chain.run({ request: 'Is it so?', history });
+    await settle();
+    return { chain, run };
+  };
+  return { clock, create, start, journals, model };
+}
+
+const stores: readonly (readonly [string, () => JournalStore])[] = [
+  ['memory', () => memoryJournals()],
+  ['files', () => fileJournals(temporaryFolder())],
+  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
+];
+
+const questionOf = (run: Run): string => entriesOf(run, 'consent-asked')[0]?.questionId ?? '';
+const keep = (questionId: string) => ({ type: 'consent.given', choice: 'keep', questionId }) as const;
+
+describe.each(stores)('a run that waits for consent, with its journal in %s', (_, store) => {
+  it('parks, is listed with its question, and continues in another chain', async () => {
+    const { clock, create, start, journals, model } = setUp({ journals: store() });
+    const { run } = await start();
+    clock.increment(1_000);
+    expect(await run.park()).toBe(true);
+    expect(clock.openTimers).toBe(0);
+    const types: string[] = [];
+    for await (const { type } of run.events) types.push(type);
+    expect(types.at(-1)).toBe('closed');
+    const questionId = questionOf(run);
+    expect(await journals.list()).toMatchObject([
+      {
+        status: 'waiting',
+        waiting: {
+          for: 'consent',
+          questionIds: [questionId],
+          since: '2026-01-01T00:00:00.000Z',
+          due: '2026-01-01T00:01:00.000Z',
+        },
+      },
+    ]);
+    const calls = model.calls.length;
+    // The limit of the whole run does not count the time outside memory.
+    clock.increment(30_000);
+    const resumed = await create().send('run-1', keep(questionId));
+    expect(await resumed.answer).toMatchObject({ status: 'completed' });
+    expect(resumed.journal.at(-1)?.atMs).toBe(1_000);
+    expect(entriesOf(resumed, 'consent-resolved')).toMatchObject([{ by: 'user' }]);
+    expect(model.calls).toHaveLength(calls);
+    const stored = await listOf(journals.read('run-1'));
+    expect(stored).toEqual(JSON.parse(JSON.stringify(resumed.journal)));
+    expect(replay(stored).divergence).toBeNull();
+    expect(await journals.list()).toMatchObject([{ status: 'completed', waiting: null }]);
+  });
+});
+
+describe('a parked run', () => {
+  it('keeps everything when the time for consent is over, also that outside memory', async () => {
+    const { clock, create, start } = setUp();
+    const { run } = await start();
+    await run.park();
+    clock.increment(59_000);
+    const chain = create();
+    expect(await chain.due()).toEqual([]);
+    clock.increment(1_000);
+    expect(await chain.due()).toEqual([{ id: 'run-1', crashes: 0 }]);
+    const resumed = await chain.resume('run-1');
+    expect(await resumed.answer).toMatchObject({ status: 'completed' });
+    expect(entriesOf(resumed, 'consent-resolved')).toMatchObject([{ by: 'time-out' }]);
+  });
+
+  it('frees its slot, and parks by itself', async () => {
+    let ids = 0;
+    const { clock, start } = setUp({ maxConcurrentRuns: 1, parkAfterMs: 5_000, newId: () => `run-${++ids}` });
+    const { chain } = await start();
+    const second = chain.run({ request: 'And then?' });
+    await settle();
+    expect(second.journal.some(({ type }) => type === 'call-start')).toBe(false);
+    clock.increment(5_000);
+    expect(await second.answer).toMatchObject({ status: 'completed' });
+  });
+
+  it('is not parked without a journal, or after its journal has failed', async () => {
+    const bare = scriptedChain().chain.run({ request: 'Is it so?', history });
+    await settle();
+    expect(await bare.park()).toBe(false);
+    const memory = memoryJournals();
+    const full: JournalStore = {
+      ...memory,
+      create(id) {
+        const writer = memory.create(id);
+        const write = (entries: readonly JournalEntry[]) => {
+          if (entries.some(({ type }) => type === 'consent-asked')) throw new Error('disk full');
+          return writer.write(entries);
+        };
+        return { failure: null, write, close: () => writer.close() };
+      },
+    };
+    const { clock, start } = setUp({ journals: full, parkAfterMs: 1 });
+    const { run } = await start();
+    expect([await run.park(), run.journalFailure]).toEqual([false, 'disk full']);
+    clock.increment(100);
+    run.cancel();
+    expect((await run.answer).status).toBe('cancelled');
+  });
+
+  it('receives an event that arrives while it parks', async () => {
+    const { start } = setUp();
+    const { chain, run } = await start();
+    const questionId = questionOf(run);
+    const [isParked, resumed] = await Promise.all([run.park(), chain.send('run-1', keep(questionId))]);
+    expect(isParked).toBe(true);
+    expect(await resumed.answer).toMatchObject({ status: 'completed' });
+    expect(entriesOf(resumed, 'consent-resolved')).toMatchObject([{ by: 'user' }]);
+    await expect(chain.send('run-1', { type: 'nonsense' } as never)).resolves.toMatchObject({ runId: 'run-1' });
+  });
+
+  it('continues from a kill at each entry around parking', async () => {
+    const { start, journals } = setUp();
+    const { run, chain } = await start();
+    await run.park();
+    const questionId = questionOf(run);
+    await (await chain.send('run-1', keep(questionId))).answer;
+    const whole = await listOf(journals.read('run-1'));
+    const from = whole.findIndex(({ type }) => type === 'consent-asked');
+    for (let length = from + 1; length < whole.length; length += 1) {
+      const left = memoryJournals();
+      const writer = left.create('run-1');
+      writer.write(whole.slice(0, length));
+      await writer.close();
+      const last = whole[length - 1]?.type;
+      expect((await left.list())[0]?.status).toBe(last === 'closed' ? 'waiting' : 'interrupted');
+      const { create: other } = setUp({ journals: left });
+      const resumed = await other().send('run-1', keep(questionId));
+      expect((await resumed.answer).status, `killed at ${length} (${last})`).toBe('completed');
+      expect(entriesOf(resumed, 'consent-resolved'), `killed at ${length}`).toMatchObject([{ by: 'user' }]);
+    }
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { assign, fromPromise, setup } from 'xstate';
+import {
+  createDurableMachine,
+  createWorker,
+  memoryJournals,
+  type WorkerEvent,
+  type WorkerHost,
+  type WorkerOptions,
+} from '../../../src/entries/durable.ts';
+import { createPostChain, memoryJournals as runJournals } from '../../../src/entries/index.ts';
+import { entriesOf, plannedModel, settle } from '../../support/run-chain.ts';
+import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
+
+const HOUR = 3_600_000;
+
+/** Orders that pay when an hour has passed. */
+function setUp(pay: (id: string) => Promise<void> = async () => {}) {
+  const clock = new TestClock();
+  clock.set(Date.parse('2026-01-01T00:00:00Z'));
+  const journals = memoryJournals();
+  const machine = setup({
+    types: { input: {} as string, context: {} as { id: string; paid: number } },
+    actors: { pay: fromPromise<void, string>(({ input }) => pay(input)) },
+    delays: { patience: HOUR },
+  }).createMachine({
+    id: 'order',
+    context: ({ input }) => ({ id: input, paid: 0 }),
+    initial: 'waiting',
+    states: {
+      waiting: { after: { patience: 'paying' } },
+      paying: {
+        invoke: {
+          src: 'pay',
+          input: ({ context }) => context.id,
+          onDone: { target: 'paid', actions: assign({ paid: ({ context }) => context.paid + 1 }) },
+        },
+      },
+      paid: { type: 'final' },
+    },
+  });
+  const host = () => createDurableMachine(machine, { journals, clock });
+  const parked = async (...ids: readonly string[]) => {
+    for (const id of ids) await (await host().open(id, { input: id })).park();
+  };
+  const events: WorkerEvent[] = [];
+  const work = (options: Partial<WorkerOptions> = {}) =>
+    createWorker({ hosts: [host()], clock, onEvent: (event) => events.push(event), ...options });
+  const crash = async (id: string) => {
+    const { entries, writer } = await journals.open(id, { force: true });
+    const { seq = -1, atMs = 0 } = entries.at(-1) ?? {};
+    await writer.write([{ seq: seq + 1, atMs, type: 'resumed', resumedAt: new Date(clock.now()).toISOString() }]);
+    await writer.close();
+  };
+  const statuses = async () => Object.fromEntries((await host().list()).map(({ id, status }) => [id, status]));
+  return { clock, journals, host, parked, work, crash, events, statuses };
+}
+
+describe('a worker', () => {
+  it('fires due timers and resumes what was interrupted, at its interval, and leaves the others', async () => {
+    const { clock, parked, work, statuses, crash } = setUp();
+    await parked('due', 'killed');
+    await crash('killed');
+    const worker = work({ everyMs: HOUR / 4 });
+    await worker.look();
+    expect(await statuses()).toEqual({ due: 'waiting', killed: 'waiting' });
+    clock.increment(HOUR / 2);
+    await parked('later');
+    clock.increment(HOUR / 2);
+    await worker.look();
+    expect(await statuses()).toEqual({ due: 'done', killed: 'done', later: 'waiting' });
+    await worker.stop();
+    expect(clock.openTimers).toBe(0);
+  });
+
+  it('continues at most so many at a time', async () => {
+    let active = 0;
+    let most = 0;
+    const { clock, parked, work, statuses } = setUp(async () => {
+      most = Math.max(most, ++active);
+      await nextTurn();
+      active -= 1;
+    });
+    const ids = Array.from({ length: 9 }, (_, index) => `o${index}`);
+    await parked(...ids);
+    clock.increment(HOUR);
+    const worker = work({ concurrency: 2 });
+    await worker.look();
+    expect([most, Object.values(await statuses())]).toEqual([2, ids.map(() => 'done')]);
+    await worker.stop();
+  });
+
+  it('lets each actor have one owner: two workers make each call once', async () => {
+    const calls: string[] = [];
+    const { clock, parked, work } = setUp(async (id) => void calls.push(id));
+    const ids = Array.from({ length: 20 }, (_, index) => `o${index}`);
+    await parked(...ids);
+    clock.increment(HOUR);
+    const workers = [work(), work(), work()];
+    await Promise.all(workers.map((worker) => worker.look()));
+    expect(calls.toSorted()).toEqual(ids.toSorted());
+    await Promise.all(workers.map((worker) => worker.stop()));
+  });
+
+  it('sets an actor aside that ended its process three times, continues the others, and can release it', async () => {
+    const { clock, parked, work, crash, statuses, events } = setUp();
+    await parked('poison', 'other');
+    clock.increment(HOUR);
+    for (const _ of [1, 2, 3]) await crash('poison');
+    const worker = work();
+    await worker.look();
+    const reason = '3 processes in a row ended while they continued it';
+    expect(worker.setAside).toEqual([{ id: 'poison', reason }]);
+    expect(events.filter(({ type }) => type === 'set-aside')).toEqual([{ type: 'set-aside', id: 'poison', reason }]);
+    expect(await statuses()).toEqual({ poison: 'waiting', other: 'done' });
+    await worker.look();
+    expect(events.filter(({ type }) => type === 'set-aside')).toHaveLength(1);
+    expect([worker.release('other'), worker.release('poison')]).toEqual([false, true]);
+    await worker.look();
+    expect([worker.setAside, await statuses()]).toEqual([[], { poison: 'done', other: 'done' }]);
+    await worker.stop();
+  });
+
+  it('counts crashes only if nothing happened in between', async () => {
+    const { clock, parked, work, crash, host, statuses } = setUp();
+    await parked('o');
+    for (const _ of [1, 2]) await crash('o');
+    await (await host().open('o')).park();
+    clock.increment(HOUR);
+    for (const _ of [1, 2]) await crash('o');
+    expect(await host().due()).toEqual([{ id: 'o', crashes: 2 }]);
+    const worker = work();
+    await worker.look();
+    expect(await statuses()).toEqual({ o: 'done' });
+    await worker.stop();
+  });
+
+  it('rests longer after each failure, and reports a store that cannot be listed', async () => {
+    const clock = new TestClock();
+    const tries: number[] = [];
+    const failing: WorkerHost = {
+      due: async () => [{ id: 'o', crashes: 0 }],
+      async advance() {
+        tries.push(clock.now());
+        throw new Error('no');
+      },
+    };
+    const unlisted: WorkerHost = { due: () => Promise.reject(new Error('offline')), advance: async () => {} };
+    const events: string[] = [];
+    const options = { clock, everyMs: 100, backoffMs: 200, onEvent: ({ type }: WorkerEvent) => events.push(type) };
+    const worker = createWorker({ hosts: [unlisted, failing], ...options });
+    for (let tick = 0; tick < 16; tick += 1) {
+      await worker.look();
+      clock.increment(100);
+    }
+    await worker.stop();
+    expect(tries).toEqual([0, 200, 600, 1_400]);
+    expect(new Set(events)).toEqual(new Set(['unlisted', 'continued', 'failed']));
+  });
+
+  it('closes what it continues when it is stopped, and the call starts again in another process', async () => {
+    let resolve = (): void => {};
+    const paid = new Promise<void>((end) => {
+      resolve = end;
+    });
+    const calls: string[] = [];
+    const { clock, parked, work, statuses } = setUp((id) => {
+      calls.push(id);
+      return paid;
+    });
+    await parked('o');
+    clock.increment(HOUR);
+    const worker = work();
+    await settle();
+    expect([calls, await statuses()]).toEqual([['o'], { o: 'running' }]);
+    await worker.stop();
+    expect([clock.openTimers, await statuses()]).toEqual([0, { o: 'waiting' }]);
+    resolve();
+    const other = work();
+    await other.look();
+    expect([calls, await statuses()]).toEqual([['o', 'o'], { o: 'done' }]);
+    await other.stop();
+  });
+
+  it('rejects invalid options', () => {
+    expect(() => createWorker({ hosts: [], concurrency: 0 })).toThrow('concurrency: expected at least 1; received 0.');
+  });
+});
+
+describe('a worker of a chain', () => {
+  it('resumes interrupted runs, parks those that wait, and continues them when their time is over', async () => {
+    const clock = new TestClock();
+    const journals = runJournals();
+    const history = [{ role: 'user' as const, content: `Look into this. ${'It is a long story. '.repeat(80)}` }];
+    const create = () =>
+      createPostChain({ consent: 'ask', limits: { consentMs: HOUR }, journals, model: plannedModel({}), clock });
+    const run = create().run({ request: 'Is it so?', history });
+    await settle();
+    // The process is killed.
+    await (await journals.open(run.runId, { force: true })).writer.close();
+    expect((await journals.list())[0]?.status).toBe('interrupted');
+    const worker = createWorker({ hosts: [create()], clock, everyMs: HOUR });
+    await worker.look();
+    expect(await journals.list()).toMatchObject([{ status: 'waiting', waiting: { for: 'consent' } }]);
+    clock.increment(HOUR);
+    await worker.look();
+    expect(await journals.list()).toMatchObject([{ status: 'completed' }]);
+    const ended = await create().resume(run.runId);
+    expect(entriesOf(ended, 'consent-resolved')).toMatchObject([{ by: 'time-out' }]);
+    await worker.stop();
+  });
+});

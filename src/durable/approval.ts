@@ -7,7 +7,7 @@ export interface ApprovalGiven {
   readonly type: 'approval.given';
   readonly id: string;
   readonly digest: string;
-  readonly decision: 'approve' | 'deny';
+  readonly decision: 'approved' | 'denied';
   /** What is approved instead of the question. */
   readonly edited?: Json;
   readonly reason?: string;
@@ -28,7 +28,7 @@ export interface OpenApproval {
 
 /** The output of an approval. */
 export interface ApprovalDecision {
-  readonly decision: 'approve' | 'deny';
+  readonly decision: 'approved' | 'denied';
   /** What was approved or denied: the question, as edited if it was. */
   readonly question: Json;
   readonly isEdited: boolean;
@@ -56,7 +56,7 @@ export const approval: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly qu
   transition(snapshot, event) {
     if (!isAnswer(event, snapshot)) return snapshot;
     const { decision, edited, reason = null, by = null } = event;
-    const isEdited = decision === 'approve' && edited !== undefined;
+    const isEdited = decision === 'approved' && edited !== undefined;
     const question = isEdited ? edited : snapshot.question;
     return { ...snapshot, status: 'done', error: undefined, output: { decision, question, isEdited, reason, by } };
   },
@@ -67,7 +67,7 @@ export const approval: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly qu
 /** Whether an event answers an open approval. */
 export function isAnswer(event: { readonly type: string }, { id, digest }: OpenApproval): boolean {
   const answer = event as ApprovalGiven;
-  const isDecision = answer.decision === 'approve' || answer.decision === 'deny';
+  const isDecision = answer.decision === 'approved' || answer.decision === 'denied';
   return answer.type === 'approval.given' && isDecision && answer.id === id && answer.digest === digest;
 }
 

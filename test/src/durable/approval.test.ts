@@ -35,7 +35,7 @@ function payer(pay: (payment: Payment, self: object) => void) {
           }),
           onDone: [
             {
-              guard: ({ event }: { event: { output: { decision: string } } }) => event.output.decision === 'deny',
+              guard: ({ event }: { event: { output: { decision: string } } }) => event.output.decision === 'denied',
               target: `#${next}`,
             },
             {
@@ -76,7 +76,7 @@ function setUp(journals: ActorJournals = memoryJournals()) {
   return { paid, journals, host: () => createDurableMachine(machine, { journals, clock }) };
 }
 
-const answerTo = ({ id, digest }: Pick<OpenApproval, 'id' | 'digest'>, decision: 'approve' | 'deny' = 'approve') =>
+const answerTo = ({ id, digest }: Pick<OpenApproval, 'id' | 'digest'>, decision: 'approved' | 'denied' = 'approved') =>
   ({ type: 'approval.given', id, digest, decision, by: 'bob' }) as const;
 
 describe('an approval', () => {
@@ -114,7 +114,7 @@ describe('an approval', () => {
     ['another id', (asked) => ({ ...answerTo(asked), id: 'approval:x:99' })],
     ['another digest', (asked) => ({ ...answerTo(asked), digest: '0123456789abcdef' })],
     ['an unknown decision', (asked) => ({ ...answerTo(asked), decision: 'maybe' })],
-    ['no id', ({ digest }) => ({ type: 'approval.given', digest, decision: 'approve' })],
+    ['no id', ({ digest }) => ({ type: 'approval.given', digest, decision: 'approved' })],
   ])('is not given by an answer with %s: nothing is stored', async (_, answer) => {
     const { host, paid } = setUp();
     const actor = await host().open('p');
@@ -128,7 +128,7 @@ describe('an approval', () => {
     const orders = host();
     const actor = await orders.open('p');
     const [asked] = actor.pending.approvals as readonly [OpenApproval];
-    await actor.send({ ...answerTo(asked, 'deny'), edited: { to: 'eve', amount: 1 } });
+    await actor.send({ ...answerTo(asked, 'denied'), edited: { to: 'eve', amount: 1 } });
     expect([paid, actor.pending.approvals[0]?.question]).toEqual([[], { to: 'ann', amount: 50 }]);
     const fork = await orders.fork('p', { at: actor.entries.length - 1, id: 'f' });
     expect(fork.pending.approvals).toEqual(actor.pending.approvals);
@@ -263,11 +263,11 @@ describe('approvals of processes that are killed and that race', () => {
       if (newest === undefined || one === null || other === null) continue;
       const isDenied = random.chance(0.2);
       const answers = random.weighted<readonly object[]>([
-        [3, [answerTo(newest, isDenied ? 'deny' : 'approve')]],
+        [3, [answerTo(newest, isDenied ? 'denied' : 'approved')]],
         [2, [{ ...answerTo(one), digest: other.digest }]],
         [2, [answerTo(newest), answerTo(newest)]],
       ]);
-      denied += answers.some((answer) => (answer as { decision: string }).decision === 'deny') ? 1 : 0;
+      denied += answers.some((answer) => (answer as { decision: string }).decision === 'denied') ? 1 : 0;
       // Two processes answer at the same time: one of them loses its lease.
       const rival = random.chance(0.3) ? world.start() : process;
       const [first, second] = answers;

@@ -77,7 +77,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
     write(store, 'killed', startedAtTime(journal.slice(0, -1), '2026-01-01T12:00:00.000Z'));
     write(store, 'alive', startedAtTime(journal.slice(0, 3), '2026-01-01T11:00:00.000Z'), false);
     const { status } = journal.at(-1) as Extract<JournalEntry, { type: 'run-end' }>;
-    const common = { request: 'Is it so?', forkedFrom: null };
+    const common = { request: 'Is it so?', forkedFrom: null, waiting: null };
     expect(await store.list()).toEqual([
       { runId: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
       { runId: 'alive', ...common, startedAt: '2026-01-01T11:00:00.000Z', status: 'running' },

@@ -55,7 +55,7 @@ export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at
   const leaf: Record<string, readonly string[]> = { ...empty.leaf };
   const insideOf: Record<string, { readonly chartId: string; readonly stateId: string } | null> = { ...notInside };
 
-  function enter({ id: chartId, invoking }: IndexedChart, configuration: Configuration, since: number): void {
+  function enter({ id: chartId, invoking }: IndexedChart, { configuration, targets, from }: Entered): void {
     active[chartId] = configuration.active;
     leaf[chartId] = configuration.leaves;
     for (const { id: stateId, invokes } of invoking) {
@@ -63,9 +63,10 @@ export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at
       for (const name of invokes) {
         const inner = byName.get(name);
         if (inner === undefined || (active[inner.id]?.size ?? 0) > 0) continue;
-        const nested = innerConfiguration(transitions, inner, configuration.leaves.includes(stateId) ? since : -1, at);
+        // A state that has states of its own is entered only by a transition to itself.
+        const isEntered = configuration.leaves.includes(stateId) || targets.includes(stateId);
         insideOf[inner.id] = { chartId, stateId };
-        enter(inner, nested.configuration, nested.from);
+        enter(inner, innerConfiguration(transitions, inner, isEntered ? from : -1, at));
       }
     }
   }
@@ -74,22 +75,29 @@ export function activeStatesAt(transitions: TransitionLog, charts: RunCharts, at
     if (index > 0 && nested.has(chart.id)) continue;
     const position = transitions.positionAt(chart.id, at);
     if (index > 0 && position === undefined) continue;
-    enter(chart, chart.entered(position?.targets ?? []), position?.since ?? 0);
+    enter(chart, enteredBy(chart, position));
   }
   return { active, leaf, insideOf };
 }
 
 /** The configuration of a machine inside a state entered at `entered` (-1 if unknown). */
-function innerConfiguration(
-  transitions: TransitionLog,
-  chart: IndexedChart,
-  entered: number,
-  at: number,
-): { readonly configuration: Configuration; readonly from: number } {
+function innerConfiguration(transitions: TransitionLog, chart: IndexedChart, entered: number, at: number) {
   const position = transitions.positionAt(chart.id, at);
   if (position === undefined || !isOfCurrentInvocation(transitions, position, entered))
-    return { configuration: chart.entered([]), from: entered };
-  return { configuration: chart.entered(position.targets), from: position.since };
+    return enteredBy(chart, undefined, entered);
+  return enteredBy(chart, position);
+}
+
+/** A configuration, and the last transition into it. */
+interface Entered {
+  readonly configuration: Configuration;
+  readonly targets: readonly string[];
+  readonly from: number;
+}
+
+function enteredBy(chart: IndexedChart, position: MachinePosition | undefined, otherwise = 0): Entered {
+  const { targets, since } = position ?? { targets: [], since: otherwise };
+  return { configuration: chart.entered(targets), targets, from: since };
 }
 
 /**

@@ -43,12 +43,12 @@ function standsAsItReallyDid(journal: readonly JournalEntry[], { steps, states }
       expect(leaf['attempt']).toEqual(['attempt.calling.opening']);
   }
   for (const { count, leaves } of states) {
-    const { leaf, insideOf } = activeStatesAt(transitions, ownCharts, count - 1);
+    const { active, leaf, insideOf } = activeStatesAt(transitions, ownCharts, count - 1);
     const running = sortedLists(Object.fromEntries(Object.entries(leaf).filter(([, ids]) => ids.length > 0)));
     expect(running, `at entry ${count - 1}`).toEqual(sortedLists(leaves));
     for (const [chartId, around] of Object.entries(insideOf))
       if (around !== null) {
-        expect(leaf[around.chartId]).toContain(around.stateId);
+        expect(active[around.chartId]).toContain(around.stateId);
         expect(running).toHaveProperty(chartId);
       }
   }

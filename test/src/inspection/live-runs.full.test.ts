@@ -240,6 +240,7 @@ describe('an event sent to a run', () => {
       'context.overruled',
       'context.undone',
       'consent.given',
+      'approval.given',
     ]);
   });
 });

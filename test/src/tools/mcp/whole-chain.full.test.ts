@@ -86,7 +86,7 @@ describe.each(ways)('a chain with a real MCP server over $transport', ({ start }
 
 describe('a canceled run', () => {
   it('cancels the call at the server and answers immediately', async () => {
-    const connection = await connectUntilTestEnds(misbehavingServer('plain'));
+    const connection = await connectUntilTestEnds(misbehavingServer('plain', { approval: 'never' }));
     const run = runWith(connection, 'hang', {});
     await started(run);
     run.cancel();

@@ -170,7 +170,7 @@ export const actionSetup = base.extend({
     timeOutApprovals: enqueueActions(decideApprovals(timeOutApprovals)),
     answerByProgram: enqueueActions(
       decideApprovals((state, { answers }: { answers: readonly ApprovalAnswer[] }) =>
-        answerByProgram(state, answers, 'approve() gave no decision'),
+        answerByProgram(state, answers, 'approve() returned no decision'),
       ),
     ),
     denyByError: enqueueActions(

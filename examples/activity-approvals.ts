@@ -13,10 +13,7 @@ const payment = setup({
       invoke: {
         src: 'approval',
         input: ({ context }) => ({ question: { pay: context.amount } }),
-        onDone: [
-          { guard: ({ event }) => event.output.decision === 'approved', target: 'paying' },
-          { target: 'denied' },
-        ],
+        onDone: [{ guard: ({ event }) => event.output.decision === 'approve', target: 'paying' }, { target: 'denied' }],
       },
     },
     paying: { invoke: { src: 'pay', input: ({ context }) => context.amount, onDone: 'paid' } },
@@ -35,6 +32,6 @@ await started.park();
 for (const { id: actor, waiting } of await payments.list())
   for (const { id, digest, question } of waiting?.approvals ?? []) {
     console.log(actor, question);
-    await payments.send(actor, { type: 'approval.given', id, digest, decision: 'approved' });
+    await payments.send(actor, { type: 'approval.given', id, digest, decision: 'approve' });
   }
 await worker.stop();

@@ -27,7 +27,7 @@ describe('the package', () => {
     });
   });
 
-  it('has no script of which npm warns when the package is installed', () => {
+  it('has no install script, because npm warns about those', () => {
     const names = Object.keys(manifest.scripts);
     expect(names.filter((name) => /^(?:(?:pre|post)?(?:install|prepare)|prepublish)$/u.test(name))).toEqual([]);
   });

@@ -45,8 +45,8 @@ or: npm run quality -- score DIR [--price …] [--seed N] [--json]
 NAME is a model of the server, for which OPENAI_API_KEY must be set, or without network: extractive, scripted (--script FILE)`;
 
 /**
- * Returns the message of an error on one line, with its first cause unless the message states it. If a host has several addresses, only
- * the cause states why none could be reached.
+ * Returns the message of an error on one line, followed by its root cause unless the message contains it. If a host has several addresses,
+ * only the cause states why none could be reached.
  *
  * @param {unknown} error
  */

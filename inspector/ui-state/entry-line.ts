@@ -58,7 +58,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } &
   'direction-asked': ({ proposal, confidence }) => `${proposal} proposed, confidence ${confidence}`,
   'consent-asked': ({ request }) => `${pluralize(request.items.length, 'message')} to be shortened or removed`,
   'approval-asked': ({ capability, arguments: given }) => `${capability} ${start(JSON.stringify(given))}`,
-  'approval-resolved': ({ capability, decision, by }) => `${capability}: ${decision.replace('_', ' ')} by the ${by}`,
+  'approval-resolved': ({ capability, decision, by }) => `${capability}: ${decision.replace('_', ' ')} (${by})`,
   'answer-refused': ({ event, ...refusal }) => `${event}: ${refusalText(refusal)}`,
   'context-overruled': ({ messageId, choice, problem }) =>
     `${choice ?? 'undo'} ${start(messageId)}${problem === null ? '' : `: rejected, ${problem}`}`,

@@ -184,7 +184,7 @@ export const actionMachine = actionSetup.createMachine({
       ],
     },
     awaitingApproval: {
-      description: 'Asks the user about all calls that need approval. The user decides about one after another.',
+      description: 'Asks the user to approve each call that needs it, and waits for all answers.',
       entry: ['askForApproval', 'startApprovalDeadline', 'reportProgress'],
       exit: 'stopApprovalDeadline',
       always: { guard: 'allAnswered', target: 'approving' },

@@ -24,11 +24,11 @@ export interface ExecuteCapabilityInput {
 export interface ValidateArgumentsInput {
   readonly calls: readonly CapabilityCall[];
   readonly sessionId: string | null;
-  /** The time limit of each call's schema and of the question whether it needs approval. */
+  /** The time limit of each call, for its schema and for the capability's function `approval`. */
   readonly timeoutMs: number;
 }
 
-/** A call that needs approval, as the program's function sees it. */
+/** A call that needs approval: the argument of the program's function `approve`. */
 export interface ApprovalRequest {
   readonly capability: string;
   /** The validated arguments. */
@@ -61,10 +61,10 @@ export type ActionActors = {
   /**
    * Parses the arguments of each call and validates them against the schema of its capability. Returns them as parsed, in order:
    * transformations in the schema happen when the capability runs. Does not reject for invalid arguments, or for a schema that takes
-   * longer than `timeoutMs`. `needsApproval` is true if that cannot be found out.
+   * longer than `timeoutMs`. `needsApproval` is true if it cannot be determined.
    */
   readonly validateArguments: PromiseActorLogic<readonly ArgumentsCheck[], ValidateArgumentsInput>;
-  /** Asks the program's function about each call. A call without an answer is denied, and so are all if it rejects. */
+  /** Calls the program's function `approve` for each call. A call without an answer is denied; if this rejects, all are. */
   readonly approveCalls: PromiseActorLogic<readonly ApprovalAnswer[], ApproveCallsInput>;
   /** Runs a capability. Its errors come back as `success: false`; only a bug rejects. */
   readonly executeCapability: PromiseActorLogic<CapabilityRunResult, ExecuteCapabilityInput>;

@@ -74,7 +74,7 @@ export function approvalDecisions(before: ActionState, after: ActionState): read
 
 /** Returns the event that explains why an answer changed nothing. */
 export function refusedApproval(state: ActionState, answer: ApprovalAnswer): ActionEmittedEvent {
-  // A program is asked no question that has an id.
+  // If the program approves, the user has no question to answer.
   const isUser = state.approver === 'user';
   const question = isUser ? (pendingCalls(state)[0]?.approval.questionId ?? null) : null;
   const reason = (isUser && approvalRefusal(state, answer)) || 'no_question';

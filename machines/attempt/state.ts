@@ -67,7 +67,7 @@ export function initialAttemptState(input: AttemptInput): AttemptState {
   const { task, policy } = input;
   const { model, models, gaveUp } = startRoute(task, input.models ?? newModels(policy.maxFallbacks), policy);
   return {
-    // Not after the spreads: Node 20 gives each object of a literal that begins with a spread a hidden class of its own.
+    // Before the spreads: Node 20 gives each object whose literal begins with a spread its own hidden class.
     model: model ?? 0,
     ...NEW_ATTEMPT,
     ...input,

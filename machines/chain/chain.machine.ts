@@ -160,7 +160,7 @@ export const chainMachine = chainSetup.createMachine({
               initial: 'working',
               states: {
                 working: {
-                  description: 'Nobody is asked: the phase has its deadline.',
+                  description: 'The loop runs, and the deadline of the phase applies.',
                   on: {
                     'loop.progressed': {
                       guard: { type: 'awaitsApproval', params: ({ event }) => event },
@@ -171,7 +171,7 @@ export const chainMachine = chainSetup.createMachine({
                   after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
                 },
                 awaitingApproval: {
-                  description: 'The loop waits for the user. That takes no time of the phase or of the run.',
+                  description: 'The loop waits for the user. The deadlines of the phase and the run stop meanwhile.',
                   entry: 'stopRunDeadline',
                   exit: 'startRunDeadline',
                   on: {

@@ -40,7 +40,7 @@ export interface ActionInput {
   readonly sessionId: string | null;
   /** Who approves calls that need it. */
   readonly approver: Approver;
-  /** Milliseconds that the user has to answer; null: no limit. */
+  /** The milliseconds that the user has to approve the calls of a step; null: no limit. */
   readonly approvalMs: number | null;
   /** The calls of the first step if they are given; if empty, the model chooses them. */
   readonly calls: readonly CapabilityCall[];
@@ -104,7 +104,7 @@ export interface ActionState extends Omit<ActionInput, 'earlier'> {
   readonly step: readonly StepCall[];
   /** In how many steps each call was requested, by a digest of its capability and arguments. */
   readonly requested: Readonly<Record<string, number>>;
-  /** Questions for approval that were asked. */
+  /** The number of approval questions asked so far. */
   readonly asked: number;
   /** Capability runs that started: more than `runs` while the calls of a step run. */
   readonly begun: number;

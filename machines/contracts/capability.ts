@@ -23,14 +23,14 @@ export const capabilityCallSchema = z.object({
 });
 export type CapabilityCall = Readonly<z.infer<typeof capabilityCallSchema>>;
 
-/** A model that writes calls as JSON knows no ids. */
+/** Without `toolCallId`, because only native calls have one, and models do not write those as JSON. */
 capabilityCallSchema._zod.toJSONSchema = () => ({
   type: 'object',
   properties: { capability: { type: 'string' }, arguments: { type: 'string' } },
   required: ['capability', 'arguments'],
 });
 
-/** Why a run of a capability failed: stable codes to branch on. The first seven mean that it was not run. */
+/** Why a run of a capability failed: stable codes to branch on. The first seven mean that it did not run. */
 export const capabilityFailureSchema = z.enum([
   'missing_name',
   'empty_name',
@@ -66,7 +66,7 @@ export type Approver = z.infer<typeof approverSchema>;
 export const approvalDecisionSchema = z.enum(['approved', 'edited', 'denied', 'timed_out', 'invalid']);
 export type ApprovalDecision = z.infer<typeof approvalDecisionSchema>;
 
-/** An answer to one question about one call. With `arguments`, the call is approved with these instead. */
+/** An answer to the question about one call. With `arguments`, the call is approved with these in place of its own. */
 export interface ApprovalAnswer {
   readonly questionId: string;
   readonly digest: string;
@@ -101,7 +101,7 @@ export const capabilityResultSchema = z.object({
   toolCall: z.exactOptional(
     z.object({ id: z.string(), step: z.int().check(z.gte(0)), arguments: z.exactOptional(z.string()) }),
   ),
-  /** The start of what the model wrote as arguments, if they could not be used and `toolCall` does not have them. */
+  /** The start of the arguments as the model wrote them, if they are invalid and `toolCall` does not contain them. */
   written: z.exactOptional(z.string()),
 });
 export type CapabilityResult = Readonly<z.infer<typeof capabilityResultSchema>>;

@@ -64,7 +64,7 @@ export const chainInputSchema = z.object({
   contextWindowTokens: z.number().check(z.positive()),
   /** Number of fallback models, which take over when the model before has no retry left. */
   fallbackModels: z.int().check(z.gte(0)),
-  /** What earlier runs learned about the first model and its fallbacks; absent if nothing. */
+  /** The reply forms that worked in earlier runs, for the first model and its fallbacks; absent if none is known. */
   models: z.exactOptional(z.readonly(z.array(z.readonly(modelStatusSchema)))),
   capabilities: z.readonly(z.array(z.readonly(capabilityDescriptorSchema))),
   /** Who decides whether the capability loop continues after a round of calls. */

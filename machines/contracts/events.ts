@@ -25,7 +25,7 @@ function partialOf<Shape extends Record<string, z.ZodMiniDefault>>(shape: Shape)
   );
 }
 
-/** The user's decision about one call of a capability. With `arguments`, it is approved with these instead. */
+/** The user's decision about one call of a capability. With `arguments`, it is approved with these in place of its own. */
 export const approvalGivenSchema = z.object({
   type: z.literal('approval.given'),
   questionId: z.string(),
@@ -86,7 +86,7 @@ const MAX_ITEMS_CHARS = 50_000;
 /**
  * The events that a client (a caller who is not the operator) may send to its own run: to answer a consent question, to
  * overrule or undo an operation on the context, and to direct, finish or cancel the run. Strict and of bounded size, because these
- * events come from outside the program. An approval is one of them: pass it on only if the caller may approve.
+ * events come from outside the program. They include approvals: pass one on only if the caller may approve.
  */
 export const clientEventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run.cancelled'), reason: z.optional(clientText) }),
@@ -226,7 +226,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     /** Why nothing changed; null if the event took effect. */
     problem: z.nullable(z.string()),
   }),
-  /** A call waits for approval. `index` is the number of its result; `problem` says why the arguments of the last answer were refused. */
+  /** A call waits for approval. `index` is the number of its result; `problem` is why the edited arguments of the last answer are invalid. */
   z.object({
     type: z.literal('approval-asked'),
     questionId: z.string(),

@@ -24,7 +24,7 @@ const THANKS_UNSPACED = /谢谢|謝謝|ありがとう/u;
 const GREETS = phrases(`
   hello | hey | hi | good (?:morning|afternoon) | hallo | guten (?:tag|morgen|abend) | bonjour | bonsoir | salut |
   hola | buen[oa]s (?:días|tardes|noches) | ciao | buongiorno | buonasera | olá | bom dia | boa tarde | привет`);
-/** Words beside greetings and thanks that are longer than three letters. */
+/** Words of more than three letters that accompany greetings and thanks. */
 const EMPHASIS = phrases(
   'there | very much | so much | again | many | everyone | vielen | vielmals | sehr | schön | beaucoup | muchas | mille | muit[oa]',
 );
@@ -41,8 +41,8 @@ function phrases(list: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{N}'’])(?:${either})(?![\\p{L}\\p{N}])`, 'iu');
 }
 
-/** Whether a text only greets, thanks or closes, in one of several languages: its other words have at most three letters. */
-export function isPleasantry(text: string): boolean {
+/** Whether a text only greets, thanks or says goodbye, in one of several languages: its other words have at most three letters. */
+export function isGreetingOrThanks(text: string): boolean {
   if (text.length > TURN_CHARS || /[?？\p{N}]/u.test(text)) return false;
   const without = (from: string, patterns: readonly RegExp[]) =>
     patterns.reduce((left, pattern) => left.replace(new RegExp(pattern, 'giu'), ' '), from);

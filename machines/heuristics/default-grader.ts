@@ -1,5 +1,5 @@
 import type { AnswerGrades, EvidenceText, GradingInput } from '../contracts/grading.ts';
-import { type ClosingFeature, closingFeatures, isPleasantry } from './closing.ts';
+import { type ClosingFeature, closingFeatures, isGreetingOrThanks } from './closing.ts';
 import { contradictionsIn } from './contradiction.ts';
 import {
   type Compared,
@@ -80,9 +80,9 @@ function featuresOf(
 const INVENTION =
   /^\W*(?:please |bitte )?(?:write|compose|draft|invent|imagine|translate|rewrite|paraphrase|schreib|verfasse|dichte|übersetze|écri[st]|rédige|traduis|escribe|redacta|traduce|scrivi|escreva|写|翻译|書いて)/iu;
 
-/** The answer to a greeting or thanks states nothing but names and numbers that could be looked up. */
+/** In the answer to a greeting or thanks, only names and numbers can be checked against the texts. */
 const comparedFor = (request: string, compared?: Compared): Compared | undefined =>
-  isPleasantry(request) ? 'names' : compared;
+  isGreetingOrThanks(request) ? 'names' : compared;
 
 const asksForInvention = (request: string): boolean => INVENTION.test(request.slice(0, 100));
 

@@ -54,7 +54,7 @@ export type Compared = 'words' | 'names';
 interface Scale {
   /** Whether evidence has a term of the answer, or it is the result of a calculation. */
   readonly isFound: (term: string) => boolean;
-  /** Whether a term is the result of a calculation with numbers of the request and of the answer, or with two of a sentence. */
+  /** Whether a term is the result of a calculation with numbers of the request and the answer, or the sum or difference of two in a sentence. */
   readonly isDerived: (term: string) => boolean;
   /** Measures a part of the answer; null if it has nothing to check. */
   readonly measure: (part: Reading) => (Pick<Grounding, 'inventsName'> & { readonly support: number }) | null;
@@ -92,7 +92,7 @@ function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], 
   return { isFound, isDerived, measure };
 }
 
-/** Returns the days and months of the dates of an answer that no text has together. */
+/** Returns the days and months of those dates in an answer whose day and month no text contains together. */
 function wrongDates(answer: Reading, texts: readonly Reading[]): ReadonlySet<string> {
   const dates = datesIn(answer.plain).map((date) => date.map(stemOfFolded));
   return new Set(dates.filter((date) => !texts.some(({ terms }) => date.every((term) => terms.has(term)))).flat());
@@ -265,7 +265,7 @@ export function checkSentences(
         share((term) => terms.has(term) || other.title.includes(term)) >= required;
       const unitsThere = unitsOf.get(other) ?? unitsIn(other);
       unitsOf.set(other, unitsThere);
-      // Few sentences are about the same, and comparing numbers costs more.
+      // Last, because it costs more, and few sentences are about the same.
       if (other.sentences.some((terms) => isAbout(terms) && isOther(terms, unitsThere))) contradicting.add(other);
     }
   }

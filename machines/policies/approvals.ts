@@ -77,9 +77,9 @@ export function answerByProgram(state: ActionState, answers: readonly ApprovalAn
   });
 }
 
-/** Ends all calls that wait: nobody answered in time. */
+/** Ends all calls that wait, because the user did not answer in time. */
 export function timeOutApprovals(state: ActionState): Change {
-  const reason = `nobody approved it within ${state.approvalMs} ms`;
+  const reason = `it was not approved within ${state.approvalMs} ms`;
   return mapPending(state, (call) => {
     const approval = { ...call.approval, state: 'timed_out', by: 'limit', reason } as const;
     return { ...call, approval, result: failedResult(state, call, 'approval_timed_out', reason, 0) };
@@ -112,7 +112,7 @@ function denied(state: ActionState, call: AskedCall): StepCall {
   };
 }
 
-/** Returns what the program's function is asked. */
+/** Returns the input of `approveCalls`. */
 export function approvalRequests(state: ActionState) {
   const { sessionId, capabilityMs: timeoutMs } = state;
   const calls = pendingCalls(state).map(({ capability, arguments: given, approval: { digest, questionId } }) => ({

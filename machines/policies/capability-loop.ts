@@ -100,7 +100,7 @@ export function isFirstStep({ runs, results }: Pick<ActionState, 'runs' | 'resul
   return { holds: runs === 0 && results.length === 0, inputs: { runs, results: results.length } };
 }
 
-/** Whether the request has as many runs as it may have, or as many calls that were not approved: a decider could request those forever. */
+/** Whether the request has reached its limit of runs, or of calls that were not approved: a decider could request those forever. */
 export function continuationLimitReached({ runs, results, maxContinuations }: ActionState): GuardResult {
   const denied = results.filter(({ code }) => code === 'denied' || code === 'approval_timed_out').length;
   const holds = runs >= maxContinuations || denied >= maxContinuations;
@@ -280,7 +280,7 @@ export function endCall({ step }: ActionState, slot: number, result: CapabilityR
   };
 }
 
-/** Returns what a result has of the call as the model made it. */
+/** Returns the members of a result that record the call as the model wrote it. */
 const asWritten = ({ toolCall, written }: Pick<StepCall, 'toolCall' | 'written'>) => ({
   ...(toolCall !== undefined && { toolCall }),
   ...(written !== undefined && { written }),

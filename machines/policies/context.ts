@@ -184,7 +184,7 @@ export const isLoss = (operation: ContextOperation): operation is Loss =>
 /** Whether an operation needs the user's consent before it applies. */
 export const asksConsent = ({ metadata }: ContextOperation): boolean => metadata['requiresConsent'] === true;
 
-/** Marks operations as needing consent: with `consentFor: 'all'`, each that shortens or removes a message. */
+/** With `consentFor: 'all'`, marks each operation that shortens or removes a message as needing consent. */
 export function withConsentFor(
   operations: readonly ContextOperation[],
   consentFor: ConsentFor,

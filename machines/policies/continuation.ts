@@ -81,7 +81,7 @@ function shownSteps(results: readonly CapabilityResult[], from: number): Continu
     .map(({ capability, arguments: given, success, output, error, toolCall, written }, back) => {
       const chars = Math.min(charsLeft, back === 0 ? LAST_STEP_CHARS : STEP_CHARS);
       const result = success ? output : (error ?? '');
-      // Servers parse the arguments of a native call, so its result states those that are not JSON.
+      // Servers parse the arguments of a native call, so arguments that are not JSON are stated in its result.
       const isStated = toolCall !== undefined && written !== undefined;
       const shown = chars < 100 ? '' : clipped(isStated ? `${result}; received: ${written}` : result, chars);
       charsLeft -= shown.length;

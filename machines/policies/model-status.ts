@@ -204,8 +204,8 @@ export function changeBetween(before: ModelStatus, after: ModelStatus, { maxHung
   return after.form > 0 && before.repliesInJson !== after.repliesInJson ? 'json' : null;
 }
 
-/** Returns what the next run should know of the models: the reply forms other than the configured one that work; null if there are none. */
-export function lessonsOf(models: readonly ModelStatus[]): readonly ModelStatus[] | null {
+/** Returns the statuses with which the next run starts: only reply forms that work in place of the configured one; null if there are none. */
+export function workingForms(models: readonly ModelStatus[]): readonly ModelStatus[] | null {
   const works = ({ form, repliesInJson }: ModelStatus): boolean => repliesInJson && form > 0 && form < PROSE_FORM;
   if (!models.some(works)) return null;
   return models.map((status) => (works(status) ? { ...NEW_MODEL, form: status.form, repliesInJson: true } : NEW_MODEL));

@@ -3,14 +3,14 @@ import type { JournalEntry } from '../contracts/journal.ts';
 
 export type ApprovalAsked = Extract<EmittedEvent, { type: 'approval-asked' }>;
 
-/** Returns the questions for approval that wait after one more entry. */
+/** Returns the approval questions that are open after one more entry. */
 export function foldApprovals(pending: readonly ApprovalAsked[], entry: JournalEntry): readonly ApprovalAsked[] {
   switch (entry.type) {
     case 'approval-asked':
       return [...pending, entry];
     case 'approval-resolved':
       return pending.filter(({ questionId }) => questionId !== entry.questionId);
-    // A loop that is aborted answers none.
+    // An aborted loop leaves its questions unanswered.
     case 'capability-stop':
     case 'run-end':
       return pending.length === 0 ? pending : [];
@@ -19,7 +19,7 @@ export function foldApprovals(pending: readonly ApprovalAsked[], entry: JournalE
   }
 }
 
-/** Returns the questions for approval that a run waits for, at the end of these entries: each with its id, its digest and the call. */
+/** Returns the approval questions that are open at the end of these entries, each with its id, its digest and the call. */
 export function pendingApprovals(entries: readonly JournalEntry[]): readonly ApprovalAsked[] {
   return entries.reduce(foldApprovals, []);
 }

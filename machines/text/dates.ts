@@ -1,4 +1,4 @@
-/** The names of the months in several languages; first the English one, which all others become. */
+/** The names of the months in several languages, the English one first: it replaces the others. */
 const MONTHS: readonly (readonly string[])[] = [
   'January Jan Januar janvier enero gennaio janeiro',
   'February Feb Februar février febrero febbraio fevereiro',
@@ -60,7 +60,7 @@ export const datesIn = (words: string): readonly (readonly string[])[] =>
 
 const englishOf = (month: string): string => ENGLISH.get(month.toLowerCase()) ?? month;
 
-/** Returns the date in its plain form, or unchanged if it is none. A space follows, because a time may. */
+/** Returns the date in its plain form, or the text unchanged if it is not a date. A space follows if a time does. */
 function plainDate(day: string, month: string | undefined, year: string, date: string): string {
   const number = Number(day);
   return month === undefined || number < 1 || number > 31

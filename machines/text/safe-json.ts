@@ -1,4 +1,4 @@
-/** Returns JSON in which invisible characters are escaped, so that a person sees all that it contains. */
+/** Returns JSON in which invisible characters are escaped, so that a person can see everything that it contains. */
 export function safeJson(value: unknown, indent = 0): string {
   return (JSON.stringify(value, null, indent) ?? '').replaceAll(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))

@@ -2,7 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelStatus } from '../../machines/contracts/model-status.ts';
-import { lessonsOf } from '../../machines/policies/model-status.ts';
+import { workingForms } from '../../machines/policies/model-status.ts';
 import type { DueActor } from '../durable/durable-machine.ts';
 import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
@@ -56,7 +56,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   const parts = resolveOptions(options);
   const chain = createChainHost(parts, options.journals, requireResumable, options.parkAfterMs);
   const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
-  let lessons: readonly ModelStatus[] | null = null;
+  let models: readonly ModelStatus[] | null = null;
   const kept = (): JournalStore => options.journals ?? noJournals();
   const resume: PostChain['resume'] = (runId, { signal, ...open } = {}) =>
     startInSlot(slots, signal, async (leave) => {
@@ -66,12 +66,12 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   return {
     run(run) {
       const { input, files } = createChainInput(run, parts);
-      const known = lessons === null ? input : { ...input, models: lessons };
-      const started = startRun(chain, known, { signal: run.signal, files, slots, host: run.host ?? null });
-      const learn = (): void => {
-        lessons = lessonsOf(started.actor.getSnapshot().context.models) ?? lessons;
+      const withForms = models === null ? input : { ...input, models };
+      const started = startRun(chain, withForms, { signal: run.signal, files, slots, host: run.host ?? null });
+      const keepForms = (): void => {
+        models = workingForms(started.actor.getSnapshot().context.models) ?? models;
       };
-      started.answer.then(learn, () => {});
+      started.answer.then(keepForms, () => {});
       return started;
     },
     resume,

@@ -69,7 +69,7 @@ export function withApproval(answerer: Answerer, reply: ApprovalReply): Answerer
 export const NOBODY_ASKED: ApprovalReply = { decision: 'deny', reason: 'nobody could be asked; see --approve' };
 
 const APPROVAL: SelectOptions<'deny' | 'explain' | 'approve' | 'edit'> = {
-  text: 'May it run?',
+  text: 'Allow this call?',
   choices: [
     { value: 'deny', label: 'deny' },
     { value: 'explain', label: 'deny with a reason' },
@@ -94,7 +94,7 @@ async function askApproval(
   const reply = await select(APPROVAL, terminal, signal);
   if (reply.kind !== 'chosen') return reply.kind === 'cancelled' ? null : { decision: 'deny' };
   if (reply.value === 'explain') {
-    const reason = await askText('Why not?', '', terminal, signal);
+    const reason = await askText('Reason:', '', terminal, signal);
     return signal.aborted ? null : { decision: 'deny', ...(reason !== null && { reason }) };
   }
   if (reply.value !== 'edit') return { decision: reply.value };

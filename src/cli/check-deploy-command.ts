@@ -1,7 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { checkRuns } from '../chain/journal/check-runs.ts';
 import { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
-import { count, oneLine, printableJson } from '../internal/printable.ts';
+import { oneLine, printableJson } from '../internal/printable.ts';
 import { type JournalFlags, openJournals } from './find-run.ts';
 import { importModule } from './load-chart-module.ts';
 import { colorsFor } from './screen.ts';
@@ -43,16 +43,16 @@ const isDurableMachine = (value: unknown): value is CheckedMachine =>
   typeof Object(value).list === 'function' && typeof Object(value).replay === 'function';
 
 function textOf(checked: readonly CheckedActor[], stdout: NodeJS.WriteStream): string {
-  if (checked.length === 0) return 'Nothing waits: every actor has ended.\n';
+  if (checked.length === 0) return 'No run or actor is unfinished.\n';
   const { cyan, green, red } = colorsFor(stdout);
   const lines = checked.map(({ id, status, problem }) => {
-    const verdict = problem === null ? green('continues') : red('differs  ');
+    const verdict = problem === null ? green('continues') : red('fails    ');
     return `${verdict}  ${cyan(oneLine(id))}  ${status}${problem === null ? '' : `  ${oneLine(problem)}`}`;
   });
   const differing = checked.filter(({ problem }) => problem !== null).length;
   const summary =
     differing === 0
-      ? `All can continue on this code: ${checked.length}.`
-      : `${count(differing, 'cannot continue', 'cannot continue')}: let them end on the code that recorded them, or add it to "versions".`;
+      ? `${checked.length} of ${checked.length} can continue on this version.`
+      : `${differing} of ${checked.length} cannot continue: finish them on the version that recorded them, or add it to "versions" of a durable machine.`;
   return `${lines.join('\n')}\n${summary}\n`;
 }

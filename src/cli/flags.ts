@@ -19,7 +19,7 @@ export function withAnswerOptions(command: Command): Command {
       new Option('--consent <choice>', 'what to do with your long messages, without asking').choices(CONSENT_CHOICES),
     )
     .addOption(
-      new Option('--approve <choice>', 'whether tools that need approval run, without asking').choices(APPROVALS),
+      new Option('--approve <choice>', 'whether to run calls that need approval, without asking').choices(APPROVALS),
     )
     .addOption(new Option('--format <format>', 'format of the answer').choices(ANSWER_FORMATS).default('text'))
     .addOption(new Option('--json', 'same as --format json; prints no progress').conflicts(['quiet', 'format']))

@@ -213,8 +213,8 @@ const RESOLUTIONS: ReadonlySet<JournalEntry['type']> = new Set([
 ]);
 
 /**
- * Passes the run's questions (consent, direction, approvals one after another) to an answerer. A question is withdrawn when the run continues without a reply, and asked
- * again after an answer that was refused.
+ * Passes the run's questions (consent, direction, approvals one after another) to an answerer. A question is withdrawn when the run
+ * continues without a reply, and asked again after an answer that was refused.
  */
 export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {
   let waiting = new AbortController();
@@ -235,7 +235,7 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
   /** In a resumed run, earlier questions were answered by the process before. */
   const isAnswered = ({ seq }: JournalEntry): boolean => (journal.findLast(continues)?.seq ?? 0) > seq;
 
-  /** The question for approval whose prompt is open, and those that were answered here. */
+  /** The approval question whose prompt is open, and those that were answered here. */
   let open: string | null = null;
   const answered = new Set<string>();
 

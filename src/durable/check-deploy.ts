@@ -8,7 +8,7 @@ export interface CheckedActor {
   readonly problem: string | null;
 }
 
-/** A machine of `createDurableMachine`, as far as it is needed here. */
+/** The methods of a durable machine that `checkDeploy` calls. */
 export interface CheckedMachine {
   list(): Promise<readonly { readonly id: string; readonly status: string }[]>;
   replay(id: string): Promise<{ readonly divergence: Divergence | null }>;
@@ -30,7 +30,7 @@ export async function checkDeploy(machine: CheckedMachine): Promise<readonly Che
   });
 }
 
-/** Checks one after another, so that only one journal is in memory. What a check throws is the problem. */
+/** Checks one after another, so that only one journal is in memory. If a check throws, the message is the problem. */
 export async function checkEach<Actor extends { readonly id: string; readonly status: string }>(
   actors: readonly Actor[],
   problemOf: (actor: Actor) => Promise<string | null>,

@@ -406,7 +406,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       await stored;
     } catch (error) {
       if (!(await journals.has?.(id))) throw error;
-      // Another process was faster.
+      // Another process created the journal first.
       await host.closed;
       return this.#startOrResume(id, options);
     }

@@ -20,7 +20,7 @@ export interface JournalStoreChecksOptions<Entry, Summary> {
 }
 
 /**
- * Returns what every journal store must do, as tests for any test runner. The methods that a store may lack are checked if it has them.
+ * Returns the checks that every journal store must pass, for any test runner. Optional methods are checked if the store has them.
  *
  * @example
  * for (const { name, check } of journalStoreChecks({ open: () => myStore(), journal: run.journal })) test(name, check);
@@ -30,7 +30,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
   journal: given,
 }: JournalStoreChecksOptions<Entry, Summary>): readonly JournalStoreCheck[] {
   type Store = JournalStore<Entry, Summary>;
-  // As a store returns it.
+  // The form in which a store returns entries.
   const journal: readonly Entry[] = JSON.parse(JSON.stringify(given));
   const middle = journal.slice(0, 3);
   const rest = journal.slice(3);
@@ -85,14 +85,14 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       }
       await has(store, 'a', middle);
     },
-    async 'lets nobody open a journal that is being written'(store) {
+    async 'rejects opening a journal that is being written'(store) {
       const writer = await written(store, 'a', middle);
       await rejected(store.open('a'));
       await writer.write(rest);
       equal(writer.failure, null, 'the failure of the writer');
       await has(store, 'a', journal);
     },
-    async 'lets one of several open a journal'(store) {
+    async 'lets only one of several concurrent calls open a journal'(store) {
       await stored(store, 'a', middle);
       const opened = await Promise.allSettled(Array.from({ length: 5 }, () => store.open('a')));
       for (const each of opened) if (each.status === 'rejected') requireInvalid(each.reason);
@@ -101,7 +101,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       await winner?.write(rest);
       await has(store, 'a', journal);
     },
-    async 'takes a journal over by force, and its earlier writer writes nothing more'(store) {
+    async 'takes a journal over by force, and fences its earlier writer'(store) {
       const earlier = await written(store, 'a', middle);
       const { entries, writer } = await store.open('a', { force: true });
       equal(entries, middle, 'the entries of an opened journal');
@@ -115,14 +115,14 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       equal(writer.failure, null, 'the failure of the writer');
       await has(store, 'a', journal);
     },
-    async 'rejects an id that it does not have'(store) {
+    async 'rejects an unknown id'(store) {
       await stored(store, 'a', middle);
       await rejected(entriesOf(store.read('b')));
       await rejected(store.open('b'));
       if (store.delete !== undefined) await rejected(store.delete('b'));
       if (store.follow !== undefined) await rejected(entriesOf(store.follow('b')));
     },
-    async 'ignores a second close, and writes after it'(store) {
+    async 'ignores a second close and writes after it'(store) {
       const writer = await written(store, 'a', middle);
       await writer.close();
       const { writer: other } = await store.open('a');
@@ -145,7 +145,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       for (const id of ['b', 'c']) await stored(store, id, journal);
       const all = await store.list();
       const ended = all.filter((each) => statusOf(each) !== statusOf(running as Summary));
-      equal(ended.length, 2, 'the number of journals with another status than one that is being written');
+      equal(ended.length, 2, 'the number of journals whose status differs from that of one being written');
       equal(await store.list({ status: statusOf(ended[0] as Summary) }), ended, 'the journals with one status');
       const pages: Summary[] = [];
       for (let page = await store.list({ limit: 1 }); page.length > 0; ) {
@@ -168,7 +168,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       equal(await Promise.all(collected), [journal.slice(1), rest], 'the other entries');
       equal(await entriesOf(follow('a', { from: journal.length })), [], 'the entries after the end');
     },
-    async 'stops to follow'(store) {
+    async 'stops following'(store) {
       const follow = store.follow?.bind(store);
       if (follow === undefined) return;
       await written(store, 'a', middle);
@@ -181,7 +181,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       const [result] = await Promise.allSettled([pending[1]]);
       ok(result.status === 'rejected' && result.reason === aborted.signal.reason, 'it rejects with the reason');
     },
-    async 'deletes a journal that nobody is writing'(store) {
+    async 'deletes a journal unless it is being written'(store) {
       if (store.delete === undefined) return;
       const writer = await written(store, 'a', middle);
       await rejected(store.delete('a'));
@@ -192,7 +192,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       await stored(store, 'a', journal);
       await has(store, 'a', journal);
     },
-    async 'prunes what has ended'(store) {
+    async 'prunes only journals that have ended'(store) {
       if (store.prune === undefined) return;
       const writer = await written(store, 'running', middle);
       await stored(store, 'waiting', middle);

@@ -24,7 +24,7 @@ export interface CapabilityContext {
   readonly idempotencyKey: string;
 }
 
-/** A method, so that capabilities with any schema are capabilities. */
+/** Declared as a method, so that a capability with any schema is assignable to `Capability`. */
 interface ApprovalRule<Schema extends StandardSchemaV1> {
   needsApproval(
     args: StandardSchemaV1.InferOutput<Schema>,

@@ -8,7 +8,7 @@ export interface CheckedCall {
 }
 
 /**
- * Whether a call must be approved before it runs. A capability that does not say follows the default. If its function throws or returns
+ * Whether a call must be approved before it runs. A capability without `approval` follows the default. If its function throws or returns
  * anything but a boolean, approval is needed. Never rejects.
  */
 export async function needsApproval(

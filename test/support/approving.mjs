@@ -6,8 +6,8 @@ import { fileJournals, sqliteJournals } from '../../dist/node.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
 
 /**
- * A run that must be approved twice. As a program, it prints the questions and waits to be killed, or resumes the run when it is told to, and
- * approves everything when it is told again: `node approving.mjs file|sqlite PLACE EFFECTS start|resume`.
+ * A run with two calls that need approval. As a program, it prints the questions and waits to be killed, or resumes the run at the first
+ * message of its parent and approves everything at the second: `node approving.mjs file|sqlite PLACE EFFECTS start|resume`.
  */
 const [, , kind, place, effects, what] = process.argv;
 const calls = [1, 2].map((euros) => ({ capability: 'pay', arguments: JSON.stringify({ euros }) }));

@@ -1,8 +1,8 @@
 import { journalsAt } from './journals-at.mjs';
 
 /**
- * Writes a journal as it is told by its parent: `node journal-writer.mjs file|sqlite|postgres PLACE`. `{ create: RUN }` and `{ open: RUN, force }`
- * take the journal, `{ write: ENTRIES }` appends to it, `{ close: true }` releases it. Each is answered by why it failed, or null.
+ * Writes a journal at the commands of its parent: `node journal-writer.mjs file|sqlite|postgres PLACE`. `{ create: RUN }` and `{ open: RUN, force }`
+ * take the journal, `{ write: ENTRIES }` appends to it, `{ close: true }` releases it. Each is answered with the failure, or null.
  */
 const [, , kind, place] = process.argv;
 const store = journalsAt(kind, place);

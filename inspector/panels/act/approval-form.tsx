@@ -32,7 +32,7 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
       onSubmit={(submitted) => submitted.preventDefault()}
     >
       <p>
-        May <span class="verbatim">{revealHidden(capability)}</span> run?
+        Allow <span class="verbatim">{revealHidden(capability)}</span> to run?
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
       <label class="field">

@@ -20,7 +20,7 @@ import { RUN_JOURNALS } from './journal-format.ts';
  */
 export type JournalStoreOptions = StoreOptions;
 
-/** A journal store of this package. */
+/** A journal store of runs. */
 export type RunJournals = ManagedJournals<JournalEntry, RunSummary>;
 
 /**

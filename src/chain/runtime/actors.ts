@@ -74,7 +74,7 @@ export interface ActorParts {
   readonly grader: Grader | null;
   readonly capabilities: CapabilityRegistry;
   readonly continuation: ContinuationOption;
-  /** Whether a capability that does not say needs approval. */
+  /** Whether calls of capabilities without an `approval` of their own need approval. */
   readonly approval: 'always' | 'never';
   readonly approve: ApprovingFunction | null;
   readonly sessions: SessionStore;
@@ -276,7 +276,7 @@ export function createActionActors({ capabilities, continuation, approval, appro
   };
 }
 
-/** Decides whether a call runs, with these arguments or with others. */
+/** Approves a call, with its own or other arguments, or denies it. */
 export type ApprovingFunction = (
   call: ApprovalRequest,
   options: { readonly signal: AbortSignal },

@@ -74,7 +74,7 @@ export interface LoopRun {
   /** Everything that happens, from the beginning, however late reading starts. */
   readonly events: AsyncIterable<RunEvent>;
   readonly journal: readonly JournalEntry[];
-  /** Answers a question for approval. Throws `invalid_option` for any other event. */
+  /** Answers an approval question. Throws `invalid_option` for any other event. */
   readonly send: (event: ApprovalGiven) => void;
   /** Ends the loop at once and aborts the running capability. */
   readonly cancel: () => void;

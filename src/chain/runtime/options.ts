@@ -56,10 +56,10 @@ export interface PostChainOptions {
    * call more, as in an agent loop. A function decides itself. The default is the environment variable `POSTCHAIN_CONTINUATION`, or `none`.
    */
   readonly continuation?: ContinuationOption;
-  /** Whether capabilities (tools) that do not say need approval before each call: `never` (the default) or `always`. */
+  /** Whether calls of capabilities (tools) without an `approval` of their own need approval: `never` (the default) or `always`. */
   readonly approval?: 'always' | 'never';
   /**
-   * Decides about calls that need approval, in place of the user: `{ decision: 'approve' }`, with `arguments` if other ones are to be used,
+   * Decides about calls that need approval, in place of the user: `{ decision: 'approve' }`, with `arguments` to replace those of the call,
    * or `{ decision: 'deny', reason }`. A call is denied if the function throws or takes longer than `limits.capabilityMs`. Without it, the run
    * emits `approval-asked` and waits for `approval.given`.
    */

@@ -67,9 +67,9 @@ export interface ListOptions<Summary> {
 }
 
 export interface PruneOptions<Summary> {
-  /** How long ago the journals started, in milliseconds, at least. */
+  /** Deletes journals that started at least this many milliseconds ago. */
   readonly olderThanMs: number;
-  /** By default every status of a journal that has ended. */
+  /** Only journals with this status, or one of these; by default all that have ended. */
   readonly status?: StatusOf<Summary> | readonly StatusOf<Summary>[];
 }
 
@@ -78,9 +78,9 @@ export interface PruneOptions<Summary> {
  * `invalid_journal` if a journal is damaged, in use, already there (`create`), or missing.
  */
 export interface JournalStore<Entry, Summary> {
-  /** Starts a journal. If only the first write can show that the id is taken, that write fails, and the store has the method `has`. */
+  /** Starts a journal. A store that finds out only at the first write that the id is taken fails that write, and has the method `has`. */
   create(id: string): JournalWriter<Entry>;
-  /** Whether there is a journal. Only for stores whose `create` does not throw if there is. */
+  /** Whether a journal exists. Only for stores whose `create` does not throw for an existing one. */
   has?(id: string): Promise<boolean>;
   /** The entries of a journal, in order. A torn last line, as a kill leaves it, is skipped. */
   read(id: string, options?: ReadJournalOptions): AsyncIterable<Entry>;
@@ -99,7 +99,7 @@ export interface JournalStore<Entry, Summary> {
   prune?(options: PruneOptions<Summary>): Promise<number>;
 }
 
-/** A store with all optional methods for its users. */
+/** A store that has the optional methods `follow`, `delete` and `prune`. */
 export type ManagedJournals<Entry, Summary> = JournalStore<Entry, Summary> &
   Required<Pick<JournalStore<Entry, Summary>, 'follow' | 'delete' | 'prune'>>;
 
@@ -109,7 +109,7 @@ export type Redact = (text: string) => string;
 /** Encrypts or otherwise transforms the lines of journals. An encoded line must not contain line feeds. */
 export interface LineCodec {
   encode(line: string): string;
-  /** Reverses `encode`. Throws if it cannot, for example because the key is another one. */
+  /** Reverses `encode`. Throws if it cannot, for example with another key. */
   decode(line: string): string;
 }
 
@@ -121,7 +121,7 @@ export interface JournalStoreOptions {
    * result. A store with `redact` does not open a journal that was started without it. If it throws, nothing more is written.
    */
   readonly redact?: Redact;
-  /** Encodes what is stored of entries, for example to encrypt it. Ids, times and the order of entries stay readable. */
+  /** Encodes the stored lines, for example to encrypt them. Ids, times and the order of entries stay readable. */
   readonly codec?: LineCodec;
   /**
    * When written entries are synced to disk, so that they survive a power failure: `never` (the default), at each `checkpoint`, or
@@ -174,7 +174,7 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   isRedacted?(first: Entry): boolean;
 }
 
-/** Orders a list newest first, and by id what started at the same time. A place without an id is after all that started at its time. */
+/** Compares by start, the newest first, and then by id. A place without an id sorts after all journals that started at the same time. */
 export function newestFirst(one: ListPlace & { id?: string }, other: ListPlace & { id?: string }): number {
   const compare = (a = '\u{10ffff}', b = '\u{10ffff}'): number => (a < b ? -1 : a > b ? 1 : 0);
   return compare(other.startedAt, one.startedAt) || compare(one.id, other.id);

@@ -74,7 +74,7 @@ export interface BoundsQuery {
   readonly isKnown?: ((id: string, version: string) => boolean) | undefined;
   /** Receives the number of journals before the first of them is read. */
   readonly onFound?: ((count: number) => void) | undefined;
-  /** What a list needs. A backend may yield others, too. */
+  /** The journals that a list needs. A backend may yield others, too. */
   readonly list?: {
     /** The latest start. */
     readonly startedAt: string | undefined;

@@ -64,7 +64,7 @@ interface OpenSink extends LineSink {
   written(): Promise<void>;
 }
 
-/** The lines of the steps since the statement before began. */
+/** The lines of the steps since the previous statement began. */
 interface Batch {
   readonly lines: string[];
   readonly startedAt: string;
@@ -74,7 +74,7 @@ interface Batch {
 
 /**
  * Returns a journal store in a PostgreSQL database, which several processes may use at once. Its tables are created on first use. The entries
- * of each step are one statement, which also checks and renews the lease. If the connection is lost, statements are tried again for ten seconds.
+ * of each step are one statement, which also checks and renews the lease. If the connection is lost, statements are retried for ten seconds.
  * `create` does not connect: if the journal exists, its first write fails. Throws `invalid_option` if `source` is neither a connection string nor
  * a pool, and `package_missing` if a connection string needs `pg`; its methods reject with `invalid_path` if the database cannot be used.
  */
@@ -89,7 +89,7 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
   const sinks = new Map<string, OpenSink>();
   const owner = JSON.stringify(thisHolder());
 
-  /** What this store has been given to write can be read. */
+  /** Waits until all lines that this store was given are stored. */
   const written = async (id: string): Promise<void> => sinks.get(nameOf(id))?.written();
 
   async function rowOf(id: string): Promise<Row | undefined> {
@@ -277,7 +277,7 @@ function idOf(name: string): string {
   return typeof read === 'string' ? read : name;
 }
 
-/** Tells followers which journal has changed; nothing for a name that is too long for a notification. */
+/** Notifies followers which journal has changed; the payload is empty if the name is too long for a notification. */
 const notify = (channel: string): string =>
   `pg_notify('${channel}', CASE WHEN octet_length(name) < 7000 THEN name ELSE '' END)`;
 
@@ -317,7 +317,7 @@ function createLeases(db: PostgresTables, journals: string, channel: string) {
       beats ??= heartbeat(() => void update(`expires = ${EXPIRES}`, [...held]).catch(() => {}));
     },
     release,
-    /** If that fails, they expire. */
+    /** Leases that cannot be released expire. */
     releaseAll: () => (held.size === 0 ? undefined : release([...held]).catch(() => {})),
   };
 }

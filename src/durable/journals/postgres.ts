@@ -30,8 +30,8 @@ export type PostgresSource = string | PostgresPool;
 /** Tables in a PostgreSQL database, created on first use. */
 export interface PostgresTables {
   /**
-   * Executes a statement. If the server cannot be reached, tries it again for ten seconds, so it must not matter whether it is executed twice. One
-   * with a name is prepared: planning it takes as long as executing it.
+   * Executes a statement. If the server cannot be reached, retries it for ten seconds, so it must be idempotent. A statement with a
+   * `name` is prepared, because planning it takes as long as executing it.
    */
   rows<Row>(sql: string, values: readonly unknown[], name?: string): Promise<readonly Row[]>;
   /** Calls `onPayload` for each notification, and with null if some may have been missed. Returns a function that stops it. */
@@ -146,7 +146,7 @@ const TICK_MS = 1_000;
 /** After this many ticks, changes are reported in any case: some proxies forward no notifications, and a lost connection may go unnoticed. */
 const QUIET_TICKS = 30;
 
-/** Listens on one connection while there are listeners, and connects again if it is lost. */
+/** Listens on one connection while there are listeners, and reconnects if it is lost. */
 function createListener(pool: PostgresPool, channel: string) {
   const listeners = new Set<(payload: string | null) => void>();
   let stop: (() => void) | null = null;
@@ -168,7 +168,7 @@ function createListener(pool: PostgresPool, channel: string) {
       }).catch(() => null);
       isConnecting = false;
       if (isStopped) disconnect?.();
-      // What changed before was not reported.
+      // Changes before the connection was ready were not reported.
       else report(null);
     }
     const timer = setInterval(() => void tick(), TICK_MS);
@@ -192,7 +192,7 @@ function createListener(pool: PostgresPool, channel: string) {
         if (listeners.size === 0) end();
       };
     },
-    /** Wakes the listeners a last time: their next query rejects. */
+    /** Wakes the listeners one last time: their next query rejects. */
     end() {
       end();
       report(null);

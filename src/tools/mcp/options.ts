@@ -16,7 +16,7 @@ interface SharedOptions {
   /** The time limit of one tool call, in milliseconds. Default: the chain's `limits.capabilityMs`. */
   readonly timeoutMs?: number;
   /**
-   * Whether calls of the tools need approval. Default: those of tools that the server does not mark as read-only do (`readOnlyHint`), others
+   * Whether calls of the tools need approval. Default: calls of tools that the server does not mark as read-only (`readOnlyHint`) do; others
    * follow the chain's `approval`. Pass `always` for a server that you do not trust to mark its tools.
    */
   readonly approval?: 'always' | 'never';

@@ -36,7 +36,7 @@ describe('approval at a terminal', () => {
     expect(fake.shown()).toEqual([
       '  The capability "pay" needs your approval. Its arguments:',
       '      {"to":"Ada\\u001b[2J\\u202e"}',
-      '  May it run?',
+      '  Allow this call?',
       '  > deny',
       '    deny with a reason',
       '    approve',
@@ -44,7 +44,7 @@ describe('approval at a terminal', () => {
       '  ↑/↓: move · Enter: select · Esc: deny',
     ]);
     await fake.press('down', 'enter');
-    await waitForText(fake, 'Why not?');
+    await waitForText(fake, 'Reason:');
     await fake.type('She was paid.');
     await fake.press('enter');
     await waitForText(fake, '"Bob"');

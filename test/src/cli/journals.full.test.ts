@@ -136,7 +136,7 @@ describe('postchain check-deploy', () => {
   it('replays the runs that have not ended', async () => {
     const model = await aModel('brief');
     const user = aUser(model.env);
-    const nothing = 'Nothing waits: every actor has ended.\n';
+    const nothing = 'No run or actor is unfinished.\n';
     expect(await user.call('check-deploy')).toMatchObject({ code: 0, stdout: nothing });
     const killed = user.start('run', 'Is it so?', '--model', 'good');
     await expect.poll(() => model.asked.at(-1)).toBe('brief');
@@ -145,7 +145,7 @@ describe('postchain check-deploy', () => {
     const same = await user.call('check-deploy');
     expect(same).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^continues {2}\S+ {2}interrupted\nAll can/u),
+      stdout: expect.stringMatching(/^continues {2}\S+ {2}interrupted\n1 of 1 can/u),
     });
   });
 
@@ -157,11 +157,11 @@ describe('postchain check-deploy', () => {
     await promisify(execFile)(process.execPath, [join(folder, 'start.mjs')]);
     expect(await cli('check-deploy', module)).toMatchObject({
       code: 0,
-      stdout: 'continues  o-1  waiting\nAll can continue on this code: 1.\n',
+      stdout: 'continues  o-1  waiting\n1 of 1 can continue on this version.\n',
     });
     writeFileSync(module, ordersModule(folder, 'BILLED'));
     const changed = await cli('check-deploy', module);
-    expect(changed.stdout).toMatch(/^differs {4}o-1 {2}waiting {2}entry 2: .*\n1 cannot continue: /u);
+    expect(changed.stdout).toMatch(/^fails {6}o-1 {2}waiting {2}entry 2: .*\n1 of 1 cannot continue: /u);
     expect(changed.code).toBe(1);
     writeFileSync(module, 'export const orders = 1;');
     expect(await cli('check-deploy', module)).toMatchObject({

@@ -184,9 +184,9 @@ describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
     await hasty.ended();
     expect(hasty.paid).toEqual([]);
     expect(hasty.results()).toEqual([
-      { id: null, code: 'approval_timed_out', error: 'nobody approved it within 3000 ms' },
+      { id: null, code: 'approval_timed_out', error: 'it was not approved within 3000 ms' },
     ]);
-    expect(hasty.decisions()).toEqual([['timed_out', 'limit', 'nobody approved it within 3000 ms']]);
+    expect(hasty.decisions()).toEqual([['timed_out', 'limit', 'it was not approved within 3000 ms']]);
   });
 
   it.each<[string, PostChainOptions['approve'], string, unknown[]]>([

@@ -191,12 +191,12 @@ describe('the checks of a store', () => {
     'continues a journal': (store) => ({
       open: async (id, options) => ({ ...(await store.open(id, options)), entries: [] }),
     }),
-    'lets nobody open': (store) => ({ open: (id) => store.open(id, { force: true }) }),
-    'rejects an id': () => ({ async *read() {} }),
+    'rejects opening': (store) => ({ open: (id) => store.open(id, { force: true }) }),
+    'rejects an unknown id': () => ({ async *read() {} }),
     'lists journals': (store) => ({ list: () => store.list() }),
     'follows a journal': (store) => ({ follow: (id) => store.follow(id) }),
     'deletes a journal': () => ({ delete: async () => {} }),
-    'prunes what has ended': () => ({ prune: async () => 0 }),
+    'prunes only journals': () => ({ prune: async () => 0 }),
   };
   it.each(Object.entries(broken))('fail: %s', async (name, change) => {
     const open = (): JournalStore => {

@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
   const chainOn = (journals: JournalStore) =>
     createPostChain({ model: scriptedModel({}, { otherwise: replies }), journals });
 
-  it('lets one of two processes create a journal, and one open it', async () => {
+  it('lets only one of two processes create a journal, and only one open it', async () => {
     const [one, other] = await openTwo();
     const writers = [one.create('a'), other.create('a')];
     await Promise.all(writers.map((writer) => writer.write(recorded.slice(0, 3))));
@@ -163,7 +163,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await entriesOf(other.read('a'))).toEqual(recorded);
   });
 
-  it('tells the inspector which journals have changed', async () => {
+  it('reports to the inspector which journals have changed', async () => {
     const [one, other] = await openTwo();
     const changed = new Set<string>();
     const stop = storedJournalsOf(other)?.watch((ids) => {
@@ -201,7 +201,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await openJournals({ journals: url }).list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
   });
 
-  it('does without prepared statements if a proxy loses them', async () => {
+  it('stops using prepared statements if a proxy loses them', async () => {
     const pool = server.pool(await server.newSchema());
     const refused: unknown[] = [];
     const store = openStore({

@@ -1,0 +1,473 @@
+import type { ActorRefFrom, AnyMachineSnapshot, SnapshotFrom } from 'xstate';
+import type * as z from 'zod/mini';
+import type { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import { abortEvents, emittedEvents } from '../../../machines/chain/emitted-events.ts';
+import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
+import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import { type ChainEvent, chainEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
+import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
+import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { pendingCalls } from '../../../machines/policies/approvals.ts';
+import { unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { closeAborted, failByError } from '../../../machines/policies/outcomes.ts';
+import { finishEarlyCall } from '../../../machines/policies/phase-calls.ts';
+import { initialState } from '../../../machines/policies/progress.ts';
+import { failedOutcome } from '../../../machines/policies/synthesis/outcome.ts';
+import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
+import { hexDigest } from '../../../machines/text/hash.ts';
+import { takeTurnOf } from '../../durable/clock.ts';
+import type { Json } from '../../durable/codec.ts';
+import type { DurableActor } from '../../durable/durable-actor.ts';
+import { createDurableMachine, type DurableMachine } from '../../durable/durable-machine.ts';
+import type { DurableEntry } from '../../durable/entries.ts';
+import { onAbort } from '../../internal/async.ts';
+import { describeValue } from '../../internal/describe-value.ts';
+import { invalidOption } from '../../internal/options.ts';
+import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
+import { fileIn } from '../../llm/content.ts';
+import { type JournalStore, runStartOf } from '../journal/journal-format.ts';
+import { createPromptWriter, type PromptWriter } from '../journal/recorded-prompts.ts';
+import { createRunWriters, type RunWriters } from '../journal/run-writers.ts';
+import { type RunEndSummary, type RunProduct, readEntry } from '../journal/stored-entries.ts';
+import type { Prompt } from '../prompts/prompt.ts';
+import { prompts as builtInPrompts } from '../prompts/registry.ts';
+import { type ChainParts, provideChain } from './actors.ts';
+import { describeCall } from './describe-call.ts';
+import { createRunClock } from './run-clock.ts';
+import { createEventStream, type EventStream, type RunEvent } from './run-events.ts';
+import { type RunScope, setScope } from './run-scope.ts';
+import type { RunSlots } from './run-slots.ts';
+
+/** A run in progress. */
+export interface Run {
+  readonly runId: string;
+  /** Everything that happens, from the beginning, however late reading starts. */
+  readonly events: AsyncIterable<RunEvent>;
+  /** Resolves with an answer; never rejects. If the run is parked, it does not settle: the run that `chain.resume` returns has the answer. */
+  readonly answer: Promise<FinalAnswer>;
+  /** The journal so far; after the end, the entire run. */
+  readonly journal: readonly JournalEntry[];
+  /** Why the journal is no longer stored, or null. The run continues without it. */
+  readonly journalFailure: string | null;
+  /** Sends an event to the run. Throws `invalid_option` for an unknown event; does nothing after the end. */
+  readonly send: (event: ChainEvent) => void;
+  /**
+   * Removes the run from memory if it only waits for the user or a delay, and resolves to whether it did. Its `events` end, and any process
+   * with the journals can resume it. A run without `journals` is never parked.
+   */
+  readonly park: () => Promise<boolean>;
+  /** Stops the run at the user's request: it answers at once with what it has. */
+  readonly cancel: (reason?: string) => void;
+  /** The chart's XState actor. */
+  readonly actor: ChainActorRef;
+}
+
+export type ChainActorRef = ActorRefFrom<typeof chainMachine>;
+
+/** The durable machine of a chain, and the writers of its journals. */
+export interface ChainHost {
+  readonly parts: ChainParts;
+  readonly machine: DurableMachine<typeof chainMachine>;
+  readonly writers: RunWriters;
+  /** The runs in memory, by id. */
+  readonly runs: Map<string, AttachedRun>;
+}
+
+/** `journals` is undefined for runs that are not stored; `requireResumable` throws if a journal cannot be continued. */
+export function createChainHost(
+  parts: ChainParts,
+  journals?: JournalStore,
+  requireResumable?: (entries: readonly JournalEntry[]) => void,
+  parkAfterMs = Number.POSITIVE_INFINITY,
+): ChainHost {
+  const writers = createRunWriters(journals, requireResumable);
+  const machine = createDurableMachine(provideChain(parts), {
+    journals: writers.store,
+    clock: parts.clock,
+    timeWithoutProcess: (event) => (USER_DELAY.test(event) ? 'counts' : 'pauses'),
+    parkAfterMs,
+    ...RUN_DESCRIPTION,
+  });
+  return { parts, machine, writers, runs: new Map() };
+}
+
+/** The limits of a run leave out the time while no process runs it. The time that users have to answer does not. */
+const USER_DELAY = /^xstate\.after\.consentDeadline\.|^approval\.expired$/u;
+
+/** What the journal of a run records about its calls and its end. */
+export const RUN_DESCRIPTION = {
+  describeCall,
+  describeEnd: (snapshot: AnyMachineSnapshot): Json => {
+    const { status, metadata } = finalAnswerOf(snapshot as Snapshot).answer;
+    return { status, usage: metadata.usage } satisfies RunEndSummary as unknown as Json;
+  },
+  describeWait: (snapshot: AnyMachineSnapshot): Json => {
+    const { question, inFlight } = (snapshot as Snapshot).context;
+    const asked = inFlight.loop === null ? [] : pendingCalls(inFlight.loop).map(({ approval }) => approval.questionId);
+    if (asked.length > 0) return { for: 'approval', questionIds: asked };
+    return question === null ? null : { for: question.replace(/^.*\./u, ''), questionIds: [question] };
+  },
+  logger: () => {},
+};
+
+export interface StartOptions {
+  readonly files: readonly AttachedFile[];
+  readonly signal?: AbortSignal | undefined;
+  readonly slots: RunSlots;
+  readonly host?: RunStart['host'];
+}
+
+/**
+ * Starts a live run when the clock gives it its turn, so that runs which start together do not block the event loop, or queues it until a slot is
+ * free. A queued run that is canceled or interrupted answers without a slot.
+ */
+export function startRun(host: ChainHost, input: ChainInput, options: StartOptions): Run {
+  const { runId } = input;
+  const { clock } = host.parts;
+  host.writers.reserve(runId);
+  let settle = (_: FinalAnswer | Promise<FinalAnswer>): void => {};
+  const answer = new Promise<FinalAnswer>((resolve) => {
+    settle = resolve;
+  });
+  const opened: { run: AttachedRun | null; isWatched: boolean } = { run: null, isWatched: false };
+  let leave = (): void => {};
+  const open = (): AttachedRun => {
+    if (opened.run !== null) return opened.run;
+    opened.run = openRun(host, input, { ...options, onPark: () => leave() });
+    settle(opened.run.run.answer);
+    return opened.run;
+  };
+  const watch = (): void => {
+    if (!opened.isWatched) open().abortOn(options.signal);
+    opened.isWatched = true;
+  };
+  const inTurn = (act: () => void): void =>
+    takeTurnOf(clock)(() => {
+      try {
+        act();
+      } catch (error) {
+        settle(Promise.reject(error));
+      }
+    });
+  let isQueued = true;
+  leave = options.slots.enter(() => {
+    isQueued = false;
+    inTurn(() => {
+      open().begin();
+      watch();
+    });
+  });
+  // A queued run is stored, and can be interrupted.
+  if (isQueued) inTurn(watch);
+  answer.then(leave, leave);
+  return {
+    runId,
+    answer,
+    get events() {
+      return open().run.events;
+    },
+    get journal() {
+      return open().run.journal;
+    },
+    get journalFailure() {
+      return opened.run?.run.journalFailure ?? null;
+    },
+    get actor() {
+      return open().run.actor;
+    },
+    send: (event) => open().run.send(event),
+    park: async () => (await opened.run?.run.park()) ?? false,
+    cancel: (reason) => open().run.cancel(reason),
+  };
+}
+
+/** Creates the actor of a run, which has not begun. */
+function openRun(
+  host: ChainHost,
+  input: ChainInput,
+  { files, host: data, onPark }: StartOptions & Pick<AttachOptions, 'onPark'>,
+): AttachedRun {
+  const feed = createFeed();
+  const actor = host.machine.start(input.runId, {
+    input,
+    product: productOf(input, host.parts, data ?? null) as unknown as Json,
+    notes: files.map((file) => ({ type: 'attachment', ...file })),
+    startedAtMs: input.startedAtMs,
+    // The charts use no random numbers.
+    seed: 0,
+    isPaused: true,
+    onEntry: feed.take,
+    mayPark: () => host.writers.isComplete(input.runId),
+  });
+  return attachRun(host, actor, feed, { onPark });
+}
+
+/** What readers of a run receive. */
+interface Feed {
+  readonly entries: JournalEntry[];
+  /** What readers see. It contains the answer only after the answer is stored. */
+  readonly shown: JournalEntry[];
+  readonly stream: EventStream;
+  take(stored: DurableEntry): void;
+  showAll(): void;
+}
+
+export function createFeed(): Feed {
+  const entries: JournalEntry[] = [];
+  const shown: JournalEntry[] = [];
+  const stream = createEventStream(shown);
+  const show = (entry: JournalEntry): void => {
+    shown.push(entry);
+    stream.push(entry);
+  };
+  return {
+    entries,
+    shown,
+    stream,
+    take(stored) {
+      // The entries before it are taken when the run is attached.
+      if (stored.seq !== entries.length) return;
+      const entry = readEntry(stored);
+      entries.push(entry);
+      if (entry.type !== 'answer' && shown.length === entries.length - 1) show(entry);
+    },
+    showAll() {
+      for (const entry of entries.slice(shown.length)) show(entry);
+    },
+  };
+}
+
+/** A run that has not begun: its public handle, and what starts it. */
+interface AttachedRun {
+  readonly run: Run;
+  readonly begin: () => void;
+  /** Resolves to false if the run was parked before it received the event. */
+  readonly deliver: (event: ChainEvent) => Promise<boolean>;
+  readonly abortOn: (signal: AbortSignal | undefined) => void;
+}
+
+interface AttachOptions {
+  readonly editRequest?: EditRequest | undefined;
+  readonly prompts?: PromptWriter;
+  readonly onPark?: (() => void) | undefined;
+}
+
+/** Connects a paused actor with its readers, its calls and its answer. */
+export function attachRun(
+  { parts, writers, runs }: ChainHost,
+  actor: DurableActor<typeof chainMachine>,
+  feed: Feed,
+  { editRequest, prompts = createPromptWriter(), onPark }: AttachOptions = {},
+): AttachedRun {
+  const { entries, stream } = feed;
+  for (const stored of actor.entries.slice(entries.length)) feed.take(stored);
+  feed.showAll();
+  for (const entry of entries) prompts.take(entry);
+  const [first] = entries;
+  const { runId, startedAtMs } = runStartOf(first === undefined ? [] : [first]);
+  const clock = createRunClock(parts.clock, startedAtMs, entries.at(-1)?.atMs ?? 0);
+  const writer = writers.of(runId);
+  const ref = actor.ref as ChainActorRef;
+  const scope = {
+    clock,
+    partial: stream.push,
+    hasReaders: stream.hasReaders,
+    editRequest,
+    prompts,
+  };
+  const finalAnswer = connectRun(ref, { entries, scope, note: (note) => actor.note(note) });
+  let forgetSignal = (): void => {};
+  const isParked = (): boolean => actor.getSnapshot().status === 'active' && !writer.isFenced;
+  const settled = (): FinalAnswer | null => {
+    forgetSignal();
+    runs.delete(runId);
+    if (isParked()) {
+      stream.end();
+      onPark?.();
+      return null;
+    }
+    // If another process has taken over the run, that process reports the answer.
+    if (!writer.isFenced) feed.showAll();
+    const answer = writer.isFenced ? stoppedAnswer(ref, unwrittenReason(writer.failure)) : finalAnswer();
+    stream.end(answer.answerText);
+    return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
+  };
+  const ended = actor.output.then(settled, settled);
+  const answer = new Promise<FinalAnswer>((resolve, reject) => {
+    ended.then((final) => final && resolve(final), reject);
+  });
+
+  const begin = (): void => {
+    clock.start();
+    actor.begin();
+  };
+  const deliver = async (event: ChainEvent): Promise<boolean> => {
+    const read = chainEventSchema.safeParse(event);
+    if (!read.success) throw invalidEvent(event, read.error);
+    const sent = actor.send(read.data);
+    if (read.data.type === 'run.cancelled' || read.data.type === 'run.interrupted') begin();
+    return sent.then(
+      () => true,
+      (error: unknown) => {
+        if (isParked()) return false;
+        throw error;
+      },
+    );
+  };
+  const send = (event: ChainEvent): void => {
+    const read = chainEventSchema.safeParse(event);
+    if (!read.success) throw invalidEvent(event, read.error);
+    deliver(read.data).catch(() => {});
+  };
+  writer.onFailure = (failure) => {
+    if (parts.whenJournalFails === 'stop') send({ type: 'run.interrupted', reason: unwrittenReason(failure) });
+  };
+  // Events that are sent directly to the actor are validated too.
+  ref.send = send as typeof ref.send;
+  const stop = ref.stop.bind(ref);
+  ref.stop = () => {
+    stop();
+    begin();
+    return ref;
+  };
+  const interrupt = (): void => send({ type: 'run.interrupted', reason: 'the signal was aborted' });
+  const attached: AttachedRun = {
+    run: {
+      runId,
+      events: stream,
+      answer,
+      journal: feed.shown,
+      get journalFailure() {
+        return writer.failure;
+      },
+      send,
+      park: () => actor.park(),
+      cancel: (reason) => send({ type: 'run.cancelled', ...(reason && { reason }) }),
+      actor: ref,
+    },
+    begin,
+    deliver,
+    abortOn(signal) {
+      if (signal?.aborted) interrupt();
+      else if (signal !== undefined) forgetSignal = onAbort(signal, interrupt);
+    },
+  };
+  runs.set(runId, attached);
+  return attached;
+}
+
+interface RunConnection {
+  /** The journal so far. */
+  readonly entries: readonly JournalEntry[];
+  readonly scope: RunScope;
+  /** Adds to the journal. */
+  readonly note: (note: Json) => void;
+}
+
+/**
+ * Connects an actor that has not begun with the journal of its run: its calls find the files there, and what a chart that crashes or is
+ * stopped does not emit is added. Returns the answer of a run that has ended.
+ */
+export function connectRun(ref: ChainActorRef, { entries, scope, note }: RunConnection): () => FinalAnswer {
+  setScope(ref, { ...scope, fileOf: (attachment) => fileIn(entries, attachment) });
+  const addEnds = (): void => {
+    if (entries.some(({ type }) => type === 'answer')) return;
+    const { answer, ends } = finalAnswerOf(ref.getSnapshot());
+    for (const event of [...ends, { type: 'answer', answer } as const]) note(event as unknown as Json);
+  };
+  ref.subscribe({ error: addEnds, complete: addEnds });
+  return () => entries.findLast((entry) => entry.type === 'answer')?.answer ?? finalAnswerOf(ref.getSnapshot()).answer;
+}
+
+function invalidEvent(event: unknown, error: z.core.$ZodError): PostChainError {
+  const types: readonly unknown[] = chainEventSchema.def.options.map((option) => option.shape.type.def.values[0]);
+  const type = (event as { type?: unknown } | null)?.type;
+  if (types.includes(type)) return invalidOption('event', event, error);
+  const received = describeValue(type ?? event);
+  return new PostChainError('invalid_option', `event: expected one of ${types.join(', ')}; received ${received}.`);
+}
+
+/** Returns the state of a chart that crashed, which is a bug: with what the run had, and the reason. */
+function afterCrash(state: ChainState, error: unknown): ChainState {
+  return { ...state, ...failByError(state, state.phase, error), interruption: { kind: 'phase_failed' } };
+}
+
+const unwrittenReason = (failure: string | null): string => `the journal cannot be written: ${failure}`;
+
+const STOPPED = 'the actor was stopped';
+
+const afterStop = (state: ChainState, reason: string): ChainState => ({
+  ...state,
+  ...closeAborted(state, reason),
+  interruption: { kind: 'interrupted', reason },
+});
+
+/** Returns the answer of a run that this process has stopped, whatever its state. */
+const stoppedAnswer = (ref: ChainActorRef, reason: string): FinalAnswer =>
+  endedBy(reason, ref.getSnapshot().context, (running) => afterStop(running, reason)).answer;
+
+type Snapshot = SnapshotFrom<typeof chainMachine>;
+
+/** Returns the answer of a chart that has ended, and of one that crashed or was stopped, the end of what was in progress. */
+function finalAnswerOf(snapshot: Snapshot): Ended {
+  const { output, status, error, context } = snapshot;
+  if (status === 'done' && output !== undefined) return { answer: output, ends: [] };
+  if (context.answer !== null) return { answer: context.answer, ends: [] };
+  if (status === 'error')
+    return endedBy(unexpectedFailure(error).message, context, (running) => afterCrash(running, error));
+  return endedBy(STOPPED, context, (running) => afterStop(running, STOPPED));
+}
+
+interface Ended {
+  readonly answer: FinalAnswer;
+  /** The end of what was in progress. */
+  readonly ends: readonly EmittedEvent[];
+}
+
+/** Ends the early call of a run, then the run. If that throws, a part of the state is invalid, and the answer is that of a run without results. */
+function endedBy(cause: string, before: ChainState, after: (running: ChainState) => ChainState): Ended {
+  const { early } = before;
+  try {
+    const running = { ...before, ...finishEarlyCall(before) };
+    const state = after(running);
+    const earlyEnds = early !== null && early.result === null ? [emittedEvents.earlyEnd(early)] : [];
+    return { answer: answerOf(state), ends: [...earlyEnds, ...abortEvents(running, state, cause)] };
+  } catch {
+    const written = failedOutcome('other', `the run failed: ${cause}`);
+    return { answer: answerOf({ ...afterCrash(initialState({ ...before, messages: [] }), cause), written }), ends: [] };
+  }
+}
+
+/** The charts do not know of their journal, so its failure is added to the notes afterwards. */
+function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
+  const note = `The journal is incomplete: ${failure}`;
+  return { ...answer, notes: answer.notes === '' ? note : `${answer.notes} ${note}` };
+}
+
+/** A user's prompt may have the same version as the built-in one. */
+const versionOf = (prompt: Prompt): RunStart['prompts'][string] => {
+  const { name, version } = prompt;
+  return { name, version, ...(prompt !== builtInPrompts[name] && { isOwn: true }) };
+};
+
+/** Returns what the first entry of a run contains besides its input. */
+export function productOf(input: ChainInput, { models, prompts }: ChainParts, host: RunStart['host']): RunProduct {
+  const [modelId = '', ...fallbackModelIds] = models.map(({ id }) => id);
+  return {
+    modelId,
+    fallbackModelIds,
+    prompts: Object.fromEntries(Object.values(prompts).map((prompt) => [prompt.name, versionOf(prompt)])),
+    instructionsDigest: input.instructions && hexDigest(input.instructions),
+    host,
+    redacted: false,
+    fork: null,
+  };
+}
+
+/** Returns the input of the run that an entry started. */
+export function chainInputFrom(start: RunStart): ChainInput {
+  const names = Object.keys(chainInputSchema.shape) as (keyof ChainInput)[];
+  const given = names.filter((name) => start[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, start[name]])) as unknown as ChainInput;
+}

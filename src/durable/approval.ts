@@ -1,0 +1,79 @@
+import type { ActorLogic, Snapshot } from 'xstate';
+import type { Json } from './codec.ts';
+import { digestOf } from './machine-digest.ts';
+
+/** The answer to exactly one question: that of the approval with this id and digest. */
+export interface ApprovalGiven {
+  readonly type: 'approval.given';
+  readonly id: string;
+  readonly digest: string;
+  readonly decision: 'approve' | 'deny';
+  /** What is approved instead of the question. */
+  readonly edited?: Json;
+  readonly reason?: string;
+  /** Who answered. */
+  readonly by?: string;
+}
+
+/** An approval that waits for its answer. */
+export interface OpenApproval {
+  /** Unique in its actor system. */
+  readonly id: string;
+  /** Identifies the question; does not depend on the order of its members. */
+  readonly digest: string;
+  readonly question: Json;
+  /** Milliseconds since the epoch. */
+  readonly askedAtMs: number;
+}
+
+/** The output of an approval. */
+export interface ApprovalDecision {
+  readonly decision: 'approve' | 'deny';
+  /** What was approved or denied: the question, as edited if it was. */
+  readonly question: Json;
+  readonly isEdited: boolean;
+  readonly reason: string | null;
+  readonly by: string | null;
+}
+
+type ApprovalSnapshot = Snapshot<ApprovalDecision> & OpenApproval;
+
+/**
+ * The logic of an actor that asks a person about its `question`, for example an activity and its arguments. It waits for the event
+ * `approval.given` with its id and digest, which `pending.approvals` shows; no other event changes anything. A durable actor with open
+ * approvals can be parked. Invoke the activity with the question of the output, not with the one that was asked.
+ *
+ * @example
+ * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
+ */
+export const approval: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Json }> = {
+  getInitialSnapshot({ sessionId }, { question }) {
+    const open = { question, digest: digestOf(sortedText(question)), askedAtMs: Date.now() };
+    // In a fork, the part before the slash is the id of the fork.
+    const id = `approval:${sessionId.replace(/^.*\//u, '')}`;
+    return { status: 'active', output: undefined, error: undefined, id, ...open };
+  },
+  transition(snapshot, event) {
+    if (!isAnswer(event, snapshot)) return snapshot;
+    const { decision, edited, reason = null, by = null } = event;
+    const isEdited = decision === 'approve' && edited !== undefined;
+    const question = isEdited ? edited : snapshot.question;
+    return { ...snapshot, status: 'done', error: undefined, output: { decision, question, isEdited, reason, by } };
+  },
+  getPersistedSnapshot: (snapshot) => snapshot,
+  restoreSnapshot: (snapshot) => snapshot as ApprovalSnapshot,
+};
+
+/** Whether an event answers an open approval. */
+export function isAnswer(event: { readonly type: string }, { id, digest }: OpenApproval): boolean {
+  const answer = event as ApprovalGiven;
+  const isDecision = answer.decision === 'approve' || answer.decision === 'deny';
+  return answer.type === 'approval.given' && isDecision && answer.id === id && answer.digest === digest;
+}
+
+const sortedText = (json: Json): string =>
+  JSON.stringify(json, (_, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? ['{}', ...Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))]
+      : member,
+  );

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import * as z from 'zod';
+import { pendingApprovals } from '../../../../machines/policies/pending-approvals.ts';
+import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { createPostChain } from '../../../../src/entries/index.ts';
+import { always, scriptedModel } from '../../../../src/models/scripted.ts';
+import { replies } from '../../../../src/testing/replies.ts';
+import { settle } from '../../../../src/testing/settle.ts';
+import { defineCapability } from '../../../../src/tools/capability.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
+
+const HOUR = 3_600_000;
+
+function setUp() {
+  const clock = new TestClock();
+  clock.set(Date.parse('2026-01-01T00:00:00Z'));
+  const journals = memoryJournals();
+  const paid: unknown[] = [];
+  const pay = defineCapability({
+    name: 'pay',
+    description: 'Pays.',
+    arguments: z.object({ euros: z.number() }),
+    approval: 'always',
+    execute: (args) => void paid.push(args),
+  });
+  const calls = [{ capability: 'pay', arguments: '{"euros":5}' }];
+  const model = scriptedModel({ action: always({ reply: { ...replies.action, calls } }) }, { otherwise: replies });
+  const limits = { totalMs: 60_000, approvalMs: 2 * HOUR };
+  const create = () => createPostChain({ model, clock, journals, capabilities: [pay], limits, newId: () => 'run-1' });
+  return { clock, journals, paid, create };
+}
+
+async function parked() {
+  const setup = setUp();
+  const run = setup.create().run({ request: 'Pay.' });
+  await settle();
+  const [asked] = pendingApprovals(run.journal);
+  if (asked === undefined) throw new Error('no approval was asked for');
+  expect(await run.park()).toBe(true);
+  expect(setup.clock.openTimers).toBe(0);
+  return { ...setup, asked };
+}
+
+it('a run that waits for approval parks, and the approval continues it in another chain', async () => {
+  const { clock, journals, paid, create, asked } = await parked();
+  const { questionId, digest } = asked;
+  expect(await journals.list()).toMatchObject([
+    {
+      status: 'waiting',
+      waiting: {
+        for: 'approval',
+        questionIds: [questionId],
+        since: '2026-01-01T00:00:00.000Z',
+        due: '2026-01-01T02:00:00.000Z',
+      },
+    },
+  ]);
+  clock.increment(HOUR);
+  const run = await create().send('run-1', { type: 'approval.given', questionId, digest, decision: 'approve' });
+  expect((await run.answer).status).toBe('completed');
+  expect(paid).toEqual([{ euros: 5 }]);
+});
+
+it('the time for an approval passes while its run is parked', async () => {
+  const { clock, paid, create } = await parked();
+  clock.increment(2 * HOUR);
+  const chain = create();
+  expect(await chain.due()).toEqual([{ id: 'run-1', crashes: 0 }]);
+  expect((await (await chain.resume('run-1')).answer).answerText).not.toBe('');
+  expect(paid).toEqual([]);
+});

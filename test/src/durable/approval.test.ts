@@ -1,0 +1,285 @@
+import { describe, expect, it } from 'vitest';
+import { type AnyEventObject, assign, createActor, fromPromise, setup } from 'xstate';
+import {
+  type ActorJournals,
+  approval,
+  createDurableMachine,
+  type DurableActor,
+  type DurableEntry,
+  type DurableMachine,
+  idempotencyKey,
+  type JournalWriter,
+  memoryJournals,
+  type OpenApproval,
+} from '../../../src/entries/durable.ts';
+import { createRandom, SEED } from '../../support/random.ts';
+import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
+import { sampleSize } from '../../support/soak.ts';
+
+interface Payment {
+  readonly to: string;
+  readonly amount: number;
+}
+
+/** Pays two amounts, each after its own approval. */
+function payer(pay: (payment: Payment, self: object) => void) {
+  const paying = (next: string) => ({
+    initial: 'asking',
+    states: {
+      asking: {
+        invoke: {
+          id: 'ask',
+          src: 'approval',
+          input: ({ context }: { context: { amount: number } }) => ({
+            question: { to: 'ann', amount: context.amount },
+          }),
+          onDone: [
+            {
+              guard: ({ event }: { event: { output: { decision: string } } }) => event.output.decision === 'deny',
+              target: `#${next}`,
+            },
+            {
+              target: 'paying',
+              actions: assign({ approved: ({ event }: { event: AnyEventObject }) => event['output'].question }),
+            },
+          ],
+        },
+      },
+      paying: {
+        invoke: {
+          src: 'pay',
+          input: ({ context }: { context: { approved: Payment | null } }) => context.approved as Payment,
+          onDone: `#${next}`,
+        },
+      },
+    },
+  });
+  return setup({
+    types: { context: {} as { amount: number; approved: Payment | null } },
+    actors: { approval, pay: fromPromise<void, Payment>(async ({ input, self }) => pay(input, self)) },
+  }).createMachine({
+    id: 'payer',
+    context: { amount: 40, approved: null },
+    initial: 'first',
+    states: {
+      first: paying('second') as never,
+      second: { id: 'second', entry: assign({ amount: 50 }), ...(paying('end') as object) },
+      end: { id: 'end', type: 'final' },
+    },
+  });
+}
+
+function setUp(journals: ActorJournals = memoryJournals()) {
+  const paid: Payment[] = [];
+  const machine = payer((payment) => void paid.push(payment));
+  const clock = new TestClock();
+  return { paid, journals, host: () => createDurableMachine(machine, { journals, clock }) };
+}
+
+const answerTo = ({ id, digest }: Pick<OpenApproval, 'id' | 'digest'>, decision: 'approve' | 'deny' = 'approve') =>
+  ({ type: 'approval.given', id, digest, decision, by: 'bob' }) as const;
+
+describe('an approval', () => {
+  it('asks, can be parked, and lets the activity run once it is given', async () => {
+    const { host, paid } = setUp();
+    const actor = await host().open('p');
+    const [asked, ...others] = actor.pending.approvals as readonly [OpenApproval];
+    expect([asked, others]).toEqual([
+      {
+        id: expect.stringMatching(/^approval:x:\d+$/u),
+        digest: expect.stringMatching(/^[\da-f]{16}$/u),
+        question: { to: 'ann', amount: 40 },
+        askedAtMs: 0,
+      },
+      [],
+    ]);
+    expect(await actor.park()).toBe(true);
+    expect((await host().list())[0]?.waiting?.approvals).toEqual([asked]);
+    expect(paid).toEqual([]);
+    expect(await host().send('p', answerTo(asked))).toBe(true);
+    await nextTurn();
+    expect(paid).toEqual([{ to: 'ann', amount: 40 }]);
+    expect(await host().send('p', answerTo(asked))).toBe(false);
+    const second = await host().open('p');
+    const [next] = second.pending.approvals as readonly [OpenApproval];
+    expect([next.id === asked.id, next.digest === asked.digest]).toEqual([false, false]);
+    const edited = { to: 'ann', amount: 5 };
+    expect(await second.send({ ...answerTo(next), edited })).toBe(true);
+    await second.output;
+    expect(paid).toEqual([{ to: 'ann', amount: 40 }, edited]);
+    expect((await host().replay('p')).divergence).toBeNull();
+  });
+
+  it.each<[string, (asked: OpenApproval) => object]>([
+    ['another id', (asked) => ({ ...answerTo(asked), id: 'approval:x:99' })],
+    ['another digest', (asked) => ({ ...answerTo(asked), digest: '0123456789abcdef' })],
+    ['an unknown decision', (asked) => ({ ...answerTo(asked), decision: 'maybe' })],
+    ['no id', ({ digest }) => ({ type: 'approval.given', digest, decision: 'approve' })],
+  ])('is not given by an answer with %s: nothing is stored', async (_, answer) => {
+    const { host, paid } = setUp();
+    const actor = await host().open('p');
+    const { length } = actor.entries;
+    expect(await actor.send(answer(actor.pending.approvals[0] as OpenApproval) as never)).toBe(false);
+    expect([paid, actor.pending.approvals.length, actor.entries.length]).toEqual([[], 1, length]);
+  });
+
+  it('that is denied lets nothing run, also in a fork of its past', async () => {
+    const { host, paid } = setUp();
+    const orders = host();
+    const actor = await orders.open('p');
+    const [asked] = actor.pending.approvals as readonly [OpenApproval];
+    await actor.send({ ...answerTo(asked, 'deny'), edited: { to: 'eve', amount: 1 } });
+    expect([paid, actor.pending.approvals[0]?.question]).toEqual([[], { to: 'ann', amount: 50 }]);
+    const fork = await orders.fork('p', { at: actor.entries.length - 1, id: 'f' });
+    expect(fork.pending.approvals).toEqual(actor.pending.approvals);
+    expect((await orders.replay('f')).divergence).toBeNull();
+  });
+
+  it('works in an ordinary XState actor', async () => {
+    const paid: Payment[] = [];
+    const actor = createActor(payer((payment) => void paid.push(payment))).start();
+    const { ask } = actor.getSnapshot().children as Record<
+      string,
+      { getSnapshot(): unknown; send(event: object): void }
+    >;
+    ask?.send(answerTo(ask.getSnapshot() as OpenApproval));
+    await nextTurn();
+    expect(paid).toEqual([{ to: 'ann', amount: 40 }]);
+  });
+
+  it('does not depend on the order of the members of its question', async () => {
+    const digestOf = async (question: object) => {
+      const machine = setup({ actors: { approval } }).createMachine({
+        invoke: { src: 'approval', input: { question: question as never } },
+      });
+      return (await createDurableMachine(machine, { journals: memoryJournals() }).open('a')).pending.approvals[0]
+        ?.digest;
+    };
+    expect(await digestOf({ a: 1, b: { c: 2, d: 3 } })).toBe(await digestOf({ b: { d: 3, c: 2 }, a: 1 }));
+    expect(await digestOf({ a: [1, 2] })).not.toBe(await digestOf({ a: [2, 1] }));
+  });
+});
+
+/** A world in which processes pay by the same journals, and may die after a number of entries. */
+function createWorld() {
+  const inner = memoryJournals();
+  const stored: DurableEntry[] = [];
+  /** How often each payment was made, by its key. */
+  const made = new Map<string, number>();
+  const unapproved: string[] = [];
+  const approvals = (): number => stored.filter((entry) => entry.type === 'delivery' && entry.actor !== '').length;
+  const machine = payer((_, self) => {
+    const key = idempotencyKey({ self });
+    made.set(key, (made.get(key) ?? 0) + 1);
+    if (made.size > approvals()) unapproved.push(key);
+  });
+  const mortal = (life: number): ActorJournals => {
+    let left = life;
+    const wrapped = (writer: JournalWriter<DurableEntry>): JournalWriter<DurableEntry> => ({
+      get failure() {
+        return writer.failure;
+      },
+      get isFenced() {
+        return writer.isFenced === true;
+      },
+      write(entries) {
+        const kept = entries.slice(0, Math.max(0, left));
+        left -= entries.length;
+        if (kept.length > 0) writer.write(kept);
+        // Another process may have taken over: then nothing was written.
+        if (writer.failure === null) stored.push(...kept);
+        return left < 0 ? new Promise(() => {}) : undefined;
+      },
+      close: () => writer.close(),
+    });
+    return {
+      ...inner,
+      create: (id) => wrapped(inner.create(id)),
+      async open(id, options) {
+        const { entries, writer } = await inner.open(id, { ...options, force: true });
+        return { entries, writer: wrapped(writer) };
+      },
+    };
+  };
+  /** A process that takes the actor over. */
+  const start = (life = Number.POSITIVE_INFINITY) =>
+    createDurableMachine(machine, { journals: mortal(life), clock: new TestClock() });
+  return { inner, made, unapproved, approvals, start };
+}
+
+const quiet = async (): Promise<void> => {
+  for (let turn = 0; turn < 4; turn += 1) await nextTurn();
+};
+
+/** Sends answers to open questions until the process has died or the actor has ended. */
+async function answerAll(process: DurableMachine<ReturnType<typeof payer>>): Promise<void> {
+  for (let answers = 0; answers < 3; answers += 1) {
+    let actor: DurableActor<ReturnType<typeof payer>> | null = null;
+    void process.open('p').then(
+      (opened) => {
+        actor = opened;
+      },
+      () => {},
+    );
+    await quiet();
+    const [asked] = (actor as DurableActor<ReturnType<typeof payer>> | null)?.pending.approvals ?? [];
+    if (asked !== undefined) void process.send('p', answerTo(asked)).catch(() => {});
+    await quiet();
+  }
+}
+
+describe('approvals of processes that are killed and that race', () => {
+  it('let each activity run after its approval, once, whatever the entry of the kill', async () => {
+    for (let life = 1; ; life += 1) {
+      const world = createWorld();
+      await answerAll(world.start(life));
+      const isWhole = world.approvals() === 2 && (await world.inner.list())[0]?.status === 'done';
+      await answerAll(world.start());
+      expect(world.unapproved, `killed at ${life}`).toEqual([]);
+      expect([world.made.size, world.approvals()], `killed at ${life}`).toEqual([2, 2]);
+      // A call whose result was not stored is repeated with its key.
+      const repeated = [...world.made.values()].reduce((sum, count) => sum + count, 0) - 2;
+      expect(repeated, `killed at ${life}`).toBeLessThanOrEqual(1);
+      expect((await world.start().replay('p')).divergence).toBeNull();
+      if (isWhole) break;
+    }
+  });
+
+  const seeds = Array.from({ length: sampleSize('simulations of approvals', 60, 3_000) }, (_, index) => SEED + index);
+
+  it.each(seeds)('let no activity run before its approval, or twice for one (seed %i)', async (seed) => {
+    const random = createRandom(seed);
+    const world = createWorld();
+    const asked: OpenApproval[] = [];
+    let denied = 0;
+    for (let step = 0; step < 12; step += 1) {
+      const process = world.start(random.chance(0.4) ? random.int(1, 6) : undefined);
+      void process.open('p').then(
+        (actor) => asked.push(...actor.pending.approvals),
+        () => {},
+      );
+      await quiet();
+      const [newest, one, other] = [asked.at(-1), random.pick([...asked, null]), random.pick([...asked, null])];
+      if (newest === undefined || one === null || other === null) continue;
+      const isDenied = random.chance(0.2);
+      const answers = random.weighted<readonly object[]>([
+        [3, [answerTo(newest, isDenied ? 'deny' : 'approve')]],
+        [2, [{ ...answerTo(one), digest: other.digest }]],
+        [2, [answerTo(newest), answerTo(newest)]],
+      ]);
+      denied += answers.some((answer) => (answer as { decision: string }).decision === 'deny') ? 1 : 0;
+      // Two processes answer at the same time: one of them loses its lease.
+      const rival = random.chance(0.3) ? world.start() : process;
+      const [first, second] = answers;
+      void process.send('p', first as never).catch(() => {});
+      if (second !== undefined) void rival.send('p', second as never).catch(() => {});
+      await quiet();
+    }
+    await answerAll(world.start());
+    expect(world.unapproved).toEqual([]);
+    expect(world.made.size).toBeLessThanOrEqual(2);
+    expect(world.made.size).toBeGreaterThanOrEqual(2 - denied);
+    expect((await world.inner.list())[0]?.status).toBe('done');
+    expect((await world.start().replay('p')).divergence).toBeNull();
+  });
+});

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15360, exported: 558, floors: 20 },
   'machines/policies': { lines: 7610, exported: 343, floors: 8 },
-  'src/chain': { lines: 6130, exported: 122, floors: 9 },
+  'src/chain': { lines: 6120, exported: 122, floors: 9 },
   'src/cli': { lines: 4060, exported: 89, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 8210, exported: 122, floors: 10 },
@@ -21,8 +21,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3950, exported: 66, floors: 5 },
   'src/testing': { lines: 4420, exported: 98, floors: 9 },
   'src/tools': { lines: 1780, exported: 26, floors: 6 },
-  inspector: { lines: 18300, exported: 307, floors: 13 },
-  test: { lines: 66440, exported: 369, floors: 7 },
+  inspector: { lines: 18310, exported: 307, floors: 13 },
+  test: { lines: 66590, exported: 369, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -231,7 +231,7 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
                (SELECT line FROM ${lines} WHERE journal = id AND seq = lines - 1) AS last
              FROM ${journals} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
                AND ($3::boolean IS NULL OR ended = $3) AND ($4::text IS NULL OR (started, id) < ($4, $5::bigint))
-             ORDER BY started DESC, id DESC LIMIT ${PAGE_JOURNALS}`,
+             ORDER BY started DESC, ${journals}.id DESC LIMIT ${PAGE_JOURNALS}`,
             [ids?.map(nameOf), list?.startedAt, list?.hasEnded, last?.started, last?.id].map((value) => value ?? null),
           );
           for (const row of page)

@@ -195,6 +195,13 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await store.list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
   });
 
+  it('lists each of many journals that started at the same time once', async () => {
+    const [store] = await openTwo();
+    const ids = Array.from({ length: 120 }, (_, at) => `r${at}`);
+    await Promise.all(ids.map((id) => store.create(id).write(recorded.slice(0, 1))));
+    expect((await store.list()).map(({ runId }) => runId)).toEqual(ids.toSorted());
+  });
+
   it('is opened by the command line', async () => {
     const url = await server.newSchema();
     await openStore(url).create('a').write(recorded);

@@ -1,3 +1,4 @@
+import { describeValue } from '../../internal/describe-value.ts';
 import { PostChainError } from '../error.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
@@ -375,7 +376,27 @@ export function listing<Summary>({
 }
 
 /** Returns a backend whose lines are encoded. */
-function withCodec(backend: JournalBackend, { encode, decode }: LineCodec): JournalBackend {
+function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
+  /** Throws for what a store would lose or cut off: JavaScript does not check the type. */
+  function encode(line: string): string {
+    const encoded: unknown = codec.encode(line);
+    if (typeof encoded === 'string' && !/[\0\r\n]/u.test(encoded)) return encoded;
+    const received = typeof encoded === 'string' ? 'a string that has one' : describeValue(encoded);
+    throw new PostChainError(
+      'invalid_option',
+      `codec.encode: expected a string without line breaks and zero characters; received ${received}`,
+    );
+  }
+  function decode(line: string): string {
+    let reason = 'the result is not a line of a journal';
+    try {
+      const decoded: unknown = codec.decode(line);
+      if (typeof decoded === 'string' && decoded.startsWith('{')) return decoded;
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    throw new Error(`cannot be decoded: another key or codec? (${reason})`);
+  }
   const encoded = (sink: LineSink): LineSink => ({
     append: (lines, options) => sink.append(lines.map(encode), options),
     close: () => sink.close(),

@@ -161,6 +161,37 @@ describe('a codec', () => {
     expect(bytes.join('')).toContain('k1:');
     expect(bytes.join('')).not.toContain('"deflate"');
   });
+
+  it.each<[string, unknown, string]>([
+    ['is async', async () => '', 'a Promise; await it'],
+    ['returns nothing', () => {}, 'undefined'],
+    ['returns line breaks', (line: string) => `${line}\n`, 'a string that has one'],
+    ['returns a zero character', (line: string) => `${line}\0`, 'a string that has one'],
+    ['gets more than a line', (line: string, ...rest: unknown[]) => (rest.length > 0 ? rest : line), ''],
+  ])('whose encode %s', async (_, encode, received) => {
+    const codec = { encode, decode: (line: string) => line } as LineCodec;
+    for (const store of [stores['files']?.({ codec }), stores['SQLite']?.({ codec })]) {
+      const writer = store?.create('a');
+      await writer?.write(recorded.slice(0, 3));
+      expect(writer?.failure ?? '').toBe(
+        received && `codec.encode: expected a string without line breaks and zero characters; received ${received}`,
+      );
+      await writer?.close();
+    }
+  });
+
+  it('with another key is named in the error, also if it decodes to something else', async () => {
+    const place = temporaryFolder();
+    write(fileJournals(place, { codec: reversed('k1:') }), 'a', recorded);
+    for (const [codec, reason] of [
+      [reversed('k2:'), 'another key'],
+      [{ ...reversed('k1:'), decode: (line: string) => line }, 'the result is not a line of a journal'],
+    ] as const)
+      await expect(read(fileJournals(place, { codec }), 'a')).rejects.toMatchObject({
+        code: 'invalid_journal',
+        message: `run a: cannot be decoded: another key or codec? (${reason}); expected a journal of PostChain`,
+      });
+  });
 });
 
 it.each([

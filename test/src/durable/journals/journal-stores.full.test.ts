@@ -70,6 +70,34 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
     expect(await store.list()).toMatchObject([{ runId: 'a', request: '', startedAt: '', status: 'damaged' }]);
   });
 
+  it('rejects invalid options of list and prune, and prunes nothing', async () => {
+    const store = open();
+    write(store, 'a', recorded);
+    for (const options of [{}, { olderThanMs: Number.NaN }, { olderThanMs: 1e20 }, { olderThanMs: '1' }, undefined])
+      await expect(store.prune?.(options as never)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^olderThanMs of prune: expected a number of milliseconds; received .*\.$/u),
+      });
+    await expect(store.prune?.({ olderThanMs: -1e9, statuses: 'running' } as never)).rejects.toMatchObject({
+      message: 'statuses: unknown option of prune; expected one of olderThanMs, status.',
+    });
+    const wrong = [
+      { before: 'abc' },
+      { before: {} },
+      { limit: -1 },
+      { limit: 1.5 },
+      { limit: Number.NaN },
+      { status: 1 },
+    ];
+    for (const options of wrong)
+      await expect(store.list(options as never)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^(?:before|limit|status) of list: expected .*; received .*\.$/u),
+      });
+    await expect(store.list({ after: 'a' } as never)).rejects.toMatchObject({ code: 'invalid_option' });
+    expect(await store.list({ limit: 5 })).toHaveLength(1);
+  });
+
   it('lists runs with their status, newest first', async () => {
     const [store, journal] = [open(), await recordJournal()];
     expect(await store.list()).toEqual([]);

@@ -253,6 +253,9 @@ describe('the checks of a store', () => {
     'rejects opening': (store) => ({ open: (id) => store.open(id, { force: true }) }),
     'rejects an unknown id': () => ({ async *read() {} }),
     'lists journals': (store) => ({ list: () => store.list() }),
+    'lists journals by status, and in pages': (store) => ({
+      list: ({ before: _, ...options } = {}) => store.list(options),
+    }),
     'follows a journal': (store) => ({ follow: (id) => store.follow(id) }),
     'deletes a journal': () => ({ delete: async () => {} }),
     'prunes only journals': () => ({ prune: async () => 0 }),

@@ -220,6 +220,21 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await followed).toEqual(recorded);
   });
 
+  it('stores an id as long as its index takes, and rejects a longer one', async () => {
+    const store = openStore(await server.newSchema());
+    // Random characters, because PostgreSQL compresses long values.
+    const id = Buffer.from(crypto.getRandomValues(new Uint8Array(1_299))).toString('hex');
+    const writer = store.create(id);
+    await writer.write(recorded);
+    expect(writer.failure).toBeNull();
+    expect(() => store.create(`${id}a`)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: 'id of a run: expected at most 2600 bytes as JSON; received 2601.',
+      }),
+    );
+  });
+
   it('lists each of many journals that started at the same time once', async () => {
     const [store] = await openTwo();
     const ids = Array.from({ length: 120 }, (_, at) => `r${at}`);

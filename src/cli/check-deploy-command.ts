@@ -1,8 +1,8 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { checkRuns } from '../chain/journal/check-runs.ts';
 import { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
-import { oneLine, printableJson } from '../internal/printable.ts';
-import { type JournalFlags, openJournals } from './find-run.ts';
+import { count, oneLine, printableJson } from '../internal/printable.ts';
+import { type JournalFlags, openExistingJournals } from './find-run.ts';
 import { importModule } from './load-chart-module.ts';
 import { colorsFor } from './screen.ts';
 
@@ -22,28 +22,31 @@ export async function checkDeployCommand(
   flags: CheckDeployFlags,
   stdout: NodeJS.WriteStream = process.stdout,
 ): Promise<Checked> {
-  const checked =
-    modules.length === 0 ? await checkRuns(openJournals(flags)) : (await Promise.all(modules.map(checkModule))).flat();
+  const runs = modules.length === 0 ? openExistingJournals(flags) : null;
+  const machines = (await Promise.all(modules.map(machinesIn))).flat();
+  const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();
   const code = checked.some(({ problem }) => problem !== null) ? 1 : 0;
   if (flags.json) return { text: `${printableJson(JSON.stringify(checked, null, 2))}\n`, code };
-  return { text: textOf(checked, stdout), code };
+  if (checked.length > 0) return { text: textOf(checked, stdout), code };
+  const all = (await Promise.all((runs ? [runs] : machines).map((each) => each.list()))).flat();
+  const ended = count(all.length, runs ? 'run' : 'actor');
+  return { text: `Nothing waits: ${all.length === 1 ? `${ended} has` : `all ${ended} have`} ended.\n`, code };
 }
 
-async function checkModule(path: string): Promise<readonly CheckedActor[]> {
+async function machinesIn(path: string): Promise<readonly CheckedMachine[]> {
   const machines = Object.values(await importModule(path)).filter(isDurableMachine);
   if (machines.length === 0)
     throw new PostChainError(
       'invalid_option',
       `${path} exports no durable machine; expected an export made by createDurableMachine`,
     );
-  return (await Promise.all([...new Set(machines)].map(checkDeploy))).flat();
+  return [...new Set(machines)];
 }
 
 const isDurableMachine = (value: unknown): value is CheckedMachine =>
   typeof Object(value).list === 'function' && typeof Object(value).replay === 'function';
 
 function textOf(checked: readonly CheckedActor[], stdout: NodeJS.WriteStream): string {
-  if (checked.length === 0) return 'No run or actor is unfinished.\n';
   const { cyan, green, red } = colorsFor(stdout);
   const lines = checked.map(({ id, status, problem }) => {
     const verdict = problem === null ? green('continues') : red('fails    ');

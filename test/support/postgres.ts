@@ -22,7 +22,7 @@ export interface PostgresServer {
   /** Returns the connection string for a new schema. */
   newSchema(): Promise<string>;
   /** Returns a pool, until the test ends. */
-  pool(url: string): pg.Pool;
+  pool(url: string, max?: number): pg.Pool;
   /** Ends the connections of all others, as a restart does. */
   disconnectAll(): Promise<void>;
   stop(): Promise<void>;
@@ -55,8 +55,8 @@ export async function startPostgres(): Promise<PostgresServer> {
       await admin.query(`CREATE SCHEMA ${schema}`);
       return `${url}&options=${encodeURIComponent(`-c search_path=${schema}`)}`;
     },
-    pool(connectionString) {
-      const pool = new pg.Pool({ connectionString });
+    pool(connectionString, max) {
+      const pool = new pg.Pool({ connectionString, max });
       pool.on('error', () => {});
       onTestFinished(() => pool.end());
       return pool;

@@ -106,7 +106,7 @@ export type ManagedJournals<Entry, Summary> = JournalStore<Entry, Summary> &
 /** Returns the text to write instead of the given text. */
 export type Redact = (text: string) => string;
 
-/** Encrypts or otherwise transforms the lines of journals. An encoded line must not contain line feeds. */
+/** Encrypts or otherwise transforms the lines of journals. An encoded line must contain neither line breaks nor zero characters. */
 export interface LineCodec {
   encode(line: string): string;
   /** Reverses `encode`. Throws if it cannot, for example with another key. */

@@ -1,3 +1,4 @@
+import { describeValue } from '../../internal/describe-value.ts';
 import { PostChainError } from '../error.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
@@ -356,9 +357,14 @@ export function listing<Summary>({
   }
 
   return {
-    list: async (options = {}) => (await find(options)).map(({ summary }) => summary),
+    async list(options = {}) {
+      requireOptions('list', options, ['status', 'before', 'limit']);
+      return (await find(options)).map(({ summary }) => summary);
+    },
     delete: async (id) => remove(id),
-    async prune({ olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> }) {
+    async prune(options) {
+      requireOptions('prune', options, ['olderThanMs', 'status']);
+      const { olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> } = options;
       const startedAt = new Date(Date.now() - olderThanMs).toISOString();
       let count = 0;
       for (const { id } of await find({ status, before: { startedAt } }))
@@ -374,8 +380,65 @@ export function listing<Summary>({
   };
 }
 
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+/** What each option of `list` and `prune` must be: JavaScript does not check it, and `prune` deletes. */
+const OPTIONS: Readonly<Record<string, readonly [expected: string, isValid: (value: unknown) => boolean]>> = {
+  status: ['a status, or an array of them', (value) => value === undefined || [value].flat().every(isText)],
+  before: [
+    'an item of the list, or { startedAt }',
+    (value) => value === undefined || isText((Object(value) as { startedAt?: unknown }).startedAt),
+  ],
+  limit: [
+    'a whole number of at least 0',
+    (value) =>
+      value === undefined || value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && Number(value) >= 0),
+  ],
+  olderThanMs: [
+    'a number of milliseconds',
+    (value) => typeof value === 'number' && !Number.isNaN(new Date(Date.now() - value).getTime()),
+  ],
+};
+
+/** Throws `invalid_option` unless `given` has only these options, with valid values. */
+function requireOptions(method: string, given: unknown, names: readonly string[]): void {
+  const options = Object(given) as Readonly<Record<string, unknown>>;
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `${unknown}: unknown option of ${method}; expected one of ${names.join(', ')}.`,
+    );
+  for (const name of names) {
+    const [expected, isValid] = OPTIONS[name] ?? [];
+    if (isValid?.(options[name]) !== false) continue;
+    const received = describeValue(options[name]);
+    throw new PostChainError('invalid_option', `${name} of ${method}: expected ${expected}; received ${received}.`);
+  }
+}
+
 /** Returns a backend whose lines are encoded. */
-function withCodec(backend: JournalBackend, { encode, decode }: LineCodec): JournalBackend {
+function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
+  /** Throws for what a store would lose or cut off: JavaScript does not check the type. */
+  function encode(line: string): string {
+    const encoded: unknown = codec.encode(line);
+    if (typeof encoded === 'string' && !/[\0\r\n]/u.test(encoded)) return encoded;
+    const received = typeof encoded === 'string' ? 'a string that has one' : describeValue(encoded);
+    throw new PostChainError(
+      'invalid_option',
+      `codec.encode: expected a string without line breaks and zero characters; received ${received}`,
+    );
+  }
+  function decode(line: string): string {
+    let reason = 'the result is not a line of a journal';
+    try {
+      const decoded: unknown = codec.decode(line);
+      if (typeof decoded === 'string' && decoded.startsWith('{')) return decoded;
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    throw new Error(`cannot be decoded: another key or codec? (${reason})`);
+  }
   const encoded = (sink: LineSink): LineSink => ({
     append: (lines, options) => sink.append(lines.map(encode), options),
     close: () => sink.close(),

@@ -1,4 +1,5 @@
 import { parseJson } from '../../internal/json-text.ts';
+import { PostChainError } from '../error.ts';
 import type { JournalFormat, JournalStoreOptions, ManagedJournals, StoredEntry } from './journal-store.ts';
 import { fencedError, heartbeat, type Lease, leaseState, parseHolder, takeOver, thisHolder } from './lease.ts';
 import { createLineStore, journalExists, type LineSink, noSuchJournal, subjectOf } from './line-store.ts';
@@ -203,6 +204,12 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
     {
       create(id) {
         if (sinks.has(nameOf(id))) throw journalExists(format, id);
+        const bytes = new TextEncoder().encode(nameOf(id)).length;
+        if (bytes > MAX_NAME_BYTES)
+          throw new PostChainError(
+            'invalid_option',
+            `id of a ${format.noun}: expected at most ${MAX_NAME_BYTES} bytes as JSON; received ${bytes}.`,
+          );
         return openSink(id, newToken(), 0, true);
       },
       async has(id) {
@@ -231,7 +238,7 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
                (SELECT line FROM ${lines} WHERE journal = id AND seq = lines - 1) AS last
              FROM ${journals} WHERE ($1::text[] IS NULL OR name = ANY($1)) AND ($2::text IS NULL OR started <= $2)
                AND ($3::boolean IS NULL OR ended = $3) AND ($4::text IS NULL OR (started, id) < ($4, $5::bigint))
-             ORDER BY started DESC, id DESC LIMIT ${PAGE_JOURNALS}`,
+             ORDER BY started DESC, ${journals}.id DESC LIMIT ${PAGE_JOURNALS}`,
             [ids?.map(nameOf), list?.startedAt, list?.hasEnded, last?.started, last?.id].map((value) => value ?? null),
           );
           for (const row of page)
@@ -267,6 +274,8 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
 
 const PAGE_LINES = 1_000;
 const PAGE_JOURNALS = 100;
+/** A row of an index has at most 2,704 bytes. */
+const MAX_NAME_BYTES = 2_600;
 const MAX_SEQ = 2_147_483_647;
 
 const nameOf = (id: string): string => JSON.stringify(id);

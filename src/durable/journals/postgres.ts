@@ -1,8 +1,10 @@
 import { describeValue } from '../../internal/describe-value.ts';
 import { PostChainError } from '../error.ts';
 
-/** A pool of `pg`, a PGlite, or anything else with `query`. Without `connect` or `listen`, changes are polled. */
+/** A pool of `pg`, a PGlite, or anything else with `query`. Without `connect` or `listen`, or a connection to spare, changes are polled. */
 export interface PostgresPool {
+  /** `max` is the number of connections. */
+  readonly options?: { readonly max?: number | undefined };
   /** With `connect`, `sql` may also be a prepared statement, as in `pg`. */
   query(sql: string | PreparedStatement, values?: unknown[]): Promise<{ readonly rows: unknown[] }>;
   /** Takes a connection out of the pool. */
@@ -161,7 +163,9 @@ function createListener(pool: PostgresPool, channel: string) {
     let ticks = 0;
     async function tick(): Promise<void> {
       ticks += 1;
-      if (isConnecting || (disconnect !== null && ticks % QUIET_TICKS !== 0)) return;
+      if (disconnect !== null && ticks % QUIET_TICKS !== 0) return;
+      // A busy pool may take long to connect.
+      if (isConnecting) return report(null);
       isConnecting = true;
       disconnect ??= await subscribe(pool, channel, report, () => {
         disconnect = null;
@@ -200,6 +204,9 @@ function createListener(pool: PostgresPool, channel: string) {
   };
 }
 
+/** How many connections of a pool listen: several stores may share it. */
+const listening = new WeakMap<PostgresPool, number>();
+
 /** Returns a function that gives the connection back; null if there is none to listen on. */
 async function subscribe(
   pool: PostgresPool,
@@ -211,12 +218,21 @@ async function subscribe(
     const unlisten = await pool.listen(channel, onPayload);
     return () => void unlisten().catch(() => {});
   }
-  const connection = await pool.connect?.();
-  if (connection === undefined) return null;
+  const count = (change: number): void => void listening.set(pool, (listening.get(pool) ?? 0) + change);
+  const { max = Number.POSITIVE_INFINITY } = pool.options ?? {};
+  // Statements need a connection, too.
+  if (pool.connect === undefined || (listening.get(pool) ?? 0) + 1 >= max) return null;
+  count(1);
+  const connection = await pool.connect().catch((error) => {
+    count(-1);
+    throw error;
+  });
   let isOpen = true;
   function release(): void {
-    if (isOpen) connection?.release(true);
+    if (!isOpen) return;
     isOpen = false;
+    count(-1);
+    connection.release(true);
   }
   function lose(): void {
     // A lost connection reports an error and its end: by then, there may be another one.

@@ -136,8 +136,11 @@ describe('postchain check-deploy', () => {
   it('replays the runs that have not ended', async () => {
     const model = await aModel('brief');
     const user = aUser(model.env);
-    const nothing = 'No run or actor is unfinished.\n';
+    const nothing = 'Nothing waits: all 0 runs have ended.\n';
     expect(await user.call('check-deploy')).toMatchObject({ code: 0, stdout: nothing });
+    const other = aUser({});
+    await other.call('run', 'Is it so?', '--quiet');
+    expect((await other.call('check-deploy')).stdout).toBe('Nothing waits: 1 run has ended.\n');
     const killed = user.start('run', 'Is it so?', '--model', 'good');
     await expect.poll(() => model.asked.at(-1)).toBe('brief');
     killed.child.kill('SIGKILL');
@@ -147,6 +150,14 @@ describe('postchain check-deploy', () => {
       code: 0,
       stdout: expect.stringMatching(/^continues {2}\S+ {2}interrupted\n1 of 1 can/u),
     });
+  });
+
+  it.each(['missing', 'missing.db', 'mysql://localhost/runs'])('rejects the journals %s', async (name) => {
+    const place = name.includes(':') ? name : join(temporaryFolder(), name);
+    const { code, stdout, stderr } = await cli('check-deploy', '--journals', place);
+    expect(stderr).toMatch(/^postchain: .*; (?:check --journals|expected a directory, an SQLite file .*)\.?\n$/u);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(existsSync(place)).toBe(false);
   });
 
   it('checks the actors of the durable machines that a module exports', async () => {

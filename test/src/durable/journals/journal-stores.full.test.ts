@@ -70,6 +70,34 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
     expect(await store.list()).toMatchObject([{ runId: 'a', request: '', startedAt: '', status: 'damaged' }]);
   });
 
+  it('rejects invalid options of list and prune, and prunes nothing', async () => {
+    const store = open();
+    write(store, 'a', recorded);
+    for (const options of [{}, { olderThanMs: Number.NaN }, { olderThanMs: 1e20 }, { olderThanMs: '1' }, undefined])
+      await expect(store.prune?.(options as never)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^olderThanMs of prune: expected a number of milliseconds; received .*\.$/u),
+      });
+    await expect(store.prune?.({ olderThanMs: -1e9, statuses: 'running' } as never)).rejects.toMatchObject({
+      message: 'statuses: unknown option of prune; expected one of olderThanMs, status.',
+    });
+    const wrong = [
+      { before: 'abc' },
+      { before: {} },
+      { limit: -1 },
+      { limit: 1.5 },
+      { limit: Number.NaN },
+      { status: 1 },
+    ];
+    for (const options of wrong)
+      await expect(store.list(options as never)).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringMatching(/^(?:before|limit|status) of list: expected .*; received .*\.$/u),
+      });
+    await expect(store.list({ after: 'a' } as never)).rejects.toMatchObject({ code: 'invalid_option' });
+    expect(await store.list({ limit: 5 })).toHaveLength(1);
+  });
+
   it('lists runs with their status, newest first', async () => {
     const [store, journal] = [open(), await recordJournal()];
     expect(await store.list()).toEqual([]);
@@ -161,6 +189,37 @@ describe('a codec', () => {
     expect(bytes.join('')).toContain('k1:');
     expect(bytes.join('')).not.toContain('"deflate"');
   });
+
+  it.each<[string, unknown, string]>([
+    ['is async', async () => '', 'a Promise; await it'],
+    ['returns nothing', () => {}, 'undefined'],
+    ['returns line breaks', (line: string) => `${line}\n`, 'a string that has one'],
+    ['returns a zero character', (line: string) => `${line}\0`, 'a string that has one'],
+    ['gets more than a line', (line: string, ...rest: unknown[]) => (rest.length > 0 ? rest : line), ''],
+  ])('whose encode %s', async (_, encode, received) => {
+    const codec = { encode, decode: (line: string) => line } as LineCodec;
+    for (const store of [stores['files']?.({ codec }), stores['SQLite']?.({ codec })]) {
+      const writer = store?.create('a');
+      await writer?.write(recorded.slice(0, 3));
+      expect(writer?.failure ?? '').toBe(
+        received && `codec.encode: expected a string without line breaks and zero characters; received ${received}`,
+      );
+      await writer?.close();
+    }
+  });
+
+  it('with another key is named in the error, also if it decodes to something else', async () => {
+    const place = temporaryFolder();
+    write(fileJournals(place, { codec: reversed('k1:') }), 'a', recorded);
+    for (const [codec, reason] of [
+      [reversed('k2:'), 'another key'],
+      [{ ...reversed('k1:'), decode: (line: string) => line }, 'the result is not a line of a journal'],
+    ] as const)
+      await expect(read(fileJournals(place, { codec }), 'a')).rejects.toMatchObject({
+        code: 'invalid_journal',
+        message: `run a: cannot be decoded: another key or codec? (${reason}); expected a journal of PostChain`,
+      });
+  });
 });
 
 it.each([
@@ -194,6 +253,9 @@ describe('the checks of a store', () => {
     'rejects opening': (store) => ({ open: (id) => store.open(id, { force: true }) }),
     'rejects an unknown id': () => ({ async *read() {} }),
     'lists journals': (store) => ({ list: () => store.list() }),
+    'lists journals by status, and in pages': (store) => ({
+      list: ({ before: _, ...options } = {}) => store.list(options),
+    }),
     'follows a journal': (store) => ({ follow: (id) => store.follow(id) }),
     'deletes a journal': () => ({ delete: async () => {} }),
     'prunes only journals': () => ({ prune: async () => 0 }),

@@ -195,6 +195,53 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await store.list()).toMatchObject([{ runId: 'a', request: 'Is it so?' }]);
   });
 
+  it.each([1, 2])('leaves a connection for statements in a pool of %i that two stores share', async (max) => {
+    const pool = server.pool(await server.newSchema(), max);
+    const runs = [openStore(pool), openStore(pool)].map((journals) => {
+      const run = chainOn(journals).run({ request: 'Is it so?' });
+      return { run, followed: entriesOf(journals.follow(run.runId)) };
+    });
+    for (const { run, followed } of runs) {
+      await run.answer;
+      expect(await followed).toEqual(JSON.parse(JSON.stringify(run.journal)));
+    }
+  });
+
+  it('follows a journal while no connection is free to listen', async () => {
+    const pool = server.pool(await server.newSchema());
+    const store = openStore({
+      query: (sql: string, values?: unknown[]) => pool.query(sql, values),
+      connect: () => new Promise<never>(() => {}),
+    });
+    const writer = store.create('a');
+    await writer.write(recorded.slice(0, 3));
+    const followed = entriesOf(store.follow('a'));
+    await writer.write(recorded.slice(3));
+    expect(await followed).toEqual(recorded);
+  });
+
+  it('stores an id as long as its index takes, and rejects a longer one', async () => {
+    const store = openStore(await server.newSchema());
+    // Random characters, because PostgreSQL compresses long values.
+    const id = Buffer.from(crypto.getRandomValues(new Uint8Array(1_299))).toString('hex');
+    const writer = store.create(id);
+    await writer.write(recorded);
+    expect(writer.failure).toBeNull();
+    expect(() => store.create(`${id}a`)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: 'id of a run: expected at most 2600 bytes as JSON; received 2601.',
+      }),
+    );
+  });
+
+  it('lists each of many journals that started at the same time once', async () => {
+    const [store] = await openTwo();
+    const ids = Array.from({ length: 120 }, (_, at) => `r${at}`);
+    await Promise.all(ids.map((id) => store.create(id).write(recorded.slice(0, 1))));
+    expect((await store.list()).map(({ runId }) => runId)).toEqual(ids.toSorted());
+  });
+
   it('is opened by the command line', async () => {
     const url = await server.newSchema();
     await openStore(url).create('a').write(recorded);

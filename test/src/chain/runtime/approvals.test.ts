@@ -153,6 +153,10 @@ describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
     await started.ended();
     expect(started.paid).toEqual([]);
     expect(() => started.run.send({ type: 'approval.given', decision: 'maybe' } as never)).toThrow('expected');
+    const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);
+    const sendDeep = () => started.given({ arguments: deep });
+    expect(sendDeep).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(sendDeep).toThrow('200 levels');
   });
 
   it('is asked for together with the other calls of its step, and decided one by one', async () => {

@@ -55,6 +55,8 @@ export const approvalGivenSchema = z.object({
   decision: z.enum(['approve', 'deny']),
   arguments: z.optional(editedArguments),
   reason: z.optional(z.string()),
+  /** Who decided, if it was not the user. */
+  by: z.exactOptional(z.literal('program')),
 });
 export type ApprovalGiven = z.infer<typeof approvalGivenSchema>;
 

@@ -15,7 +15,7 @@ export type Reply = WithoutQuestion<Extract<ChainEvent, { type: `run.${string}` 
 type WithoutQuestion<Event> = Event extends unknown ? Omit<Event, 'questionId'> : never;
 
 /** A decision about one call, without the question that it answers. */
-export type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'arguments' | 'reason'>;
+export type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'arguments' | 'reason' | 'by'>;
 
 /** Answers the questions of a run. A reply of null means that the run no longer waits for it. */
 export interface Answerer {
@@ -66,7 +66,11 @@ export function withApproval(answerer: Answerer, reply: ApprovalReply): Answerer
 }
 
 /** The decision about a call when nobody can be asked. */
-export const NOBODY_ASKED: ApprovalReply = { decision: 'deny', reason: 'nobody could be asked; see --approve' };
+export const NOBODY_ASKED: ApprovalReply = {
+  decision: 'deny',
+  reason: 'nobody could be asked; see --approve',
+  by: 'program',
+};
 
 const APPROVAL: SelectOptions<'deny' | 'explain' | 'approve' | 'edit'> = {
   text: 'Allow this call?',

@@ -102,9 +102,12 @@ describe('approval at a terminal', () => {
   });
 
   it('denies if nobody can be asked', async () => {
-    const { finish, paid, decisions } = payAt((terminal) => lineAnswerer(terminal));
+    const { run, finish, paid, decisions } = payAt((terminal) => lineAnswerer(terminal));
     await finish();
     expect(paid).toEqual([]);
+    expect(entriesOf(run, 'capability-end')[0]?.result.error).toBe(
+      'denied by the program: nobody could be asked; see --approve',
+    );
     expect(decisions()).toMatchObject([
       ['denied', 'nobody could be asked; see --approve'],
       ['denied', expect.any(String)],

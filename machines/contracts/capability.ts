@@ -73,6 +73,7 @@ export interface ApprovalAnswer {
   readonly decision: 'approve' | 'deny';
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
   readonly reason?: string | undefined;
+  readonly by?: 'program';
 }
 
 /**

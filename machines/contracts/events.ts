@@ -25,14 +25,38 @@ function partialOf<Shape extends Record<string, z.ZodMiniDefault>>(shape: Shape)
   );
 }
 
+/** As for the arguments of models. */
+const MAX_DEPTH = 200;
+
+/** Whether a value is nested at most `MAX_DEPTH` levels deep. Not recursive, and ends for a value that contains itself. */
+function isShallow(root: object): boolean {
+  let level: ReadonlySet<object> = new Set([root]);
+  for (let depth = 1; level.size > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return false;
+    const members = [...level].flatMap((value): unknown[] => Object.values(value));
+    level = new Set(members.filter((member) => typeof member === 'object' && member !== null));
+  }
+  return true;
+}
+
+/** The depth is checked first, because the check of JSON is recursive. */
+const editedArguments = z.pipe(
+  z
+    .record(z.string(), z.unknown())
+    .check(z.refine(isShallow, `expected arguments nested at most ${MAX_DEPTH} levels deep`)),
+  z.record(z.string(), z.json()),
+);
+
 /** The user's decision about one call of a capability. With `arguments`, it is approved with these in place of its own. */
 export const approvalGivenSchema = z.object({
   type: z.literal('approval.given'),
   questionId: z.string(),
   digest: z.string(),
   decision: z.enum(['approve', 'deny']),
-  arguments: z.optional(z.record(z.string(), z.json())),
+  arguments: z.optional(editedArguments),
   reason: z.optional(z.string()),
+  /** Who decided, if it was not the user. */
+  by: z.exactOptional(z.literal('program')),
 });
 export type ApprovalGiven = z.infer<typeof approvalGivenSchema>;
 
@@ -118,14 +142,12 @@ export const clientEventSchema = z.discriminatedUnion('type', [
     digest: clientId,
     decision: z.enum(['approve', 'deny']),
     arguments: z.optional(
-      z
-        .record(z.string(), z.json())
-        .check(
-          z.refine(
-            (edited) => JSON.stringify(edited).length <= MAX_ITEMS_CHARS,
-            `expected arguments of at most ${MAX_ITEMS_CHARS} characters as JSON`,
-          ),
+      editedArguments.check(
+        z.refine(
+          (edited) => JSON.stringify(edited).length <= MAX_ITEMS_CHARS,
+          `expected arguments of at most ${MAX_ITEMS_CHARS} characters as JSON`,
         ),
+      ),
     ),
     reason: z.optional(clientText),
   }),

@@ -12,15 +12,18 @@ export const digestOf = (call: Arguments): string => digestOfText(call.capabilit
 
 const LONG_NUMBER = /\d{16}/;
 
-/** Returns JSON with its members sorted, or the text itself if it is not JSON or contains numbers that would lose digits. */
+/**
+ * Returns JSON with its members sorted, and arrays apart from objects, or the text itself if it is not JSON or contains numbers that would
+ * lose digits.
+ */
 function sortedJson(text: string): string {
   if (LONG_NUMBER.test(text)) return text;
   try {
-    return JSON.stringify(text.trim() === '' ? {} : JSON.parse(text), (_, member: unknown) =>
-      typeof member === 'object' && member !== null && !Array.isArray(member)
-        ? ['{}', ...Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))]
-        : member,
-    );
+    return JSON.stringify(text.trim() === '' ? {} : JSON.parse(text), (_, member: unknown) => {
+      if (typeof member !== 'object' || member === null) return member;
+      if (Array.isArray(member)) return ['[]', ...member];
+      return ['{}', ...Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))];
+    });
   } catch {
     return text;
   }

@@ -60,10 +60,10 @@ const mapPending = ({ step }: ActionState, decide: (call: AskedCall) => StepCall
   step: step.map((call) => (isIn('pending')(call) ? decide(call) : call)),
 });
 
-/** Decides one call, as the user answered. */
+/** Decides one call, as it was answered. */
 export function answerApproval(state: ActionState, answer: ApprovalAnswer): Change {
   return mapPending(state, (call) =>
-    call.approval.questionId === answer.questionId ? decided(state, call, answer, 'user') : call,
+    call.approval.questionId === answer.questionId ? decided(state, call, answer, answer.by ?? 'user') : call,
   );
 }
 

@@ -15,7 +15,7 @@ export type Reply = WithoutQuestion<Extract<ChainEvent, { type: `run.${string}` 
 type WithoutQuestion<Event> = Event extends unknown ? Omit<Event, 'questionId'> : never;
 
 /** A decision about one call, without the question that it answers. */
-export type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'arguments' | 'reason'>;
+export type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'arguments' | 'reason' | 'by'>;
 
 /** Answers the questions of a run. A reply of null means that the run no longer waits for it. */
 export interface Answerer {
@@ -66,7 +66,11 @@ export function withApproval(answerer: Answerer, reply: ApprovalReply): Answerer
 }
 
 /** The decision about a call when nobody can be asked. */
-export const NOBODY_ASKED: ApprovalReply = { decision: 'deny', reason: 'nobody could be asked; see --approve' };
+export const NOBODY_ASKED: ApprovalReply = {
+  decision: 'deny',
+  reason: 'nobody could be asked; see --approve',
+  by: 'program',
+};
 
 const APPROVAL: SelectOptions<'deny' | 'explain' | 'approve' | 'edit'> = {
   text: 'Allow this call?',
@@ -80,6 +84,9 @@ const APPROVAL: SelectOptions<'deny' | 'explain' | 'approve' | 'edit'> = {
   onEscape: 'deny',
 };
 
+/** The prompt library wraps the text again at each key, in a time that grows with the square of its length. */
+const MAX_EDITED_CHARS = 5_000;
+
 /** Asks whether a call may run. Escape denies it. */
 async function askApproval(
   { capability, arguments: given, problem }: Pick<ApprovalAsked, 'capability' | 'arguments' | 'problem'>,
@@ -90,8 +97,9 @@ async function askApproval(
   const text = safeJson(given);
   if (problem !== null) screen.line(`  ${oneLine(problem)}`);
   screen.line(`  The capability "${oneLine(capability)}" needs your approval. Its arguments:`);
-  screen.line(indented(text, out.columns || 80));
-  const reply = await select(APPROVAL, terminal, signal);
+  screen.line(unchanged(text, out.columns || 80));
+  const choices = APPROVAL.choices.filter(({ value }) => value !== 'edit' || text.length <= MAX_EDITED_CHARS);
+  const reply = await select({ ...APPROVAL, choices }, terminal, signal);
   if (reply.kind !== 'chosen') return reply.kind === 'cancelled' ? null : { decision: 'deny' };
   if (reply.value === 'explain') {
     const reason = await askText('Reason:', '', terminal, signal);
@@ -199,8 +207,18 @@ function summaryText({ summary }: Item, columns: number): string {
   return indented(text, columns);
 }
 
+const widthIn = (columns: number): number => Math.max(20, columns - INDENT.length - 1);
+
 const indented = (text: string, columns: number): string =>
-  wrapAnsi(text, Math.max(20, columns - INDENT.length - 1), { hard: true }).replace(/^/gm, INDENT);
+  wrapAnsi(text, widthIn(columns), { hard: true }).replace(/^/gm, INDENT);
+
+/** Wraps with all spaces. In pieces of whole lines, because the time to wrap a word grows with the square of its length. */
+function unchanged(text: string, columns: number): string {
+  const width = widthIn(columns);
+  const pieces = text.match(new RegExp(`.{1,${20 * width}}`, 'gsu')) ?? [];
+  const lines = pieces.map((piece) => wrapAnsi(piece, width, { hard: true, wordWrap: false, trim: false }));
+  return lines.join('\n').replace(/^/gm, INDENT);
+}
 
 function titleOf({ preview, chars }: Item): string {
   return `"${oneLine(preview)}" (${grouped(chars)} characters)`;

@@ -146,6 +146,7 @@ function answererFor({ consent, approve, inspect = false }: RunFlags, quiet: boo
   return withApproval(answerer, {
     decision: approve === 'always' ? 'approve' : 'deny',
     reason: `the option --approve ${approve}`,
+    by: 'program',
   });
 }
 

@@ -146,3 +146,20 @@ export function mapMaybePromise<Given, Mapped>(
 export function isThenable<Given>(given: Given | PromiseLike<Given>): given is PromiseLike<Given> {
   return typeof (given as PromiseLike<Given> | null | undefined)?.then === 'function';
 }
+
+/** Keeps a process alive from `begin` to `end`: Node ends one that only waits for a person. */
+export function keepAlive(): { readonly begin: () => void; readonly end: () => void } {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let hasEnded = false;
+  return {
+    begin() {
+      if (!hasEnded) timer ??= setInterval(() => {}, LONGEST_TIMER_MS);
+    },
+    end() {
+      hasEnded = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;

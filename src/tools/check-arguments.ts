@@ -69,7 +69,9 @@ function parseArguments(text: unknown, admitsText: AdmitsText): ParsedArguments 
     exact += `${text.slice(copied, at)}"${number}"`;
     copied = at + number.length;
   }
-  return { ok: true, arguments: copied === 0 ? value : JSON.parse(exact + text.slice(copied)) };
+  const parsed = copied === 0 ? value : JSON.parse(exact + text.slice(copied));
+  // What runs is what people see and approve: JSON text has no -0.
+  return { ok: true, arguments: text.includes('-0') ? JSON.parse(JSON.stringify(parsed)) : parsed };
 }
 
 function notAnObject(why: string): ParsedArguments {

@@ -176,7 +176,8 @@ function argumentValidator(schema: StandardSchemaV1, jsonSchema: JsonSchema): Ar
   return {
     async validate(args) {
       try {
-        const result = await schema['~standard'].validate(withoutNulls(args));
+        // Many schemas return what they validate, and user code may change it: the journal keeps its own.
+        const result = await schema['~standard'].validate(withoutNulls(structuredClone(args)));
         if (result.issues) return { ok: false, problem: issueText(schema, result.issues) };
         if ('value' in result) return { ok: true, value: result.value };
         return { ok: false, problem: 'the arguments: the schema returned neither a value nor issues' };

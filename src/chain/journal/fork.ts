@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { EarlyReply } from '../../../machines/contracts/attempt.ts';
+import type { ApprovalAnswer } from '../../../machines/contracts/capability.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { CallEvent, ChainEvent } from '../../../machines/contracts/events.ts';
@@ -27,7 +28,10 @@ import { requireSameChart } from './replay.ts';
 import { isResult, type RunProduct, readCallEvent, storedCallEvent, storedEntry } from './stored-entries.ts';
 
 export interface ForkOptions {
-  /** The seq of the entry to change: the fork leaves its source before the external event that led to this entry. */
+  /**
+   * The seq of the entry to change: the fork leaves its source before the external event that led to this entry. If an approved call has
+   * not ended there, it leaves before the approval.
+   */
   readonly at: number;
   /** What to change there. */
   readonly set?: ForkChanges;
@@ -53,16 +57,17 @@ export type ForkChanges = Readonly<Record<string, unknown>>;
 export async function forkRun(
   chain: ChainHost,
   entries: readonly JournalEntry[],
-  { at, set = {}, turns, host, signal, onPark }: ForkOptions & { readonly onPark: () => void },
+  { at: chosen, set = {}, turns, host, signal, onPark }: ForkOptions & { readonly onPark: () => void },
 ): Promise<Run> {
   const { parts } = chain;
   const start = runStartOf(entries);
   requireSameChart(start);
-  requirePosition(at, entries.length);
+  requirePosition(chosen, entries.length);
   const stored = entries.map(storedEntry);
+  const at = beforeApproval(entries, startOfStep(stored, chosen)) ?? chosen;
   const from = startOfStep(stored, at);
   const changes = readChanges(set, entries, from);
-  const edited = turns === undefined ? null : editedCall(entries, at);
+  const edited = turns === undefined ? null : editedCall(entries, chosen);
   const runId = parts.newRunId();
   const input: ChainInput = { ...chainInputFrom(start), runId };
   const asksAnew = changedCalls(start, parts);
@@ -148,12 +153,39 @@ function keptOptions(recorded: ChainInput, parts: ChainParts): readonly string[]
   return KEPT.filter((name) => JSON.stringify(recorded[name]) !== JSON.stringify(own[name]));
 }
 
-/** Identical requests have the same key. A call that was stopped, or lost with its process, has no result. */
+/**
+ * Identical requests have the same key. A call that was stopped, or lost with its process, has no result. An approval is for one run, so
+ * the program decides again.
+ */
 function keyOf({ source, subject }: CallInfo, events: readonly ReusedEvent[] | null): string | null {
+  if (source === 'approveCalls') return null;
   const isAnswered =
     events === null || events.some((event) => event.type === 'activity-event' && isResult(event.event));
   return isAnswered ? `${source} ${(subject as unknown as CallSubject).request}` : null;
 }
+
+/**
+ * Returns the first approval of a call that has not ended at the branch point; null if there is none. The fork leaves its source there and
+ * asks again, because the call would start a second time.
+ */
+function beforeApproval(entries: readonly JournalEntry[], from: number): number | null {
+  const past = entries.slice(0, from);
+  const isOpen = (questionId: string, { seq }: JournalEntry): boolean => {
+    const about = past.find((entry) => isAboutCall(entry) && entry.questionId === questionId);
+    if (about === undefined || !isAboutCall(about)) return false;
+    return !past.some((entry) => entry.type === 'capability-end' && entry.seq > seq && entry.index === about.index);
+  };
+  const isApproval = (entry: JournalEntry): boolean => {
+    if (entry.type === 'delivery' && entry.event.type === 'approval.given')
+      return entry.event.decision === 'approve' && isOpen(entry.event.questionId, entry);
+    if (entry.type !== 'call-event' || entry.actor !== 'approveCalls' || entry.event.type !== 'done') return false;
+    const answers = entry.event.output as readonly ApprovalAnswer[];
+    return answers.some(({ decision, questionId }) => decision === 'approve' && isOpen(questionId, entry));
+  };
+  return past.find(isApproval)?.seq ?? null;
+}
+
+const isAboutCall = (entry: JournalEntry) => entry.type === 'approval-asked' || entry.type === 'approval-resolved';
 
 function requirePosition(at: number, count: number): void {
   if (Number.isSafeInteger(at) && at >= 1 && at < count) return;

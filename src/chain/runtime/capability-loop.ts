@@ -19,7 +19,7 @@ import { addUsage, usageSoFar } from '../../../machines/policies/usage.ts';
 import type { Clock } from '../../durable/clock.ts';
 import type { Json } from '../../durable/codec.ts';
 import { createDurableMachine, type DurableMachine } from '../../durable/durable-machine.ts';
-import { onAbort } from '../../internal/async.ts';
+import { keepAlive, onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { parseOption } from '../../internal/options.ts';
 import { fileIn } from '../../llm/content.ts';
@@ -154,6 +154,7 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
     fileOf: (attachment) => fileIn(entries, attachment),
   });
   let forgetSignal = (): void => {};
+  const keptAlive = keepAlive();
   let changes: Partial<LoopOutcome> = {};
   let state: ActionState = actor.getSnapshot().context;
   ref.subscribe({
@@ -171,6 +172,7 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
   });
   const settled = (): LoopOutcome => {
     forgetSignal();
+    keptAlive.end();
     stream.end();
     return { ...outcomeOf(state), ...changes };
   };
@@ -178,6 +180,7 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
   const cancel = (): void => void ref.stop();
   if (signal?.aborted) cancel();
   else if (signal !== undefined) forgetSignal = onAbort(signal, cancel);
+  keptAlive.begin();
   actor.begin();
   const send = (event: ApprovalGiven): void => ref.send(parseOption(approvalGivenSchema, event, 'event'));
   return { outcome, events: stream, journal: entries, send, cancel, actor: ref };

@@ -21,7 +21,7 @@ import type { Json } from '../../durable/codec.ts';
 import type { DurableActor } from '../../durable/durable-actor.ts';
 import { createDurableMachine, type DurableMachine } from '../../durable/durable-machine.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
-import { onAbort } from '../../internal/async.ts';
+import { keepAlive, onAbort } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
@@ -278,9 +278,11 @@ export function attachRun(
   };
   const finalAnswer = connectRun(ref, { entries, scope, note: (note) => actor.note(note) });
   let forgetSignal = (): void => {};
+  const keptAlive = keepAlive();
   const isParked = (): boolean => actor.getSnapshot().status === 'active' && !writer.isFenced;
   const settled = (): FinalAnswer | null => {
     forgetSignal();
+    keptAlive.end();
     runs.delete(runId);
     if (isParked()) {
       stream.end();
@@ -300,6 +302,7 @@ export function attachRun(
 
   const begin = (): void => {
     clock.start();
+    keptAlive.begin();
     actor.begin();
   };
   const deliver = async (event: ChainEvent): Promise<boolean> => {

@@ -15,6 +15,12 @@ const approval = (changes: object) => ({
   decision: 'deny',
   ...changes,
 });
+/** Deep enough to overflow the stack of a recursive check. */
+const DEEP = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);
+function cyclic(): object {
+  const value: Record<string, unknown> = {};
+  return Object.assign(value, { one: value, other: [value] });
+}
 const many = (count: number, prefix = 'm') =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, 'keep']));
 
@@ -79,6 +85,8 @@ describe('run contracts', () => {
     ['choices for messages whose ids are too long together', consent({ items: many(1_000, 'x'.repeat(50)) })],
     ['approval without a digest', approval({ digest: undefined })],
     ['approval in the name of another', approval({ by: 'program' })],
+    ['arguments that are too deep', approval({ arguments: DEEP })],
+    ['arguments that contain themselves', approval({ arguments: cyclic() })],
     ['arguments that are too long', approval({ arguments: { text: 'x'.repeat(50_001) } })],
     ['a reason of a denial that is too long', approval({ reason: 'x'.repeat(20_001) })],
     ['an id that is too long', { type: 'context.undone', operationId: 'x'.repeat(1_001) }],

@@ -13,7 +13,10 @@ import { entriesOf } from '../../support/run-chain.ts';
 import { fakeTerminal, startWithTerminal, waitForText } from '../../support/terminal.ts';
 
 /** A run that calls "pay" twice, and someone at a terminal. */
-function payAt(answererOf: (terminal: Terminal) => ReturnType<typeof terminalAnswerer> = terminalAnswerer) {
+function payAt(
+  answererOf: (terminal: Terminal) => ReturnType<typeof terminalAnswerer> = terminalAnswerer,
+  payees = ['Ada\u001b[2J\u202e', 'Bob'],
+) {
   const paid: unknown[] = [];
   const pay = defineCapability({
     name: 'pay',
@@ -22,7 +25,7 @@ function payAt(answererOf: (terminal: Terminal) => ReturnType<typeof terminalAns
     approval: 'always',
     execute: ({ to }) => void paid.push(to),
   });
-  const calls = ['Ada\u001b[2J\u202e', 'Bob'].map((to) => ({ capability: 'pay', arguments: JSON.stringify({ to }) }));
+  const calls = payees.map((to) => ({ capability: 'pay', arguments: JSON.stringify({ to }) }));
   const plan = { action: { ...replies.action, calls } };
   const started = startWithTerminal(plan, {}, answererOf, fakeTerminal(), [pay]);
   const decisions = () => entriesOf(started.run, 'approval-resolved').map(({ decision, reason }) => [decision, reason]);
@@ -64,6 +67,20 @@ describe('approval at a terminal', () => {
     ]);
   });
 
+  it('[Q2] shows every character of a call: spaces, invisible ones and long words', async () => {
+    const invisible = ['\u3164', '\u115f', '\uffa0', '\u2800', '\u034f', '\ufe0f', '\u{e0100}', '\u00a0', '\u3000'];
+    const to = `a${' '.repeat(300)}b   ${invisible.join('')}${'x'.repeat(100_000)}end`;
+    const { fake, finish } = payAt(terminalAnswerer, [to]);
+    await waitForText(fake, 'Esc');
+    const lines = fake.written().match(/(?<=^ {6}).*$/gm) ?? [];
+    const text = lines.join('');
+    expect(JSON.parse(text)).toEqual({ to });
+    expect(text).toMatch(/^[ -~]*$/);
+    expect(fake.shown().some((line) => line.includes('edit the arguments'))).toBe(false);
+    await fake.press('escape');
+    await finish();
+  });
+
   it('denies on Escape', async () => {
     const { fake, finish, paid } = payAt();
     await waitForText(fake, 'Esc');
@@ -85,9 +102,12 @@ describe('approval at a terminal', () => {
   });
 
   it('denies if nobody can be asked', async () => {
-    const { finish, paid, decisions } = payAt((terminal) => lineAnswerer(terminal));
+    const { run, finish, paid, decisions } = payAt((terminal) => lineAnswerer(terminal));
     await finish();
     expect(paid).toEqual([]);
+    expect(entriesOf(run, 'capability-end')[0]?.result.error).toBe(
+      'denied by the program: nobody could be asked; see --approve',
+    );
     expect(decisions()).toMatchObject([
       ['denied', 'nobody could be asked; see --approve'],
       ['denied', expect.any(String)],

@@ -55,6 +55,12 @@ describe('the arguments of a call', () => {
     expect(await check(schema, ' {"on":"2024-01-02"}\n')).toEqual({ ok: true, arguments: { on: '2024-01-02' } });
   });
 
+  test('[Q2] have no -0: people who approve them see 0', async () => {
+    const schema = z.object({ n: z.number(), id: z.string(), text: z.string() });
+    const found = await check(schema, '{"n":-0,"id":12345678901234567890,"text":"-0"}');
+    expect(found).toEqual({ ok: true, arguments: { n: 0, id: '12345678901234567890', text: '-0' } });
+  });
+
   test('[R2] may be omitted if none are required', async () => {
     for (const text of ['', ' ', '{}']) expect(await check(z.object({}), text)).toEqual({ ok: true, arguments: {} });
     expect(await check(place, '')).toMatchObject({ ok: false, code: 'arguments_misfit' });

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import * as mini from 'zod/mini';
 import { capabilityResultSchema } from '../../../machines/contracts/capability.ts';
 import type { Capability, CapabilityContext } from '../../../src/tools/capability.ts';
+import { needsApproval } from '../../../src/tools/needs-approval.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';
 import { type CapabilityRun, runCapability } from '../../../src/tools/run-capability.ts';
 
@@ -57,6 +58,20 @@ describe('running a capability', () => {
     expect(seen?.[0]).toEqual({ n: 5, unit: 'm' });
     expect(seen?.[1].signal).toBe(signal);
     expect([seen?.[1].now(), seen?.[1].sessionId]).toEqual([7, 's']);
+  });
+
+  test('[Q2] keeps the recorded arguments, whatever user code does with its own', async () => {
+    const given = { to: 'Ada', items: [{ euros: 5 }] };
+    const change = (args: unknown): void => void Object.assign((args as typeof given).items[0] ?? {}, { euros: 500 });
+    const schema = z.object({ to: z.string(), items: z.any() });
+    const result = await run(change, { arguments: given }, schema);
+    expect(result.arguments).toEqual({ to: 'Ada', items: [{ euros: 5 }] });
+    const registry = createRegistry([
+      { name: 'work', description: 'Works.', arguments: schema, execute: change, approval: change as never },
+    ]);
+    const context = { signal: new AbortController().signal, sessionId: null, now: () => 0 };
+    await needsApproval(registry, { capability: 'work', arguments: given }, 'never', context);
+    expect(given).toEqual({ to: 'Ada', items: [{ euros: 5 }] });
   });
 
   test('[R2] reports a duration of 0 if the clock goes backward', async () => {

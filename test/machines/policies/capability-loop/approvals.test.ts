@@ -54,6 +54,8 @@ describe('[Q1] the digest of a call', () => {
   it('is the same in any order of the arguments, and another one for other arguments', () => {
     const of = (given: Record<string, unknown>, capability = 'pay') => digestOf({ capability, arguments: given });
     expect(of({ to: 'Ada', euros: { from: 1, to: 2 } })).toBe(of({ euros: { to: 2, from: 1 }, to: 'Ada' }));
+    const nested = [{ a: { b: 1 } }, { a: ['{}', ['b', 1]] }, { a: [['b', 1]] }, { a: ['[]', ['b', 1]] }];
+    expect(new Set(nested.map((given) => of(given))).size).toBe(nested.length);
     expect(new Set([of({}), of({ a: 1 }), of({ a: '1' }), of({ a: [1] }), of({}, 'refund')]).size).toBe(5);
   });
 

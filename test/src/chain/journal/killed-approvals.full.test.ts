@@ -1,7 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
@@ -146,4 +147,28 @@ describe.each(['file', 'sqlite'])('two processes that answer the same questions,
     expect(await status).toBe('completed');
     expect(readFileSync(effects, 'utf8').trim().split('\n').toSorted()).toEqual(['1', '2']);
   });
+});
+
+const WAITING = `
+  import * as z from 'zod';
+  import { createCapabilityLoop, createPostChain, pendingApprovals } from './dist/index.js';
+  import { replies, scriptedModel } from './dist/testing.js';
+  const calls = [{ capability: 'pay', arguments: '{}' }];
+  const model = scriptedModel(({ task }) => ({ reply: task === 'action' ? { ...replies.action, calls } : replies[task] }));
+  const pay = { name: 'pay', description: 'Pays.', arguments: z.object({}), approval: 'always', execute: () => console.log('paid') };
+  const parts = { model, capabilities: [pay] };
+  const request = { request: 'Pay.' };
+  const run = process.argv[1] === 'chain' ? createPostChain(parts).run(request) : createCapabilityLoop(parts).run(request);
+  const approve = () => {
+    const [asked] = pendingApprovals(run.journal);
+    if (asked === undefined) return setTimeout(approve, 100).unref();
+    run.send({ type: 'approval.given', questionId: asked.questionId, digest: asked.digest, decision: 'approve' });
+  };
+  // The timer does not keep the process alive.
+  setTimeout(approve, 100).unref();
+`;
+
+it.each(['chain', 'loop'])('a %s that waits for approval keeps its process alive until its end', async (host) => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', WAITING, host]);
+  expect(stdout).toBe('paid\n');
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import type { ChainEvent } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
@@ -153,6 +153,10 @@ describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
     await started.ended();
     expect(started.paid).toEqual([]);
     expect(() => started.run.send({ type: 'approval.given', decision: 'maybe' } as never)).toThrow('expected');
+    const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);
+    const sendDeep = () => started.given({ arguments: deep });
+    expect(sendDeep).toThrow(expect.objectContaining({ code: 'invalid_option' }));
+    expect(sendDeep).toThrow('200 levels');
   });
 
   it('is asked for together with the other calls of its step, and decided one by one', async () => {
@@ -263,6 +267,60 @@ describe('a run with approvals', () => {
     const decisions = (journal: readonly JournalEntry[]) => journal.filter(isAboutApproval).map(withoutPlace);
     expect(decisions(again)).toEqual(decisions(run.journal));
   });
+
+  it.each(['user', 'program'] as const)(
+    '[Q2] has forks that ask the %s again about a call that had not ended, and repeat none that had',
+    async (approver) => {
+      const approve = vi.fn<NonNullable<PostChainOptions['approve']>>(({ arguments: given }) =>
+        given['euros'] === 2
+          ? { decision: 'approve' as const, arguments: { euros: 4 } }
+          : { decision: 'approve' as const },
+      );
+      const options = approver === 'program' ? { approve } : {};
+      const paid: unknown[] = [];
+      const pay = defineCapability({
+        name: 'pay',
+        description: 'Pays.',
+        arguments: z.object({ euros: z.number() }),
+        approval: 'always',
+        execute: ({ euros }, { idempotencyKey }) => {
+          paid.push([euros, idempotencyKey]);
+          return euros === 4 && paid.length === 2 ? new Promise<never>(() => {}) : 'paid';
+        },
+      });
+      const calls = [1, 2].map((euros) => ({ capability: 'pay', arguments: JSON.stringify({ euros }) }));
+      const model = scriptedModel({ action: always({ reply: { ...replies.action, calls } }) }, { otherwise: replies });
+      const chain = createPostChain({ model, clock: new TestClock(), capabilities: [pay], ...options });
+      const run = chain.run({ request: 'Pay.' });
+      const answer = (to: typeof run): void => {
+        for (const { questionId, digest, arguments: given } of pendingApprovals(to.journal)) {
+          const edited = given['euros'] === 2 && { arguments: { euros: 4 } };
+          to.send({ type: 'approval.given', questionId, digest, decision: 'approve', ...edited });
+        }
+      };
+      await settle(200);
+      answer(run);
+      await settle(200);
+      expect(paid).toHaveLength(2);
+      const [first] = paid;
+      const recorded = [...run.journal];
+      const fork = await chain.fork(recorded, { at: recorded.length - 1 });
+      await settle(200);
+      if (approver === 'user') {
+        expect(paid).toHaveLength(2);
+        expect(pendingApprovals(fork.journal).map(({ arguments: given }) => given)).toEqual([
+          { euros: 1 },
+          { euros: 2 },
+        ]);
+        answer(fork);
+      } else expect(approve).toHaveBeenCalledTimes(4);
+      await fork.answer;
+      // The result of the call that had ended is that of the original.
+      expect(paid).toEqual([first, expect.anything(), [4, `${fork.runId}.s1.action.2`]]);
+      run.cancel();
+      await run.answer;
+    },
+  );
 
   it('is bounded: a decider that requests denied calls forever reaches the limit', async () => {
     const started = start('the loop alone', {

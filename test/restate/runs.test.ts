@@ -55,6 +55,7 @@ describe('a run on Restate', () => {
       phase: 'yield',
       cycle: 1,
       asks: null,
+      approvals: [],
       entries: journal.length,
     });
     expect(await run.journal({ from: journal.length - 2 })).toEqual({

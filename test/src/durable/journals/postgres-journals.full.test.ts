@@ -309,8 +309,8 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const actor = await createDurableMachine(counter, { journals }).open('a', { input: { by: 1 } });
     // A keyframe needs an actor at rest.
     for (let at = 0; at < 2_000; at += 1) await actor.send({ type: 'add' });
-    const count = actor.entries.length;
     await actor.close();
+    const count = actor.entries.length;
     expect(await entriesOf(others.read('a'))).toHaveLength(count);
     const continued = await createDurableMachine(counter, { journals: others }).open('a');
     expect(continued.getSnapshot().context.count).toBe(2_000);

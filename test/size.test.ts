@@ -19,7 +19,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/internal': { lines: 2060, exported: 104, floors: 4 },
   'src/llm': { lines: 4200, exported: 62, floors: 10 },
   'src/models': { lines: 3950, exported: 66, floors: 5 },
-  'src/testing': { lines: 4420, exported: 98, floors: 9 },
+  'src/testing': { lines: 4430, exported: 98, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
   inspector: { lines: 18310, exported: 307, floors: 13 },
   test: { lines: 66910, exported: 369, floors: 7 },

@@ -55,11 +55,14 @@ function answersIn({ context: { step } }: SnapshotFrom<typeof actionMachine>) {
     ...questions.flatMap(({ questionId, digest }) => [
       { ...answer, questionId },
       { ...answer, questionId, digest },
-      { ...answer, questionId, digest, arguments: EDITED },
+      // A call that is asked about again is not edited again: its questions would never end.
+      ...(numberOf(questionId) > step.length ? [] : [{ ...answer, questionId, digest, arguments: EDITED }]),
       { ...answer, questionId, digest, decision: 'deny' as const },
     ]),
   ];
 }
+
+const numberOf = (questionId: string): number => Number(/\d+$/u.exec(questionId)?.[0]);
 
 /** The arguments are all valid or all invalid, or only the first ones are valid. */
 function checksOf(input: unknown): readonly Outcome[] {
@@ -177,7 +180,10 @@ export const actionChart = {
   }) => ({
     calls: calls.map(({ capability }) => capability),
     waiting: step.filter(({ slot, result }) => slot === null && result === null).length,
-    approvals: step.map(({ approval, slot, result }) => approval && [approval.state, slot, result?.code]),
+    approvals: step.map(
+      ({ approval, slot, result }) =>
+        approval && [approval.questionId, approval.digest, approval.state, slot, result?.code],
+    ),
     ended: step.filter(({ result }) => result !== null).length,
     last: step.at(-1)?.result?.code ?? results.at(-1)?.code,
     lastSlot: step.at(-1)?.slot,

@@ -102,7 +102,7 @@ async function initialSize(entry: string, name: string): Promise<number> {
 
 it.each([
   ['createStructuredOutput', 'postchain/structured-output', 60_000],
-  ['createPostChain', 'postchain', 160_000],
+  ['createPostChain', 'postchain', 161_000],
 ])('%s starts with at most the documented size, with zod and XState', async (name, entry, most) => {
   const size = await initialSize(entry, name);
   expect(size).toBeLessThanOrEqual(most);

@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4430, exported: 98, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
   inspector: { lines: 18310, exported: 307, floors: 13 },
-  test: { lines: 66910, exported: 369, floors: 7 },
+  test: { lines: 66900, exported: 369, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -71,9 +71,10 @@ export function isAnswer(event: { readonly type: string }, { id, digest }: OpenA
   return answer.type === 'approval.given' && isDecision && answer.id === id && answer.digest === digest;
 }
 
+/** Arrays and objects are marked, so that no array has the text of an object. */
 const sortedText = (json: Json): string =>
-  JSON.stringify(json, (_, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? ['{}', ...Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))]
-      : member,
-  );
+  JSON.stringify(json, (_, member: unknown) => {
+    if (typeof member !== 'object' || member === null) return member;
+    if (Array.isArray(member)) return ['[]', ...member];
+    return ['{}', ...Object.entries(member).toSorted(([one], [other]) => (one < other ? -1 : 1))];
+  });

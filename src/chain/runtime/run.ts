@@ -242,7 +242,7 @@ export function createFeed(): Feed {
 interface AttachedRun {
   readonly run: Run;
   readonly begin: () => void;
-  /** Resolves to false if the run was parked before it received the event. */
+  /** Resolves to false if the run was parked before it received the event. Throws `invalid_option` for an unknown event. */
   readonly deliver: (event: ChainEvent) => Promise<boolean>;
   readonly abortOn: (signal: AbortSignal | undefined) => void;
 }
@@ -305,7 +305,7 @@ export function attachRun(
     keptAlive.begin();
     actor.begin();
   };
-  const deliver = async (event: ChainEvent): Promise<boolean> => {
+  const deliver = (event: ChainEvent): Promise<boolean> => {
     const read = chainEventSchema.safeParse(event);
     if (!read.success) throw invalidEvent(event, read.error);
     const sent = actor.send(read.data);
@@ -318,11 +318,7 @@ export function attachRun(
       },
     );
   };
-  const send = (event: ChainEvent): void => {
-    const read = chainEventSchema.safeParse(event);
-    if (!read.success) throw invalidEvent(event, read.error);
-    deliver(read.data).catch(() => {});
-  };
+  const send = (event: ChainEvent): void => void deliver(event).catch(() => {});
   writer.onFailure = (failure) => {
     if (parts.whenJournalFails === 'stop') send({ type: 'run.interrupted', reason: unwrittenReason(failure) });
   };

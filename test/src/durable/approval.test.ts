@@ -157,6 +157,7 @@ describe('an approval', () => {
     };
     expect(await digestOf({ a: 1, b: { c: 2, d: 3 } })).toBe(await digestOf({ b: { d: 3, c: 2 }, a: 1 }));
     expect(await digestOf({ a: [1, 2] })).not.toBe(await digestOf({ a: [2, 1] }));
+    expect(await digestOf({ a: { b: 1 } })).not.toBe(await digestOf({ a: ['{}', ['b', 1]] }));
   });
 });
 

@@ -1,55 +1,42 @@
-import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { excerpt } from './fold/text.ts';
-import { ActPanel } from './panels/act/act-panel.tsx';
 import { ChartPanel } from './panels/chart-panel.tsx';
-import { ComparePanel } from './panels/compare/compare-panel.tsx';
+import { ComparePage } from './panels/compare/compare-page.tsx';
 import { searchKey } from './panels/events/event-search.tsx';
+import { RunHead } from './panels/head/run-head.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
-import { OriginsPanel } from './panels/origins/origins-panel.tsx';
+import { ChartMap } from './panels/map/chart-map.tsx';
 import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
 import { Separator } from './panels/separator.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
-import { StoryColumn } from './panels/story/story-column.tsx';
-import { Timeline } from './panels/timeline/timeline.tsx';
-import { WhatIfPanel } from './panels/what-if/what-if-panel.tsx';
+import { Trace } from './panels/trace/trace.tsx';
 import type { Inspector, RunView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
-import {
-  activePanel,
-  isAvailable,
-  isRunView,
-  RUN_VIEWS,
-  type RunViewName,
-  STEP_TABS,
-  showPanel,
-} from './ui-state/panel.ts';
+import { comparedRuns, isChartFull } from './ui-state/layout.ts';
 import { paneSizes } from './ui-state/panes.ts';
 
-const views: Readonly<Record<RunViewName, ComponentType<PanelProps>>> = {
-  act: ActPanel,
-  compare: ComparePanel,
-  'what-if': WhatIfPanel,
-  origins: OriginsPanel,
-};
-
-/** The list of runs, or one run: its story, chart, selected step and timeline, all at the same entry. */
+/** The list of runs, one run, or two beside each other. */
 export function Page({ inspector }: { readonly inspector: Inspector }) {
   const [helps, setHelps] = useState(false);
   useEffect(() => listenToKeys(document), []);
   const view = inspector.view.value;
-  const isRun = view !== null;
-  useEffect(() => addKeys([...(isRun ? [...panelKeys(), searchKey] : []), helpKey(() => setHelps(true))]), [isRun]);
+  const compared = comparedRuns.value;
+  const isRun = view !== null && compared === null;
+  useEffect(() => addKeys([...(isRun ? [chartKey, searchKey] : []), helpKey(() => setHelps(true))]), [isRun]);
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
     document.querySelector('link[rel=icon]')?.setAttribute('href', faviconOf(view));
   }, [view?.run.title, view?.run.status, view?.run.live]);
   return (
     <>
-      <PageHeader inspector={inspector} view={view} onHelp={() => setHelps(true)} />
-      {view === null ? (
+      <PageHeader inspector={inspector} view={isRun ? view : null} onHelp={() => setHelps(true)} />
+      {compared !== null ? (
+        <ErrorBoundary name="The comparison" resetKey={compared.join()}>
+          <ComparePage inspector={inspector} runIds={compared} />
+        </ErrorBoundary>
+      ) : view === null ? (
         <ErrorBoundary name="The list of runs" resetKey="">
           <RunsTable inspector={inspector} />
         </ErrorBoundary>
@@ -61,61 +48,43 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   );
 }
 
+/** Head, trace, and the selected step, all at the same entry. Of other programs, the chart comes first. */
 function RunPage({ inspector, view }: PanelProps) {
   const { runId, kind } = view.run;
   const sizes = Object.entries(paneSizes.value).map(([pane, size]) => [`--${pane}-size`, `${size}px`]);
+  const hasChart = kind === 'system' || isChartFull.value;
   return (
     <main class={`page ${kind}`} data-run={runId} style={Object.fromEntries(sizes)}>
-      {kind === 'run' && (
-        <>
-          <section class="story-area" aria-label="Story">
-            <ErrorBoundary name="The story" resetKey={`${runId} ${view.count}`}>
-              <StoryColumn key={runId} inspector={inspector} view={view} />
-            </ErrorBoundary>
-          </section>
-          <Separator pane="story" />
-        </>
-      )}
-      <section class="chart-area" aria-label="Chart">
-        <ErrorBoundary name="The chart" resetKey={runId}>
-          <ChartPanel inspector={inspector} view={view} />
+      <section class="head-area" aria-label="Run">
+        <ErrorBoundary name="The head" resetKey={`${runId} ${view.count}`}>
+          <RunHead key={runId} inspector={inspector} view={view} />
         </ErrorBoundary>
       </section>
+      {hasChart && (
+        <section class="chart-area" aria-label="Chart">
+          <ErrorBoundary name="The chart" resetKey={runId}>
+            <ChartPanel inspector={inspector} view={view} />
+          </ErrorBoundary>
+        </section>
+      )}
+      {kind === 'system' && <Separator pane="trace" />}
+      {(kind === 'system' || !hasChart) && (
+        <section class="trace-area" aria-label="Trace">
+          <ErrorBoundary name="The trace" resetKey={`${runId} ${view.count}`}>
+            <Trace key={runId} inspector={inspector} view={view} />
+          </ErrorBoundary>
+        </section>
+      )}
       <Separator pane="step" />
       <section class="step-area" aria-label="Details">
-        <StepOrView inspector={inspector} view={view} />
-      </section>
-      <Separator pane="time" />
-      <section class="timeline-area" aria-label="Time">
-        <ErrorBoundary name="The timeline" resetKey={runId}>
-          <Timeline inspector={inspector} view={view} />
-        </ErrorBoundary>
+        {kind === 'run' && (
+          <ErrorBoundary name="The map" resetKey={runId}>
+            <ChartMap inspector={inspector} view={view} />
+          </ErrorBoundary>
+        )}
+        <StepPanel inspector={inspector} view={view} />
       </section>
     </main>
-  );
-}
-
-function StepOrView({ inspector, view }: PanelProps) {
-  const name = activePanel.value;
-  if (!isRunView(name) || !isAvailable(name, inspector.connection.value))
-    return <StepPanel inspector={inspector} view={view} />;
-  const View = views[name];
-  const title = RUN_VIEWS.find((one) => one.name === name)?.title ?? '';
-  return (
-    <>
-      <div class="view-head">
-        <h2>{title}</h2>
-        <button type="button" onClick={() => showPanel('reply')}>
-          Back to the step
-        </button>
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it */}
-      <section class="panel" id="panel" aria-label={title} tabIndex={0}>
-        <ErrorBoundary key={name} name={title} resetKey={`${view.run.runId} ${view.at}`}>
-          <View inspector={inspector} view={view} />
-        </ErrorBoundary>
-      </section>
-    </>
   );
 }
 
@@ -146,11 +115,11 @@ const titleMark = ({ run: { live, status } }: RunView): string => (live ? '●' 
 
 const helpKey = (act: () => void): Key => ({ keys: ['?'], description: 'Show the keys', group: 'Page', act });
 
-function panelKeys(): readonly Key[] {
-  return [...STEP_TABS, ...RUN_VIEWS].slice(0, 9).map(({ name, title }, index) => ({
-    keys: [String(index + 1)],
-    description: title,
-    group: 'Panels',
-    act: () => showPanel(name),
-  }));
-}
+const chartKey: Key = {
+  keys: ['c'],
+  description: 'Show the chart in full size, or the trace',
+  group: 'Page',
+  act: () => {
+    isChartFull.value = !isChartFull.value;
+  },
+};

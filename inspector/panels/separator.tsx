@@ -7,14 +7,14 @@ function resizePane(name: PaneName, size: number): void {
 }
 
 /** Where a pane grows when the pointer moves right or down. */
-const DIRECTIONS: Readonly<Record<PaneName, 1 | -1>> = { story: 1, step: -1, time: -1 };
+const DIRECTIONS: Readonly<Record<PaneName, 1 | -1>> = { step: -1, trace: -1 };
 const STEP_PX = 16;
 
 /** The border of a pane: dragging it, or the arrow keys, resize the pane; a double click restores the default size. */
 export function Separator({ pane }: { readonly pane: PaneName }) {
   const start = useRef<{ readonly at: number; readonly size: number } | null>(null);
   const { label, min, max } = PANES[pane];
-  const isVertical = pane !== 'time';
+  const isVertical = pane !== 'trace';
   const size = paneSizes.value[pane];
   const direction = DIRECTIONS[pane];
   const positionOf = (event: PointerEvent): number => (isVertical ? event.clientX : event.clientY);
@@ -63,7 +63,6 @@ export function Separator({ pane }: { readonly pane: PaneName }) {
 }
 
 function sizeOf(separator: HTMLElement, isVertical: boolean): number {
-  const pane = separator.classList.contains('story') ? separator.previousElementSibling : separator.nextElementSibling;
-  const box = pane?.getBoundingClientRect();
+  const box = separator.nextElementSibling?.getBoundingClientRect();
   return (isVertical ? box?.width : box?.height) ?? 0;
 }

@@ -2,20 +2,19 @@ import { batch, effect, signal } from '@preact/signals';
 import { type ChartSelection, isSelectionKind, type Selection } from '../fold/selection.ts';
 import { chartSelection } from './chart-selection.ts';
 import type { Inspector } from './inspector.ts';
-import { activePanel, comparedWith, isRunView, type PanelName, RUN_VIEWS, STEP_TABS } from './panel.ts';
-
-const isPanel = (name: unknown): name is PanelName => [...STEP_TABS, ...RUN_VIEWS].some((panel) => panel.name === name);
+import { comparedRuns, isChartFull } from './layout.ts';
 
 /**
- * What the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run, and
- * `/run/ID/SEQ` a run with the cursor at an entry; `?panel=why` follows, with the selection and what a view adds.
+ * What the page shows, as written after the `#` of its address: `/` is the list of runs, `/run/ID` a run,
+ * `/run/ID/SEQ` a run with the cursor at an entry, and `/compare/ID/ID` two runs; the selection follows as parameters.
  */
 interface Address {
   /** Null is the list of runs; undefined leaves the choice to the server. */
   readonly runId: string | null | undefined;
   /** Null follows the latest entry. */
   readonly seq: number | null;
-  readonly panel: PanelName | null;
+  /** The runs on the page Compare; null on other pages. */
+  readonly compared: readonly [string, string] | null;
   readonly parameters: Parameters;
 }
 
@@ -24,19 +23,26 @@ type Parameters = Readonly<Record<string, string>>;
 /** Reads an address; invalid parts are ignored. Never throws. */
 export function parseAddress(hash: string): Address {
   const [path = '', query = ''] = hash.replace(/^#/u, '').split(/\?(.*)/su);
-  const { panel, ...parameters } = Object.fromEntries(new URLSearchParams(query));
-  const [, kind, id = '', seq = ''] = path.split('/');
+  const parameters = Object.fromEntries(new URLSearchParams(query));
+  const [, kind, id = '', second = ''] = path.split('/');
+  const isRun = kind === 'run' && id !== '';
   return {
-    runId: kind === 'run' && id !== '' ? decoded(id) : path === '' ? undefined : null,
-    seq: kind === 'run' && /^\d{1,15}$/u.test(seq) ? Number(seq) : null,
-    panel: isPanel(panel) ? panel : null,
+    runId: isRun ? decoded(id) : path === '' ? undefined : null,
+    seq: isRun && /^\d{1,15}$/u.test(second) ? Number(second) : null,
+    compared: kind === 'compare' && id !== '' && second !== '' ? [decoded(id), decoded(second)] : null,
     parameters,
   };
 }
 
-export function printAddress({ runId, seq, panel, parameters }: Address): string {
-  const path = runId ? `/run/${encodeURIComponent(runId)}${seq === null ? '' : `/${seq}`}` : '/';
-  const query = String(new URLSearchParams({ ...(panel !== null && { panel }), ...parameters }));
+export function printAddress({ runId, seq, compared, parameters }: Address): string {
+  const entry = seq === null ? '' : `/${seq}`;
+  const path =
+    compared !== null
+      ? `/compare/${compared.map(encodeURIComponent).join('/')}`
+      : runId
+        ? `/run/${encodeURIComponent(runId)}${entry}`
+        : '/';
+  const query = String(new URLSearchParams(parameters));
   return `#${path}${query === '' ? '' : `?${query}`}`;
 }
 
@@ -73,11 +79,11 @@ export const printChartSelection = (selected: ChartSelection): Parameters => ({
 });
 
 function runParameters({ held }: Inspector): Parameters {
-  const [step, marked, panel] = [held.value, chartSelection.value, activePanel.value];
+  const [step, marked] = [held.value, chartSelection.value];
   return {
     ...(step !== null && printStep(step)),
     ...(marked !== null && printChartSelection(marked)),
-    ...(panel === 'compare' && comparedWith.value !== null && { with: comparedWith.value }),
+    ...(isChartFull.value && { view: 'chart' }),
   };
 }
 
@@ -88,10 +94,9 @@ export const addressParameters = signal<Parameters>({});
 interface Choice {
   readonly runId: string | null | undefined;
   readonly chosen: unknown;
-  readonly view: PanelName | null;
+  readonly isChartFull: boolean;
+  readonly compared: string;
 }
-
-const viewOf = (panel: PanelName): PanelName | null => (isRunView(panel) ? panel : null);
 
 /** Browsers limit the changes per second. */
 const WRITE_MS = 200;
@@ -106,47 +111,57 @@ export function followAddress(inspector: Inspector): void {
   let written: Choice | null = null;
 
   function read(): void {
-    const { runId, seq, panel, parameters } = parseAddress(location.hash);
+    const { runId, seq, compared, parameters } = parseAddress(location.hash);
     const step = parseStep(parameters, seq);
     const choice = runId && step !== null ? { runId, selection: step } : null;
+    const showsChart = runId ? parameters['view'] === 'chart' : isChartFull.peek();
     // Before the effect below runs: a value from the address is not a choice of the user.
-    const shown = panel ?? activePanel.peek();
-    written = { runId: runId === undefined ? selectedRunId.peek() : runId, chosen: choice, view: viewOf(shown) };
+    written = {
+      runId: runId === undefined ? selectedRunId.peek() : runId,
+      chosen: choice,
+      isChartFull: showsChart,
+      compared: compared?.join() ?? '',
+    };
     batch(() => {
       if (runId !== undefined) selectRun(runId);
       cursor.value = seq;
       chosen.value = choice;
-      if (panel !== null) activePanel.value = panel;
-      if (runId) {
-        chartSelection.value = parseChartSelection(parameters);
-        if (panel === 'compare') comparedWith.value = parameters['with'] ?? comparedWith.peek();
-      } else addressParameters.value = parameters;
+      comparedRuns.value = compared;
+      isChartFull.value = showsChart;
+      if (runId) chartSelection.value = parseChartSelection(parameters);
+      else addressParameters.value = parameters;
     });
   }
 
   function address(): string {
-    const [runId, panel] = [selectedRunId.value ?? null, activePanel.value];
-    return runId === null
-      ? printAddress({ runId, seq: null, panel: null, parameters: addressParameters.value })
-      : printAddress({ runId, seq: cursor.value, panel, parameters: runParameters(inspector) });
+    const [runId, compared] = [selectedRunId.value ?? null, comparedRuns.value];
+    return runId === null || compared !== null
+      ? printAddress({ runId: null, seq: null, compared, parameters: addressParameters.value })
+      : printAddress({ runId, seq: cursor.value, compared, parameters: runParameters(inspector) });
   }
+
+  const choiceNow = (): Choice => ({
+    runId: selectedRunId.value,
+    chosen: chosen.value,
+    isChartFull: isChartFull.value,
+    compared: comparedRuns.value?.join() ?? '',
+  });
 
   function write(how: 'pushState' | 'replaceState'): void {
     clearTimeout(timer);
-    const runId = selectedRunId.value;
-    if (written?.runId !== undefined && written.runId !== runId) addressParameters.value = {};
-    written = { runId, chosen: chosen.value, view: viewOf(activePanel.value) };
+    if (written?.runId !== undefined && written.runId !== selectedRunId.value) addressParameters.value = {};
+    written = choiceNow();
     const now = address();
     if (now !== location.hash) history[how](null, '', now);
   }
 
   read();
   effect(() => {
-    const now: Choice = { runId: selectedRunId.value, chosen: chosen.value, view: viewOf(activePanel.value) };
+    const now = choiceNow();
     void address();
     if (now.runId === undefined) return;
     const before = written?.runId === undefined ? now : written;
-    const isChoice = now.runId !== before.runId || now.chosen !== before.chosen || now.view !== before.view;
+    const isChoice = (Object.keys(now) as (keyof Choice)[]).some((name) => now[name] !== before[name]);
     clearTimeout(timer);
     // One address in the history for everything that a click changes.
     if (isChoice) queueMicrotask(() => write('pushState'));

@@ -2,9 +2,8 @@ import { effect, signal } from '@preact/signals';
 
 /** The panes whose size the user sets, with their limits in pixels. */
 export const PANES = {
-  story: { label: 'Width of the story', min: 180, max: 640 },
-  step: { label: 'Width of the details', min: 260, max: 1_000 },
-  time: { label: 'Height of the timeline', min: 80, max: 700 },
+  step: { label: 'Width of the details', min: 300, max: 1_000 },
+  trace: { label: 'Height of the trace', min: 80, max: 700 },
 } as const;
 
 export type PaneName = keyof typeof PANES;

@@ -7,7 +7,7 @@ import { formatNumber, PHASE_NAMES } from '../../fold/format.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
-import { activePanel, comparedWith } from '../../ui-state/panel.ts';
+import { comparedRuns } from '../../ui-state/layout.ts';
 import type { PanelProps } from '../panel.tsx';
 import { Problem } from './event-forms.tsx';
 
@@ -32,9 +32,7 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
     setBusy(false);
     setAsked({ action, result });
     if (result.runId === null || result.runId === runId) return;
-    comparedWith.value = runId;
-    inspector.selectRun(result.runId);
-    activePanel.value = 'compare';
+    comparedRuns.value = [runId, result.runId];
   }
 
   const { needsTrust = null, problem = null, note = '' } = asked?.result ?? {};

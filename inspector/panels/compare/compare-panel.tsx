@@ -5,7 +5,7 @@ import type { Pair } from '../../fold/compare/align.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { OpenedRun, RunView } from '../../ui-state/inspector.ts';
-import { comparedWith } from '../../ui-state/panel.ts';
+import { comparedRuns } from '../../ui-state/layout.ts';
 import type { PanelProps } from '../panel.tsx';
 import { FirstDifference, Totals } from './differences.tsx';
 import { StepTable } from './step-table.tsx';
@@ -23,7 +23,7 @@ function runName({ title, runId, status, startedAt, forkedFrom }: InspectedRun):
 export function ComparePanel({ inspector, view }: PanelProps) {
   const { run } = view;
   const others = inspector.runs.value.filter(({ runId, kind }) => kind === run.kind && runId !== run.runId);
-  const other = others.find(({ runId }) => runId === comparedWith.value);
+  const other = others.find(({ runId }) => runId === comparedRuns.value?.[1]);
   const otherId = other?.runId;
   useEffect(() => void (otherId && inspector.openRun(otherId)), [otherId]);
   const openedOf = ({ runId }: InspectedRun) => inspector.loaded.value.find((opened) => opened.runId === runId);
@@ -66,7 +66,7 @@ export function ComparePanel({ inspector, view }: PanelProps) {
             comparison={comparison}
             onGo={(side, seq) => {
               if (side === 1) {
-                comparedWith.value = run.runId;
+                comparedRuns.value = null;
                 inspector.selectRun(other.runId);
               }
               inspector.cursor.value = seq;
@@ -99,9 +99,9 @@ function RunChoice({ view: { run }, others }: RunChoiceProps) {
         <b class="letter">B</b>
         <span class="visually-hidden">Second run</span>
         <select
-          value={comparedWith.value ?? ''}
+          value={comparedRuns.value?.[1] ?? ''}
           onChange={({ currentTarget }) => {
-            comparedWith.value = currentTarget.value || null;
+            comparedRuns.value = [comparedRuns.value?.[0] ?? '', currentTarget.value];
           }}
         >
           <option value="">Choose a run…</option>

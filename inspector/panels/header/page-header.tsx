@@ -12,9 +12,7 @@ import { waitingAt } from '../../fold/user-events.ts';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
-import { activePanel, isAvailable, RUN_VIEWS, showPanel } from '../../ui-state/panel.ts';
 import { THEMES, type Theme, theme } from '../../ui-state/theme.ts';
-import type { Connection } from '../../wire/page-source.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { plainMarkdown } from '../markdown.tsx';
 import { RunDetails } from './run-details.tsx';
@@ -118,7 +116,6 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
         <h1 class="verbatim" title={view === null ? undefined : excerpt(view.run.title, 1_000)}>
           {view === null ? 'PostChain' : excerpt(view.run.title, 300) || 'Untitled'}
         </h1>
-        {view !== null && <ViewButtons connection={connection.value} />}
         {view?.run.kind === 'run' && <CopyTest inspector={inspector} runId={view.run.runId} />}
         <label class="theme-choice">
           <span class="visually-hidden">Theme</span>
@@ -151,30 +148,6 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
   );
 }
 
-/** The views of the whole run: each takes the place of the selected step. */
-function ViewButtons({ connection }: { readonly connection: Connection }) {
-  return (
-    <nav class="run-views row" aria-label="Views of the run">
-      {RUN_VIEWS.map(({ name, title }) => {
-        const isShown = activePanel.value === name && isAvailable(name, connection);
-        return (
-          <button
-            key={name}
-            type="button"
-            id={`view-${name}`}
-            aria-pressed={isShown}
-            disabled={!isAvailable(name, connection)}
-            title={isAvailable(name, connection) ? undefined : NOT_IN_A_FILE}
-            onClick={() => showPanel(isShown ? 'reply' : name)}
-          >
-            {title}
-          </button>
-        );
-      })}
-    </nav>
-  );
-}
-
 const LostConnection = () => (
   <span class="pill bad" role="status">
     not connected
@@ -196,9 +169,7 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
       </span>
       {isLost && !run.live && <LostConnection />}
       {waiting !== null && (
-        <button type="button" class="pill awaiting" title="Answer in Act" onClick={() => showPanel('act')}>
-          waiting for {waiting.for === 'direction' ? 'a direction' : waiting.for}
-        </button>
+        <span class="pill awaiting">waiting for {waiting.for === 'direction' ? 'a direction' : waiting.for}</span>
       )}
       <p class="reason verbatim one-line">
         {end?.problem ? (
@@ -215,7 +186,6 @@ function RunStatus({ inspector, view }: { readonly inspector: Inspector; readonl
             class="link-button"
             disabled={answer === undefined}
             onClick={() => {
-              showPanel('reply');
               inspector.select(answerSelection(fold, count));
             }}
           >

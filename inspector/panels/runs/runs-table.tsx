@@ -28,7 +28,7 @@ import { Icon } from '../../icon.tsx';
 import { addressParameters } from '../../ui-state/address.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
-import { activePanel, comparedWith } from '../../ui-state/panel.ts';
+import { comparedRuns } from '../../ui-state/layout.ts';
 import { useRows } from '../events/use-rows.ts';
 import { ForkMark } from '../header/run-details.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
@@ -58,9 +58,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
 
   function compare([first, second]: readonly InspectedRun[]): void {
     if (first === undefined || second === undefined) return;
-    comparedWith.value = second.runId;
-    inspector.selectRun(first.runId);
-    activePanel.value = 'compare';
+    comparedRuns.value = [first.runId, second.runId];
   }
 
   const unread = inspector.unread.value;

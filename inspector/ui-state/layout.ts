@@ -1,0 +1,7 @@
+import { signal } from '@preact/signals';
+
+/** Whether the chart, in full size, takes the place of the trace. */
+export const isChartFull = signal(false);
+
+/** The two runs on the page Compare, by id; null on other pages. */
+export const comparedRuns = signal<readonly [string, string] | null>(null);

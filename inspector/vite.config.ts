@@ -68,7 +68,7 @@ function filePage(name: string): UserConfig {
   return { ...config, plugins: [...plugins, viteSingleFile({ removeViteModuleLoader: true }), strictPolicy()] };
 }
 
-/** The chart layout: a worker of the served page, and a module that Node imports for charts of other programs. */
+/** The chart layout: a worker of the served page, for charts of other programs. */
 const layout: UserConfig = {
   root: here,
   build: {
@@ -80,7 +80,6 @@ const layout: UserConfig = {
     rolldownOptions: {
       input: { layout: join(here, 'chart/layout-worker.ts') },
       output: { entryFileNames: '[name].js' },
-      preserveEntrySignatures: 'strict',
     },
   },
 };

@@ -1,7 +1,7 @@
 import { PHASE_NAMES } from '../../fold/format.ts';
 
 const STEP_PX = 7;
-const HEIGHT_PX = 10;
+const HEIGHT_PX = 12;
 
 /** The phases that ran, as colored marks: those with a failure are red and taller. Nothing if they are unknown. */
 export function PhaseStrip({ strip }: { readonly strip: string | null | undefined }) {
@@ -23,7 +23,7 @@ export function PhaseStrip({ strip }: { readonly strip: string | null | undefine
         const hasFailed = mark === '!' || mark !== mark.toLowerCase();
         const x = at * STEP_PX;
         const isLeftOut = mark === '.' || mark === '!';
-        const [y, height] = isLeftOut ? [4, 2] : hasFailed ? [0, HEIGHT_PX] : [2, 6];
+        const [y, height] = isLeftOut ? [5, 2] : hasFailed ? [0, HEIGHT_PX] : [4, 5];
         return <rect key={x} class={classOf(mark, hasFailed)} x={x} y={y} width={5} height={height} rx="1" />;
       })}
     </svg>

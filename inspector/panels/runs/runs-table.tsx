@@ -426,7 +426,7 @@ function cellText(
     case 'tokens': {
       if (!summary?.tokens) return null;
       const { input, output, estimated } = summary.tokens;
-      return [`${estimated ? '~' : ''}${formatNumber(input + output)}`];
+      return [`${estimated ? '~' : ''}${formatNumber(input + output)}`, estimated ? 'Estimated' : null];
     }
     case 'cost':
       return summary?.cost ? [formatCost(summary.cost)] : null;

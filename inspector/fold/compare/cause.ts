@@ -13,21 +13,39 @@ export function causeWords({ entries, guard }: Parting): Pair<string> {
     const entry = entries[run];
     if (entry === null) return 'took no more steps';
     const own = entry.candidates.find(({ result }) => result === 'taken');
-    const reason =
-      guard !== null && isTelling(guard.inputs)
-        ? reasonWords(guard.name, guard.inputs[run], guard.holds[run], guard.inputs[1 - run])
-        : own?.guard
-          ? reasonWords(own.guard, own.inputs ?? {}, true)
-          : '';
-    return `${didWords(entry)} ${reason === '' ? `after ${humanizeEvent(entry.event)}` : `because ${reason}`}`;
+    const reasons: readonly GuardReason[] = [
+      ...(guard === null
+        ? []
+        : [
+            {
+              guard: guard.name,
+              inputs: guard.inputs[run],
+              holds: guard.holds[run],
+              others: guard.inputs[1 - run] ?? {},
+            },
+          ]),
+      ...(own?.guard ? [{ guard: own.guard, inputs: own.inputs ?? {}, holds: true, others: {} }] : []),
+    ];
+    // A number with its threshold explains most.
+    const reason = reasons.find(({ inputs }) => thresholdIn(inputs) !== undefined) ?? reasons[0];
+    return `${didWords(entry)} ${reason === undefined ? `after ${humanizeEvent(entry.event)}` : `because ${reasonWords(reason)}`}`;
   };
   return [sideWords(0), sideWords(1)];
 }
 
-/** Whether the compared numbers explain the results: otherwise the guard that a run took explains more. */
-const isTelling = (inputs: Pair<Inputs>): boolean =>
-  inputs.some((each) => comparedValues(each).some(({ limit }) => limit !== null)) ||
-  JSON.stringify(inputs[0]) !== JSON.stringify(inputs[1]);
+interface GuardReason {
+  readonly guard: string;
+  readonly inputs: Inputs;
+  readonly holds: boolean;
+  /** Its inputs in the other run. */
+  readonly others: Inputs;
+}
+
+/** A number that was compared with a threshold. */
+const thresholdIn = (inputs: Inputs): ComparedValue | undefined =>
+  comparedValues(inputs).find(
+    ({ value, limit }) => typeof value === 'number' && (limit?.name === 'above' || limit?.name === 'below'),
+  );
 
 function didWords({ machine, target, source }: Transition): string {
   const [id = source] = target;
@@ -37,14 +55,15 @@ function didWords({ machine, target, source }: Transition): string {
   return phase === undefined ? `went to ${excerpt(stateName(id), 60)}` : `continued with ${capitalize(phase)}`;
 }
 
-function reasonWords(guard: string, inputs: Inputs, holds: boolean, others: Inputs = {}): string {
-  const compared = comparedValues(inputs);
-  for (const { name, value, limit } of compared)
-    if (typeof value === 'number' && (limit?.name === 'above' || limit?.name === 'below')) {
-      const [shown, bound] = numberWords(value, limit.value);
-      return `${humanize(name)} ${shown} was ${holds ? '' : 'not '}${limit.name} ${bound}`;
-    }
-  const telling = compared.filter(({ name, value, limit }) => limit !== null || others[name] !== value);
+function reasonWords({ guard, inputs, holds, others }: GuardReason): string {
+  const { name = '', value, limit } = thresholdIn(inputs) ?? {};
+  if (typeof value === 'number' && limit) {
+    const [shown, bound] = numberWords(value, limit.value);
+    return `${humanize(name)} ${shown} was ${holds ? '' : 'not '}${limit.name} ${bound}`;
+  }
+  const telling = comparedValues(inputs).filter(
+    ({ name, value, limit }) => value !== null && (limit !== null || others[name] !== value),
+  );
   const shown = telling.slice(0, MAX_VALUES).map(inputWords).join('; ');
   return `“${excerpt(humanizeGuard(guard), 80)}” ${holds ? 'held' : 'did not hold'}${shown === '' ? '' : ` (${shown})`}`;
 }

@@ -16,14 +16,17 @@ export interface Step {
   readonly name: string;
 }
 
-/** The transitions a run took, in order. Self-transitions are left out: how a reply is split into chunks does not matter. */
+/**
+ * The transitions a run took, in order, without those that only depend on how and when a reply arrives: self-transitions, and those of single
+ * model calls.
+ */
 function pathOf(fold: RunFold, charts: RunCharts | null): readonly Step[] {
   const lookup = charts === null ? null : transitionLookup(charts.charts);
   const events = new Map(charts?.charts.map(({ id, transitions }) => [id, transitions]));
   const steps: Step[] = [];
   for (const transition of fold.transitions.distinct) {
     const { machine, source, target, guard } = transition;
-    if (target.length === 1 && target[0] === source) continue;
+    if (machine === MODEL_CALL || (target.length === 1 && target[0] === source)) continue;
     const index = lookup?.indexOf(transition) ?? -1;
     const event = events.get(machine)?.[index]?.event ?? transition.event;
     const name = JSON.stringify([machine, event, source, target, guard]);
@@ -56,6 +59,8 @@ function causesFirst(steps: readonly Step[], nested: ReadonlySet<string>): reado
   release();
   return ordered;
 }
+
+const MODEL_CALL = 'attempt';
 
 export interface ComparedRun {
   readonly runId: string;

@@ -270,8 +270,8 @@ function Cause({ comparison, runIds }: { readonly comparison: Comparison; readon
         const seq = parting.entries[at]?.seq;
         return (
           <p key={LETTERS[at]} class="verbatim">
-            <b class="letter">{LETTERS[at]}</b>{' '}
-            {seq === undefined ? text : <a href={`#/run/${encodeURIComponent(runIds[at] ?? '')}/${seq}`}>{text}</a>}.
+            <b class="letter">{LETTERS[at]}</b> {text}.{' '}
+            {seq !== undefined && <a href={`#/run/${encodeURIComponent(runIds[at] ?? '')}/${seq}`}>Open the step</a>}
           </p>
         );
       })}
@@ -288,10 +288,13 @@ function Differences({ comparison: { starts, firstContent } }: { readonly compar
     <>
       {starts.length > 0 && <FieldTable caption="Started with" fields={starts} />}
       {difference !== null ? (
-        <FieldTable
-          caption={`First content that differs: ${excerpt(difference.kind, 60)}${difference.nth > 1 ? `, number ${difference.nth}` : ''}`}
-          fields={difference.fields}
-        />
+        <details open={difference.kind !== 'decision'}>
+          <summary>
+            First content that differs: {excerpt(difference.kind, 60)}
+            {difference.nth > 1 && `, number ${difference.nth}`}
+          </summary>
+          <FieldTable caption="" fields={difference.fields} />
+        </details>
       ) : (
         <p class="muted">
           {cutOff
@@ -310,7 +313,7 @@ interface FieldTableProps {
 
 const FieldTable = ({ caption, fields }: FieldTableProps) => (
   <table class="compare-table">
-    <caption>{caption}</caption>
+    <caption class={caption === '' ? 'visually-hidden' : ''}>{caption || 'The fields that differ'}</caption>
     <thead>
       <tr>
         <td />

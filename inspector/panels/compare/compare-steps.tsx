@@ -5,6 +5,7 @@ import type { Comparison, Step } from '../../fold/compare/comparison.ts';
 import { capitalize, humanizeGuard, pluralize } from '../../fold/format.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { excerpt, stateName } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
 import type { OpenedRun } from '../../ui-state/inspector.ts';
 
 export const LETTERS: Pair<string> = ['A', 'B'];
@@ -101,7 +102,7 @@ function Fold({ title, note, isOpenFirst, size, children }: FoldProps) {
       </summary>
       {isOpen && (
         <table class="compare-table">
-          <thead class="visually-hidden">
+          <thead>
             <tr>
               <th scope="col">Step</th>
               <th scope="col">A</th>
@@ -121,7 +122,8 @@ function StepLink({ runId, step }: { readonly runId: string; readonly step: Step
   const { source, target, guard } = step.transition;
   return (
     <a href={`#/run/${encodeURIComponent(runId)}/${step.seq}`}>
-      {excerpt(stateName(source), 60)} → {excerpt(target.map(stateName).join(', '), 80) || 'stays'}
+      {excerpt(stateName(source), 60)} <Icon name="arrow-right" />{' '}
+      {excerpt(target.map(stateName).join(', '), 80) || 'stays'}
       {guard !== null && <span class="muted"> {excerpt(humanizeGuard(guard), 60)}</span>}
     </a>
   );

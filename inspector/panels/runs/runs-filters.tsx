@@ -76,13 +76,13 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
         </select>
       </label>
       {canGroup && (
-        <label class="row">
+        <label class="row" title="Forks under their originals, turns of a session under each other">
           <input
             type="checkbox"
             checked={query.list !== 'flat'}
             onChange={({ currentTarget }) => onChange({ ...query, list: currentTarget.checked ? '' : 'flat' })}
           />
-          Group forks and sessions
+          Grouped
         </label>
       )}
       <SavedViews />

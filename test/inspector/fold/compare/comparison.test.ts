@@ -106,11 +106,16 @@ describe('comparing runs', () => {
   });
 
   it('says of runs that part at different events what happened in each', async () => {
-    const failing = startScripted({ action: { text: 'No JSON.' } }, { limits: { maxPhaseRetries: 0 } });
+    const failure = { code: 'server_error', status: 500 };
+    const limits = { maxTransportRetries: 0, maxPhaseRetries: 0 };
+    const failing = startScripted({ intention: { failure } }, { limits });
     const other = startScripted({});
     await Promise.all([failing.run.answer, other.run.answer]);
     const { parting } = compareRuns([comparedRun(failing.run.journal), comparedRun(other.run.journal)]);
     expect(parting).not.toBeNull();
-    for (const words of parting === null ? [] : causeWords(parting)) expect(words).toMatch(/ (?:because|after) ./u);
+    expect(parting && causeWords(parting)).toEqual([
+      'went to recovering because “phase succeeded” did not hold',
+      'continued with Observation because “phase succeeded” held',
+    ]);
   });
 });

@@ -15,6 +15,7 @@ import { Trace } from './panels/trace/trace.tsx';
 import type { Inspector, RunView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull } from './ui-state/layout.ts';
+import { moveKeys } from './ui-state/move-keys.ts';
 import { paneSizes } from './ui-state/panes.ts';
 
 /** The list of runs, one run, or two beside each other. */
@@ -24,7 +25,10 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   const view = inspector.view.value;
   const compared = comparedRuns.value;
   const isRun = view !== null && compared === null;
-  useEffect(() => addKeys([...(isRun ? [chartKey, searchKey] : []), helpKey(() => setHelps(true))]), [isRun]);
+  useEffect(
+    () => addKeys([...(isRun ? [...moveKeys(inspector), chartKey, searchKey] : []), helpKey(() => setHelps(true))]),
+    [isRun],
+  );
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
     document.querySelector('link[rel=icon]')?.setAttribute('href', faviconOf(view));

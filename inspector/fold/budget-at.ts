@@ -5,12 +5,12 @@ import type { ContextStatistics } from '../../machines/contracts/phase-io.ts';
 import { removableCount } from '../../machines/policies/context.ts';
 import { tokensAllowed } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { runStart } from './answer.ts';
 import type { ContextAt } from './context-at.ts';
 import type { EntryIndex } from './entry-index.ts';
 import { formatDecimal } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
-import { runStart } from './story.ts';
 
 export interface Meter {
   readonly name: string;

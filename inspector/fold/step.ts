@@ -6,8 +6,7 @@ import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
-import type { PhaseSpan, Spans } from './spans.ts';
-import { callsDuring } from './story.ts';
+import { callsDuring, type PhaseSpan, type Spans } from './spans.ts';
 
 /** A model call, numbered from 1 over the whole run. */
 export interface NumberedCall extends AttemptAt {

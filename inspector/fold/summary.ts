@@ -2,11 +2,11 @@ import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthe
 import { addUsage } from '../../machines/policies/usage.ts';
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { answerUpTo, runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
 import { capitalize, formatScore } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { type Spans, usageOf } from './spans.ts';
-import { answerUpTo, runStart } from './story.ts';
 
 /** Cost is null if a price is unknown. */
 export interface RunFigures {

@@ -23,6 +23,8 @@ export interface TransitionLog {
   readonly seqs: readonly number[];
   readonly distinct: readonly RecordedTransition[];
   readonly machines: readonly string[];
+  /** Those that the time limit of a run caused. */
+  readonly expired: readonly number[];
   /**
    * The targets of a machine's last transition at an entry, and of those of other parallel regions. An empty list: it is in its initial state. Undefined: it
    * has not started.
@@ -49,6 +51,7 @@ const isGuardThatHeld = ({ guard, result }: EntryOf<'transition'>['candidates'][
 
 export function createTransitionLog(): { readonly log: TransitionLog; take(entry: JournalEntry): void } {
   const seqs: number[] = [];
+  const expired: number[] = [];
   const distinct = new Map<string, RecordedTransition & { readonly seqs: number[] }>();
   const byMachine = new Map<string, { readonly seqs: number[]; readonly at: MachinePosition[] }>();
 
@@ -67,6 +70,8 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     distinct.set(key, transition);
     transition.seqs.push(seq);
     seqs.push(seq);
+    // The eventless transitions that follow have the same event.
+    if (event === 'run.expired' && expired.length === 0) expired.push(seq);
     const { leaves } = entry as { readonly leaves?: readonly string[] };
     if (target.length === 0) return;
     const isInitial = event === INIT;
@@ -78,6 +83,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
   return {
     log: {
       seqs,
+      expired,
       get distinct() {
         return [...distinct.values()];
       },

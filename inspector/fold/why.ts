@@ -3,6 +3,7 @@ import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthe
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { answerUpTo, runStart } from './answer.ts';
 import { ancestorsOf, type ChartIndex, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import { type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
@@ -20,7 +21,6 @@ import { humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
-import { answerUpTo, runStart } from './story.ts';
 import type { TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
 import { rejectionAfter } from './user-events.ts';

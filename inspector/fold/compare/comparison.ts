@@ -1,10 +1,10 @@
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { RunLog } from '../../wire/run-log.ts';
+import { runStart } from '../answer.ts';
 import { changedFields } from '../differences.ts';
 import type { EntryOf } from '../entry-index.ts';
 import type { RunFold } from '../run-fold.ts';
-import { runStart } from '../story.ts';
 import type { RecordedTransition } from '../transition-log.ts';
 import { transitionLookup } from '../transition-lookup.ts';
 import { type Pair, type Rows, rowsOf } from './align.ts';

@@ -131,7 +131,7 @@ function phaseRow(log: RunLog, fold: RunFold, span: PhaseSpan, count: number): S
 }
 
 /** The model calls of a phase, which may have started before it, and the number of calls before the first. */
-function callsOf(spans: Spans, { from, step }: PhaseSpan, until: number) {
+export function callsOf(spans: Spans, { from, step }: PhaseSpan, until: number) {
   const { first } = callsDuring(spans, from, until);
   const near = spans.attempts.slice(Math.max(0, first - EARLIER_CALLS), countStartedBy(spans.attempts, until));
   const calls = near.filter(({ attemptId }) => attemptId.startsWith(`s${step}.`));

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { EntryOf } from './entry-index.ts';
-import { countUpTo, lastUpTo } from './sorted.ts';
+import { countUpTo } from './sorted.ts';
 
 export interface RecordedTransition {
   readonly machine: string;
@@ -122,20 +122,3 @@ const parentOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf(
 
 const isWithin = (id: string, ancestor: string): boolean =>
   ancestor === '' || id === ancestor || id.startsWith(`${ancestor}.`);
-
-/** The transitions before and after an entry, optionally of one machine only. */
-export function transitionsAround(
-  log: TransitionLog,
-  { before, after, machine }: { readonly before: number; readonly after: number; readonly machine: string | null },
-): { readonly earlier: number | undefined; readonly later: number | undefined } {
-  const lists =
-    machine === null
-      ? [log.seqs]
-      : log.distinct.filter((transition) => transition.machine === machine).map(({ seqs }) => seqs);
-  const earlier = lists.flatMap((seqs) => lastUpTo(seqs, before - 1) ?? []);
-  const later = lists.flatMap((seqs) => seqs[countUpTo(seqs, after)] ?? []);
-  return {
-    earlier: earlier.length > 0 ? Math.max(...earlier) : undefined,
-    later: later.length > 0 ? Math.min(...later) : undefined,
-  };
-}

@@ -1,6 +1,6 @@
 import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
-import type { WhatIf } from '../chain/journal/what-if.ts';
+import type { WhatIf } from '../chain/journal/decided-run.ts';
 import type { Chart } from '../durable/charts/chart.ts';
 import type { StateChange } from './state-changes.ts';
 

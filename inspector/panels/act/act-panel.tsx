@@ -1,8 +1,8 @@
 import './act.css';
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { ConsentChoice, ConsentRequest } from '../../../machines/contracts/context.ts';
-import { contextAt } from '../../fold/context-at.ts';
 import { formatDecimal, formatNumber, pluralize } from '../../fold/format.ts';
 import { lastUpTo } from '../../fold/sorted.ts';
 import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
@@ -170,7 +170,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
   const isBusy = isSending(run.runId);
   const send = (event: unknown): Promise<boolean> => sendEvent(inspector, run.runId, event);
   const waiting = waitingAt(log, fold, now);
-  const { state } = contextAt(fold, now);
+  const state = fold.states.at(now) as RecordedState | null;
   return (
     <div class="act">
       <PastNote inspector={inspector} view={view} />
@@ -209,7 +209,7 @@ export function ActPanel({ inspector, view }: PanelProps) {
 
 /** When the run stops waiting for consent, as milliseconds since 1970; null if that is unknown. */
 function keepsAtMs({ run, fold, count }: RunView, { askedAt, ...waiting }: Waiting): number | null {
-  const waitMs = contextAt(fold, count - 1).state?.limits.consentMs;
+  const waitMs = (fold.states.at(count - 1) as RecordedState | null)?.limits.consentMs;
   const keepsAt = Date.parse(run.startedAt) + fold.timeLine.atMs(askedAt) + (waitMs ?? Number.NaN);
   return waiting.for === 'consent' && Number.isFinite(keepsAt) ? keepsAt : null;
 }

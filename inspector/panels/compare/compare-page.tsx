@@ -6,7 +6,7 @@ import { causeWords, valueWords } from '../../fold/compare/cause.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
 import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { statusWords } from '../../fold/run-list.ts';
-import { answerUpTo } from '../../fold/story.ts';
+import { answerUpTo } from '../../fold/answer.ts';
 import { figuresOf } from '../../fold/summary.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';

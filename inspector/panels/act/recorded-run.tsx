@@ -8,10 +8,10 @@ import { lastUpTo } from '../../fold/sorted.ts';
 import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
+import { Problem } from '../head/event-forms.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { Problem } from './event-forms.tsx';
 
-interface ActionResult {
+export interface ActionResult {
   readonly isBusy: boolean;
   /** A result in one sentence; may be empty. */
   readonly note: string;
@@ -67,50 +67,6 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
   return { isBusy, note, act, messages };
 }
 
-/** Continues a run that is not live: resumes it, forks it at the cursor with changes, or replays it. */
-export function RecordedRun({ inspector, view }: PanelProps) {
-  const { run, at } = view;
-  const { isBusy, note, act, messages } = useRunAction(inspector, run);
-  return (
-    <div class="recorded stack">
-      {run.status === 'running' && (
-        <p>Another process is executing this run. To send it events, open that process’s inspector.</p>
-      )}
-      {(run.status === 'interrupted' || run.status === 'waiting') && (
-        <section aria-label="Resume">
-          <h2>{run.status === 'waiting' ? 'This run waits' : 'This run was interrupted'}</h2>
-          <p>It continues where it stopped and does not repeat finished calls.</p>
-          <button type="button" class="primary" disabled={isBusy} onClick={() => void act({ type: 'resume' })}>
-            Resume
-          </button>
-        </section>
-      )}
-      {messages}
-      <section aria-label="Replay">
-        <div class="row">
-          <button type="button" disabled={isBusy} onClick={() => void act({ type: 'replay' })}>
-            Replay
-          </button>
-          <p role="status" class="verbatim">
-            {revealHidden(note)}
-          </p>
-        </div>
-        <p class="muted">
-          Replays the recorded events on the charts of this version, without calling the model, and compares every
-          entry.
-        </p>
-      </section>
-      <ForkForm view={view} isBusy={isBusy} onFork={(set) => void act({ type: 'fork', at, set })} />
-      <EditPrompt
-        inspector={inspector}
-        view={view}
-        isBusy={isBusy}
-        onFork={(seq, turns) => void act({ type: 'fork', at: seq, set: {}, turns })}
-      />
-    </div>
-  );
-}
-
 interface Change {
   readonly path: string;
   readonly value: string;
@@ -124,7 +80,8 @@ interface ForkFormProps {
   readonly onFork: (set: Readonly<Record<string, unknown>>) => void;
 }
 
-function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
+/** Starts a new run at the cursor with changes of settings, the direction, or fields of the next reply. */
+export function ForkForm({ view, isBusy, onFork }: ForkFormProps) {
   const { at, count } = view;
   const [changes, setChanges] = useState<readonly Change[]>([NO_CHANGE]);
   const known = knownValues(view);
@@ -197,7 +154,7 @@ interface EditPromptProps extends PanelProps {
 }
 
 /** Edits the prompt of the latest model call at the cursor, and runs that step again with it. */
-function EditPrompt({ view: { fold, selection }, isBusy, onFork }: EditPromptProps) {
+export function EditPrompt({ view: { fold, selection }, isBusy, onFork }: EditPromptProps) {
   const [edited, setEdited] = useState<{ readonly seq: number; readonly turns: readonly ChatTurn[] } | null>(null);
   const seq = lastUpTo(fold.entries.of('prompt'), selection.to);
   if (seq === undefined) return null;

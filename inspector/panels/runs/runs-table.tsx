@@ -30,6 +30,7 @@ import type { Inspector } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { useRows } from '../events/use-rows.ts';
+import { save } from '../head/share-dialogs.tsx';
 import { ForkMark } from '../header/run-details.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 
@@ -97,15 +98,6 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
       )}
     </main>
   );
-}
-
-function save(name: string, html: string): void {
-  const url = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 function setQuery(query: RunQuery): void {

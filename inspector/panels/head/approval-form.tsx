@@ -32,13 +32,15 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
       onSubmit={(submitted) => submitted.preventDefault()}
     >
       <p>
-        Allow <span class="verbatim">{revealHidden(capability)}</span> to run?
+        <b>
+          Allow <span class="verbatim">{revealHidden(capability)}</span> to run?
+        </b>
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
       <label class="field">
         <span>Arguments</span>
         <textarea
-          rows={Math.min(10, original.split('\n').length)}
+          rows={Math.min(8, original.split('\n').length)}
           value={text}
           aria-invalid={invalid !== ''}
           onInput={({ currentTarget }) => setText(currentTarget.value)}

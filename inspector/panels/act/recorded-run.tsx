@@ -11,7 +11,7 @@ import { comparedRuns } from '../../ui-state/layout.ts';
 import { Problem } from '../head/event-forms.tsx';
 import type { PanelProps } from '../panel.tsx';
 
-export interface ActionResult {
+interface ActionResult {
   readonly isBusy: boolean;
   /** A result in one sentence; may be empty. */
   readonly note: string;

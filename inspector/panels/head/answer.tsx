@@ -4,6 +4,7 @@ import { provisionalAnswer } from '../../fold/provisional-answer.ts';
 import { answerSelection, RETRIEVAL, type Selection, selectionOf } from '../../fold/selection.ts';
 import { activityOf } from '../../fold/summary.ts';
 import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
+import { waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import { Markdown } from '../markdown.tsx';
@@ -23,7 +24,7 @@ export function Answer({ inspector, view, answer }: PanelProps & { readonly answ
   }, [answerText, isOpen]);
   return (
     <section class="answer" aria-label="Answer">
-      <div ref={box} class={isOpen ? '' : 'cut'}>
+      <div ref={box} class={isOpen ? 'text' : isCut ? 'text cut fades' : 'text cut'}>
         <Markdown text={answerText} />
       </div>
       <p class="sources">
@@ -62,14 +63,14 @@ function foundAt({ fold, count }: RunView, { messageId }: Citation): Selection {
 
 /** What a run without an answer is doing, and the text that it has so far. */
 export function ProvisionalAnswer({ view: { run, log, fold, count } }: { readonly view: RunView }) {
-  const isRunning = run.status === 'running';
+  const isRunning = run.status === 'running' && waitingAt(log, fold, count - 1) === null;
   const found = provisionalAnswer(log, fold, count - 1);
   return (
     <section class="answer" aria-label="Provisional answer">
       {isRunning && <p class="muted">{activityOf(fold)}…</p>}
       {found !== null && (
         <div class="provisional">
-          <b class="muted">{isRunning ? 'Provisional' : 'Draft; the run has no answer'}:</b>{' '}
+          <b class="muted">{run.status === 'running' ? 'Provisional answer' : 'Draft, not an answer yet'}:</b>{' '}
           <LongText text={found.text} chars={280} open={found.isOpen} />
         </div>
       )}

@@ -7,7 +7,7 @@ import { revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import type { RunLog } from '../../wire/run-log.ts';
-import { type ActionResult, ForkForm } from '../act/recorded-run.tsx';
+import { ForkForm, useRunAction } from '../act/recorded-run.tsx';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Dialog } from './dialog.tsx';
@@ -30,12 +30,8 @@ const TITLES = {
 
 type DialogName = keyof typeof TITLES;
 
-interface RunActionsProps extends PanelProps {
-  readonly action: ActionResult;
-}
-
 /** What can be done with a run: shared, forked, stopped, directed. An exported file offers its details only. */
-export function RunActions({ inspector, view, action }: RunActionsProps) {
+export function RunActions({ inspector, view }: PanelProps) {
   const [open, setOpen] = useState<DialogName | null>(null);
   const [note, setNote] = useState('');
   const { run, log, fold, count } = view;
@@ -110,19 +106,20 @@ export function RunActions({ inspector, view, action }: RunActionsProps) {
       )}
       {open !== null && (
         <Dialog key={open} title={TITLES[open]} onClose={() => setOpen(null)}>
-          <Content inspector={inspector} view={view} action={action} name={open} onDone={() => setOpen(null)} />
+          <Content inspector={inspector} view={view} name={open} onDone={() => setOpen(null)} />
         </Dialog>
       )}
     </div>
   );
 }
 
-interface ContentProps extends RunActionsProps {
+interface ContentProps extends PanelProps {
   readonly name: DialogName;
   readonly onDone: () => void;
 }
 
-function Content({ inspector, view, action, name, onDone }: ContentProps) {
+function Content({ inspector, view, name, onDone }: ContentProps) {
+  const action = useRunAction(inspector, view.run);
   const { run, log, fold, at, count } = view;
   const { isBusy, onSend } = sender(inspector, run.runId);
   const form = {

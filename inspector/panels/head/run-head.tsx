@@ -6,7 +6,6 @@ import { endingOf, figuresOf, placeOf, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { useRunAction } from '../act/recorded-run.tsx';
 import { ForkMark } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Answer, ProvisionalAnswer } from './answer.tsx';
@@ -21,17 +20,15 @@ export const RunHead = (props: PanelProps) =>
 
 function ChainHead({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
-  const action = useRunAction(inspector, run);
   const answer = answerUpTo(log, fold, count - 1)?.answer ?? null;
   const ending = endingOf(log, fold, count);
   const incidents = incidentsOf(log, fold, count);
   return (
     <div class="run-head">
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
-      <RunActions inspector={inspector} view={view} action={action} />
+      <RunActions inspector={inspector} view={view} />
       <Verdict view={view} />
-      <WaitingBanner inspector={inspector} view={view} action={action} />
-      {action.messages}
+      <WaitingBanner inspector={inspector} view={view} />
       {run.live && <SentOutcome inspector={inspector} view={view} />}
       {answer === null ? (
         <ProvisionalAnswer view={view} />
@@ -57,9 +54,11 @@ function Verdict({ view: { run, log, fold, count, end } }: { readonly view: RunV
   if (answer !== undefined && run.status !== 'damaged') {
     const { word, trust, title } = verdictOf(log, fold, answer);
     return (
-      <p class="verdict" role="status" title={title}>
+      <p class="verdict dotted" role="status" title={title}>
         <b class={`word ${answer.status}`}>{word}</b>
-        <span>{trust.join(' · ')}</span>
+        {trust.map((words) => (
+          <span key={words}>{words}</span>
+        ))}
       </p>
     );
   }
@@ -76,7 +75,7 @@ function Verdict({ view: { run, log, fold, count, end } }: { readonly view: RunV
           ]
         : ['Running', 'running'];
   return (
-    <p class="verdict" role="status">
+    <p class="verdict dotted" role="status">
       <b class={`word ${tone}`}>{word}</b>
       <span>{run.status === 'running' && !run.live ? `${placeOf(fold)}, in another process` : placeOf(fold)}</span>
     </p>
@@ -105,7 +104,7 @@ function Figures({ inspector, view: { run, log, fold, count } }: PanelProps) {
   const { sessionId = null, models = [] } = run.summary ?? {};
   const started = agoText(run.startedAt, Date.now());
   return (
-    <p class="figures">
+    <p class="figures dotted">
       <span>{formatDuration(ms)}</span>
       <span>{pluralize(cycles, 'cycle')}</span>
       <span>{pluralize(calls, 'model call')}</span>

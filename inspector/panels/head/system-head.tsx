@@ -35,7 +35,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
         <b class={`word ${tone}`}>{word}</b>
       </p>
       {run.status === 'running' && <Waits view={view} />}
-      <p class="figures">
+      <p class="figures dotted">
         {figures.map((figure) => (
           <span key={figure}>{figure}</span>
         ))}

@@ -6,7 +6,7 @@ import { placeOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { type Waiting, waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import type { ActionResult } from '../act/recorded-run.tsx';
+import { useRunAction } from '../act/recorded-run.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { ApprovalForm } from './approval-form.tsx';
@@ -15,13 +15,10 @@ import { Countdown } from './countdown.tsx';
 import { DirectForm } from './event-forms.tsx';
 import { sender } from './sending.tsx';
 
-interface BannerProps extends PanelProps {
-  readonly action: ActionResult;
-}
-
 /** What the run waits for, or why it stopped without an answer, and what to do: the loudest part of the head. */
-export function WaitingBanner({ inspector, view, action }: BannerProps) {
+export function WaitingBanner({ inspector, view }: PanelProps) {
   const { run, log, fold, count, end } = view;
+  const { isBusy, act, messages } = useRunAction(inspector, run);
   const waiting = waitingAt(log, fold, count - 1);
   const problem = end?.problem ?? run.problem ?? null;
   if (run.status === 'damaged' || (problem !== null && !run.live))
@@ -50,8 +47,8 @@ export function WaitingBanner({ inspector, view, action }: BannerProps) {
           <button
             type="button"
             class="primary"
-            disabled={action.isBusy || inspector.connection.value !== 'open'}
-            onClick={() => void action.act({ type: 'resume' })}
+            disabled={isBusy || inspector.connection.value !== 'open'}
+            onClick={() => void act({ type: 'resume' })}
           >
             Resume
           </button>
@@ -64,6 +61,7 @@ export function WaitingBanner({ inspector, view, action }: BannerProps) {
       ) : (
         <p>Another process executes this run. Answer in its terminal, or in its inspector.</p>
       )}
+      {messages}
     </section>
   );
 }

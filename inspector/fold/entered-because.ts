@@ -1,12 +1,12 @@
 import type { StopReason } from '../../machines/contracts/capability.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
 import { capitalize, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countStartedBy, countUpTo, lastUpTo } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan } from './spans.ts';
-import { runStart } from './answer.ts';
 
 /** Why a phase was entered, in one sentence. */
 export function enteredBecause(log: RunLog, fold: RunFold, { from, phase }: PhaseSpan): string {

@@ -38,7 +38,6 @@ interface ReplyAt {
 }
 
 interface Reading {
-  readonly span: AttemptSpan;
   /** The text chunks fetched so far. */
   readonly chunks: string[];
   json: PartialJsonReader;
@@ -47,12 +46,9 @@ interface Reading {
   chars: number;
 }
 
-const readings = new WeakMap<RunLog, Reading>();
+const readings = new WeakMap<AttemptSpan, Reading>();
 
-/**
- * The reply of an attempt at an entry. Moving forward reads only new chunks; moving back, or to another attempt, reads
- * that attempt again.
- */
+/** The reply of an attempt at an entry. Moving forward reads only new chunks; moving back reads the attempt again. */
 export function replyAt(log: RunLog, span: AttemptSpan, at: number): ReplyAt {
   const reading = readUpTo(log, span, countUpTo(span.deltas, at));
   const ended = span.reply !== null && span.reply <= at ? replyIn(log, span.reply) : null;
@@ -63,11 +59,8 @@ export function replyAt(log: RunLog, span: AttemptSpan, at: number): ReplyAt {
 }
 
 function readUpTo(log: RunLog, span: AttemptSpan, count: number): Reading {
-  let reading = readings.get(log);
-  if (reading === undefined || reading.span !== span) {
-    reading = { span, chunks: [], json: new PartialJsonReader(), read: 0, chars: 0 };
-    readings.set(log, reading);
-  }
+  const reading = readings.get(span) ?? { chunks: [], json: new PartialJsonReader(), read: 0, chars: 0 };
+  readings.set(span, reading);
   if (reading.read > count) {
     reading.json = new PartialJsonReader();
     reading.read = 0;

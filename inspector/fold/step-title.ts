@@ -1,5 +1,6 @@
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { answerUpTo } from './answer.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -7,7 +8,6 @@ import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { usageOf } from './spans.ts';
 import { type StepCalls, stepCalls, toolUses } from './step.ts';
-import { answerUpTo } from './answer.ts';
 import { excerpt, stateName } from './text.ts';
 import { waitingAt } from './user-events.ts';
 

@@ -1,11 +1,11 @@
-import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { type AnswerReason, explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { addUsage } from '../../machines/policies/usage.ts';
-import type { InspectedRun } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
-import { capitalize, formatScore } from './format.ts';
+import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
+import { RETRIEVAL } from './selection.ts';
 import { type Spans, usageOf } from './spans.ts';
 
 /** Cost is null if a price is unknown. */
@@ -14,6 +14,8 @@ export interface RunFigures {
   readonly cycles: number;
   readonly calls: number;
   readonly tokens: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
   readonly cost: { readonly amount: number; readonly currency: string } | null;
 }
 
@@ -25,6 +27,8 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures
     cycles: spans.phases.at(-1)?.cycle ?? 0,
     calls: used.modelCalls,
     tokens: used.inputTokens + used.outputTokens,
+    inputTokens: used.inputTokens,
+    outputTokens: used.outputTokens,
     cost: answerUpTo(log, fold, count - 1)?.answer.metadata.cost ?? costSoFar(spans),
   };
 }
@@ -58,23 +62,86 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
   };
 }
 
-/** Why a run is in its status, in one sentence. */
-export function statusReason(run: InspectedRun, log: RunLog, fold: RunFold, count: number): string {
+/** Why an answer is degraded, in a few words. */
+const REASON_WORDS: Readonly<Record<AnswerReason['code'], string>> = {
+  cancelled: 'canceled',
+  interrupted: 'interrupted',
+  model_unavailable: 'the model was unavailable',
+  incomplete_state: 'incomplete',
+  budget_exhausted: 'the budget is used up',
+  decider_failed: 'the next tool could not be chosen',
+  no_evidence: 'nothing was found',
+  zero_passes: 'no cycle was completed',
+  loop_detected: 'it started to repeat itself',
+  not_converged: 'the answer had not settled',
+  search_failed: 'the search failed',
+  deadline_passed: 'out of time',
+  prose_replies: 'the model answered in prose',
+  contradicted: 'its numbers differ from the sources',
+  not_grounded: 'not supported by its sources',
+  capability_failed: 'a tool failed',
+  capability_denied: 'a tool was denied',
+  rounds_ended: 'the limit of tool runs was reached',
+  cycle_limit_reached: 'the cycle limit was reached',
+  context_over_limit: 'the context is over its limit',
+  synthesis_failed: 'the model could not write the answer',
+  low_confidence: 'low confidence',
+};
+
+/** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */
+export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
+  const { status, reasons, confidence, grounding, sources } = answer;
+  const cap = confidenceCap(log, fold, answer);
+  const [first] = status === 'degraded' ? reasons : [];
+  const source = sources.length > 0 ? 'its sources' : 'the results of the run';
+  const support =
+    grounding === null
+      ? 'not checked against sources'
+      : grounding.score < grounding.threshold
+        ? `not supported by ${source}`
+        : grounding.unsupported.length > 0
+          ? `all but ${pluralize(grounding.unsupported.length, 'sentence')} supported by ${source}`
+          : `supported by ${source}`;
+  // Said once: the cap and the reason may name the same fact.
+  const isSaid = cap !== null || first?.code === 'not_grounded' || first?.code === 'no_evidence';
+  return {
+    word: `${capitalize(status)}${first === undefined ? '' : `: ${REASON_WORDS[first.code] ?? first.code}`}`,
+    trust: [
+      `confidence ${formatScore(confidence)}${cap === null ? '' : `, capped: ${cap.short}`}`,
+      ...(isSaid ? [] : [support]),
+    ],
+    title: cap?.full,
+  };
+}
+
+/** How a run ended, with the numbers that were compared; null if it has no answer. */
+export function endingOf(log: RunLog, fold: RunFold, count: number): string | null {
   const answer = answerUpTo(log, fold, count - 1)?.answer;
-  const phase = fold.spans.phases.at(-1);
-  if (answer !== undefined) {
-    const { decision } = answer.metadata;
-    if (answer.reasons.length > 0 || decision?.complete !== true) return explanationOf(answer);
-    const reason = `${decisionReason(decision, runStart(log)?.thresholds ?? null)}, in cycle ${decision.cycle}`;
-    const { confidence } = answer;
-    // The decision rates Yield's answer, from which the final one is written.
-    const differs = decision.rule === 'confidenceReached' && decision.inputs['confidence'] !== confidence;
-    return `${reason}${differs ? `; the final answer has ${formatScore(confidence)}` : ''}.`;
-  }
-  const where = phase === undefined ? 'before its first phase' : `in ${capitalize(phase.phase)}, cycle ${phase.cycle}`;
-  if (run.kind === 'system') return '';
-  if (run.status === 'running') return phase === undefined ? 'Starting.' : `${capitalize(where)}.`;
-  if (run.status === 'damaged') return `The journal is damaged; it is readable up to entry ${Math.max(0, count - 1)}.`;
-  if (run.status === 'waiting') return `It waits ${where}, outside memory.`;
-  return run.status === 'interrupted' ? `Its process ended ${where}, without an answer.` : '';
+  if (answer === undefined) return null;
+  const { decision } = answer.metadata;
+  const explanation = explanationOf(answer);
+  if (decision?.complete !== true) return `Ended ${placeOf(fold)}: ${explanation}`;
+  const reason = decisionReason(decision, runStart(log)?.thresholds ?? null);
+  // The decision rates Yield's answer, from which the final one is written.
+  const differs = decision.rule === 'confidenceReached' && decision.inputs['confidence'] !== answer.confidence;
+  const after = differs ? ` The final answer has ${formatScore(answer.confidence)}.` : '';
+  return `Ended in cycle ${decision.cycle}: ${reason}.${after}${explanation === '' ? '' : ` ${explanation}`}`;
+}
+
+/** The place of the last phase: `in Action, cycle 1`. */
+export function placeOf({ spans }: RunFold): string {
+  const phase = spans.phases.at(-1);
+  return phase === undefined ? 'before its first phase' : `in ${capitalize(phase.phase)}, cycle ${phase.cycle}`;
+}
+
+/** What a run without an answer is doing. */
+export function activityOf(fold: RunFold): string {
+  const { phases, calls } = fold.spans;
+  const [phase, call] = [phases.at(-1), calls.findLast(({ to }) => to === null)];
+  const where = phase === undefined ? 'Starting' : `${capitalize(phase.phase)}, cycle ${phase.cycle}`;
+  if (call === undefined) return where;
+  if (call.actor === RETRIEVAL) return `${where}: searching the documents`;
+  if (call.actor === 'executeCapability') return `${where}: running ${call.subject}`;
+  if (call.subject === 'synthesis') return `${where}: the model is writing the answer`;
+  return call.subject === '' ? where : `${where}: the model is replying`;
 }

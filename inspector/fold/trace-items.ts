@@ -249,9 +249,9 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
     const text = answer === undefined ? jsonExcerpt(given, 200) : decided(answer);
     return waitRow(run, seq, `approval of ${capability}`, answer?.seq ?? null, text);
   },
-  delivery: ({ seq, event }, { log, count }) => {
+  delivery: ({ seq, event }, { log }) => {
     const { type, ...values } = event;
-    const rejection = rejectionAfter(log, seq, Math.min(count, seq + MAX_EFFECTS) - 1);
+    const rejection = rejectionAfter(log, seq);
     const words = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
     const title =
       type === 'run.directed' ? `Directed to ${values['phase' as keyof typeof values]}` : (words ?? humanize(type));
@@ -278,9 +278,6 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
   'session-recalled': ({ seq, problem }) => sessionProblem(seq, 'Session not recalled', problem),
   'session-stored': ({ seq, problem }) => sessionProblem(seq, 'Session not stored', problem),
 };
-
-/** How many entries after an event are its effects. */
-const MAX_EFFECTS = 50;
 
 /** The rules of Yield that end a run at a limit. */
 const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);

@@ -1,6 +1,8 @@
 import type { ConsentRequest } from '../../machines/contracts/context.ts';
+import type { Decision } from '../../machines/contracts/decision.ts';
 import { refusalText } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { recommendedDirection } from '../../machines/policies/decisions.ts';
 import { type ApprovalAsked, foldApprovals } from '../../machines/policies/pending-approvals.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { EntryIndex } from './entry-index.ts';
@@ -21,6 +23,10 @@ export type Waiting =
       readonly askedAt: number;
       readonly questionId: string;
       readonly proposal: string;
+      /** What the terminal preselects: the proposal, or "finish". */
+      readonly recommended: string;
+      /** The decision to finish that a rule recommends; null if none does. */
+      readonly recommendation: Decision | null;
       readonly answer: string;
       readonly confidence: number;
       /** The latest rejected value; null if none was rejected. */
@@ -43,11 +49,22 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
   if (entry.type === 'consent-asked')
     return { for: 'consent', askedAt, questionId: entry.questionId, request: entry.request };
   if (entry.type !== 'direction-asked') return null;
-  const { questionId, proposal, answer, confidence } = entry;
+  const { questionId, proposal, answer, confidence, recommendation = null } = entry;
+  const recommended = recommendedDirection({ proposal, recommendation });
   const no = lastUpTo(entries.of('direction-refused'), seq) ?? -1;
   const rejection = no > askedAt ? log.entry(no) : null;
   const rejected = rejection?.type === 'direction-refused' ? rejection.received : null;
-  return { for: 'direction', askedAt, questionId, proposal, answer, confidence, rejected };
+  return {
+    for: 'direction',
+    askedAt,
+    questionId,
+    proposal,
+    recommended,
+    recommendation,
+    answer,
+    confidence,
+    rejected,
+  };
 }
 
 /** The calls that wait for approval at an entry. */
@@ -60,42 +77,26 @@ function approvalsAt(log: RunLog, entries: EntryIndex, seq: number): readonly Ap
     .reduce<readonly ApprovalAsked[]>((pending, at) => foldApprovals(pending, log.entry(at)), []);
 }
 
-/** An event sent to a run, and the number of entries at that time. */
-interface SentEvent {
-  readonly event: unknown;
-  readonly from: number;
-}
-
 /** The delivery entry of an event, and why the chart rejected it; null if it did not. */
-export interface Delivery {
+interface Delivery {
   readonly seq: number;
   readonly rejection: string | null;
 }
 
-/** The deliveries of sent events, oldest first; null if not recorded yet. Each delivery matches one event only. */
-export function deliveriesOf(
-  log: RunLog,
-  entries: EntryIndex,
-  all: readonly SentEvent[],
-  seq: number,
-): readonly (Delivery | null)[] {
+/** The delivery of an event that was sent when the run had `from` entries; null if it is not recorded yet. */
+export function deliveryOf(log: RunLog, { entries }: RunFold, event: unknown, from: number): Delivery | null {
   const deliveries = entries.of('delivery');
-  const taken = new Set<number>();
-  return all.map(({ event, from }) => {
-    const expected = sorted(event);
-    const found = deliveries.slice(countUpTo(deliveries, from - 1), countUpTo(deliveries, seq)).find((at) => {
-      const entry = log.entry(at);
-      return !taken.has(at) && entry.type === 'delivery' && sorted(entry.event) === expected;
-    });
-    if (found === undefined) return null;
-    taken.add(found);
-    return { seq: found, rejection: rejectionAfter(log, found, seq) };
+  const expected = sorted(event);
+  const found = deliveries.slice(countUpTo(deliveries, from - 1)).find((at) => {
+    const entry = log.entry(at);
+    return entry.type === 'delivery' && sorted(entry.event) === expected;
   });
+  return found === undefined ? null : { seq: found, rejection: rejectionAfter(log, found) };
 }
 
-/** Returns why an event changed nothing, if an entry of its step, up to `last`, records that. */
-export function rejectionAfter(log: RunLog, event: number, last = log.count - 1): string | null {
-  for (let seq = event + 1; seq <= last; seq += 1) {
+/** Returns why an event changed nothing, if an entry of its step records that. */
+export function rejectionAfter(log: RunLog, event: number): string | null {
+  for (let seq = event + 1; seq < log.count; seq += 1) {
     const entry = log.entry(seq);
     if (isExternalEvent(entry)) return null;
     const rejection = rejectionIn(entry);

@@ -1,12 +1,14 @@
 import { effect, signal } from '@preact/signals';
 
-export const THEMES = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
+const THEMES = ['system', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
 
 const STORAGE_KEY = 'postchain-theme';
 
 /** Light, dark or the system's theme; persisted if storage is available. */
 export const theme = signal<Theme>(storedTheme());
+
+export const nextTheme = (): Theme => THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
 
 effect(() => {
   document.documentElement.dataset['theme'] = theme.value;

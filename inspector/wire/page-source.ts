@@ -41,8 +41,8 @@ export interface PageSource {
   act(runId: string, action: RunAction, confirmed: NeedsTrust | null): Promise<ActAnswer>;
   /** Deletes a recorded run. Resolves to the problem in one line, or null. Never rejects. */
   remove(runId: string): Promise<string | null>;
-  /** A run as one page. Never rejects. */
-  exportRun(runId: string): Promise<ExportAnswer>;
+  /** A run as one page, without the texts that match these patterns. Never rejects. */
+  exportRun(runId: string, redact?: readonly string[]): Promise<ExportAnswer>;
   /** Where runs would have ended with other numbers: `only` one, or all if it is null. Never rejects. */
   whatIf(only: string | null, set: Readonly<Record<string, number>>): Promise<WhatIfAnswer>;
 }
@@ -163,9 +163,9 @@ export function socketSource(address: string): PageSource {
       return answer.type === 'acted' ? answer.result : { ...NOT_DONE, problem: answer.problem };
     },
     remove: async (runId) => (await ask((id) => ({ type: 'remove', id, runId }))).problem,
-    async exportRun(runId) {
-      const answer = await ask((id) => ({ type: 'export', id, runId }));
-      return { html: answer.type === 'exported' ? answer.html : '', problem: answer.problem };
+    async exportRun(runId, redact = []) {
+      const answer = await ask((id) => ({ type: 'export', id, runId, redact }));
+      return answer.type === 'exported' ? answer : { html: '', notes: [], problem: answer.problem };
     },
     async whatIf(only, set) {
       const answer = await ask((id) => ({ type: 'what-if', id, only, set }));
@@ -220,7 +220,7 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
     test: async () => ({ text: '', problem: EXPORTED_FILE }),
     act: async () => ({ ...NOT_DONE, problem: EXPORTED_FILE }),
     remove: async () => EXPORTED_FILE,
-    exportRun: async () => ({ html: '', problem: EXPORTED_FILE }),
+    exportRun: async () => ({ html: '', notes: [], problem: EXPORTED_FILE }),
     whatIf: async () => ({ results: [], leftOut: 0, problem: EXPORTED_FILE }),
   };
 }

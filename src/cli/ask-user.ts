@@ -3,6 +3,7 @@ import wrapAnsi from 'wrap-ansi';
 import type { ConsentChoice, ConsentRequest } from '../../machines/contracts/context.ts';
 import type { ApprovalGiven, ChainEvent } from '../../machines/contracts/events.ts';
 import { PHASES } from '../../machines/contracts/phase.ts';
+import { recommendedChoice } from '../../machines/policies/consent.ts';
 import type { ApprovalAsked } from '../../machines/policies/pending-approvals.ts';
 import { safeJson } from '../../machines/text/safe-json.ts';
 import { onAbort } from '../internal/async.ts';
@@ -186,10 +187,9 @@ async function askEach(items: readonly Item[], terminal: Terminal, signal: Abort
   return { type: 'consent.given', choice: 'keep', items: Object.fromEntries(choices) };
 }
 
-/** Recommends what the requesting operation would do: summarize if there is a summary, otherwise remove. */
-function consentForOne({ summary }: Item, hasMore: boolean): SelectOptions<ConsentChoice> {
-  const recommended = summary === '' ? 'remove' : 'summarize';
-  const offered: ConsentChoice[] = summary === '' ? ['keep', 'remove'] : ['keep', 'summarize', 'remove'];
+function consentForOne(item: Item, hasMore: boolean): SelectOptions<ConsentChoice> {
+  const recommended = recommendedChoice(item);
+  const offered: ConsentChoice[] = item.summary === '' ? ['keep', 'remove'] : ['keep', 'summarize', 'remove'];
   return {
     text: 'What should happen to it?',
     choices: offered.map((value) => ({

@@ -4,14 +4,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { exportRun } from '../inspection/export-run.ts';
-import {
-  type Redaction,
-  redacted,
-  redactionOf,
-  redactionsIn,
-  remainingNumbers,
-  suspectsIn,
-} from '../inspection/redaction.ts';
+import { exportNotes, type Redaction, redactionOf, redactionsIn } from '../inspection/redaction.ts';
 import { count, grouped, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
@@ -30,7 +23,7 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
   const { store, runId } = await findRun(name, flags);
   const entries = await entriesOf(store.read(runId));
   const redactions = redact ? [...redactionsIn(entries, redact)] : [];
-  if (flags.preview) return previewText(entries, redactions, redact, flags.redact);
+  if (flags.preview) return previewText(entries, redactions, flags.redact);
   const path = flags.output ?? defaultPath(entries, redact);
   const { html, checksum } = await exportRun(entries, { ...(redact && { redact }) });
   await writePrivate(path, html, flags.force === true);
@@ -39,9 +32,7 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
   return [
     `Wrote ${path} (${count(entries.length, 'entry', 'entries')}, ${size}, ${redactedCount})`,
     `SHA-256 of the run: ${checksum}`,
-    ...unmatchedLines(entries, flags.redact),
-    ...remainingNumberLines(entries, redact),
-    ...suspectLines(entries, redact),
+    ...exportNotes(entries, flags.redact),
     '',
   ].join('\n');
 }
@@ -75,7 +66,6 @@ async function writePrivate(path: string, html: string, force: boolean): Promise
 function previewText(
   entries: readonly JournalEntry[],
   redactions: readonly Redaction[],
-  redact: Redact | undefined,
   patterns: readonly string[] = [],
 ): string {
   const listed = redactions
@@ -92,45 +82,7 @@ function previewText(
       : `${count(redactions.length, 'redaction')}${redactions.length === 0 ? '' : ':'}`,
     ...listed,
     ...(more > 0 ? [`… and ${grouped(more)} more`] : []),
-    ...unmatchedLines(entries, patterns),
-    ...remainingNumberLines(entries, redact),
-    ...suspectLines(entries, redact),
+    ...exportNotes(entries, patterns),
     '',
   ].join('\n');
-}
-
-/** Warns about patterns without a match: the text may be written differently in the run. */
-function unmatchedLines(entries: readonly JournalEntry[], patterns: readonly string[] = []): readonly string[] {
-  return patterns
-    .filter((pattern) => {
-      const redact = redactionOf([pattern]);
-      return redactionsIn(entries, redact).next().done && remainingNumbers(entries, redact).length === 0;
-    })
-    .map((pattern) => oneLine(`Warning: --redact ${JSON.stringify(pattern)} matches nothing`));
-}
-
-/** Warns about numbers of the journal format that a pattern matches: the page cannot be shown without them. */
-function remainingNumberLines(entries: readonly JournalEntry[], redact: Redact | undefined): readonly string[] {
-  const [first, ...others] = redact ? remainingNumbers(entries, redact) : [];
-  if (first === undefined) return [];
-  const more = others.length === 0 ? '' : `, and ${count(others.length, 'other place')}`;
-  return [
-    oneLine(
-      `Warning: --redact matches the number ${first.text}, which stays (entry ${first.seq}, ${first.path}${more})`,
-    ),
-  ];
-}
-
-/** Lists remaining text that looks like a secret or personal data. */
-function suspectLines(entries: readonly JournalEntry[], redact?: Redact): readonly string[] {
-  const left = suspectsIn(redact ? redacted(entries, redact) : entries);
-  if (left.length === 0) return [];
-  return [
-    'Check before sharing:',
-    ...left.map(({ what, text, seq, path, places }) =>
-      oneLine(
-        `  ${text} looks like ${what} (entry ${seq}, ${path}${places > 1 ? `, and ${count(places - 1, 'other place')}` : ''})`,
-      ),
-    ),
-  ];
 }

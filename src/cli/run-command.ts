@@ -2,6 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { recommendedDirection } from '../../machines/policies/decisions.ts';
 import { pendingApprovals } from '../../machines/policies/pending-approvals.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
 import { reasonOf } from '../chain/presentation/progress-line.ts';
@@ -277,9 +278,9 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
             });
           break;
         case 'direction-asked': {
-          const proposal = event.recommendation === null ? event.proposal : 'finish';
+          const recommended = recommendedDirection(event);
           askAgain = () =>
-            void ask(event.questionId, (signal) => answerer.direction(proposal, signal), { type: 'run.finished' });
+            void ask(event.questionId, (signal) => answerer.direction(recommended, signal), { type: 'run.finished' });
           if (isAnswered(event)) return;
           screen.line(`\n${printable(event.answer) || '(no answer yet)'}\n`);
           if (event.recommendation !== null)

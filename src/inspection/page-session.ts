@@ -8,6 +8,7 @@ import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { exportRun } from './export-run.ts';
+import { exportNotes, redactionOf } from './redaction.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { inTurns, problemOf, type RunSource, type StopFollowing } from './source.ts';
@@ -93,7 +94,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
 
   async function test({ id, runId }: Extract<PageMessage, { type: 'test' }>): Promise<void> {
     try {
-      page.send({ type: 'test', id, text: await generateTest(runId, 0), problem: null });
+      page.send({ type: 'test', id, text: await generateTest(runId), problem: null });
     } catch (error) {
       page.send({ type: 'test', id, text: '', problem: problemOf(error) });
     }
@@ -133,18 +134,20 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     page.send({ type: 'removed', id, problem });
   }
 
-  async function exportPage({ id, runId }: Extract<PageMessage, { type: 'export' }>): Promise<void> {
+  async function exportPage({ id, ...asked }: Extract<PageMessage, { type: 'export' }>): Promise<void> {
     try {
-      page.send({ type: 'exported', id, html: await makePage(runId, 0), problem: null });
+      page.send({ type: 'exported', id, ...(await makePage(asked)), problem: null });
     } catch (error) {
-      page.send({ type: 'exported', id, html: '', problem: problemOf(error) });
+      page.send({ type: 'exported', id, html: '', notes: [], problem: problemOf(error) });
     }
   }
 
-  async function pageOf(runId: string): Promise<string> {
+  async function pageOf({ runId, redact }: Pick<Extract<PageMessage, { type: 'export' }>, 'runId' | 'redact'>) {
     const { entries } = await sourceOf(runId);
     if (entries === undefined) throw new PostChainError('invalid_option', 'Only a PostChain run can be exported.');
-    return (await exportRun(await entries())).html;
+    const recorded = await entries();
+    const { html } = await exportRun(recorded, redact.length === 0 ? {} : { redact: redactionOf(redact) });
+    return { html, notes: exportNotes(recorded, redact) };
   }
 
   async function testOf(runId: string): Promise<string> {
@@ -194,14 +197,14 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
 }
 
 /** Returns a function that runs one task at a time, and rejects if too many wait. */
-function oneAtATime<Value>(task: (runId: string, seq: number) => Promise<Value>, tooMany: string) {
+function oneAtATime<Input, Value>(task: (input: Input) => Promise<Value>, tooMany: string) {
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
-  return (runId: string, seq: number): Promise<Value> => {
+  return (input: Input): Promise<Value> => {
     if (waiting >= MAX_WAITING)
       return Promise.reject(new PostChainError('invalid_option', `${MAX_WAITING} ${tooMany}; try again later.`));
     waiting += 1;
-    const result = last.then(() => task(runId, seq)).finally(() => (waiting -= 1));
+    const result = last.then(() => task(input)).finally(() => (waiting -= 1));
     last = result.catch(() => {});
     return result;
   };
@@ -299,7 +302,12 @@ const pageMessageSchema = z.discriminatedUnion('type', [
     confirmed: z.nullable(z.object({ doubt: z.string(), actions: z.array(z.string()) })),
   }),
   z.object({ type: z.literal('remove'), id, runId }),
-  z.object({ type: z.literal('export'), id, runId }),
+  z.object({
+    type: z.literal('export'),
+    id,
+    runId,
+    redact: z.array(z.string().check(z.minLength(1), z.maxLength(MAX_ID_CHARS))).check(z.maxLength(64)),
+  }),
   z.object({
     type: z.literal('what-if'),
     id,

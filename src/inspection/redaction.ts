@@ -2,6 +2,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import { type JournalEntry, journalEntrySchema } from '../../machines/contracts/journal.ts';
 import { asRedacted } from '../chain/journal/journal-format.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
+import { count, oneLine } from '../internal/printable.ts';
 
 const REDACTED = '[redacted]';
 
@@ -213,4 +214,50 @@ export function suspectsIn(entries: Iterable<JournalEntry>): readonly Suspect[] 
         found.set(match, known ? { ...known, places: known.places + 1 } : { what, text: match, seq, path, places: 1 });
       }
   return [...found.values()];
+}
+
+/** Returns what to know before sharing an export, one line each: patterns that match nothing, numbers that stay, and text that looks private. */
+export function exportNotes(entries: readonly JournalEntry[], patterns: readonly string[] = []): readonly string[] {
+  const redact = patterns.length === 0 ? undefined : redactionOf(patterns);
+  return [
+    ...unmatchedLines(entries, patterns),
+    ...remainingNumberLines(entries, redact),
+    ...suspectLines(entries, redact),
+  ];
+}
+
+/** Warns about patterns without a match: the text may be written differently in the run. */
+function unmatchedLines(entries: readonly JournalEntry[], patterns: readonly string[]): readonly string[] {
+  return patterns
+    .filter((pattern) => {
+      const redact = redactionOf([pattern]);
+      return redactionsIn(entries, redact).next().done && remainingNumbers(entries, redact).length === 0;
+    })
+    .map((pattern) => oneLine(`Warning: --redact ${JSON.stringify(pattern)} matches nothing`));
+}
+
+/** Warns about numbers of the journal format that a pattern matches: the page cannot be shown without them. */
+function remainingNumberLines(entries: readonly JournalEntry[], redact: Redact | undefined): readonly string[] {
+  const [first, ...others] = redact ? remainingNumbers(entries, redact) : [];
+  if (first === undefined) return [];
+  const more = others.length === 0 ? '' : `, and ${count(others.length, 'other place')}`;
+  return [
+    oneLine(
+      `Warning: --redact matches the number ${first.text}, which stays (entry ${first.seq}, ${first.path}${more})`,
+    ),
+  ];
+}
+
+/** Lists remaining text that looks like a secret or personal data. */
+function suspectLines(entries: readonly JournalEntry[], redact?: Redact): readonly string[] {
+  const left = suspectsIn(redact ? redacted(entries, redact) : entries);
+  if (left.length === 0) return [];
+  return [
+    'Check before sharing:',
+    ...left.map(({ what, text, seq, path, places }) =>
+      oneLine(
+        `  ${text} looks like ${what} (entry ${seq}, ${path}${places > 1 ? `, and ${count(places - 1, 'other place')}` : ''})`,
+      ),
+    ),
+  ];
 }

@@ -26,6 +26,12 @@ const TOKEN_BYTES = 24;
 
 export const notFound: Rejection = { status: 404, text: 'Not found.' };
 
+/** For a person who opens an old bookmark. It says nothing about the runs or the token. */
+const unknownAddress: Rejection = {
+  status: 404,
+  text: 'This address is not valid. Open the complete address that the program printed when it started; it may change at each start.',
+};
+
 /** Returns the authorizer of a server on this port; its token is random unless one is given. `accepted` is called with the connection of each allowed request. */
 export function createRequestAuthorizer(
   port: number,
@@ -41,7 +47,7 @@ export function createRequestAuthorizer(
       if (!hosts.includes(host)) return { status: 403, text: 'Unknown host name.' };
       const [path = ''] = url.split('?', 1);
       const [before, given = '', ...rest] = path.split('/');
-      if (before !== '' || !timingSafeEqual(digestOf(given), tokenDigest)) return notFound;
+      if (before !== '' || !timingSafeEqual(digestOf(given), tokenDigest)) return unknownAddress;
       if (method !== 'GET' && method !== 'HEAD') return { status: 405, text: 'Method not allowed; use GET or HEAD.' };
       accepted(socket);
       return { path: rest.length === 0 ? null : rest.join('/'), host };

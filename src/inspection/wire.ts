@@ -107,6 +107,8 @@ export interface ActAnswer {
 export interface ExportAnswer {
   /** One file that opens from disk; empty if there is a problem. */
   readonly html: string;
+  /** What to know before sharing it, one line each. */
+  readonly notes: readonly string[];
   readonly problem: string | null;
 }
 
@@ -231,8 +233,8 @@ export type PageMessage =
     }
   /** Deletes a recorded run. */
   | { readonly type: 'remove'; readonly id: number; readonly runId: string }
-  /** Requests a run as one page. */
-  | { readonly type: 'export'; readonly id: number; readonly runId: string }
+  /** Requests a run as one page without the texts that match these patterns. */
+  | { readonly type: 'export'; readonly id: number; readonly runId: string; readonly redact: readonly string[] }
   /** Asks where runs would have ended with other numbers: `only` one, or all if it is null. */
   | {
       readonly type: 'what-if';

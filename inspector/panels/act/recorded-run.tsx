@@ -4,8 +4,7 @@ import type { ActAnswer, InspectedRun, NeedsTrust, RunAction } from '../../../sr
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
-import type { PanelProps } from '../panel.tsx';
-import { Problem } from './event-forms.tsx';
+import { Problem } from '../head/event-forms.tsx';
 
 interface ActionResult {
   readonly isBusy: boolean;
@@ -61,41 +60,4 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
     </>
   );
   return { isBusy, note, act, messages };
-}
-
-/** Continues a run that is not live: resumes or replays it. */
-export function RecordedRun({ inspector, view }: PanelProps) {
-  const { run } = view;
-  const { isBusy, note, act, messages } = useRunAction(inspector, run);
-  return (
-    <div class="recorded stack">
-      {run.status === 'running' && (
-        <p>Another process is executing this run. To send it events, open that process’s inspector.</p>
-      )}
-      {(run.status === 'interrupted' || run.status === 'waiting') && (
-        <section aria-label="Resume">
-          <h2>{run.status === 'waiting' ? 'This run waits' : 'This run was interrupted'}</h2>
-          <p>It continues where it stopped and does not repeat finished calls.</p>
-          <button type="button" class="primary" disabled={isBusy} onClick={() => void act({ type: 'resume' })}>
-            Resume
-          </button>
-        </section>
-      )}
-      {messages}
-      <section aria-label="Replay">
-        <div class="row">
-          <button type="button" disabled={isBusy} onClick={() => void act({ type: 'replay' })}>
-            Replay
-          </button>
-          <p role="status" class="verbatim">
-            {revealHidden(note)}
-          </p>
-        </div>
-        <p class="muted">
-          Replays the recorded events on the charts of this version, without calling the model, and compares every
-          entry.
-        </p>
-      </section>
-    </div>
-  );
 }

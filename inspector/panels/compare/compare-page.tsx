@@ -1,12 +1,12 @@
 import './compare.css';
 import { useEffect, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import { answerUpTo } from '../../fold/answer.ts';
 import type { Pair } from '../../fold/compare/align.ts';
 import { causeWords, valueWords } from '../../fold/compare/cause.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
 import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { statusWords } from '../../fold/run-list.ts';
-import { answerUpTo } from '../../fold/answer.ts';
 import { figuresOf } from '../../fold/summary.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';

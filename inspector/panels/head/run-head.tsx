@@ -1,11 +1,129 @@
+import './head.css';
+import { answerUpTo } from '../../fold/answer.ts';
+import { agoText, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import { type Incident, incidentsOf } from '../../fold/incidents.ts';
+import { endingOf, figuresOf, placeOf, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
+import { waitingAt } from '../../fold/user-events.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { ForkMark } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { Answer, ProvisionalAnswer } from './answer.tsx';
+import { RunActions } from './run-actions.tsx';
+import { SentOutcome } from './sending.tsx';
+import { SystemHead } from './system-head.tsx';
+import { WaitingBanner } from './waiting-banner.tsx';
 
 /** What was asked, what came of it, and what went wrong: the first thing that a reader sees. */
-export function RunHead({ view }: PanelProps) {
+export const RunHead = (props: PanelProps) =>
+  props.view.run.kind === 'system' ? <SystemHead {...props} /> : <ChainHead {...props} />;
+
+function ChainHead({ inspector, view }: PanelProps) {
+  const { run, log, fold, count } = view;
+  const answer = answerUpTo(log, fold, count - 1)?.answer ?? null;
+  const ending = endingOf(log, fold, count);
+  const incidents = incidentsOf(log, fold, count);
   return (
-    <header class="run-head">
-      <h1 class="verbatim">{excerpt(view.run.title, 300) || 'Untitled'}</h1>
-    </header>
+    <div class="run-head">
+      <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
+      <RunActions inspector={inspector} view={view} />
+      <Verdict view={view} />
+      <WaitingBanner inspector={inspector} view={view} />
+      {run.live && <SentOutcome inspector={inspector} view={view} />}
+      {answer === null ? (
+        <ProvisionalAnswer view={view} />
+      ) : (
+        <Answer inspector={inspector} view={view} answer={answer} />
+      )}
+      {(ending !== null || incidents.length > 0) && (
+        <div class="ending">
+          {ending !== null && <p class="verbatim">{excerpt(ending, 600)}</p>}
+          {incidents.map((incident) => (
+            <Chip key={incident.text} inspector={inspector} view={view} incident={incident} />
+          ))}
+        </div>
+      )}
+      <Figures inspector={inspector} view={view} />
+    </div>
+  );
+}
+
+/** The status, and how far the answer can be trusted. */
+function Verdict({ view: { run, log, fold, count, end } }: { readonly view: RunView }) {
+  const answer = answerUpTo(log, fold, count - 1)?.answer;
+  if (answer !== undefined && run.status !== 'damaged') {
+    const { word, trust, title } = verdictOf(log, fold, answer);
+    return (
+      <p class="verdict dotted" role="status" title={title}>
+        <b class={`word ${answer.status}`}>{word}</b>
+        {trust.map((words) => (
+          <span key={words}>{words}</span>
+        ))}
+      </p>
+    );
+  }
+  const waiting = waitingAt(log, fold, count - 1);
+  const isDamaged = run.status === 'damaged' || (end?.problem ?? null) !== null;
+  const [word, tone] = isDamaged
+    ? ['Damaged', 'bad']
+    : run.status === 'interrupted'
+      ? ['Interrupted', 'waiting']
+      : waiting !== null || run.status === 'waiting'
+        ? [
+            waiting === null ? 'Waiting' : `Waiting for ${waiting.for === 'direction' ? 'a direction' : waiting.for}`,
+            'waiting',
+          ]
+        : ['Running', 'running'];
+  return (
+    <p class="verdict dotted" role="status">
+      <b class={`word ${tone}`}>{word}</b>
+      <span>{run.status === 'running' && !run.live ? `${placeOf(fold)}, in another process` : placeOf(fold)}</span>
+    </p>
+  );
+}
+
+/** Selects the first step of an incident; clicked again, the next one. */
+function Chip({ inspector, view: { selection }, incident }: PanelProps & { readonly incident: Incident }) {
+  const { text, tone, steps } = incident;
+  const current = steps.findIndex(({ kind, from }) => kind === selection.kind && from === selection.from);
+  const next = steps[(current + 1) % steps.length];
+  return (
+    <button
+      type="button"
+      class={`chip ${tone}`}
+      title={steps.length > 1 ? `Show the ${current < 0 ? 'first' : 'next'} of ${steps.length}` : 'Show it'}
+      onClick={() => next !== undefined && inspector.select(next)}
+    >
+      {text}
+    </button>
+  );
+}
+
+function Figures({ inspector, view: { run, log, fold, count } }: PanelProps) {
+  const { ms, cycles, calls, tokens, inputTokens, outputTokens, cost } = figuresOf(log, fold, count);
+  const { sessionId = null, models = [] } = run.summary ?? {};
+  const started = agoText(run.startedAt, Date.now());
+  return (
+    <p class="figures dotted">
+      <span>{formatDuration(ms)}</span>
+      <span>{pluralize(cycles, 'cycle')}</span>
+      <span>{pluralize(calls, 'model call')}</span>
+      <span>
+        {pluralize(tokens, 'token')} ({formatNumber(inputTokens)} in, {formatNumber(outputTokens)} out)
+      </span>
+      {cost !== null && <span>{formatCost(cost)}</span>}
+      {models.length > 0 && <span class="verbatim">{models.map((model) => excerpt(model, 60)).join(', then ')}</span>}
+      {started !== null && (
+        <time dateTime={run.startedAt} title={startedText(run.startedAt) ?? ''}>
+          started {started}
+        </time>
+      )}
+      {run.forkedFrom !== undefined && <ForkMark inspector={inspector} run={run} />}
+      {sessionId !== null && (
+        <a href={`#/?${new URLSearchParams({ session: sessionId })}`} class="verbatim">
+          session {excerpt(sessionId, 40)}
+        </a>
+      )}
+    </p>
   );
 }

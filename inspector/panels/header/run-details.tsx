@@ -12,50 +12,40 @@ interface RunDetailsProps {
   readonly profile?: string | null;
 }
 
-export function RunDetails({ inspector, run, profile = null }: RunDetailsProps) {
+/** What else is known about a run: its id, its profile, how its journal was checked, what its recording omits. */
+export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
   const { runId, startedAt, kind, fidelity, forkedFrom, problem, integrity } = run;
   const [copied, setCopied] = useState('');
   const unchecked = run.live ? 'In progress.' : 'Not checked: the run was not read from a journal with checksums.';
   const copy = (): void => void navigator.clipboard?.writeText(runId).then(() => setCopied(runId));
-  const id = (
-    <>
-      <code class="verbatim">{excerpt(runId, 200)}</code>{' '}
-      <button type="button" class="link-button" onClick={copy}>
-        {copied === runId ? 'Copied' : 'Copy'}
-      </button>
-    </>
-  );
-  const origin = forkedFrom && (
-    <>
-      <ForkMark inspector={inspector} run={run} /> at entry {forkedFrom.seq}
-    </>
-  );
   const rows: readonly (readonly [string, ComponentChildren])[] = [
-    ['Id', id],
+    [
+      'Id',
+      <>
+        <code class="verbatim">{excerpt(runId, 200)}</code>{' '}
+        <button type="button" class="link-button" onClick={copy}>
+          {copied === runId ? 'Copied' : 'Copy'}
+        </button>
+      </>,
+    ],
     ['Started', startedText(startedAt)],
-    ['Fork', origin],
+    ['Fork', forkedFrom && <ForkMark inspector={inspector} run={run} />],
     ['Profile', profile],
     ['Journal', kind === 'run' && excerpt(problem ?? integrity ?? unchecked, 400)],
     ['Limits', fidelity.length > 0 && fidelity.map((sentence) => <p key={sentence}>{sentence}</p>)],
   ];
   return (
-    <details class="run-details">
-      <summary>
-        Run {shortRunId(runId)}
-        {fidelity.length > 0 && ' · recording limits'}
-      </summary>
-      <dl class="facts card">
-        {rows.map(
-          ([name, value]) =>
-            value && (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>{value}</dd>
-              </div>
-            ),
-        )}
-      </dl>
-    </details>
+    <dl class="facts">
+      {rows.map(
+        ([name, value]) =>
+          value && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
   );
 }
 

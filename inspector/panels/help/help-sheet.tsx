@@ -1,7 +1,7 @@
 import './help.css';
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type Key, knownKeys } from '../../ui-state/keys.ts';
+import { Dialog } from '../head/dialog.tsx';
 
 const GROUPS: readonly Key['group'][] = ['Runs', 'Move', 'Trace', 'Panels', 'Chart', 'Page'];
 
@@ -11,17 +11,8 @@ interface HelpSheetProps {
 }
 
 export function HelpSheet({ hasLegend, onClose }: HelpSheetProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  // Before painting, so that the next key reaches the dialog.
-  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
-    <dialog ref={dialog} class="help" aria-labelledby="help-title" onClose={onClose}>
-      <header>
-        <h2 id="help-title">Keys</h2>
-        <form method="dialog">
-          <button type="submit">Close</button>
-        </form>
-      </header>
+    <Dialog title="Keys" class="help" onClose={onClose}>
       <div class="help-parts">
         {GROUPS.map((group) => {
           const keys = knownKeys.filter((key) => key.group === group);
@@ -46,7 +37,7 @@ export function HelpSheet({ hasLegend, onClose }: HelpSheetProps) {
         })}
         {hasLegend && <Legend />}
       </div>
-    </dialog>
+    </Dialog>
   );
 }
 

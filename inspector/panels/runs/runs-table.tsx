@@ -26,6 +26,7 @@ import type { Inspector } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { useRows } from '../events/use-rows.ts';
+import { save } from '../head/share-dialogs.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { PhaseStrip } from './phase-strip.tsx';
@@ -71,8 +72,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
     if (first !== undefined && second !== undefined) comparedRuns.value = [first.runId, second.runId];
   }
 
-  const [runId, unread] = [inspector.selectedRunId.value, inspector.unread.value];
-  if (typeof runId === 'string') return <AbsentRun inspector={inspector} runId={runId} />;
+  const unread = inspector.unread.value;
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
     <main class="runs" aria-label="Runs">
@@ -114,35 +114,6 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
             setMessage(result);
           }}
         />
-      )}
-    </main>
-  );
-}
-
-function save(name: string, html: string): void {
-  const url = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
-/** A run that the address names and that is not in the list. */
-function AbsentRun({ inspector, runId }: { readonly inspector: Inspector; readonly runId: string }) {
-  const problem = inspector.loaded.value.find((run) => run.runId === runId)?.end.value?.problem;
-  return (
-    <main class="no-run">
-      {problem == null ? (
-        <p role="status">Loading the run…</p>
-      ) : (
-        <div class="stack">
-          <h2>{excerpt(problem, 300)}</h2>
-          <p>It may have been deleted, or be in another store than this inspector shows.</p>
-          <p>
-            <a href="#/">Show all runs</a>
-          </p>
-        </div>
       )}
     </main>
   );

@@ -1,4 +1,5 @@
 import { phaseFinding, replyValue } from '../../../src/chain/journal/phase-finding.ts';
+import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
 import { explainEvent } from '../../fold/event-outcome.ts';
 import { isExternalEvent } from '../../fold/external-events.ts';
@@ -9,7 +10,6 @@ import { lastStartedBy } from '../../fold/sorted.ts';
 import type { PhaseSpan } from '../../fold/spans.ts';
 import type { StepCalls, ToolUse } from '../../fold/step.ts';
 import { attemptStatus, isOver } from '../../fold/step-title.ts';
-import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';

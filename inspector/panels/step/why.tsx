@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { Thresholds } from '../../../machines/contracts/limits.ts';
+import { runStart } from '../../fold/answer.ts';
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
 import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
 import { formatScore, humanize, pluralize } from '../../fold/format.ts';
 import { capWords, flipWords, guardTitle, limitWords, meaningOf } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
-import { runStart } from '../../fold/answer.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type Why as Explained, entryToExplain, ignoredEvents, pendingAt, why } from '../../fold/why.ts';
 import { GUARD_RESULTS, Icon } from '../../icon.tsx';

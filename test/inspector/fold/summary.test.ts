@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decisionReason } from '../../../inspector/fold/decision-words.ts';
-import { confidenceCap, figuresOf, statusReason, writerOf } from '../../../inspector/fold/summary.ts';
+import { confidenceCap, figuresOf, writerOf } from '../../../inspector/fold/summary.ts';
 import { thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { failingRun, folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
@@ -39,9 +39,7 @@ describe('a decision in one sentence', () => {
   });
 });
 
-describe('the figures and the status of a run', () => {
-  const run = { kind: 'run', status: 'degraded', live: false } as Parameters<typeof statusReason>[0];
-
+describe('the figures of a run', () => {
   it('count all cycles, calls and tokens', () => {
     const ends = entries.flatMap((entry) => (entry.type === 'attempt-end' ? [entry.usage] : []));
     expect(figuresOf(log, fold, entries.length)).toMatchObject({
@@ -50,28 +48,6 @@ describe('the figures and the status of a run', () => {
       tokens: ends.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0),
       cost: null,
     });
-  });
-
-  it('say why the run ended, or where it stands', () => {
-    expect(statusReason(run, log, fold, entries.length)).toMatch(/observation/u);
-    const complete = folded(
-      entries.map((entry) =>
-        entry.type === 'answer'
-          ? { ...entry, answer: { ...entry.answer, status: 'completed' as const, reasons: [], confidence: 0.5 } }
-          : entry,
-      ),
-    );
-    expect(statusReason(run, complete.log, complete.fold, entries.length)).toBe(
-      'Yield’s answer is confident enough (0.95, needs more than 0.9), in cycle 3; the final answer has 0.5.',
-    );
-    const at = entries.find(({ type }) => type === 'text-delta')?.seq ?? 0;
-    const early = folded(entries.slice(0, at + 1));
-    expect(statusReason({ ...run, status: 'running', live: true }, early.log, early.fold, at + 1)).toBe(
-      'In Action, cycle 1.',
-    );
-    expect(statusReason({ ...run, status: 'interrupted' }, early.log, early.fold, at + 1)).toBe(
-      'Its process ended in Action, cycle 1, without an answer.',
-    );
   });
 });
 

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 /** The chart is the same beside every panel and slow to check, so it is checked with the first panel only. */
-const BESIDE_CHART = '.page-header, .story-area, .step-area, .timeline-area';
+const BESIDE_CHART = '.page-header, .head-area, .trace-area, .step-area';
 
 describe.skipIf(browser === null)('the whole inspector page', () => {
   it.each([
@@ -57,7 +57,6 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
       };
       for (const name of PANEL_NAMES) {
         if (!(await showPanel(page, name))) continue;
-        if (name === 'act') for (const part of await page.locator('#panel details > summary').all()) await part.click();
         if (name === 'compare') {
           await page.locator('.compare-choices select').first().selectOption(stumbled.runId);
           await page.getByRole('heading', { name: 'Steps' }).waitFor();

@@ -38,16 +38,18 @@ describe.skipIf(browser === null)('the exported page', () => {
   it('is a single file under 1 MB without network requests and shows the final state of the live page', async () => {
     const server = await inspectionServer();
     server.watch(run);
-    const live = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash: '?panel=reply' });
+    const live = await openInspector(browser as NonNullable<typeof browser>, server.url, {});
     await waitForEntries(live.page, run.journal.length);
-    const exported = await open('run.html', html, '?panel=reply');
+    const exported = await open('run.html', html);
     expect((await stat(exported.path)).size).toBeLessThan(1_000_000);
     expect(html).toMatch(/http-equiv="Content-Security-Policy" content="default-src 'none'; /u);
     await waitForEntries(exported.page, run.journal.length);
     expect(await displayedState(exported.page)).toEqual(await displayedState(live.page));
-    const answer = exported.page.getByRole('region', { name: 'Answer' });
+    const answer = exported.page.locator('.head-area').getByRole('region', { name: 'Answer' });
     expect(await answer.textContent()).toContain(answerText.slice(0, 120).split('\n')[0]);
-    expect(await answer.textContent()).toBe(await live.page.getByRole('region', { name: 'Answer' }).textContent());
+    expect(await answer.textContent()).toBe(
+      await live.page.locator('.head-area').getByRole('region', { name: 'Answer' }).textContent(),
+    );
     for (const name of PANEL_NAMES) {
       if (!(await showPanel(exported.page, name))) continue;
       expect(await exported.page.locator('#panel').textContent()).not.toBe('');
@@ -59,25 +61,22 @@ describe.skipIf(browser === null)('the exported page', () => {
     await server.close();
   });
 
-  it('disables what needs a server or another run, with the reason, also by its key and address', async () => {
-    const { page, close } = await open('run.html', html, '?panel=act');
-    await page.getByRole('tab', { name: 'Why' }).waitFor();
-    for (const name of ['Act', 'Compare', 'What if', 'Copy replay test']) {
-      const button = page.getByRole('button', { name, exact: true });
-      expect(await button.isDisabled()).toBe(true);
-      expect(await button.getAttribute('title')).toMatch(/^Not available in an exported file\. Open the journal/u);
-    }
-    expect(await page.getByRole('button', { name: 'Origins' }).isDisabled()).toBe(false);
-    await page.locator('body').press('8');
-    expect(await page.locator('.view-head').count()).toBe(0);
+  it('offers nothing that needs a server or another run', async () => {
+    const { page, close } = await open('run.html', html);
+    await page.locator('.verdict').waitFor();
+    const actions = page.locator('.run-actions button');
+    expect(await actions.allTextContents()).toEqual(['Details…']);
+    expect(await page.getByRole('link', { name: 'Runs' }).count()).toBe(0);
+    await page.locator('body').press('t');
+    expect(await page.getByRole('dialog').count()).toBe(0);
     await close();
   });
 
   it('shows the id of the run, that its checksum was compared, and that it was redacted when it was exported', async () => {
     const redacted = await exportRun(run.journal, { redact: (text) => text.replaceAll('Yield', '[redacted]') });
     const { page, close } = await open('redacted.html', redacted.html);
-    await page.getByText(`Run ${run.runId.slice(0, 8)} · recording limits`).click();
-    const details = page.locator('.run-details');
+    await page.getByRole('button', { name: 'Details…' }).click();
+    const details = page.getByRole('dialog', { name: 'Details of this run' });
     await details.getByText(`Intact: this file matches its SHA-256 checksum, ${redacted.checksum}.`).waitFor();
     await details.getByText('The run was redacted when this file was exported').waitFor();
     await details

@@ -46,7 +46,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       await model.reached(call);
       await waitForEntries(page, run.journal.length);
       const here = await displayedState(page);
-      expect(here.status).toBe('live');
+      expect(here.status).toBe('Running');
       standings.push(here.active.join(' '));
       if (call === 2) {
         await showPanel(page, 'reply');
@@ -57,8 +57,8 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     expect(new Set(standings).size).toBe(3);
     const { answerText } = await run.answer;
     await page
-      .locator('.page-header .pill')
-      .getByText(/completed|degraded/u)
+      .locator('.verdict')
+      .getByText(/Completed|Degraded/u)
       .waitFor();
     await waitForEntries(page, run.journal.length);
     const { active, marks, shownLast } = await displayedState(page);
@@ -66,7 +66,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     const marked = (name: string) => marks.filter((classes) => classes.split(' ').includes(name)).length;
     expect(marked('taken')).toBeGreaterThan(10);
     expect(shownLast).toBe(1);
-    expect(await page.getByRole('region', { name: 'Answer' }).textContent()).toContain(
+    expect(await page.locator('.head-area').getByRole('region', { name: 'Answer' }).textContent()).toContain(
       answerText.slice(0, 200).split('\n')[0],
     );
     expect(await page.evaluate(() => (window.shifted < 0.01 ? 'calm' : window.shifts))).toBe('calm');
@@ -182,14 +182,16 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       { request: 'Which way?', mode: 'manual' },
     );
     server.watch(run);
-    const watched = await open({ hash: '/run/asked?panel=act' });
+    const watched = await open({ hash: '/run/asked' });
     const { page } = watched;
     await page.getByRole('form', { name: 'Continue with a phase' }).waitFor();
     await page.getByRole('button', { name: 'Finish now' }).click();
     const { status } = await run.answer;
-    await waitForEntries(page, run.journal.length);
-    expect((await displayedState(page)).status).toBe(status);
-    expect((await displayedState(page)).active).toEqual(['answered']);
+    await page
+      .locator('.verdict')
+      .getByText(new RegExp(`^${status}`, 'iu'))
+      .waitFor();
+    expect(await page.getByRole('region', { name: 'Waiting for direction' }).count()).toBe(0);
     await watched.close();
   });
 });

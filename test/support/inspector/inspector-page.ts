@@ -130,7 +130,7 @@ export interface DisplayedState {
 export const displayedState = (page: Page): Promise<DisplayedState> =>
   page.evaluate(() => ({
     position: document.querySelector('.position')?.textContent ?? '',
-    status: document.querySelector('.page-header .pill')?.textContent ?? '',
+    status: document.querySelector('.verdict .word')?.textContent ?? '',
     active: [...document.querySelectorAll('.chart-picture .state.active')].map(
       (state) => state.querySelector('.name')?.textContent ?? '',
     ),
@@ -153,10 +153,10 @@ export async function waitForEntries(page: Page, count: number): Promise<void> {
 }
 
 /** The tabs of a step, and the views of a run. */
-export const PANEL_NAMES = ['prompt', 'reply', 'tools', 'why', 'context', 'raw', 'act', 'compare', 'what-if'] as const;
+export const PANEL_NAMES = ['prompt', 'reply', 'tools', 'why', 'context', 'raw', 'compare', 'what-if'] as const;
 export type PanelName = (typeof PANEL_NAMES)[number];
 
-const VIEWS: readonly PanelName[] = ['act', 'compare', 'what-if'];
+const VIEWS: readonly PanelName[] = ['compare', 'what-if'];
 
 /** Shows a tab or a view; returns false if the selected step has no such tab, or the run no such view. */
 export async function showPanel(page: Page, name: PanelName): Promise<boolean> {

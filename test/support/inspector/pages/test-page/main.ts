@@ -41,7 +41,7 @@ const source: PageSource = {
   test: async (runId) => findRun(runId)?.test ?? { text: '', problem: `There is no test of ${runId}.` },
   act: async () => ({ runId: null, note: '', needsTrust: null, problem: null }),
   remove: async () => null,
-  exportRun: async () => ({ html: '', problem: null }),
+  exportRun: async () => ({ html: '', notes: [], problem: null }),
   whatIf: async () => ({ results: [], leftOut: 0, problem: 'There is no server.' }),
 };
 

@@ -1,12 +1,14 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import { recommendedDirection } from '../../../../machines/policies/decisions.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';
 import { buildTestPage, type LivePage, openLivePage, pageTests } from '../../../support/inspector/test-page.ts';
 import { type Plan, settle, startScripted } from '../../../support/run-chain.ts';
 
-const tests = await pageTests('the act panel');
+const tests = await pageTests('acting on a live run');
 
 beforeAll(() => buildTestPage(tests));
 
@@ -23,7 +25,7 @@ async function open(history: readonly string[] = [], hash = ''): Promise<LivePag
       history: history.map((content) => ({ role: 'user', content })),
     },
   );
-  const live = await openLivePage(tests, run, `${hash}?panel=act`);
+  const live = await openLivePage(tests, run, hash);
   const play = async (): Promise<void> => {
     // A waiting run adds no more entries.
     for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
@@ -34,9 +36,17 @@ async function open(history: readonly string[] = [], hash = ''): Promise<LivePag
   return { ...live, play };
 }
 
-const sentOf = ({ page }: LivePage) => page.getByRole('region', { name: 'Sent events' });
+/** What became of the last event, at the form that sent it. */
+const outcomeOf = ({ page }: LivePage) => page.locator('.sent').last();
+const isSent = (live: LivePage) => outcomeOf(live).getByText('Sent; the run has not read it yet.').waitFor();
 
-describe.skipIf(tests.areSkipped)('the act panel', () => {
+/** Opens a dialog from the menu More. */
+async function openMore(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('menuitem', { name }).click();
+}
+
+describe.skipIf(tests.areSkipped)('the head of a live run', () => {
   it('asks for consent with an override for one message, and shows that it was delivered', async () => {
     const live = await open([LONG, `Another ${LONG}`]);
     const { page, sent, play } = live;
@@ -45,24 +55,13 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     expect(await form.textContent()).toContain('1,400 characters');
     await form.getByRole('combobox').first().selectOption('remove');
     await form.getByRole('button', { name: 'Keep the rest' }).click();
-    await sentOf(live).getByText('sent', { exact: true }).waitFor();
+    await isSent(live);
     expect(sent).toEqual([
       { type: 'consent.given', questionId: 's5.consent', choice: 'keep', items: { 'earlier.h1': 'remove' } },
     ]);
     await play();
-    expect(await sentOf(live).textContent()).toContain('delivered');
+    expect(await outcomeOf(live).textContent()).toContain('Accepted by the run.');
     expect(await form.count()).toBe(0);
-  });
-
-  it('is linked from the top of the page while the run waits for an answer', async () => {
-    const { page, play } = await open([LONG], '');
-    await page.getByRole('button', { name: 'Back to the step' }).click();
-    await page.getByRole('button', { name: 'waiting for consent' }).click();
-    await page.getByRole('button', { name: 'Keep all' }).click();
-    await page.getByText('sent', { exact: true }).waitFor();
-    await play();
-    expect(await page.getByRole('button', { name: 'waiting for consent' }).count()).toBe(0);
-    await page.getByRole('button', { name: 'waiting for a direction' }).waitFor();
   });
 
   it('asks for approval of each call, approves an edited one, and denies with a reason', async () => {
@@ -72,7 +71,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
       { action: { ...replies.action, calls } },
       { journals: memoryJournals(), capabilities: [pay], approval: 'always' },
     );
-    const live = await openLivePage(tests, run, '?panel=act');
+    const live = await openLivePage(tests, run, '');
     onTestFinished(() => run.cancel());
     const { page, sent } = live;
     const play = async (): Promise<void> => {
@@ -80,7 +79,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
       await live.update();
     };
     await play();
-    await page.getByRole('button', { name: 'waiting for approval' }).waitFor();
+    await page.getByRole('heading', { name: 'May the run make these 2 tool calls?' }).waitFor();
     const forms = page.getByRole('form', { name: 'Approval of pay' });
     expect(await forms.count()).toBe(2);
     const first = forms.first();
@@ -90,40 +89,41 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     expect(await first.getByRole('alert').textContent()).toContain('Not valid JSON');
     await first.getByRole('textbox', { name: 'Arguments' }).fill('{"to":"Ada"}');
     await first.getByRole('button', { name: 'Approve the edited call' }).click();
-    await sentOf(live).getByText('sent', { exact: true }).waitFor();
+    await isSent(live);
     await forms.last().getByRole('textbox', { name: 'Reason' }).fill('no');
     await forms.last().getByRole('button', { name: 'Deny' }).click();
-    await sentOf(live).getByText('sent', { exact: true }).last().waitFor();
+    await isSent(live);
     expect(sent).toMatchObject([
       { type: 'approval.given', questionId: 's1.action.approval1', decision: 'approve', arguments: { to: 'Ada' } },
       { type: 'approval.given', questionId: 's1.action.approval2', decision: 'deny', reason: 'no' },
     ]);
     await play();
     expect(await forms.count()).toBe(0);
-    expect(await axeViolations(page)).toEqual([]);
+    expect(await axeViolations(page, '.head-area')).toEqual([]);
   });
 
   it('continues with a phase and an instruction; the proposal is preselected', async () => {
     const live = await open();
     const { page, sent, play } = live;
-    const waiting = page.getByRole('region', { name: 'The run is waiting for a direction' });
+    const waiting = page.getByRole('region', { name: 'Waiting for direction' });
     expect(await waiting.textContent()).toContain('confidence 0.3');
+    expect(await waiting.textContent()).toContain('No rule recommends to finish.');
     expect(await waiting.getByRole('radio', { checked: true }).getAttribute('value')).toBe('action');
     await waiting.getByRole('radio', { name: 'intention' }).check();
     await waiting.getByRole('textbox').fill('what is wanted');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
-    await sentOf(live).getByText('sent', { exact: true }).waitFor();
+    await isSent(live);
     expect(sent).toEqual([
       { type: 'run.directed', phase: 'intention', prompt: 'what is wanted', questionId: 's6.direction' },
     ]);
     await play();
-    expect(await sentOf(live).textContent()).toContain('delivered');
+    expect(await outcomeOf(live).textContent()).toContain('Accepted by the run.');
   });
 
   it('shows that the chart rejected an event sent as JSON', async () => {
     const live = await open();
-    await live.page.getByText('Send another event').click();
+    await openMore(live.page, 'Send another event');
     const form = live.page.getByRole('form', { name: 'Event as JSON' });
     const text = form.getByRole('textbox');
     for (const [wrong, problem] of [
@@ -139,15 +139,16 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     for (const [event, problem] of [
       [
         { type: 'run.directed', phase: 'action' },
-        'rejected: the answer names no question; the pending question is s6.direction',
+        'Rejected: the answer names no question; the pending question is s6.direction',
       ],
-      [{ type: 'run.directed', phase: 'nowhere', questionId: 's6.direction' }, 'rejected: not a phase'],
+      [{ type: 'run.directed', phase: 'nowhere', questionId: 's6.direction' }, 'Rejected: not a phase'],
     ] as const) {
+      if ((await form.count()) === 0) await openMore(live.page, 'Send another event');
       await text.fill(JSON.stringify(event));
       await form.getByRole('button').click();
-      await sentOf(live).getByText('sent', { exact: true }).waitFor();
+      await isSent(live);
       await live.play();
-      await sentOf(live).getByText(problem).waitFor();
+      await outcomeOf(live).getByText(problem).waitFor();
     }
     expect(await live.page.getByRole('alert').textContent()).toContain('“nowhere” was rejected');
   });
@@ -155,7 +156,7 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
   it('adjusts limits: shows the current numbers, and reports a wrong one before it sends', async () => {
     const live = await open();
     const { page, sent } = live;
-    await page.getByText('Adjust limits and thresholds', { exact: true }).click();
+    await openMore(page, 'Adjust limits');
     const form = page.getByRole('form', { name: 'Adjust limits and thresholds' });
     const cycles = form.getByRole('textbox', { name: 'maxCycles' });
     expect(await cycles.getAttribute('placeholder')).toBe('now 5');
@@ -166,11 +167,12 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     expect(sent).toEqual([]);
     await cycles.fill('7');
     await cycles.press('Enter');
-    await sentOf(live).getByText('sent', { exact: true }).waitFor();
+    await isSent(live);
     expect(sent).toEqual([{ type: 'run.adjusted', limits: { maxCycles: 7 } }]);
     await live.play();
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await openMore(page, 'Adjust limits');
     expect(await cycles.getAttribute('placeholder')).toBe('now 7');
-    expect(await cycles.inputValue()).toBe('');
   });
 
   it('sends once, however often the button is clicked', async () => {
@@ -182,11 +184,11 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     await finish.click({ force: true });
     await finish.press('Enter', { noWaitAfter: true });
     expect(sent).toHaveLength(1);
-    expect(await sentOf(live).textContent()).toContain('sending');
+    expect(await outcomeOf(live).textContent()).toContain('Sending');
     release('the run is busy');
-    await sentOf(live).getByText('not sent: the run is busy').waitFor();
+    await outcomeOf(live).getByText('Not sent: the run is busy').waitFor();
     await finish.dblclick();
-    await sentOf(live).getByText('sent', { exact: true }).waitFor();
+    await isSent(live);
     expect(sent).toHaveLength(2);
   });
 
@@ -195,46 +197,48 @@ describe.skipIf(tests.areSkipped)('the act panel', () => {
     const { page, sent, play } = live;
     await page.getByRole('button', { name: 'Cancel…' }).click();
     expect(sent).toEqual([]);
-    await page.keyboard.type('enough');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Cancel…' }).click();
+    await page.getByLabel('Reason').fill('enough');
     await page.keyboard.press('Enter');
-    await sentOf(live).getByText('sent', { exact: true }).waitFor();
+    await isSent(live);
     expect(sent).toEqual([{ type: 'run.cancelled', reason: 'enough' }]);
     await play();
-    await page.getByText('This run has ended').waitFor();
+    await page.locator('.verdict').getByText('Cancelled').waitFor();
+    await page.locator('.ending').getByText('The run was canceled (enough).').waitFor();
     expect(await page.getByRole('button', { name: 'Finish now' }).count()).toBe(0);
   });
 
-  it('focuses the reason once, and leaves the focus elsewhere while entries arrive', async () => {
-    const { page, update } = await open();
-    await page.getByRole('button', { name: 'Cancel…' }).click();
-    await page.getByLabel('Reason').and(page.locator(':focus')).waitFor();
-    const elsewhere = page.getByRole('textbox', { name: 'Instruction' });
-    await elsewhere.focus();
-    await page.evaluate(() => window.inspector.moveTo(2));
-    await page.getByText('You are viewing entry 2.').waitFor();
-    await update();
-    expect(await elsewhere.evaluate((box) => box === document.activeElement)).toBe(true);
-  });
-
-  it('states that events reach the current run while the cursor is in the past', async () => {
-    const live = await open([], '/run/run-1/3');
-    const note = live.page.getByRole('note');
-    expect(await note.textContent()).toMatch(/^You are viewing entry 3\. .* live run, which is at entry \d+\./);
-    await live.page.getByRole('button', { name: 'Continue with action' }).click();
-    await sentOf(live).getByText('sent', { exact: true }).waitFor();
-    expect(live.sent).toEqual([{ type: 'run.directed', phase: 'action', questionId: 's6.direction' }]);
-    await note.getByRole('button', { name: 'Go to the latest entry' }).click();
-    expect(await note.textContent()).toBe('Events are sent to the live run immediately.');
+  it('preselects to finish if a rule recommends it, as the terminal does, and says why', async () => {
+    const { run } = startScripted({}, { journals: memoryJournals() }, { mode: 'manual' });
+    const live = await openLivePage(tests, run, '');
+    onTestFinished(() => run.cancel());
+    const { page, sent } = live;
+    for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
+    await live.update();
+    const asked = run.journal.find((entry) => entry.type === 'direction-asked');
+    if (asked?.type !== 'direction-asked') throw new Error('the run asks for no direction');
+    expect(recommendedDirection(asked)).toBe('finish');
+    const waiting = page.getByRole('region', { name: 'Waiting for direction' });
+    expect(await waiting.textContent()).toContain('Finishing is recommended: Yield’s answer is confident enough (0.95');
+    expect(await waiting.getByRole('radio', { checked: true }).getAttribute('value')).toBe('finish');
+    await waiting.getByRole('button', { name: 'Finish the run' }).click();
+    await isSent(live);
+    expect(sent).toEqual([{ type: 'run.finished', questionId: asked.questionId }]);
   });
 
   it('passes the accessibility checks in both themes', async () => {
     const { page } = await open([LONG]);
-    await page.locator('.act details').evaluateAll((all) => {
-      for (const details of all) (details as HTMLDetailsElement).open = true;
-    });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await axeViolations(page, '.step-area')).toEqual([]);
+      expect(await axeViolations(page, '.page-header, .head-area')).toEqual([]);
+      for (const name of ['Adjust limits', 'Continue with a phase', 'Send another event', 'Details']) {
+        await openMore(page, name);
+        expect(await axeViolations(page, 'dialog'), name).toEqual([]);
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
     }
   });
 });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { type InspectionServer, inspectionServer } from '../../../../src/inspection/inspection-server.ts';
@@ -9,7 +10,7 @@ const browser = await browserFor('acting on recorded runs');
 
 const journals = memoryJournals();
 let made = 0;
-const { chain, model } = scriptedChain({}, { journals, newId: () => (made++ === 0 ? 'whole' : `new-${made}`) });
+const { chain } = scriptedChain({}, { journals, newId: () => (made++ === 0 ? 'whole' : `new-${made}`) });
 const run = chain.run({ request: 'Is it so?' });
 await run.answer;
 const interrupted = scriptedChain({}, { newId: () => 'half' }).chain.run({ request: 'Is it so?' });
@@ -36,11 +37,11 @@ afterAll(async () => {
 
 const open = (hash: string) => openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
 
-describe.skipIf(browser === null)('Act on a recorded run', () => {
+describe.skipIf(browser === null)('the head of a recorded run', () => {
   it('forks at the cursor with a change and opens the new run beside the old one', async () => {
     const at = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
-    const { page, close } = await open(`/run/whole/${at}?panel=act`);
-    await page.getByText('This run has ended').waitFor();
+    const { page, close } = await open(`/run/whole/${at}`);
+    await page.getByRole('button', { name: 'Fork…' }).click();
     const form = page.getByRole('form', { name: 'Fork' });
     const fork = form.getByRole('button', { name: `Fork at entry ${at}` });
     expect(await fork.isDisabled()).toBe(true);
@@ -50,56 +51,71 @@ describe.skipIf(browser === null)('Act on a recorded run', () => {
     await form.getByLabel('Value 1').fill('0.99');
     await fork.click();
     await page.getByText('"thresholds.nothing" does not exist').waitFor();
-    expect(await axeViolations(page, '.step-area')).toEqual([]);
+    expect(await axeViolations(page, 'dialog')).toEqual([]);
     await form.getByLabel('Change 1').fill('thresholds.confidence');
     await fork.click();
-    await page.locator('main[data-run^="new-"] .compare-panel').waitFor();
-    await page.getByRole('heading', { name: 'Steps' }).waitFor();
+    await page.waitForFunction(() => /^#\/compare\/whole\/new-/u.test(location.hash));
     expect((await journals.list()).map(({ runId }) => runId)).toContain('new-2');
     await close();
   });
 
   it('resumes an interrupted run after a confirmation, and follows it to its end', async () => {
-    const { page, close } = await open('/run/half?panel=act');
+    const { page, close } = await open('/run/half');
+    await page.getByRole('heading', { name: 'Interrupted: its process ended in ' }).waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByText('start mcp "npx some-server"').waitFor();
     // The question is about this run only.
     await openRun(page, 'whole');
-    await page.getByText('This run has ended').waitFor();
+    await page.locator('.verdict').getByText('Completed').waitFor();
     expect(await page.getByText('start mcp').count()).toBe(0);
     await openRun(page, 'half');
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Trust and continue' }).click();
-    await page
-      .locator('.page-header .pill')
-      .getByText(/completed/u)
-      .waitFor();
+    await page.locator('.verdict').getByText('Completed').waitFor();
     expect((await journals.list()).find(({ runId }) => runId === 'half')?.status).toBe('completed');
-    await page.getByText('This run has ended').waitFor();
-    await close();
-  });
-
-  it('edits the prompt of the call at the cursor and runs that step again', async () => {
-    const at = run.journal.findLast(({ type }) => type === 'prompt')?.seq ?? 0;
-    const { page, close } = await open(`/run/whole/${at}?panel=act`);
-    await page.getByRole('button', { name: 'Edit the prompt…' }).click();
-    const prompt = page.getByRole('form', { name: 'Prompt' });
-    const user = prompt.getByLabel('user');
-    expect(await user.inputValue()).toContain('Is it so?');
-    await user.fill('Is it really so?');
-    const before = model.calls.length;
-    await prompt.getByRole('button', { name: 'Run this step again' }).click();
-    await page.locator('main[data-run^="new-"] .compare-panel').waitFor();
-    expect(model.calls[before]?.turns.at(-1)).toEqual({ role: 'user', content: 'Is it really so?' });
+    expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
     await close();
   });
 
   it('replays a run', async () => {
-    const { page, close } = await open('/run/whole?panel=act');
+    const { page, close } = await open('/run/whole');
+    await page.getByRole('button', { name: 'More', exact: true }).press('Enter');
+    // The menu has the focus on its first item.
+    for (const key of ['ArrowDown', 'ArrowUp', 'Enter']) await page.keyboard.press(key);
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page
       .getByText(`Identical: the charts of this version produce the same ${run.journal.length} entries.`)
       .waitFor();
+    await close();
+  });
+
+  it('downloads a redacted file, and says which patterns match nothing', async () => {
+    const { page, close } = await open('/run/whole');
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByRole('menuitem', { name: 'Download as a file' }).click();
+    const form = page.getByRole('form', { name: 'Download' });
+    await form.getByRole('textbox').fill('Is it so\n/qwer+ty/');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      form.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    const html = await readFile(await file.path(), 'utf8');
+    expect(html).toContain('[redacted]?');
+    expect(html).not.toContain('Is it so');
+    await form.getByText('"/qwer+ty/" matches nothing').waitFor();
+    expect(await form.getByText('"Is it so" matches nothing').count()).toBe(0);
+    await form.getByRole('textbox').fill('/(/');
+    await form.getByRole('button', { name: 'Download' }).click();
+    await form.getByText('is not a valid regular expression').waitFor();
+    await close();
+  });
+
+  it('says what to do if there is no such run', async () => {
+    const { page, close } = await open('/run/nope');
+    await page.getByRole('heading', { name: 'There is no run nope here' }).waitFor();
+    expect(await axeViolations(page, 'html')).toEqual([]);
+    await page.getByRole('link', { name: 'Show all runs' }).click();
+    await page.getByText('Is it so?').first().waitFor();
     await close();
   });
 });

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import type { Limits, Thresholds } from '../../../machines/contracts/limits.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
 import { jsonExcerpt, revealHidden } from '../../fold/text.ts';
@@ -13,15 +13,18 @@ export interface EventFormProps {
 interface SendButtonProps {
   readonly isBusy: boolean;
   readonly submits?: boolean;
+  /** What the terminal preselects. */
+  readonly isPrimary?: boolean;
   readonly onSend?: () => void;
   readonly children: ComponentChildren;
 }
 
 /** A button that sends an event. The second click of a double click does nothing, even if the first send has finished. */
-export function SendButton({ isBusy, submits = false, onSend, children }: SendButtonProps) {
+export function SendButton({ isBusy, submits = false, isPrimary = submits, onSend, children }: SendButtonProps) {
   return (
     <button
       type={submits ? 'submit' : 'button'}
+      class={isPrimary ? 'primary' : ''}
       aria-disabled={isBusy}
       onClick={(event) => {
         if (isBusy || event.detail > 1) event.preventDefault();
@@ -33,85 +36,74 @@ export function SendButton({ isBusy, submits = false, onSend, children }: SendBu
   );
 }
 
+const FINISH = 'finish';
+
 interface DirectFormProps extends EventFormProps {
   readonly proposal: string;
-  /** The question that the direction answers. */
+  /** What is preselected: a phase, or "finish". */
+  readonly recommended: string;
+  /** The question that the direction answers; without one, finishing is not offered. */
   readonly questionId?: string;
 }
 
-/** `run.directed`: continues with a phase, with an optional instruction. */
-export function DirectForm({ proposal, questionId, isBusy, onSend }: DirectFormProps) {
+/** `run.directed` continues with a phase, with an optional instruction; `run.finished` ends the run. */
+export function DirectForm({ proposal, recommended, questionId, isBusy, onSend }: DirectFormProps) {
   const [selected, choose] = useState<string | null>(null);
   const [prompt, setPrompt] = useState('');
-  const phase = selected ?? PHASE_NAMES.find((name) => name === proposal) ?? 'action';
+  const offered = questionId === undefined ? PHASE_NAMES : [...PHASE_NAMES, FINISH];
+  const phase = selected ?? offered.find((name) => name === recommended) ?? 'action';
 
   async function submit(submitted: Event): Promise<void> {
     submitted.preventDefault();
     if (isBusy) return;
     const typed = prompt.trim();
-    const event = {
-      type: 'run.directed',
-      phase,
-      ...(typed !== '' && { prompt: typed }),
-      ...(questionId && { questionId }),
-    };
-    if (await onSend(event)) setPrompt('');
+    const answer =
+      phase === FINISH
+        ? { type: 'run.finished' }
+        : { type: 'run.directed', phase, ...(typed !== '' && { prompt: typed }) };
+    if (await onSend({ ...answer, ...(questionId && { questionId }) })) setPrompt('');
   }
 
   return (
     <form class="direct" aria-label="Continue with a phase" onSubmit={submit}>
-      <div class="phases" role="radiogroup" aria-label="Phase">
-        {PHASE_NAMES.map((name) => (
+      <div class="row" role="radiogroup" aria-label="Phase">
+        {offered.map((name) => (
           <label key={name}>
-            <input type="radio" name="phase" value={name} checked={name === phase} onChange={() => choose(name)} />
+            <input type="radio" name="phase" value={name} checked={name === phase} onChange={() => choose(name)} />{' '}
             {name}
+            {name === recommended && recommended === FINISH && <span class="muted"> recommended</span>}
             {name === proposal && <span class="muted"> proposed</span>}
           </label>
         ))}
       </div>
-      <label class="field">
-        <span>
-          Instruction <span class="muted">optional</span>
-        </span>
-        <textarea rows={2} value={prompt} onInput={({ currentTarget }) => setPrompt(currentTarget.value)} />
-      </label>
+      {phase !== FINISH && (
+        <label class="field">
+          <span>
+            Instruction <span class="muted">optional</span>
+          </span>
+          <textarea rows={1} value={prompt} onInput={({ currentTarget }) => setPrompt(currentTarget.value)} />
+        </label>
+      )}
       <SendButton isBusy={isBusy} submits>
-        Continue with {phase}
+        {phase === FINISH ? 'Finish the run' : `Continue with ${phase}`}
       </SendButton>
     </form>
   );
 }
 
-/** `run.cancelled`: asks for a reason and a confirmation first. */
+/** `run.cancelled`, with an optional reason. */
 export function CancelForm({ isBusy, onSend }: EventFormProps) {
-  const [isOpen, setOpen] = useState(false);
   const [reason, setReason] = useState('');
-  const input = useRef<HTMLInputElement>(null);
-  // Only on opening: the page renders again with every new entry.
-  useLayoutEffect(() => input.current?.focus(), [isOpen]);
-  if (!isOpen)
-    return (
-      <button type="button" aria-expanded={false} onClick={() => setOpen(true)}>
-        Cancel…
-      </button>
-    );
 
-  async function submit(submitted: Event): Promise<void> {
+  function submit(submitted: Event): void {
     submitted.preventDefault();
-    if (isBusy) return;
     const typed = reason.trim();
-    if (await onSend({ type: 'run.cancelled', ...(typed !== '' && { reason: typed }) })) setOpen(false);
+    if (!isBusy) void onSend({ type: 'run.cancelled', ...(typed !== '' && { reason: typed }) });
   }
 
   return (
-    <form
-      class="cancel"
-      aria-label="Cancel"
-      onSubmit={submit}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') setOpen(false);
-      }}
-    >
+    <form class="cancel" aria-label="Cancel" onSubmit={submit}>
+      <p>The run ends now, with the best answer that it has so far.</p>
       <label class="field">
         <span>
           Reason <span class="muted">optional</span>
@@ -119,19 +111,13 @@ export function CancelForm({ isBusy, onSend }: EventFormProps) {
         <input
           type="text"
           autocomplete="off"
-          ref={input}
           value={reason}
           onInput={({ currentTarget }) => setReason(currentTarget.value)}
         />
       </label>
-      <div class="row">
-        <SendButton isBusy={isBusy} submits>
-          Cancel the run
-        </SendButton>
-        <button type="button" onClick={() => setOpen(false)}>
-          Keep running
-        </button>
-      </div>
+      <SendButton isBusy={isBusy} submits>
+        Cancel the run
+      </SendButton>
     </form>
   );
 }

@@ -32,13 +32,15 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
       onSubmit={(submitted) => submitted.preventDefault()}
     >
       <p>
-        Allow <span class="verbatim">{revealHidden(capability)}</span> to run?
+        <b>
+          Allow <span class="verbatim">{revealHidden(capability)}</span> to run?
+        </b>
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
       <label class="field">
         <span>Arguments</span>
         <textarea
-          rows={Math.min(10, original.split('\n').length)}
+          rows={Math.min(8, original.split('\n').length)}
           value={text}
           aria-invalid={invalid !== ''}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
@@ -49,17 +51,26 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
           {revealHidden(invalid)}
         </p>
       )}
-      <label class="field">
-        <span>Reason</span>
-        <input value={reason} onInput={({ currentTarget }) => setReason(currentTarget.value)} />
-      </label>
       <div class="row">
         <SendButton isBusy={isBusy} onSend={approve}>
           {text === original ? 'Approve' : 'Approve the edited call'}
         </SendButton>
-        <SendButton isBusy={isBusy} onSend={() => send({ decision: 'deny', ...(reason !== '' && { reason }) })}>
+        <SendButton
+          isBusy={isBusy}
+          isPrimary
+          onSend={() => send({ decision: 'deny', ...(reason !== '' && { reason }) })}
+        >
           Deny
         </SendButton>
+        <label>
+          <span class="visually-hidden">Reason</span>
+          <input
+            value={reason}
+            placeholder="reason to deny, optional"
+            size={24}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        </label>
       </div>
     </form>
   );

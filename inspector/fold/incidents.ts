@@ -1,0 +1,95 @@
+import type { RunLog } from '../wire/run-log.ts';
+import { answerUpTo } from './answer.ts';
+import { pluralize } from './format.ts';
+import type { RunFold } from './run-fold.ts';
+import { answerSelection, RETRIEVAL, type Selection, selectionAt, selectionOf } from './selection.ts';
+
+/** Something that happened in a run and that a reader wants to see first, with the steps where it did. */
+export interface Incident {
+  readonly text: string;
+  readonly tone: 'bad' | 'warn' | 'plain';
+  readonly steps: readonly Selection[];
+}
+
+const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
+const LIMIT_REASONS: ReadonlySet<string> = new Set(['deadline_passed', 'context_over_limit']);
+
+interface Known {
+  readonly log: RunLog;
+  readonly count: number;
+  readonly incidents: readonly Incident[];
+}
+
+const known = new WeakMap<RunFold, Known>();
+
+/** What failed, was tried again, reached a limit, or left the context. Computed once for each number of entries. */
+export function incidentsOf(log: RunLog, fold: RunFold, count: number): readonly Incident[] {
+  const cached = known.get(fold);
+  if (cached?.count === count && cached.log === log) return cached.incidents;
+  const incidents = [
+    ...incident(failedTools(fold, count), 'bad', (number) => `${pluralize(number, 'tool')} failed`),
+    ...incident(failedSearches(log, fold, count), 'bad', (number) =>
+      number === 1 ? '1 search failed' : `${number} searches failed`,
+    ),
+    ...incident(failedPhases(fold, count), 'bad', (number) => `${pluralize(number, 'phase')} failed`),
+    ...incident(retries(fold, count), 'warn', (number) => (number === 1 ? '1 retry' : `${number} retries`)),
+    ...incident(limits(log, fold, count), 'warn', (number) => `${pluralize(number, 'limit')} reached`),
+    ...incident(removals(fold), 'plain', (number) => `${pluralize(number, 'message')} removed from the context`),
+  ];
+  known.set(fold, { log, count, incidents });
+  return incidents;
+}
+
+const incident = (
+  steps: readonly Selection[],
+  tone: Incident['tone'],
+  words: (number: number) => string,
+): readonly Incident[] => (steps.length === 0 ? [] : [{ text: words(steps.length), tone, steps }]);
+
+const failedTools = ({ spans }: RunFold, count: number): readonly Selection[] =>
+  spans.capabilities.flatMap((span) => (span.error === null ? [] : [selectionOf('capability', span, count)]));
+
+const failedPhases = ({ spans }: RunFold, count: number): readonly Selection[] =>
+  spans.phases.flatMap((span) =>
+    span.failure === null || span.failure.stage === 'aborted' ? [] : [selectionOf('phase', span, count)],
+  );
+
+function failedSearches(log: RunLog, { entries, spans }: RunFold, count: number): readonly Selection[] {
+  return entries.of('retrieval').flatMap((seq) => {
+    const entry = log.entry(seq);
+    if (entry.type !== 'retrieval' || entry.failure === null) return [];
+    const call = spans.calls.findLast(({ actor, from }) => actor === RETRIEVAL && from <= seq);
+    return [
+      call === undefined ? ({ kind: 'entry', from: seq, to: seq } as const) : selectionOf('retrieval', call, count),
+    ];
+  });
+}
+
+/** A retry is a second or later attempt at one reply. */
+const retries = ({ spans }: RunFold, count: number): readonly Selection[] =>
+  spans.attempts.flatMap((span) => (span.attempt > 1 ? [selectionOf('attempt', span, count)] : []));
+
+function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[] {
+  const toolRuns = fold.entries.of('capability-stop').flatMap((seq) => {
+    const entry = log.entry(seq);
+    const isLimit = entry.type === 'capability-stop' && entry.reason === 'limit_reached';
+    return isLimit ? [selectionAt(fold, seq, count)] : [];
+  });
+  const last = fold.entries.of('decision').at(-1);
+  const entry = last === undefined ? null : log.entry(last);
+  const isEnd = entry?.type === 'decision' && LIMIT_RULES.has(entry.decision.rule);
+  const reasons = answerUpTo(log, fold, count - 1)?.answer.reasons ?? [];
+  return [
+    ...toolRuns,
+    ...(isEnd ? [{ kind: 'decision', from: entry.seq, to: entry.seq } as const] : []),
+    ...reasons.filter(({ code }) => LIMIT_REASONS.has(code)).map(() => answerSelection(fold, count)),
+  ];
+}
+
+/** The operations that removed the messages that are no longer in the context. */
+function removals({ context: { operations, seqs } }: RunFold): readonly Selection[] {
+  return operations.flatMap(({ operation, undoneAt }, index) => {
+    const [at = 0, isRemoved] = [seqs[index], operation.operation === 'PRUNE' && undoneAt === null];
+    return isRemoved ? [{ kind: 'operations', from: at, to: at } as const] : [];
+  });
+}

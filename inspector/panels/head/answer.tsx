@@ -1,0 +1,79 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { provisionalAnswer } from '../../fold/provisional-answer.ts';
+import { answerSelection, RETRIEVAL, type Selection, selectionOf } from '../../fold/selection.ts';
+import { activityOf } from '../../fold/summary.ts';
+import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
+import { waitingAt } from '../../fold/user-events.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { LongText } from '../long-text.tsx';
+import { Markdown } from '../markdown.tsx';
+import type { PanelProps } from '../panel.tsx';
+
+const MAX_SOURCES = 6;
+
+/** The answer as its readers see it, cut to a few lines on demand, with links to where its sources were found. */
+export function Answer({ inspector, view, answer }: PanelProps & { readonly answer: FinalAnswer }) {
+  const [isOpen, setOpen] = useState(false);
+  const [isCut, setCut] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const { answerText, sources } = answer;
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element !== null && !isOpen) setCut(element.scrollHeight > element.clientHeight + 2);
+  }, [answerText, isOpen]);
+  return (
+    <section class="answer" aria-label="Answer">
+      <div ref={box} class={isOpen ? 'text' : isCut ? 'text cut fades' : 'text cut'}>
+        <Markdown text={answerText} />
+      </div>
+      <p class="sources">
+        {(isCut || isOpen) && (
+          <button type="button" class="link-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            {isOpen ? 'Show less' : 'Show all'}
+          </button>
+        )}
+        {sources.length > 0 && <span class="muted">Sources:</span>}
+        {sources.slice(0, MAX_SOURCES).map((source) => (
+          <button
+            key={source.messageId}
+            type="button"
+            class="link-button verbatim"
+            title={excerpt(source.quote, 300)}
+            onClick={() => inspector.select(foundAt(view, source))}
+          >
+            {revealHidden(sourceText(source))}
+          </button>
+        ))}
+        {sources.length > MAX_SOURCES && <span class="muted">and {sources.length - MAX_SOURCES} more</span>}
+      </p>
+    </section>
+  );
+}
+
+/** The search that found a source, before its text entered the context. */
+function foundAt({ fold, count }: RunView, { messageId }: Citation): Selection {
+  const arrival = fold.context.arrivals.find(({ message }) => message.id === messageId);
+  if (arrival === undefined) return answerSelection(fold, count);
+  const search = fold.spans.calls.findLast(({ actor, from }) => actor === RETRIEVAL && from <= arrival.from);
+  return search === undefined
+    ? { kind: 'operations', from: arrival.from, to: arrival.from }
+    : selectionOf('retrieval', search, count);
+}
+
+/** What a run without an answer is doing, and the text that it has so far. */
+export function ProvisionalAnswer({ view: { run, log, fold, count } }: { readonly view: RunView }) {
+  const isRunning = run.status === 'running' && waitingAt(log, fold, count - 1) === null;
+  const found = provisionalAnswer(log, fold, count - 1);
+  return (
+    <section class="answer" aria-label="Provisional answer">
+      {isRunning && <p class="muted">{activityOf(fold)}…</p>}
+      {found !== null && (
+        <div class="provisional">
+          <b class="muted">{run.status === 'running' ? 'Provisional answer' : 'Draft, not an answer yet'}:</b>{' '}
+          <LongText text={found.text} chars={280} open={found.isOpen} />
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,199 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
+import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
+import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
+import { runStart } from '../../fold/answer.ts';
+import { revealHidden } from '../../fold/text.ts';
+import { waitingAt } from '../../fold/user-events.ts';
+import { addKeys } from '../../ui-state/keys.ts';
+import type { RunLog } from '../../wire/run-log.ts';
+import { useRunAction } from '../act/recorded-run.tsx';
+import { RunFacts } from '../header/run-details.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { ForkForm } from '../step/fork-forms.tsx';
+import { Dialog } from './dialog.tsx';
+import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
+import { Menu, type MenuItem } from './menu.tsx';
+import { SentOutcome, sender } from './sending.tsx';
+import { ExportDialog, TestDialog } from './share-dialogs.tsx';
+
+const TITLES = {
+  export: 'Download this run as a file',
+  test: 'Replay test of this run',
+  fork: 'Fork this run',
+  cancel: 'Cancel this run',
+  adjust: 'Adjust limits and thresholds',
+  direct: 'Continue with a phase',
+  event: 'Send another event',
+  replay: 'Replay without a model',
+  details: 'Details of this run',
+} as const;
+
+type DialogName = keyof typeof TITLES;
+
+/** What can be done with a run: shared, forked, stopped, directed. An exported file offers its details only. */
+export function RunActions({ inspector, view }: PanelProps) {
+  const [open, setOpen] = useState<DialogName | null>(null);
+  const [note, setNote] = useState('');
+  const { run, log, fold, count } = view;
+  const isConnected = inspector.connection.value === 'open';
+  const isFile = inspector.connection.value === 'file';
+  const isLive = run.live && isConnected && fold.entries.of('run-end').length === 0 && log.count > 0;
+  const isRecorded = !run.live && isConnected && run.status !== 'damaged';
+  const form = sender(inspector, run.runId);
+  const item = (name: DialogName, label: string = TITLES[name]): MenuItem => ({ label, act: () => setOpen(name) });
+
+  useEffect(
+    () =>
+      isFile
+        ? undefined
+        : addKeys([{ keys: ['t'], description: 'Copy the replay test', group: 'Page', act: () => setOpen('test') }]),
+    [isFile],
+  );
+
+  async function copyLink(): Promise<void> {
+    const isCopied = await navigator.clipboard?.writeText(location.href).then(
+      () => true,
+      () => false,
+    );
+    setNote(isCopied ? 'Link copied. It works on this machine.' : 'The browser does not allow copying.');
+  }
+
+  const share = [
+    item('export', 'Download as a file…'),
+    item('test', 'Copy replay test…'),
+    { label: 'Copy link', act: () => void copyLink() },
+  ];
+  const more = [
+    ...(isLive ? [item('adjust', 'Adjust limits…')] : []),
+    ...(isLive && waitingAt(log, fold, count - 1)?.for !== 'direction'
+      ? [item('direct', 'Continue with a phase…')]
+      : []),
+    ...(isLive ? [item('event', 'Send another event…')] : []),
+    ...(isRecorded ? [item('replay', 'Replay without a model…')] : []),
+    item('details', 'Details…'),
+  ];
+  return (
+    <div class="run-actions row">
+      {note !== '' && (
+        <span class="muted" role="status">
+          {note}
+        </span>
+      )}
+      {isLive && (
+        <>
+          <SendButton isBusy={form.isBusy} onSend={() => void form.onSend({ type: 'run.finished' })}>
+            Finish now
+          </SendButton>
+          <button type="button" aria-haspopup="dialog" onClick={() => setOpen('cancel')}>
+            Cancel…
+          </button>
+        </>
+      )}
+      {isRecorded && (
+        <button type="button" aria-haspopup="dialog" onClick={() => setOpen('fork')}>
+          Fork…
+        </button>
+      )}
+      {isFile ? (
+        <button type="button" aria-haspopup="dialog" onClick={() => setOpen('details')}>
+          Details…
+        </button>
+      ) : (
+        <>
+          {isConnected && <Menu label="Share" items={share} />}
+          <Menu label="More" items={more} />
+        </>
+      )}
+      {open !== null && (
+        <Dialog key={open} title={TITLES[open]} onClose={() => setOpen(null)}>
+          <Content inspector={inspector} view={view} name={open} onDone={() => setOpen(null)} />
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+interface ContentProps extends PanelProps {
+  readonly name: DialogName;
+  readonly onDone: () => void;
+}
+
+function Content({ inspector, view, name, onDone }: ContentProps) {
+  const action = useRunAction(inspector, view.run);
+  const { run, log, fold, at, count } = view;
+  const { isBusy, onSend } = sender(inspector, run.runId);
+  const form = {
+    isBusy,
+    async onSend(event: unknown): Promise<boolean> {
+      const isSent = await onSend(event);
+      if (isSent) onDone();
+      return isSent;
+    },
+  };
+  const state = fold.states.at(count - 1) as RecordedState | null;
+  switch (name) {
+    case 'export':
+      return <ExportDialog inspector={inspector} runId={run.runId} />;
+    case 'test':
+      return <TestDialog inspector={inspector} runId={run.runId} />;
+    case 'details':
+      return <RunFacts inspector={inspector} run={run} profile={profileText(log)} />;
+    case 'fork':
+      return <ForkForm inspector={inspector} view={view} seq={at} onClose={onDone} />;
+    case 'replay':
+      return (
+        <div class="stack">
+          <p>Replays the recorded events on the charts of this version, without a model, and compares every entry.</p>
+          <div class="row">
+            <button
+              type="button"
+              class="primary"
+              disabled={action.isBusy}
+              onClick={() => void action.act({ type: 'replay' })}
+            >
+              Replay
+            </button>
+            <p role="status" class="verbatim">
+              {revealHidden(action.note)}
+            </p>
+          </div>
+          {action.messages}
+        </div>
+      );
+    default:
+      return (
+        <>
+          {name === 'cancel' && <CancelForm {...form} />}
+          {name === 'direct' && <DirectForm proposal="" recommended="action" {...form} />}
+          {name === 'event' && <JsonForm types={inspector.events.value} {...form} />}
+          {name === 'adjust' &&
+            (state === null ? (
+              <p>The state of the run is not known yet.</p>
+            ) : (
+              <AdjustForm limits={state.limits} thresholds={state.thresholds} {...form} />
+            ))}
+          <SentOutcome inspector={inspector} view={view} />
+        </>
+      );
+  }
+}
+
+/** Where the phases get their replies from, in words; null for the systems of other programs. */
+function profileText(log: RunLog): string | null {
+  const profile = runStart(log)?.profile;
+  if (profile === undefined) return null;
+  const wordsOf = (phase: Phase): string => CALL_MODES[profile[phase]];
+  return [...new Set(PHASES.map(wordsOf))]
+    .map((words) => `${words}: ${PHASES.filter((phase) => wordsOf(phase) === words).join(', ')}`)
+    .join(' · ');
+}
+
+const CALL_MODES = {
+  always: 'own call',
+  'if-needed': 'only with capabilities',
+  own: 'own call',
+  brief: 'own call, brief reply',
+  shared: 'shared brief reply',
+  policy: 'no model call',
+} as const satisfies Record<CallMode | Profile['action'] | Profile['yield'], string>;

@@ -1,0 +1,76 @@
+import { formatDuration, pluralize } from '../../fold/format.ts';
+import { systemWaits } from '../../fold/system-waits.ts';
+import { excerpt } from '../../fold/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { RunFacts } from '../header/run-details.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { Countdown } from './countdown.tsx';
+
+const WORDS: Readonly<Record<string, readonly [string, string]>> = {
+  running: ['Running', 'running'],
+  completed: ['Done', 'completed'],
+  degraded: ['Failed', 'bad'],
+  cancelled: ['Stopped', ''],
+  disconnected: ['Disconnected: its program has ended or closed the connection', 'waiting'],
+};
+
+const MAX_LISTED = 12;
+
+/** The head of a system of another program: its status, what it waits for, and how much happened. */
+export function SystemHead({ inspector, view }: PanelProps) {
+  const { run, fold, count } = view;
+  const [word, tone] = WORDS[run.status] ?? [run.status, ''];
+  const ignored = fold.entries.of('ignored').length;
+  const figures = [
+    pluralize(fold.entries.of('delivery').length, 'event'),
+    ...(ignored > 0 ? [`${ignored} ignored`] : []),
+    pluralize(fold.transitions.seqs.length, 'transition'),
+    pluralize(fold.transitions.machines.length, 'machine'),
+    formatDuration(count === 0 ? 0 : fold.timeLine.atMs(count - 1)),
+  ];
+  return (
+    <div class="run-head system">
+      <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
+      <p class="verdict" role="status">
+        <b class={`word ${tone}`}>{word}</b>
+      </p>
+      {run.status === 'running' && <Waits view={view} />}
+      <p class="figures dotted">
+        {figures.map((figure) => (
+          <span key={figure}>{figure}</span>
+        ))}
+      </p>
+      {run.fidelity.length > 0 && (
+        <details>
+          <summary>Limits of this recording</summary>
+          <RunFacts inspector={inspector} run={run} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Waits({ view: { run, fold, charts, count } }: { readonly view: RunView }) {
+  if (charts === null || count === 0) return null;
+  const { events, actors, timers } = systemWaits(fold, charts, count - 1);
+  const names = (all: readonly string[]): string =>
+    `${all
+      .slice(0, MAX_LISTED)
+      .map((name) => excerpt(name, 60))
+      .join(', ')}${all.length > MAX_LISTED ? ` and ${all.length - MAX_LISTED} more` : ''}`;
+  const startMs = Date.parse(run.startedAt);
+  return (
+    <ul class="waits">
+      {events.length > 0 && <li class="verbatim">Waits for events: {names(events)}</li>}
+      {actors.length > 0 && <li class="verbatim">Waits for actors: {names(actors)}</li>}
+      {timers.map(({ delay, dueMs }) => (
+        <li key={delay}>
+          Timer of{' '}
+          <span class="verbatim">{/^\d+$/u.test(delay) ? formatDuration(Number(delay)) : excerpt(delay, 60)}</span>
+          {dueMs !== null && Number.isFinite(startMs) && <Countdown toMs={startMs + dueMs} />}
+        </li>
+      ))}
+      {events.length + actors.length + timers.length === 0 && <li class="muted">Waits for nothing in its charts.</li>}
+    </ul>
+  );
+}

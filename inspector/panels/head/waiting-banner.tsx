@@ -1,0 +1,139 @@
+import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
+import { runStart } from '../../fold/answer.ts';
+import { decisionReason } from '../../fold/decision-words.ts';
+import { formatScore, pluralize } from '../../fold/format.ts';
+import { placeOf } from '../../fold/summary.ts';
+import { excerpt } from '../../fold/text.ts';
+import { type Waiting, waitingAt } from '../../fold/user-events.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { useRunAction } from '../act/recorded-run.tsx';
+import { LongText } from '../long-text.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { ApprovalForm } from './approval-form.tsx';
+import { ConsentForm } from './consent-form.tsx';
+import { Countdown } from './countdown.tsx';
+import { DirectForm } from './event-forms.tsx';
+import { sender } from './sending.tsx';
+
+/** What the run waits for, or why it stopped without an answer, and what to do: the loudest part of the head. */
+export function WaitingBanner({ inspector, view }: PanelProps) {
+  const { run, log, fold, count, end } = view;
+  const { isBusy, act, messages } = useRunAction(inspector, run);
+  const waiting = waitingAt(log, fold, count - 1);
+  const problem = end?.problem ?? run.problem ?? null;
+  if (run.status === 'damaged' || (problem !== null && !run.live))
+    return (
+      <section class="banner bad" aria-label="Damaged journal">
+        <h2>The journal of this run is damaged</h2>
+        <p class="verbatim" role="alert">
+          {excerpt(problem ?? 'A part of it cannot be read.', 300)}
+        </p>
+        <p>
+          What comes before the damage is shown. The run cannot be continued: restore the journal from a copy, or ask
+          the question again.
+        </p>
+      </section>
+    );
+  const isStopped = run.status === 'interrupted' || run.status === 'waiting';
+  if (waiting === null && !isStopped) return null;
+  return (
+    <section class="banner" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
+      <h2>{waiting === null ? stoppedTitle(view) : titleOf(waiting)}</h2>
+      {waiting !== null && <Consequence view={view} waiting={waiting} />}
+      {run.live && waiting !== null ? (
+        <Question inspector={inspector} view={view} waiting={waiting} />
+      ) : isStopped ? (
+        <div class="row">
+          <button
+            type="button"
+            class="primary"
+            disabled={isBusy || inspector.connection.value !== 'open'}
+            onClick={() => void act({ type: 'resume' })}
+          >
+            Resume
+          </button>
+          <span>
+            {waiting === null
+              ? 'It continues where it stopped and does not repeat finished calls.'
+              : 'No process executes this run now. Resume it to answer here.'}
+          </span>
+        </div>
+      ) : (
+        <p>Another process executes this run. Answer in its terminal, or in its inspector.</p>
+      )}
+      {messages}
+    </section>
+  );
+}
+
+const stoppedTitle = ({ run, fold }: RunView): string =>
+  run.status === 'waiting'
+    ? `The run waits ${placeOf(fold)}, outside memory`
+    : `Interrupted: its process ended ${placeOf(fold)}, without an answer`;
+
+function titleOf(waiting: Waiting): string {
+  if (waiting.for === 'consent')
+    return `May the run shorten or remove ${pluralize(waiting.request.items.length, 'message')}?`;
+  if (waiting.for === 'direction') return 'How should the run continue?';
+  const { length } = waiting.questions;
+  return length === 1 ? 'May the run use this tool?' : `May the run make these ${length} tool calls?`;
+}
+
+interface WaitingProps {
+  readonly view: RunView;
+  readonly waiting: Waiting;
+}
+
+/** What happens without an answer, and when. */
+function Consequence({ view: { run, log, fold, count }, waiting }: WaitingProps) {
+  const limits = (fold.states.at(count - 1) as RecordedState | null)?.limits;
+  const waitMs = waiting.for === 'consent' ? limits?.consentMs : waiting.for === 'approval' ? limits?.approvalMs : null;
+  const dueMs = Date.parse(run.startedAt) + fold.timeLine.atMs(waiting.askedAt) + (waitMs ?? Number.NaN);
+  const countdown = Number.isFinite(dueMs) ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;
+  if (waiting.for === 'consent')
+    return <p>If nobody answers{countdown}, all of them are kept. The terminal of the run can answer, too.</p>;
+  if (waiting.for === 'approval')
+    return (
+      <p>
+        {countdown === null ? (
+          'The run waits until somebody answers'
+        ) : (
+          <>If nobody answers{countdown}, they do not run</>
+        )}
+        : here, or in the terminal of the run.
+      </p>
+    );
+  const { answer, confidence, recommendation, rejected } = waiting;
+  return (
+    <>
+      <p>
+        {recommendation === null
+          ? 'No rule recommends to finish.'
+          : `Finishing is recommended: ${decisionReason(recommendation, runStart(log)?.thresholds ?? null)}.`}{' '}
+        The run waits until somebody answers: here, or in its terminal.
+      </p>
+      <p>
+        <span class="muted">Answer so far, with confidence {formatScore(confidence)}:</span>{' '}
+        <LongText text={answer} chars={240} />
+      </p>
+      {rejected !== null && (
+        <p class="wrong" role="alert">
+          <span class="verbatim">“{excerpt(rejected, 80)}”</span> was rejected: not a phase.
+        </p>
+      )}
+    </>
+  );
+}
+
+function Question({ inspector, view, waiting }: PanelProps & WaitingProps) {
+  const form = sender(inspector, view.run.runId);
+  if (waiting.for === 'consent') return <ConsentForm key={waiting.askedAt} {...waiting} {...form} />;
+  if (waiting.for === 'direction') return <DirectForm key={waiting.askedAt} {...waiting} {...form} />;
+  return (
+    <div class="approvals">
+      {waiting.questions.map((question) => (
+        <ApprovalForm key={question.questionId} question={question} {...form} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { agoText } from '../../../inspector/fold/format.ts';
+import { incidentsOf } from '../../../inspector/fold/incidents.ts';
+import { provisionalAnswer } from '../../../inspector/fold/provisional-answer.ts';
+import { activityOf, endingOf, placeOf, verdictOf } from '../../../inspector/fold/summary.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import {
+  contextRun,
+  failingRun,
+  folded,
+  recordedEntries,
+  runToAnswer,
+} from '../../support/inspector/inspected-runs.ts';
+
+const entries = recordedEntries(await failingRun());
+const { log, fold } = folded(entries);
+const answerOf = (all: readonly JournalEntry[]): FinalAnswer => {
+  const entry = all.find(({ type }) => type === 'answer');
+  if (entry?.type !== 'answer') throw new Error('no answer');
+  return entry.answer;
+};
+const answer = answerOf(entries);
+const withAnswer = (changes: Partial<FinalAnswer>) =>
+  folded(
+    entries.map((entry) => (entry.type === 'answer' ? { ...entry, answer: { ...entry.answer, ...changes } } : entry)),
+  );
+
+describe('how far an answer can be trusted', () => {
+  const verdict = (changes: Partial<FinalAnswer>) => verdictOf(log, fold, { ...answer, ...changes });
+  const grounding = { score: 0.8, threshold: 0.5, unsupported: [] };
+  const sources = [{ path: 'a.md', messageId: 'm', quote: '' }] as unknown as FinalAnswer['sources'];
+
+  it('is one line: the status with its first reason, the confidence, and the support', () => {
+    const good = { status: 'completed', reasons: [], confidence: 1, grounding, sources } as const;
+    expect(verdict(good)).toMatchObject({
+      word: 'Completed',
+      trust: ['confidence 1', 'supported by its sources'],
+    });
+    expect(verdict({ ...good, grounding: null }).trust).toEqual(['confidence 1', 'not checked against sources']);
+    const unsupported = [{ text: 'So.', start: 0, end: 3 }];
+    expect(verdict({ ...good, sources: [], grounding: { ...grounding, unsupported } }).trust[1]).toBe(
+      'all but 1 sentence supported by the results of the run',
+    );
+    const failed = [{ code: 'capability_failed', message: 'It failed.', capability: 'work' }] as const;
+    expect(verdict({ ...good, status: 'degraded', reasons: failed }).word).toBe('Degraded: a tool failed');
+    expect(verdict({ ...good, status: 'cancelled', reasons: failed }).word).toBe('Cancelled');
+  });
+
+  it('names the cap of the confidence once', () => {
+    const reasons = [{ code: 'not_grounded', message: 'No.', score: 0.1, threshold: 0.5 }] as const;
+    expect(verdict({ status: 'degraded', reasons, confidence: 0.5, grounding })).toMatchObject({
+      word: 'Degraded: not supported by its sources',
+      trust: ['confidence 0.5, capped: the evidence does not support the answer'],
+    });
+  });
+});
+
+describe('how a run ended', () => {
+  it('is the rule with the numbers it compared, then the reasons of the answer', () => {
+    const decision = answer.metadata.decision;
+    expect(decision?.rule).toBe('confidenceReached');
+    expect(endingOf(log, fold, entries.length)).toMatch(
+      /^Ended in cycle 3: Yield’s answer is confident enough \(0\.95, needs more than 0\.9\)\. .*observation/u,
+    );
+    const capped = withAnswer({ status: 'completed', reasons: [], confidence: 0.5 });
+    expect(endingOf(capped.log, capped.fold, entries.length)).toBe(
+      'Ended in cycle 3: Yield’s answer is confident enough (0.95, needs more than 0.9). The final answer has 0.5.',
+    );
+  });
+
+  it('is unknown before the answer; until then, the run says where it is', () => {
+    const at = entries.find(({ type }) => type === 'text-delta')?.seq ?? 0;
+    const early = folded(entries.slice(0, at + 1));
+    expect(endingOf(early.log, early.fold, at + 1)).toBeNull();
+    expect(placeOf(early.fold)).toBe('in Action, cycle 1');
+    expect(activityOf(early.fold)).toBe('Action, cycle 1: the model is replying');
+    expect(placeOf(folded(entries.slice(0, 1)).fold)).toBe('before its first phase');
+  });
+});
+
+describe('what went wrong in a run', () => {
+  const seqsOf = (is: (entry: JournalEntry) => boolean) => entries.filter(is).map(({ seq }) => seq);
+
+  it('is counted as the journal has it, and each count leads to its steps', () => {
+    const incidents = incidentsOf(log, fold, entries.length);
+    const found = (words: RegExp) => incidents.find(({ text }) => words.test(text));
+    const retries = seqsOf((entry) => entry.type === 'attempt-start' && entry.attempt > 1);
+    expect(retries.length).toBeGreaterThan(1);
+    expect(found(/retries/u)).toMatchObject({ text: `${retries.length} retries`, tone: 'warn' });
+    expect(found(/retries/u)?.steps.map(({ from }) => from)).toEqual(retries);
+    const failed = entries.filter((entry) => entry.type === 'phase-end' && entry.failure !== null);
+    expect(found(/phases? failed/u)).toMatchObject({ tone: 'bad', steps: { length: failed.length } });
+    // Failures come first.
+    expect(incidents.map(({ tone }) => tone).join(' ')).toMatch(/^bad( bad)*( warn)*( plain)*$/u);
+  });
+
+  it('includes tools that failed, the limit of their runs, and what left the context', async () => {
+    const calls = [{ capability: 'work', arguments: '{}' }];
+    const failing = {
+      name: 'work',
+      description: 'Works.',
+      arguments: z.object({}),
+      execute: () => {
+        throw new Error('503');
+      },
+    };
+    const tool = recordedEntries(
+      await runToAnswer({ action: { ...replies.action, calls } }, { capabilities: [failing] }),
+    );
+    const ends = tool.filter((entry) => entry.type === 'capability-end' && !entry.result.success);
+    expect(ends.length).toBeGreaterThan(0);
+    const ofTools = folded(tool);
+    expect(incidentsOf(ofTools.log, ofTools.fold, tool.length)[0]?.text).toBe(
+      `${ends.length} tool${ends.length === 1 ? '' : 's'} failed`,
+    );
+    const limited = folded(
+      tool.map((entry) => (entry.type === 'capability-stop' ? { ...entry, reason: 'limit_reached' as const } : entry)),
+    );
+    expect(incidentsOf(limited.log, limited.fold, tool.length)[1]).toMatchObject({
+      text: '1 limit reached',
+      tone: 'warn',
+    });
+    const pruned = await contextRun();
+    const removed = pruned.flatMap((entry) =>
+      entry.type === 'operations' ? entry.applied.filter(({ operation }) => operation === 'PRUNE') : [],
+    );
+    const context = folded(pruned);
+    const [last] = incidentsOf(context.log, context.fold, pruned.length).slice(-1);
+    expect(removed.length).toBeGreaterThan(0);
+    expect(last?.text).toBe(`${removed.length} message${removed.length === 1 ? '' : 's'} removed from the context`);
+    expect(last?.steps.every(({ from }) => pruned[from]?.type === 'operations')).toBe(true);
+  });
+
+  it('is nothing in a run in which nothing happened', async () => {
+    const plain = recordedEntries(await runToAnswer({}));
+    const one = folded(plain);
+    expect(incidentsOf(one.log, one.fold, plain.length)).toEqual([]);
+  });
+});
+
+it('shows the text of an answer while it is written', () => {
+  const { answerText } = answer;
+  const reply = entries.findLast((entry) => entry.type === 'call-event')?.seq ?? 0;
+  expect(provisionalAnswer(log, fold, reply)).toEqual({ text: answerText, isOpen: false });
+  expect(provisionalAnswer(log, fold, 5)).toBeNull();
+});
+
+it('says how long ago a run started', () => {
+  const now = Date.parse('2026-01-02T12:00:00Z');
+  const texts = ['2026-01-02T11:59:30Z', '2026-01-02T11:58:00Z', '2026-01-02T09:00:00Z', '2025-12-31T12:00:00Z', ''];
+  expect(texts.map((text) => agoText(text, now))).toEqual([
+    'just now',
+    '2 minutes ago',
+    '3 hours ago',
+    '2 days ago',
+    null,
+  ]);
+});

@@ -124,7 +124,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
   it('does what the help sheet documents for each key', async () => {
     const page = thePage();
     await openRun(page, run.runId);
-    await showPanel(page, 'context');
+    await showPanel(page, 'step');
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     const seqsOf = (type: string): readonly number[] =>
       run.journal.filter((entry) => entry.type === type).map(({ seq }) => seq);
@@ -241,12 +241,13 @@ describe.skipIf(browser === null)('keyboard operation', () => {
         for (const one of ['+', '+', key]) await page.keyboard.press(one);
         expect(await isZoomed()).toBe(false);
       }),
-      'Panels m': async (key) => {
-        await showPanel(page, 'context');
+      'Panels o': async (key) => {
+        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
         await page.keyboard.press(key);
-        await page.getByRole('button', { name: /^Difference from entry \d/u }).waitFor();
+        await page.getByRole('dialog', { name: 'Where is this from?' }).waitFor();
+        await page.keyboard.press('Escape');
+        expect(await page.getByRole('dialog').count()).toBe(0);
       },
-      ...Object.fromEntries(PANEL_NAMES.slice(0, 9).map((name, index) => [`Panels ${index + 1}`, opens(name)])),
       'Page /': pressed(async (key) => {
         await shows('raw');
         expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), key).toBe(

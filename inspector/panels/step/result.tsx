@@ -146,7 +146,7 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
 }
 
 /** The model calls of a phase, if there are several. */
-export function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & { readonly calls: StepCalls }) {
+function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & { readonly calls: StepCalls }) {
   if (all.length < 2) return null;
   return (
     <fieldset class="call-links row">

@@ -152,15 +152,11 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       expect(await at(page), key).toBe(seq);
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     };
-    const [withTool = 0] = seqsOf('phase-end');
     const shows = (name: (typeof PANEL_NAMES)[number]) =>
-      page.locator(`#tab-${name}[aria-selected=true], #view-${name}[aria-pressed=true]`).waitFor();
-    const opens = (name: (typeof PANEL_NAMES)[number]) => async (key: string) => {
-      await selectEntry(page, withTool);
-      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-      await page.keyboard.press(key);
-      await shows(name);
-    };
+      page
+        .locator(name === 'raw' ? '.event-row' : '.step-head')
+        .first()
+        .waitFor();
     const pressed = (check: (key: string) => Promise<void>) => async (key: string) => {
       await page.keyboard.press(key);
       await nextFrames(page);

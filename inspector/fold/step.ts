@@ -6,7 +6,7 @@ import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
-import { type AttemptSpan, callsDuring, callsOf, type PhaseSpan, type Spans } from './spans.ts';
+import { type AttemptSpan, type CallSpan, callsDuring, callsOf, type PhaseSpan, type Spans } from './spans.ts';
 
 /** A model call, numbered from 1 over the whole run. */
 export interface NumberedCall extends AttemptAt {
@@ -105,8 +105,9 @@ export const hasFailed = (use: ToolUse): boolean =>
   use.kind === 'capability' ? use.result?.success === false : use.failure !== null;
 
 /** The runs of tools and searches in a step, failed ones first. */
-export function toolUses(log: RunLog, fold: RunFold, { from, to }: Selection, at: number): readonly ToolUse[] {
+export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: number): readonly ToolUse[] {
   const { spans, entries, timeLine } = fold;
+  const { from, to } = selection;
   const until = Math.min(to, at);
   const during = <Span extends { readonly from: number; readonly to: number | null }>(all: readonly Span[]) =>
     all.slice(firstIndexWhere(all, (span) => span.from >= from)).filter((span) => span.from <= until);
@@ -117,7 +118,7 @@ export function toolUses(log: RunLog, fold: RunFold, { from, to }: Selection, at
     const isOver = ended !== null && ended <= at;
     return { kind: 'capability', from: started, name: capability, isOver, result: end?.result ?? null };
   });
-  const searches = during(spans.calls.filter(({ actor }) => actor === RETRIEVAL)).map((call): ToolUse => {
+  const searches = searchesIn(fold, selection, until).map((call): ToolUse => {
     const end = call.to !== null && call.to <= at ? log.entry(call.to) : null;
     const event = end?.type === 'call-event' ? end.event : null;
     return {
@@ -132,4 +133,17 @@ export function toolUses(log: RunLog, fold: RunFold, { from, to }: Selection, at
   return [...capabilities, ...searches].sort(
     (one, other) => Number(hasFailed(other)) - Number(hasFailed(one)) || one.from - other.from,
   );
+}
+
+/** The searches that start in a step. A phase has those whose passages it took: a search may start before it. */
+function searchesIn({ spans, entries }: RunFold, { kind, from }: Selection, until: number): readonly CallSpan[] {
+  const searches = spans.calls.filter(({ actor }) => actor === RETRIEVAL);
+  const taken = entries.of('retrieval');
+  if (kind !== 'phase') return searches.filter((search) => search.from >= from && search.from <= until);
+  const ended = taken
+    .slice(countUpTo(taken, from - 1), countUpTo(taken, until))
+    .flatMap((seq) => searches.findLast(({ to }) => to !== null && to <= seq) ?? []);
+  const last = searches.at(-1);
+  const isOpen = last?.phase === 'experience' && last.from >= from && last.from <= until && !ended.includes(last);
+  return isOpen && last !== undefined ? [...ended, last] : ended;
 }

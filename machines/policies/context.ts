@@ -80,7 +80,7 @@ function placesById(messages: readonly Message[]): Map<string, number> {
   return places;
 }
 
-export function duplicateIds(messages: readonly Message[]): ReadonlySet<string> {
+function duplicateIds(messages: readonly Message[]): ReadonlySet<string> {
   return new Set([...placesById(messages)].flatMap(([id, place]) => (place === AMBIGUOUS ? [id] : [])));
 }
 

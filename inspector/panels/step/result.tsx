@@ -117,6 +117,8 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
   const isBrief = source.phases !== null;
   const entry = source.reply === null ? null : log.entry(source.reply);
   const finding = entry?.type === 'call-event' ? phaseFinding(phase.phase, replyValue(entry)) : '';
+  const { answer: said } = Object(entry?.type === 'call-event' ? replyValue(entry) : null) as { answer?: unknown };
+  const answer = isBrief && phase.phase === 'yield' && typeof said === 'string' ? said : null;
   const isOwn = source.attemptId.startsWith(`s${phase.step}.`);
   return (
     <Section
@@ -129,7 +131,7 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
       }
     >
       {isBrief && finding !== '' && <p>{capitalize(finding)}</p>}
-      {(isBrief || fields.length === 0) && <LongText text={summary} chars={1_200} />}
+      {(isBrief || fields.length === 0) && <LongText text={answer ?? summary} chars={1_200} />}
       {fields.length > 0 &&
         (isBrief ? (
           <details>
@@ -144,7 +146,7 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
 }
 
 /** The model calls of a phase, if there are several. */
-export function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & { readonly calls: StepCalls }) {
+function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & { readonly calls: StepCalls }) {
   if (all.length < 2) return null;
   return (
     <fieldset class="call-links row">

@@ -2,6 +2,7 @@ import './step.css';
 import { useState } from 'preact/hooks';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { stepTitle } from '../../fold/step-title.ts';
+import { answerUpTo } from '../../fold/story.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { Asked } from './asked.tsx';
@@ -70,14 +71,18 @@ const TONES = { ok: 'completed', warn: 'degraded', bad: 'bad', plain: '' } as co
 function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: number | null }) {
   const [form, open] = useState<'fork' | 'prompt' | null>(null);
   const { name, facts, status } = stepTitle(view);
-  const seq = Math.max(1, view.selection.from);
+  const { kind, from, to } = view.selection;
+  const answer = answerUpTo(view.log, view.fold, to);
+  // Nothing follows the answer that could differ.
+  const isForkable = canFork(inspector, view) && !(kind === 'entry' && answer !== null && to >= answer.seq);
+  const seq = Math.max(1, from);
   const close = (): void => open(null);
   return (
     <header class="step-head">
       <div class="row">
         <h2 class="verbatim">{name}</h2>
         {status !== null && <span class={`pill ${TONES[status.tone]}`}>{status.word}</span>}
-        {canFork(inspector, view) && (
+        {isForkable && (
           <span class="row actions">
             <button type="button" aria-expanded={form === 'fork'} onClick={() => open(form === 'fork' ? null : 'fork')}>
               Fork here

@@ -82,31 +82,3 @@ function charsAfter(operation: ContextOperation, before: number | null): number 
   if (before === null || operation.operation === 'PRUNE') return null;
   return operation.operation === 'TRANSFORM' ? operation.data.content.length : before;
 }
-
-/** How undoing operations affects one message: it is restored (`back`), `changed` or removed (`gone`). */
-export interface ContextChange {
-  readonly messageId: string;
-  readonly change: 'back' | 'changed' | 'gone';
-  readonly before: Message | null;
-  readonly after: Message | null;
-}
-
-export function contextChanges(before: readonly Message[], after: readonly Message[]): readonly ContextChange[] {
-  const beforeById = new Map(before.map((message) => [message.id, message]));
-  const afterIds = new Set(after.map(({ id }) => id));
-  const changes: ContextChange[] = [];
-  for (const message of after) {
-    const previous = beforeById.get(message.id) ?? null;
-    if (previous === null) changes.push({ messageId: message.id, change: 'back', before: null, after: message });
-    else if (previous !== message && JSON.stringify(previous) !== JSON.stringify(message))
-      changes.push({ messageId: message.id, change: 'changed', before: previous, after: message });
-  }
-  for (const message of before)
-    if (!afterIds.has(message.id))
-      changes.push({ messageId: message.id, change: 'gone', before: message, after: null });
-  return changes;
-}
-
-export function charsOf(messages: readonly Message[]): number {
-  return messages.reduce((sum, { content }) => sum + content.length, 0);
-}

@@ -124,7 +124,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
   it('does what the help sheet documents for each key', async () => {
     const page = thePage();
     await openRun(page, run.runId);
-    await showPanel(page, 'context');
+    await showPanel(page, 'step');
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     const seqsOf = (type: string): readonly number[] =>
       run.journal.filter((entry) => entry.type === type).map(({ seq }) => seq);
@@ -152,15 +152,11 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       expect(await at(page), key).toBe(seq);
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     };
-    const [withTool = 0] = seqsOf('phase-end');
     const shows = (name: (typeof PANEL_NAMES)[number]) =>
-      page.locator(`#tab-${name}[aria-selected=true], #view-${name}[aria-pressed=true]`).waitFor();
-    const opens = (name: (typeof PANEL_NAMES)[number]) => async (key: string) => {
-      await selectEntry(page, withTool);
-      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-      await page.keyboard.press(key);
-      await shows(name);
-    };
+      page
+        .locator(name === 'raw' ? '.event-row' : '.step-head')
+        .first()
+        .waitFor();
     const pressed = (check: (key: string) => Promise<void>) => async (key: string) => {
       await page.keyboard.press(key);
       await nextFrames(page);
@@ -241,12 +237,13 @@ describe.skipIf(browser === null)('keyboard operation', () => {
         for (const one of ['+', '+', key]) await page.keyboard.press(one);
         expect(await isZoomed()).toBe(false);
       }),
-      'Panels m': async (key) => {
-        await showPanel(page, 'context');
+      'Panels o': async (key) => {
+        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
         await page.keyboard.press(key);
-        await page.getByRole('button', { name: /^Difference from entry \d/u }).waitFor();
+        await page.getByRole('dialog', { name: 'Where is this from?' }).waitFor();
+        await page.keyboard.press('Escape');
+        expect(await page.getByRole('dialog').count()).toBe(0);
       },
-      ...Object.fromEntries(PANEL_NAMES.slice(0, 9).map((name, index) => [`Panels ${index + 1}`, opens(name)])),
       'Page /': pressed(async (key) => {
         await shows('raw');
         expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), key).toBe(

@@ -49,7 +49,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       expect(here.status).toBe('Running');
       standings.push(here.active.join(' '));
       if (call === 2) {
-        await showPanel(page, 'reply');
+        await showPanel(page, 'step');
         await page.locator('.attempt.running').waitFor();
       }
       model.release(call);

@@ -256,9 +256,8 @@ const passageIndex = createPassageIndex([
   },
 ]);
 
-export const LONG_MESSAGE =
-  `The boat was late again. ${'It comes when the sea is calm, or so they say. '.repeat(40)}`.trim();
-export const HOSTILE_REPLY = '<img src=x onerror="window.hacked = true">\u202Egnp.exe and more';
+const LONG_MESSAGE = `The boat was late again. ${'It comes when the sea is calm, or so they say. '.repeat(40)}`.trim();
+const HOSTILE_REPLY = '<img src=x onerror="window.hacked = true">\u202Egnp.exe and more';
 
 /** A run whose context is extended, linked, rated, pruned and summarized with consent, in several cycles with a direction. */
 export async function contextRun(): Promise<readonly JournalEntry[]> {

@@ -152,25 +152,14 @@ export async function waitForEntries(page: Page, count: number): Promise<void> {
   await nextFrames(page);
 }
 
-/** The tabs of a step, and the views of a run. */
-export const PANEL_NAMES = ['prompt', 'reply', 'tools', 'why', 'context', 'raw', 'compare', 'what-if'] as const;
+/** The selected step, and the list of all entries in its place. */
+export const PANEL_NAMES = ['step', 'raw'] as const;
 export type PanelName = (typeof PANEL_NAMES)[number];
 
-const VIEWS: readonly PanelName[] = ['compare', 'what-if'];
-
-/** Shows a tab or a view; returns false if the selected step has no such tab, or the run no such view. */
+/** Shows the selected step without or with the list of all entries. */
 export async function showPanel(page: Page, name: PanelName): Promise<boolean> {
-  const isOpen = page.locator('.run-views [aria-pressed=true]');
-  if (VIEWS.includes(name)) {
-    const button = page.locator(`#view-${name}`);
-    if ((await button.count()) === 0 || (await button.isDisabled())) return false;
-    if ((await button.getAttribute('aria-pressed')) !== 'true') await button.click();
-  } else {
-    if ((await isOpen.count()) > 0) await isOpen.click();
-    const tab = page.locator(`#tab-${name}:not(:disabled)`);
-    if ((await tab.count()) === 0) return false;
-    await tab.click();
-  }
+  const button = page.getByRole('button', { name: name === 'raw' ? 'All entries' : 'Only this step', exact: true });
+  if ((await button.count()) > 0) await button.click();
   await nextFrames(page);
   return true;
 }

@@ -6,7 +6,7 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { applyOperations, contextOf, redo, undo } from '../../../../machines/policies/context.ts';
 
-import { contextChanges, contextHistory } from '../../../../src/chain/journal/context-history.ts';
+import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
 import { LONG_HISTORY, runOverHistory } from '../../../support/journal-files.ts';
 import { listOperations, startScripted } from '../../../support/run-chain.ts';
 
@@ -149,23 +149,5 @@ describe('listOperations', () => {
       [1, 'y'],
       [3, 'z'],
     ]);
-  });
-
-  it('[U12] contextChanges lists every restored, changed and removed message', () => {
-    fc.assert(
-      fc.property(operations, operations, (some, others) => {
-        const [before, after] = [applyOperations([], some), applyOperations([], others)];
-        const changes = contextChanges(before, after);
-        const found = (messages: readonly Message[], id: string) => messages.find((one) => one.id === id) ?? null;
-        for (const id of ['a', 'b', 'c', 'd']) {
-          const [was, is] = [found(before, id), found(after, id)];
-          const change = was === null ? 'back' : is === null ? 'gone' : 'changed';
-          const differs = JSON.stringify(was) !== JSON.stringify(is);
-          expect(changes.filter(({ messageId }) => messageId === id)).toEqual(
-            differs ? [{ messageId: id, change, before: was, after: is }] : [],
-          );
-        }
-      }),
-    );
   });
 });

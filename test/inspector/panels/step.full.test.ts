@@ -1,0 +1,217 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { failingRun, filePage, inSmallPieces, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
+import { axeViolations } from '../../support/inspector/page-checks.ts';
+import { buildTestPage, openTestPage, pageTests } from '../../support/inspector/test-page.ts';
+import { scriptedChain, unsureAnswer } from '../../support/run-chain.ts';
+
+const tests = await pageTests('the selected step');
+const entries = inSmallPieces(recordedEntries(await failingRun()));
+
+type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { type: Type }>;
+const all = <Type extends JournalEntry['type']>(type: Type) =>
+  entries.filter((entry): entry is EntryOf<Type> => entry.type === type);
+
+async function open(address = '', recorded = entries): Promise<Page> {
+  const page = await tests.newPage();
+  await page.goto(`${filePage(recorded, tests.folder)}#/run/run-1${address}`);
+  await step(page).locator('h2').first().waitFor();
+  return page;
+}
+
+const step = (page: Page) => page.getByRole('region', { name: 'Selected step' });
+const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+/** The address of a phase at its end. */
+function phaseAddress(phase: string): string {
+  const start = all('phase-start').find((entry) => entry.phase === phase)?.seq ?? 0;
+  return `/${all('phase-end').find(({ seq }) => seq > start)?.seq}?step=phase-${start}`;
+}
+
+describe.skipIf(tests.areSkipped)('a phase', () => {
+  it('shows its result, its prompt, its tools and why it was entered, as the journal has them', async () => {
+    const page = await open(phaseAddress('action'));
+    expect(await step(page).getByRole('heading', { level: 2 }).allTextContents()).toEqual([
+      'Action, cycle 1',
+      'Result',
+      'Asked',
+      'Tools used',
+      'Why',
+      'Raw',
+    ]);
+    const tool = all('capability-end')[0]?.result;
+    expect(await part(page, 'Tools used').textContent()).toContain(tool?.output);
+    const request = entries[0]?.type === 'run-start' ? entries[0].request : '';
+    expect(await part(page, 'Asked').textContent()).toContain(request);
+    expect(await part(page, 'Why').textContent()).toContain('The run begins with Action.');
+    expect(await step(page).textContent()).not.toContain('running');
+    expect(await axeViolations(page)).toEqual([]);
+  });
+
+  it('shows what is new in its prompt since the call before', async () => {
+    const page = await open(phaseAddress('intention'));
+    expect(await part(page, 'Asked').textContent()).toMatch(/Since call \d: same system text.*\d characters added to/u);
+    expect(await part(page, 'Asked').locator('mark').count()).toBeGreaterThan(0);
+  });
+
+  it('shows a discarded reply struck through, with the error at its field and at the top', async () => {
+    const end = all('attempt-end').filter(({ attemptId }) => attemptId === 's4.observation')[2];
+    const start = all('attempt-start').findLast(({ seq }) => seq < (end?.seq ?? 0))?.seq;
+    const page = await open(`/${end?.seq}?step=attempt-${start}`);
+    const reply = page.locator('.attempt.discarded');
+    const struck = await reply
+      .locator('.leaf')
+      .evaluateAll((leaves) => leaves.map((leaf) => getComputedStyle(leaf).textDecorationLine));
+    expect(new Set(struck)).toEqual(new Set(['line-through']));
+    const field = reply.locator('.fields > div').filter({ hasText: 'insights' });
+    expect(await field.locator('.part').nth(1).textContent()).toMatch(/3.*expected string, received number/u);
+    expect(await part(page, 'Why').textContent()).toContain('Called again because attempt 2 failed');
+    await page
+      .getByRole('button', { name: /^Call \d+: observation, failed$/u })
+      .first()
+      .click();
+    await page.getByRole('heading', { name: /^Call \d+: Observation/u }).waitFor();
+  });
+
+  it('shows only what was known at the cursor while a reply streams', async () => {
+    const deltas = all('text-delta').filter(({ attemptId }) => attemptId === 's3.intention');
+    const start = all('attempt-start').find(({ attemptId }) => attemptId === 's3.intention')?.seq;
+    const page = await open(`/${deltas[0]?.seq}?step=attempt-${start}`);
+    expect(await step(page).locator('.step-head').textContent()).not.toContain('tokens');
+    expect(await part(page, 'Result').textContent()).toContain('not received');
+  });
+});
+
+describe.skipIf(tests.areSkipped)('the end of a run', () => {
+  it('shows the answer with its confidence, what is missing and the rules that were tried', async () => {
+    const page = await open();
+    expect(await part(page, 'Result').textContent()).toMatch(
+      /It is so, for certain\..*0\.95.*incomplete state.*observation/u,
+    );
+    const taken = part(page, 'Why').locator('[aria-current=true]');
+    expect(await taken.textContent()).toMatch(/Answer confident enough held.*Confidence 0\.95, needs more than 0\.9/u);
+    expect(await taken.textContent()).toContain('Would not have held with a threshold of 0.95 or more.');
+    expect(await axeViolations(page)).toEqual([]);
+  });
+
+  it('renders entries only on request, and all of them with the search key', async () => {
+    const page = await open();
+    expect(await page.locator('.entries li, .event-row').count()).toBe(0);
+    await part(page, 'Raw').locator('summary').click();
+    await page.locator('.entries li').first().waitFor();
+    await page.locator('.step-head').click();
+    await page.keyboard.press('/');
+    await page.locator('.event-row').first().waitFor();
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Search the events');
+  });
+
+  it('finds the texts with the selected words, and closes with Escape', async () => {
+    const page = await open();
+    const words = await part(page, 'Result').evaluate((section) => {
+      document.getSelection()?.selectAllChildren(section.querySelector('.markdown p') ?? section);
+      return document.getSelection()?.toString().trim() ?? '';
+    });
+    await page.getByRole('button', { name: 'Where is this from?' }).click();
+    const found = page.getByRole('dialog', { name: 'Where is this from?' });
+    expect(await found.getByRole('searchbox').inputValue()).toBe(words);
+    await found.getByText('First mentioned in').waitFor();
+    expect(await axeViolations(page, '.origins')).toEqual([]);
+    await page.keyboard.press('Escape');
+    await found.waitFor({ state: 'detached' });
+  });
+});
+
+const browser = await browserFor('what if');
+const journals = memoryJournals();
+let server: InspectionServer;
+beforeAll(async () => {
+  await buildTestPage(tests);
+  const plan = {
+    yield: (call: number) => unsureAnswer(call, { confidence: [0.5, 0.7, 0.95][(call - 1) % 3], taskComplete: false }),
+  };
+  for (const runId of ['apple', 'banana'])
+    await scriptedChain(plan, { journals, newId: () => runId }).chain.run({ request: `Is ${runId} so?` }).answer;
+  const { chain } = scriptedChain(plan, { journals, newId: () => 'cherry' });
+  server = await inspectionServer({
+    journals,
+    actions: { resume: (runId) => chain.resume(runId), fork: (runId, change) => chain.fork(runId, change) },
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server.close();
+});
+
+async function entriesOf(runId: string): Promise<readonly JournalEntry[]> {
+  const read: JournalEntry[] = [];
+  for await (const entry of journals.read(runId)) read.push(entry);
+  return read;
+}
+
+describe.skipIf(browser === null)('a decision', () => {
+  it('shows where the run would have ended with another threshold, and forks there', async () => {
+    const decision = (await entriesOf('apple')).find(({ type }) => type === 'decision')?.seq ?? 0;
+    const hash = `/run/apple/${decision}?step=decision-${decision}`;
+    const { page, close } = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
+    const slider = page.getByRole('slider', { name: 'Confidence needed' });
+    await slider.fill('0.99');
+    await page.getByText('beyond its recorded end').waitFor();
+    await slider.fill('0.6');
+    await page.getByText('This run would have ended in cycle 2 (Answer confident enough), which saves').waitFor();
+    await page.getByRole('button', { name: 'Check all runs' }).click();
+    await page.getByText('Of 2 runs, 2 would have ended earlier').waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Fork with this number' }).click();
+    await page.waitForFunction(() => location.hash.includes('cherry'));
+    const forked = await entriesOf('cherry');
+    expect(forked[0]).toMatchObject({ forkedFrom: { runId: 'apple', changes: ['thresholds.confidence=0.6'] } });
+    expect(forked.filter(({ type }) => type === 'decision')).toHaveLength(2);
+    await close();
+  });
+
+  it('offers a fork and a prompt to edit at the step, closed with Escape', async () => {
+    const start = (await entriesOf('apple')).find(({ type }) => type === 'phase-start')?.seq ?? 0;
+    const hash = `/run/apple/${start + 12}?step=phase-${start}`;
+    const { page, close } = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
+    for (const [button, form] of [
+      ['Fork here', 'Fork'],
+      ['Edit prompt', 'Prompt'],
+    ] as const) {
+      await page.getByRole('button', { name: button }).click();
+      await page.getByRole('form', { name: form }).locator('input, textarea').first().focus();
+      expect(await axeViolations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('form', { name: form }).waitFor({ state: 'detached' });
+    }
+    await close();
+  });
+});
+
+/** The messages of a system of two actors: a context may be any JSON. */
+const observed = [
+  { type: 'keyframe', state: { door: { open: false, guests: ['<b>Ann</b>'] } } },
+  { type: 'delivery', event: { type: 'knock', times: 2 }, actor: 'door', sender: null },
+  { type: 'state', changes: [{ path: ['door', 'open'], value: true }] },
+  { type: 'actor-end', actor: 'door', status: 'error', error: { message: 'no wire' } },
+].map((fact, seq) => JSON.stringify({ ...fact, seq, atMs: seq }));
+
+describe.skipIf(tests.areSkipped)('a step of another program', () => {
+  it('shows the event received, what it changed in the context, and how an actor ended', async () => {
+    const page = await openTestPage(tests, '/run/x/1');
+    await page.evaluate((lines) => {
+      const known = { runId: 'x', kind: 'system', title: 'Doors', startedAt: '', status: 'running' } as const;
+      window.listener.connection('open');
+      window.listener.runs([{ ...known, live: true, fidelity: [], summary: null }], 'x', 0);
+      window.listener.entries('x', 0, lines);
+    }, observed);
+    await part(page, 'Event received').waitFor();
+    expect(await part(page, 'Event received').textContent()).toMatch(/knock.*door.*"times":2/u);
+    expect(await part(page, 'Changed in the context').textContent()).toMatch(/door\.open: false\s*true/u);
+    await page.evaluate(() => window.inspector.moveTo(3));
+    expect(await part(page, 'Result').textContent()).toMatch(/door failed.*no wire/u);
+  });
+});

@@ -3,7 +3,7 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { ancestorsOf, type IndexedChart, indexChart } from '../fold/chart-index.ts';
-import { transitionName, transitionWords } from '../fold/chart-words.ts';
+import { noteText, transitionName, transitionWords } from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
 import type { Badges, Marks } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
@@ -107,7 +107,7 @@ export function ChartPicture(props: ChartPictureProps) {
             selected: selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === drawn.id,
             'last-target': last?.target === drawn.id,
           }}
-          badge={ownOf(badges, copy)?.get(drawn.id) || noteOf(drawn, index, lines)}
+          badge={ownOf(badges, copy)?.get(drawn.id) || noteOf(drawn, index, taken)}
           ways={waysOf(drawn.id, index, lines)}
           onChoose={() => select(drawn.id)}
         />
@@ -177,8 +177,6 @@ interface Line {
   readonly times: number;
   readonly isLast: boolean;
   readonly isOutside: boolean;
-  /** Its transitions have no target: the state handles them without being left. */
-  readonly isInner: boolean;
 }
 
 function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, number>, last: number | null): Line {
@@ -195,20 +193,15 @@ function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, numbe
     times: ordered.reduce((sum, index) => sum + timesOf(index), 0),
     isLast: last !== null && edge.transitions.includes(last),
     isOutside: ways.every(({ event }) => event !== '' && event !== 'done'),
-    isInner: ways.every(({ target }) => target.length === 0),
   };
 }
 
 const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
-/** What a state invokes, and the events that it handles without leaving. */
-function noteOf({ id }: DrawnState, index: IndexedChart, lines: readonly Line[]): string {
-  const { invokes = [] } = index.state(id) ?? {};
-  if (invokes.length > 0) return invokes.join(', ');
-  const own = lines.filter(({ edge, isInner }) => isInner && edge.source === id);
-  if (own.length === 0) return '';
-  const times = own.reduce((sum, line) => sum + line.times, 0);
-  return `on ${own.flatMap(({ words }) => words).join(', ')} ${countText(times)}`.trim();
+function noteOf({ id }: DrawnState, index: IndexedChart, taken: ReadonlyMap<number, number>): string {
+  const own = index.transitionsFrom(id);
+  const times = own.reduce((sum, { index: at, target }) => sum + (target.length > 0 ? 0 : (taken.get(at) ?? 0)), 0);
+  return noteText(index.id, index.state(id)?.invokes ?? [], own, countText(times));
 }
 
 /** The lines that leave a state, in words, for screen readers: `succeeded (done: phaseSucceeded) › yield ×2, latest`. */

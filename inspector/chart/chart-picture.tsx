@@ -258,16 +258,13 @@ function StateShape(props: StateShapeProps) {
           other.setAttribute('tabindex', other === currentTarget ? '0' : '-1');
       }}
       onClick={({ target }) => (target instanceof Element && target.closest('.fold') ? onOpen(id) : onChoose())}
-      // Handled by the picture, for all states.
-      onKeyDown={undefined}
     >
-      <title>{[description, ways].filter((part) => part !== '').join('\n')}</title>
       <rect class="box" x={x} y={y} width={width} height={height} rx={type === 'final' ? height / 2 : 8} />
       {hue !== undefined && <rect class="stripe" x={x + 1} y={y + 6} width={4} height={height - 12} rx={2} />}
       {around?.initial === id && <circle class="initial" cx={x} cy={y} r={4} />}
       <text class="name" x={x + 12} y={baseline}>
         {excerpt(name, MAX_NAME)}
-      </text>
+      </text>{' '}
       <text class="badge" x={x + width - (isInside ? 32 : 12)} y={baseline}>
         {excerpt(badge, MAX_BADGE)}
       </text>

@@ -31,7 +31,7 @@ export interface DrawnState extends Box {
 }
 
 /** The end of a line outside the level (a name), or at any state. */
-export interface DrawnStub extends Box {
+interface DrawnStub extends Box {
   readonly text: string;
 }
 

@@ -2,10 +2,11 @@ import { useRef } from 'preact/hooks';
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
-import { ancestorsOf, type IndexedChart, indexChart } from '../fold/chart-index.ts';
+import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
 import { noteText, transitionName, transitionWords } from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
-import type { Badges, Marks } from '../fold/marks.ts';
+import { groupBy } from '../fold/group-by.ts';
+import { type Badges, type Marks, visitedStates } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { type DrawnEdge, type DrawnLevel, type DrawnState, ownOf, type Point } from './drawing.ts';
@@ -55,9 +56,10 @@ export function ChartPicture(props: ChartPictureProps) {
   const isLive = copy === chartId || host === undefined || copyKey(chartId, host) === copy;
   const active = (isLive && ownOf(marks.active, chartId)) || NONE;
   const taken = ownOf(copy === chartId ? marks.taken : (marks.takenIn ?? {}), copy) ?? NOTHING_TAKEN;
-  const visited = visitedStates(chart, index, taken, active);
+  const visited = visitedStates(chart, taken, active);
   const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
   const lines = level.edges.map((edge) => lineOf(edge, chart, taken, last?.transition ?? null));
+  const linesFrom = groupBy(lines, ({ edge }) => edge.source);
   const select = (stateId: string): void => {
     const isSelected = selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
     if (isSelected) onOpen(stateId);
@@ -108,7 +110,7 @@ export function ChartPicture(props: ChartPictureProps) {
             'last-target': last?.target === drawn.id,
           }}
           badge={ownOf(badges, copy)?.get(drawn.id) || noteOf(drawn, index, taken)}
-          ways={waysOf(drawn.id, index, lines)}
+          ways={waysOf(drawn.id, index, linesFrom.get(drawn.id) ?? [])}
           onChoose={() => select(drawn.id)}
         />
       ))}
@@ -149,21 +151,6 @@ function normalizedChart({ charts }: RunCharts, id: string): Chart | undefined {
   const cached = normalized.get(chart) ?? normalizeChart(chart);
   normalized.set(chart, cached);
   return cached;
-}
-
-/** The active states, and those that the transitions that were taken left or entered. */
-function visitedStates(
-  { transitions }: Chart,
-  index: IndexedChart,
-  taken: ReadonlyMap<number, number>,
-  active: ReadonlySet<string>,
-): ReadonlySet<string> {
-  const ways = [...taken.keys()].flatMap((at) => transitions[at] ?? []);
-  return new Set([
-    ...active,
-    ...ways.flatMap(({ source }) => ancestorsOf(index, source).map(({ id }) => id)),
-    ...ways.flatMap(({ target }) => (target.length === 0 ? [] : [...index.entered(target).active])),
-  ]);
 }
 
 /** All transitions between two states. */
@@ -207,7 +194,6 @@ function noteOf({ id }: DrawnState, index: IndexedChart, taken: ReadonlyMap<numb
 /** The lines that leave a state, in words, for screen readers: `succeeded (done: phaseSucceeded) › yield ×2, latest`. */
 function waysOf(id: string, index: IndexedChart, lines: readonly Line[]): string {
   return lines
-    .filter(({ edge }) => edge.source === id)
     .map(({ edge, words, names, times, isLast }) => {
       const to = edge.target === id ? 'stays' : (index.state(edge.target ?? '')?.name ?? 'another state');
       const labels = words.map((word, at) => (word === names[at] ? word : `${word} (${names[at]})`));

@@ -162,6 +162,7 @@ const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
 
 const BADGE = '99 calls · 9 retries';
 const FOLD = 24;
+const GAP = 8;
 
 /** The name, and beside it room for a badge or a note. */
 function stateWidth({ id, name, type, invokes }: ChartState, { id: chartId, transitions }: Chart): number {
@@ -169,9 +170,9 @@ function stateWidth({ id, name, type, invokes }: ChartState, { id: chartId, tran
   if (type === 'final' || type === 'history') return text;
   const isActive = type !== 'atomic' || invokes.length > 0;
   const own = transitions.filter(({ source }) => source === id);
-  const note = noteText(chartId, invokes, own);
+  const note = noteText(chartId, invokes, own, '×99');
   const badge = Math.max(isActive ? widthOf(BADGE, FONT.label) : 0, widthOf(excerpt(note, MAX_BADGE), FONT.label));
-  return text + badge + (isActive ? FOLD : 0);
+  return text + (badge > 0 ? badge + GAP : 0) + (isActive ? FOLD : 0);
 }
 
 function levelFrom(level: Level, graph: ElkNode): DrawnLevel {

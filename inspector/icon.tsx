@@ -21,7 +21,6 @@ const LINES = {
   plus: 'M3 8h10M8 3v10',
   download: 'M8 2v8.5M4.5 7 8 10.5 11.5 7M3 14h10',
   fit: 'M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3',
-  target: 'M8 1.5v3M8 11.5v3M1.5 8h3M11.5 8h3M8 4.5a3.5 3.5 0 1 0 0 7a3.5 3.5 0 0 0 0-7',
 } as const;
 
 type IconName = keyof typeof FILLED | keyof typeof LINES;

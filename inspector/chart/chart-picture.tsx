@@ -2,10 +2,11 @@ import { useRef } from 'preact/hooks';
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
-import { ancestorsOf, type IndexedChart, indexChart } from '../fold/chart-index.ts';
-import { transitionName, transitionWords } from '../fold/chart-words.ts';
+import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
+import { noteText, transitionName, transitionWords } from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
-import type { Badges, Marks } from '../fold/marks.ts';
+import { groupBy } from '../fold/group-by.ts';
+import { type Badges, type Marks, visitedStates } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { type DrawnEdge, type DrawnLevel, type DrawnState, ownOf, type Point } from './drawing.ts';
@@ -55,9 +56,10 @@ export function ChartPicture(props: ChartPictureProps) {
   const isLive = copy === chartId || host === undefined || copyKey(chartId, host) === copy;
   const active = (isLive && ownOf(marks.active, chartId)) || NONE;
   const taken = ownOf(copy === chartId ? marks.taken : (marks.takenIn ?? {}), copy) ?? NOTHING_TAKEN;
-  const visited = visitedStates(chart, index, taken, active);
+  const visited = visitedStates(chart, taken, active);
   const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
   const lines = level.edges.map((edge) => lineOf(edge, chart, taken, last?.transition ?? null));
+  const linesFrom = groupBy(lines, ({ edge }) => edge.source);
   const select = (stateId: string): void => {
     const isSelected = selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
     if (isSelected) onOpen(stateId);
@@ -107,8 +109,8 @@ export function ChartPicture(props: ChartPictureProps) {
             selected: selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === drawn.id,
             'last-target': last?.target === drawn.id,
           }}
-          badge={ownOf(badges, copy)?.get(drawn.id) || noteOf(drawn, index, lines)}
-          ways={waysOf(drawn.id, index, lines)}
+          badge={ownOf(badges, copy)?.get(drawn.id) || noteOf(drawn, index, taken)}
+          ways={waysOf(drawn.id, index, linesFrom.get(drawn.id) ?? [])}
           onChoose={() => select(drawn.id)}
         />
       ))}
@@ -151,21 +153,6 @@ function normalizedChart({ charts }: RunCharts, id: string): Chart | undefined {
   return cached;
 }
 
-/** The active states, and those that the transitions that were taken left or entered. */
-function visitedStates(
-  { transitions }: Chart,
-  index: IndexedChart,
-  taken: ReadonlyMap<number, number>,
-  active: ReadonlySet<string>,
-): ReadonlySet<string> {
-  const ways = [...taken.keys()].flatMap((at) => transitions[at] ?? []);
-  return new Set([
-    ...active,
-    ...ways.flatMap(({ source }) => ancestorsOf(index, source).map(({ id }) => id)),
-    ...ways.flatMap(({ target }) => (target.length === 0 ? [] : [...index.entered(target).active])),
-  ]);
-}
-
 /** All transitions between two states. */
 interface Line {
   readonly edge: DrawnEdge;
@@ -177,8 +164,6 @@ interface Line {
   readonly times: number;
   readonly isLast: boolean;
   readonly isOutside: boolean;
-  /** Its transitions have no target: the state handles them without being left. */
-  readonly isInner: boolean;
 }
 
 function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, number>, last: number | null): Line {
@@ -195,26 +180,20 @@ function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, numbe
     times: ordered.reduce((sum, index) => sum + timesOf(index), 0),
     isLast: last !== null && edge.transitions.includes(last),
     isOutside: ways.every(({ event }) => event !== '' && event !== 'done'),
-    isInner: ways.every(({ target }) => target.length === 0),
   };
 }
 
 const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
-/** What a state invokes, and the events that it handles without leaving. */
-function noteOf({ id }: DrawnState, index: IndexedChart, lines: readonly Line[]): string {
-  const { invokes = [] } = index.state(id) ?? {};
-  if (invokes.length > 0) return invokes.join(', ');
-  const own = lines.filter(({ edge, isInner }) => isInner && edge.source === id);
-  if (own.length === 0) return '';
-  const times = own.reduce((sum, line) => sum + line.times, 0);
-  return `on ${own.flatMap(({ words }) => words).join(', ')} ${countText(times)}`.trim();
+function noteOf({ id }: DrawnState, index: IndexedChart, taken: ReadonlyMap<number, number>): string {
+  const own = index.transitionsFrom(id);
+  const times = own.reduce((sum, { index: at, target }) => sum + (target.length > 0 ? 0 : (taken.get(at) ?? 0)), 0);
+  return noteText(index.id, index.state(id)?.invokes ?? [], own, countText(times));
 }
 
 /** The lines that leave a state, in words, for screen readers: `succeeded (done: phaseSucceeded) › yield ×2, latest`. */
 function waysOf(id: string, index: IndexedChart, lines: readonly Line[]): string {
   return lines
-    .filter(({ edge }) => edge.source === id)
     .map(({ edge, words, names, times, isLast }) => {
       const to = edge.target === id ? 'stays' : (index.state(edge.target ?? '')?.name ?? 'another state');
       const labels = words.map((word, at) => (word === names[at] ? word : `${word} (${names[at]})`));
@@ -265,16 +244,13 @@ function StateShape(props: StateShapeProps) {
           other.setAttribute('tabindex', other === currentTarget ? '0' : '-1');
       }}
       onClick={({ target }) => (target instanceof Element && target.closest('.fold') ? onOpen(id) : onChoose())}
-      // Handled by the picture, for all states.
-      onKeyDown={undefined}
     >
-      <title>{[description, ways].filter((part) => part !== '').join('\n')}</title>
       <rect class="box" x={x} y={y} width={width} height={height} rx={type === 'final' ? height / 2 : 8} />
       {hue !== undefined && <rect class="stripe" x={x + 1} y={y + 6} width={4} height={height - 12} rx={2} />}
       {around?.initial === id && <circle class="initial" cx={x} cy={y} r={4} />}
       <text class="name" x={x + 12} y={baseline}>
         {excerpt(name, MAX_NAME)}
-      </text>
+      </text>{' '}
       <text class="badge" x={x + width - (isInside ? 32 : 12)} y={baseline}>
         {excerpt(badge, MAX_BADGE)}
       </text>

@@ -31,7 +31,7 @@ export interface DrawnState extends Box {
 }
 
 /** The end of a line outside the level (a name), or at any state. */
-export interface DrawnStub extends Box {
+interface DrawnStub extends Box {
   readonly text: string;
 }
 
@@ -56,7 +56,7 @@ export interface LaidOut {
 }
 
 /** Increase this when the layout of unchanged charts changes. */
-const DRAWING_VERSION = 4;
+const DRAWING_VERSION = 5;
 
 /** Identifies everything that the drawing of a chart depends on. */
 export const chartDigest = (chart: Chart): string => hash(JSON.stringify([DRAWING_VERSION, chart]));

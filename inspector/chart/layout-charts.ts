@@ -1,7 +1,7 @@
 import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
-import { transitionWords } from '../fold/chart-words.ts';
+import { noteText, transitionWords } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import type { Box, Drawing, DrawnEdge, DrawnLevel } from './drawing.ts';
 import { FONT, labelSize, widthOf } from './label-text.ts';
@@ -101,7 +101,7 @@ function graphOf(level: Level, chart: Chart, lines: readonly LevelEdge[], option
   const { root, states, open, stubs } = level;
   const nodes = new Map<string, ElkNode>([[root.id, { id: 'root', children: [] }]]);
   for (const state of states) {
-    const width = stateWidth(state, level, chart);
+    const width = stateWidth(state, chart);
     const inside = {
       ...options,
       'elk.padding': `[top=${HEAD},left=${PAD},bottom=${PAD},right=${PAD}]`,
@@ -162,18 +162,17 @@ const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
 
 const BADGE = '99 calls · 9 retries';
 const FOLD = 24;
+const GAP = 8;
 
-/** The name, and beside it room for a badge, or for the events that the state handles without being left. */
-function stateWidth({ id, name, type, invokes }: ChartState, { edges }: Level, chart: Chart): number {
+/** The name, and beside it room for a badge or a note. */
+function stateWidth({ id, name, type, invokes }: ChartState, { id: chartId, transitions }: Chart): number {
   const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * PAD;
   if (type === 'final' || type === 'history') return text;
   const isActive = type !== 'atomic' || invokes.length > 0;
-  if (isActive) return text + widthOf(BADGE, FONT.label) + FOLD;
-  const inner = edges.filter(
-    ({ source, transitions: [first = -1] }) => source === id && chart.transitions[first]?.target.length === 0,
-  );
-  const note = inner.length === 0 ? '' : `on ${inner.flatMap((edge) => wordsOf(edge, chart)).join(', ')} ×99`;
-  return text + widthOf(excerpt(note, MAX_BADGE), FONT.label);
+  const own = transitions.filter(({ source }) => source === id);
+  const note = noteText(chartId, invokes, own, '×99');
+  const badge = Math.max(isActive ? widthOf(BADGE, FONT.label) : 0, widthOf(excerpt(note, MAX_BADGE), FONT.label));
+  return text + (badge > 0 ? badge + GAP : 0) + (isActive ? FOLD : 0);
 }
 
 function levelFrom(level: Level, graph: ElkNode): DrawnLevel {

@@ -4,7 +4,7 @@ const MAX_LEVELS = 24;
 
 /** The most characters of a name, and of the text beside it, that are drawn. */
 export const MAX_NAME = 40;
-export const MAX_BADGE = 20;
+export const MAX_BADGE = 48;
 
 /**
  * A chart that is safe to traverse: one root, unique states with existing parents, no cycles, bounded depth. Other

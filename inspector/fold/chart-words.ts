@@ -39,6 +39,14 @@ const EVENTS: Readonly<Record<string, string>> = {
 const wordsIn = (words: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(words, key) ? words[key] : undefined;
 
+/** What a state invokes, or the events that it handles without being left; the phases of the chain have names for these. */
+export function noteText(chartId: string, invokes: readonly string[], own: readonly Transition[], count = ''): string {
+  if (invokes.length > 0) return invokes.join(', ');
+  const events = own.flatMap(({ event, target }) => (target.length > 0 || event === '' ? [] : [event]));
+  if (events.length === 0 || OWN_CHARTS.has(chartId)) return '';
+  return `on ${[...new Set(events)].join(', ')}${count === '' ? '' : ` ${count}`}`;
+}
+
 /** What takes a transition: in words for the chain's charts, by its names for those of other programs. */
 export function transitionWords(chartId: string, transition: Transition): string {
   const { event, guard, otherwise } = transition;

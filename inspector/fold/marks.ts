@@ -1,8 +1,9 @@
+import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
 import { copyKey, type StateRef } from './chart-copies.ts';
 import type { IndexedChart } from './chart-index.ts';
-import { ancestorsOf, chartIndexOf } from './chart-index.ts';
+import { ancestorsOf, chartIndexOf, indexChart } from './chart-index.ts';
 import { countUpTo } from './sorted.ts';
 import type { RecordedTransition, TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
@@ -169,6 +170,21 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
     };
   }
   return { active, where: hostsIn(insideOf), taken, takenIn, last, failed: failedIn(exits) };
+}
+
+/** The active states, and those that the transitions that were taken left or entered, with the states around them. */
+export function visitedStates(
+  chart: Chart,
+  taken: ReadonlyMap<number, number>,
+  active: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const index = indexChart(chart);
+  const ways = [...taken.keys()].flatMap((at) => chart.transitions[at] ?? []);
+  return new Set([
+    ...active,
+    ...ways.flatMap(({ source }) => ancestorsOf(index, source).map(({ id }) => id)),
+    ...ways.flatMap(({ target }) => (target.length === 0 ? [] : [...index.entered(target).active])),
+  ]);
 }
 
 interface Exit {

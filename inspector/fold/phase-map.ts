@@ -17,6 +17,8 @@ interface MappedPhase {
 /** Where a selected step is: its phase, and the way of its cycle so far. */
 interface PhaseMap {
   readonly phases: readonly MappedPhase[];
+  /** The model calls that wrote the answer. */
+  readonly answerCalls: number;
   readonly current: Phase | 'answer' | null;
   readonly cycle: number;
   readonly cycles: number;
@@ -24,11 +26,12 @@ interface PhaseMap {
   readonly path: readonly (Phase | 'answer')[];
 }
 
-const counted = new WeakMap<Spans, { readonly calls: Map<Phase, number>; attempts: number }>();
+const counted = new WeakMap<Spans, { readonly calls: Map<Phase | 'answer', number>; attempts: number }>();
 const stepPhases = new WeakMap<Spans, { readonly byStep: Map<number, Phase>; phases: number }>();
 
 /** The phase whose step made a call, which may start earlier; null for the writing of the answer. */
-export function phaseOfAttempt(spans: Spans, { attemptId, phase }: AttemptSpan): Phase | null {
+export function phaseOfAttempt(spans: Spans, { attemptId, task, phase }: AttemptSpan): Phase | null {
+  if (task === 'synthesis') return null;
   const known = stepPhases.get(spans) ?? { byStep: new Map<number, Phase>(), phases: 0 };
   stepPhases.set(spans, known);
   for (; known.phases < spans.phases.length; known.phases += 1) {
@@ -39,15 +42,15 @@ export function phaseOfAttempt(spans: Spans, { attemptId, phase }: AttemptSpan):
   return known.byStep.get(Number(step ?? Number.NaN)) ?? phase;
 }
 
-function callsByPhase(spans: Spans): ReadonlyMap<Phase, number> {
-  const known = counted.get(spans) ?? { calls: new Map<Phase, number>(), attempts: 0 };
+function callsByPhase(spans: Spans): ReadonlyMap<Phase | 'answer', number> {
+  const known = counted.get(spans) ?? { calls: new Map<Phase | 'answer', number>(), attempts: 0 };
   counted.set(spans, known);
   // The last call may be for a phase that has not begun.
   const settled = Math.max(known.attempts, spans.attempts.length - 8);
-  const add = (calls: Map<Phase, number>, attempts: readonly AttemptSpan[]): void => {
+  const add = (calls: Map<Phase | 'answer', number>, attempts: readonly AttemptSpan[]): void => {
     for (const attempt of attempts) {
       const phase = phaseOfAttempt(spans, attempt);
-      if (phase !== null) calls.set(phase, (calls.get(phase) ?? 0) + 1);
+      calls.set(phase ?? 'answer', (calls.get(phase ?? 'answer') ?? 0) + 1);
     }
   };
   add(known.calls, spans.attempts.slice(known.attempts, settled));
@@ -76,6 +79,7 @@ export function phaseMapOf({ spans, entries }: RunFold, { from }: Pick<Selection
     way.unshift(spans.phases[at]?.phase as Phase);
   return {
     phases,
+    answerCalls: calls.get('answer') ?? 0,
     current: isAnswer ? 'answer' : (span?.phase ?? null),
     cycle: span?.cycle ?? 0,
     cycles: last?.cycle ?? 0,

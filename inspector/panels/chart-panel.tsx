@@ -14,6 +14,7 @@ import { excerpt } from '../fold/text.ts';
 import { transitionLookup } from '../fold/transition-lookup.ts';
 import { chartSelection } from '../ui-state/chart-selection.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
+import { isChartFull } from '../ui-state/layout.ts';
 import type { PanelProps } from './panel.tsx';
 import { SelectionNote } from './selection-note.tsx';
 
@@ -27,10 +28,14 @@ const HUES = {
 const CHART_KEYS: readonly Key[] = [
   { keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'], description: 'Move the focus between states' },
   { keys: ['Enter'], description: 'Select the state; again, show its inside' },
-  { keys: ['Escape'], description: 'Leave the inside of a state' },
+  { keys: ['Escape'], description: 'Leave the inside of a state, or the chart', act: () => closeChart() },
   { keys: ['+', '-'], description: 'Zoom' },
   { keys: ['0'], description: 'Fit the chart' },
 ].map((key) => ({ ...key, group: 'Chart' }));
+
+function closeChart(): void {
+  isChartFull.value = false;
+}
 
 export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { describeSystemError } from '../internal/system-error.ts';
 
 /** Returns data as JSON that is safe inside a script element: `<` is escaped. */
 export const pageData = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
@@ -27,14 +26,4 @@ export function builtFolder(name: string): string {
   let root = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(root, 'package.json')) && dirname(root) !== root) root = dirname(root);
   return join(root, 'dist', name);
-}
-
-/** Writes a page, replacing an older one, and creates its directory. Throws `invalid_path` if it cannot be written. */
-export async function writePage(path: string, page: string): Promise<void> {
-  try {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, page);
-  } catch (cause) {
-    throw new PostChainError('invalid_path', `Cannot write ${path}: ${describeSystemError(cause)}`, { cause });
-  }
 }

@@ -21,7 +21,7 @@ const ORDER = Object.keys(PLACES) as (keyof typeof PLACES)[];
 
 /** A small chart of the six phases that follows the selection. */
 export function ChartMap({ inspector, view: { fold, selection, count, at } }: PanelProps) {
-  const { phases, current, cycle, cycles, path } = phaseMapOf(fold, selection);
+  const { phases, answerCalls, current, cycle, cycles, path } = phaseMapOf(fold, selection);
   const isAnswered = fold.entries.of('answer').length > 0;
   const select = (phase: Phase): void => {
     const visit = phaseVisit(fold, phase, at, count);
@@ -75,6 +75,7 @@ export function ChartMap({ inspector, view: { fold, selection, count, at } }: Pa
         onClick={() => inspector.select(answerSelection(fold, count))}
       >
         Answer
+        {answerCalls > 0 && <span>{pluralize(answerCalls, 'call')}</span>}
       </button>
     </nav>
   );

@@ -12,6 +12,7 @@ import {
   stateItem,
 } from '../../support/inspector/chart-page.ts';
 import { flatChart, groupsOf, threeRegions, trafficLight } from '../../support/inspector/example-charts.ts';
+import { ownCharts } from '../../support/inspector/inspected-runs.ts';
 
 /** What is wrong with the texts as they are on the screen, one sentence each. */
 function flawsOf(page: Page): Promise<readonly string[]> {
@@ -90,8 +91,10 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
       const page = await openChart({ size, ...(charts !== undefined && { charts, root }) });
       await page.locator('.state').first().waitFor();
       expect(await flawsOf(page), `${size.width} px`).toEqual([]);
-      if (charts === undefined) await callPage(page, 'mark', marksInIntention);
-      expect(await flawsOf(page), `${size.width} px, marked`).toEqual([]);
+      const [chart] = (charts ?? ownCharts).charts;
+      const everything = chart?.transitions.map((_, index) => [index, 3]);
+      await callPage(page, 'mark', { active: {}, where: {}, taken: { [chart?.id ?? '']: everything }, last: null });
+      expect(await flawsOf(page), `${size.width} px, with counts`).toEqual([]);
     }
   });
 

@@ -5,7 +5,7 @@ import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
 import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { eventOutcome } from '../../../inspector/fold/event-outcome.ts';
 import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
-import { marksAt } from '../../../inspector/fold/marks.ts';
+import { marksAt, visitedStates } from '../../../inspector/fold/marks.ts';
 import { ignoredEvents, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { observeForInspector } from '../../../src/inspection/systems/observe-for-inspector.ts';
@@ -175,6 +175,34 @@ describe('an observed system', () => {
       ['m.b.off', 1],
     ]);
     expect([...(active['m'] ?? [])].sort()).toEqual(['m', 'm.a', 'm.a.on', 'm.b', 'm.b.on']);
+  });
+
+  it('has visited the states that it entered with others, and counts events that it handles without moving', async () => {
+    const order = createMachine({
+      id: 'order',
+      initial: 'cart',
+      states: {
+        cart: { on: { ADDRESS: { actions: () => {} }, CHECKOUT: 'checkout' } },
+        checkout: {
+          type: 'parallel',
+          states: {
+            payment: { initial: 'entering', states: { entering: { on: { PAY: 'paid' } }, paid: {} } },
+            approval: { initial: 'asking', states: { asking: { on: { APPROVE: 'given' } }, given: {} } },
+          },
+        },
+      },
+    });
+    const { view, entries } = await observedRun(order, ['ADDRESS', 'ADDRESS', 'CHECKOUT', 'PAY', 'APPROVE']);
+    const [chart] = view.charts.charts;
+    if (chart === undefined) throw new Error('no chart');
+    const { taken, active } = marksAt(view.fold.transitions, view.charts, entries.length - 1);
+    const address = chart.transitions.findIndex(({ event }) => event === 'ADDRESS');
+    expect(taken['order']?.get(address)).toBe(2);
+    const visited = visitedStates(chart, taken['order'] ?? new Map(), active['order'] ?? new Set());
+    expect(chart.states.filter(({ id }) => !visited.has(id)).map(({ name }) => name)).toEqual([]);
+    const before = marksAt(view.fold.transitions, view.charts, 0);
+    const first = visitedStates(chart, new Map(), before.active['order'] ?? new Set());
+    expect([...first]).toEqual(['order', 'order.cart']);
   });
 
   it('is always in its real states, also with history, regions and states with ids of their own', async () => {

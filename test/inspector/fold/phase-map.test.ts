@@ -1,41 +1,59 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { badgesAt } from '../../../inspector/fold/badges.ts';
 import { phaseMapOf, phaseVisit } from '../../../inspector/fold/phase-map.ts';
-import { folded, readmeRun } from '../../support/inspector/inspected-runs.ts';
+import type { RunFold } from '../../../inspector/fold/run-fold.ts';
+import { failingRun, folded, ownCharts, readmeRun } from '../../support/inspector/inspected-runs.ts';
+
+let runs: readonly { readonly fold: RunFold; readonly count: number }[] = [];
+beforeAll(async () => {
+  const { run } = readmeRun();
+  await run.answer;
+  const journals = [run.journal, (await failingRun()).journal];
+  runs = journals.map((journal) => ({ fold: folded(journal).fold, count: journal.length }));
+});
 
 describe('the map of the phases', () => {
-  it('follows the selected step, and counts each model call in the phase that it is for', async () => {
-    const { run } = readmeRun();
-    await run.answer;
-    const { fold } = folded(run.journal);
-    const { spans } = fold;
-    for (const { from, phase, cycle } of spans.phases) {
-      const map = phaseMapOf(fold, { from });
-      expect(map).toMatchObject({ current: phase, cycle });
-      expect(map.path.at(-1)).toBe(phase);
-    }
-    const end = phaseMapOf(fold, { from: run.journal.length - 1 });
-    expect(end.current).toBe('answer');
-    const ofPhases = spans.attempts.filter(({ task }) => task !== 'synthesis');
-    expect(end.phases.reduce((sum, { calls }) => sum + calls, 0)).toBe(ofPhases.length);
-    for (const { phase, calls, visits } of end.phases) {
-      expect(calls, phase).toBe(ofPhases.filter((attempt) => attempt.phase === phase).length);
-      expect(visits, phase).toBe(spans.phases.filter((span) => span.phase === phase).length);
+  it('follows the selected step', () => {
+    for (const { fold, count } of runs) {
+      for (const { from, phase, cycle } of fold.spans.phases) {
+        const map = phaseMapOf(fold, { from });
+        expect(map).toMatchObject({ current: phase, cycle });
+        expect(map.path.at(-1)).toBe(phase);
+      }
+      expect(phaseMapOf(fold, { from: count - 1 }).current).toBe('answer');
     }
   });
 
-  it('selects the latest visit with a call, not a later empty one', async () => {
-    const { run } = readmeRun();
-    await run.answer;
-    const { fold } = folded(run.journal);
-    const { phases, calls } = fold.spans;
-    const last = run.journal.length - 1;
-    for (const phase of new Set(phases.map((span) => span.phase))) {
-      const visits = phases.filter((span) => span.phase === phase);
-      const isBusy = ({ from, to }: (typeof visits)[number]) =>
-        calls.some((call) => call.from >= from && call.from <= (to ?? last));
-      const expected = visits.findLast(isBusy) ?? visits.at(-1);
-      expect(phaseVisit(fold, phase, last, last + 1)).toMatchObject({ from: expected?.from, to: expected?.to });
+  it('counts each model call once, in the phase that it is for, as the chart does', () => {
+    for (const { fold, count } of runs) {
+      const { attempts, phases: spans } = fold.spans;
+      const { phases, answerCalls } = phaseMapOf(fold, { from: 0 });
+      const badges = badgesAt(fold, ownCharts, count - 1);
+      for (const { phase, calls } of phases) {
+        const steps = new Set(spans.flatMap((span) => (span.phase === phase ? [`s${span.step}`] : [])));
+        const own = attempts.filter(
+          ({ task, attemptId }) => task !== 'synthesis' && steps.has(attemptId.split('.')[0] ?? ''),
+        );
+        expect(calls, phase).toBe(own.length);
+        expect(badges['postChain']?.get(phase) || '0 calls', phase).toMatch(new RegExp(`^${calls} call`, 'u'));
+      }
+      expect(answerCalls).toBe(attempts.filter(({ task }) => task === 'synthesis').length);
+      expect(phases.reduce((sum, { calls }) => sum + calls, answerCalls)).toBe(attempts.length);
     }
-    expect(phaseVisit(fold, 'yield', 0, last + 1)?.from).toBe(phases.find(({ phase }) => phase === 'yield')?.from);
+  });
+
+  it('selects the latest visit with a call, not a later empty one', () => {
+    for (const { fold, count } of runs) {
+      const { phases, calls } = fold.spans;
+      for (const phase of new Set(phases.map((span) => span.phase))) {
+        const visits = phases.filter((span) => span.phase === phase);
+        const isBusy = ({ from, to }: (typeof visits)[number]) =>
+          calls.some((call) => call.from >= from && call.from <= (to ?? count - 1));
+        const expected = visits.findLast(isBusy) ?? visits.at(-1);
+        expect(phaseVisit(fold, phase, count - 1, count)).toMatchObject({ from: expected?.from });
+      }
+      const first = phases.find(({ phase }) => phase === 'yield');
+      expect(phaseVisit(fold, 'yield', 0, count)?.from).toBe(first?.from);
+    }
   });
 });

@@ -1,70 +1,78 @@
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { failingRun } from '../../support/inspector/inspected-runs.ts';
-import { browserFor, nextFrames, pageForRuns } from '../../support/inspector/inspector-page.ts';
+import { browserFor, type InspectorPage, nextFrames, openInspector } from '../../support/inspector/inspector-page.ts';
+import { axeViolations } from '../../support/inspector/page-checks.ts';
 
-const browser = await browserFor('the views of the chart of a run');
+const browser = await browserFor('the map and the chart of a run');
 const run = await failingRun();
-const thePage = pageForRuns(browser, [run]);
 
-/** Whether all of an element is inside another. */
-const isInside = (inner: string, outer: string): Promise<boolean> =>
-  thePage().evaluate(
-    ([one = '', other = '']) => {
-      const [a, b] = [one, other].map((selector) => document.querySelector(selector)?.getBoundingClientRect());
-      if (a === undefined || b === undefined) return false;
-      return a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
-    },
-    [inner, outer],
-  );
+let server: InspectionServer;
+let inspector: InspectorPage;
+beforeAll(async () => {
+  if (browser === null) return;
+  server = await inspectionServer();
+  server.watch(run);
+  inspector = await openInspector(browser, server.url, { hash: `/run/${run.runId}` });
+  await inspector.page.locator('.chart-map').waitFor();
+});
+afterAll(async () => {
+  if (browser === null) return;
+  await inspector.close();
+  await browser.close();
+  await server.close();
+});
 
-it.skipIf(browser === null)('fits the whole chart at 1280 × 720, with nothing over it', async () => {
-  const page = thePage();
-  expect(await page.locator('.minimap').isVisible()).toBe(false);
-  const covered = await page.evaluate(() => {
-    const view = document.querySelector('.chart-view')?.getBoundingClientRect() ?? new DOMRect();
-    const tools = [...document.querySelectorAll('.chart-tools, .state-search')].map((one) =>
-      one.getBoundingClientRect(),
-    );
-    return [...document.querySelectorAll('.chart-picture .state > .box')]
-      .filter((box) => box.getClientRects().length > 0)
-      .map((box) => box.getBoundingClientRect())
-      .filter(
-        ({ left, right, top, bottom }) =>
-          left < view.left ||
-          right > view.right ||
-          top < view.top ||
-          bottom > view.bottom ||
-          tools.some((tool) => tool.left < right && left < tool.right && tool.top < bottom && top < tool.bottom),
+const current = () => inspector.page.locator('.chart-map [aria-current]').textContent();
+
+describe.skipIf(browser === null)('the map of a run', () => {
+  it('has the calls of each phase, and the phases that failed, as in the journal', async () => {
+    const started = run.journal.filter((entry) => entry.type === 'phase-start');
+    for (const phase of PHASES) {
+      const steps = new Set(started.flatMap((entry) => (entry.phase === phase ? [`s${entry.step}`] : [])));
+      const calls = run.journal.filter(
+        (entry) =>
+          entry.type === 'attempt-start' &&
+          entry.task !== 'synthesis' &&
+          steps.has(entry.attemptId.split('.')[0] ?? ''),
       ).length;
+      const hasFailed = run.journal.some(
+        (entry) => entry.type === 'phase-end' && entry.phase === phase && entry.failure !== null,
+      );
+      const name = new RegExp(`^${phase}`, 'iu');
+      const text = await inspector.page.locator('.map-phase').filter({ hasText: name }).textContent();
+      expect(text?.toLowerCase()).toBe(
+        `${phase}${calls === 0 ? '–' : `${calls} call${calls === 1 ? '' : 's'}`}${hasFailed ? ' · failed' : ''}`,
+      );
+    }
   });
-  expect(covered).toBe(0);
-});
 
-it.skipIf(browser === null)('marks the state of a selected phase, not the one after it', async () => {
-  const page = thePage();
-  for (const phase of ['intention', 'observation']) {
-    await page.locator('.story-row', { hasText: phase }).first().click();
+  it('moves with the selection, and selects the visit of a phase', async () => {
+    const { page } = inspector;
+    expect(await current()).toMatch(/^Answer/u);
+    for (const phase of ['Intention', 'Yield', 'Action']) {
+      await page.locator('.map-phase', { hasText: phase }).click();
+      await nextFrames(page);
+      expect(await current()).toMatch(new RegExp(`^${phase}`, 'u'));
+    }
+  });
+
+  it('opens the chart with c, which shows the same step and fits the width of its area', async () => {
+    const { page } = inspector;
+    await page.locator('.map-phase', { hasText: 'Intention' }).click();
+    await page.keyboard.press('c');
+    await page.locator('.chart-picture').waitFor();
+    expect(await page.locator('.trace-area').count()).toBe(0);
+    expect(await page.locator('.chart-picture .leaf > .name').allTextContents()).toEqual(['intention']);
+    const isWhole = await page.locator('.chart-scroll').evaluate((area) => area.scrollWidth <= area.clientWidth);
+    expect(isWhole).toBe(true);
+    await page.locator('.chart-picture [data-state=action]').click();
     await nextFrames(page);
-    expect(await page.locator('.chart-picture :is(.leaf, .holds-leaf) > .name:visible').allTextContents()).toEqual([
-      phase,
-    ]);
-  }
-});
-
-it.skipIf(browser === null)('opens a state so that all of it is visible, with small arrowheads', async () => {
-  const page = thePage();
-  await page
-    .getByRole('treeitem', { name: /^yield,/u })
-    .locator('> .box')
-    .click();
-  await page.keyboard.press('Enter');
-  const opened = '.state[data-unfolded][aria-label^="yield"] > .box';
-  await page.locator(opened).waitFor();
-  await expect.poll(() => isInside(opened, '.chart-picture')).toBe(true);
-  const heads = await page
-    .locator('.chart-picture .head:visible')
-    .evaluateAll((all) => all.map((head) => 9 * ((head as SVGGraphicsElement).getScreenCTM()?.a ?? 0)));
-  expect(heads.length).toBeGreaterThan(3);
-  expect(Math.max(...heads)).toBeLessThan(10.5);
-  await page.keyboard.press('0');
+    expect(await current()).toMatch(/^Action/u);
+    expect(await page.locator('.chart-picture .leaf > .name').allTextContents()).toEqual(['action']);
+    expect(await axeViolations(page, '.chart-area, .chart-map')).toEqual([]);
+    await page.keyboard.press('c');
+    await page.locator('.trace-area').waitFor();
+  });
 });

@@ -43,11 +43,10 @@ const POLICY =
 
 const [chain] = ownCharts.charts;
 /** The index of a transition in the chain's chart. */
-export const transitionIndex = (source: string, target: string): number =>
+const transitionIndex = (source: string, target: string): number =>
   chain?.transitions.findIndex((one) => one.source === source && one.target.includes(target)) ?? -1;
 const READING = 'postChain.cycling.experience.reading';
 const CALLING = 'postChain.cycling.intention.calling';
-const DECIDING = 'postChain.cycling.yield.deciding';
 
 /** The run has just entered `intention`, and its attempt is streaming. */
 export const marksInIntention = {
@@ -69,19 +68,6 @@ export const marksInIntention = {
     target: 'intention',
   },
 };
-/** The run has just gone back to `experience`. */
-export const marksAfterDeciding = {
-  active: { postChain: ['postChain', 'postChain.cycling', 'experience', 'postChain.cycling.experience.searching'] },
-  where: {},
-  taken: { postChain: [[transitionIndex(DECIDING, 'experience'), 1]] },
-  last: {
-    chartId: 'postChain',
-    transition: transitionIndex(DECIDING, 'experience'),
-    source: DECIDING,
-    target: 'experience',
-  },
-};
-
 /** Intention has just failed. */
 export const marksAfterFailing = {
   active: { postChain: ['postChain', 'postChain.cycling', 'recovering'] },

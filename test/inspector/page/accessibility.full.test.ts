@@ -58,10 +58,6 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
       for (const name of PANEL_NAMES) {
         if (!(await showPanel(page, name))) continue;
         if (name === 'act') for (const part of await page.locator('#panel details > summary').all()) await part.click();
-        if (name === 'compare') {
-          await page.locator('.compare-choices select').first().selectOption(stumbled.runId);
-          await page.getByRole('heading', { name: 'Steps' }).waitFor();
-        }
         await look(name, name === 'prompt' ? 'html' : BESIDE_CHART);
         if (name === 'context')
           for (const part of await page.locator('.parts button').all()) {

@@ -67,7 +67,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
               <Side
                 run={run}
                 opened={opened}
-                label={comparison === null ? null : labelOf(run, at, comparison)}
+                label={comparison === null ? '' : labelOf(run, at, comparison)}
                 hasQuestion={!isSameQuestion}
                 letter={LETTERS[at] ?? ''}
               />
@@ -177,7 +177,8 @@ const settingName = (path: string): string =>
 interface SideProps {
   readonly run: InspectedRun;
   readonly opened: OpenedRun;
-  readonly label: string | null;
+  /** Empty while it is unknown. */
+  readonly label: string;
   readonly hasQuestion: boolean;
   readonly letter: string;
 }
@@ -187,7 +188,7 @@ function Side({ run, opened: { log, fold, count, end }, label, hasQuestion, lett
   const { text, tone } = statusWords(run);
   return (
     <>
-      <p class="verbatim muted">{label ?? 'Comparing…'}</p>
+      {label !== '' && <p class="verbatim muted">{label}</p>}
       {hasQuestion && <h3 class="title verbatim">{excerpt(run.title, 400) || shortRunId(run.runId)}</h3>}
       <div class="row">
         <strong class={tone}>{text}</strong>

@@ -1,7 +1,7 @@
 import type { InspectedRun } from '../../src/inspection/wire.ts';
 import { capitalize, startedText } from './format.ts';
 import { groupBy } from './group-by.ts';
-import { revealHidden } from './text.ts';
+import { excerpt } from './text.ts';
 
 interface SortColumn {
   readonly name: string;
@@ -199,6 +199,9 @@ export interface StatusWords {
 
 const WAITS: Readonly<Record<string, string>> = { direction: 'a direction', timer: 'a delay to pass' };
 
+/** A journal may contain any text. */
+const waitWords = (what: string): string => (Object.hasOwn(WAITS, what) ? (WAITS[what] ?? '') : excerpt(what, 40));
+
 /** The codes of reasons that other words describe better. */
 const REASONS: Readonly<Record<string, string>> = {
   capability_failed: 'tool failed',
@@ -224,11 +227,11 @@ export function statusWords(run: InspectedRun): StatusWords {
         : { text: `completed${score}`, tone: 'ok' };
     case 'degraded': {
       if (!reason) return { text: `degraded${score}`, tone: 'warn' };
-      const words = Object.hasOwn(REASONS, reason) ? REASONS[reason] : revealHidden(reason).replaceAll('_', ' ');
+      const words = Object.hasOwn(REASONS, reason) ? REASONS[reason] : excerpt(reason, 60).replaceAll('_', ' ');
       return { text: `degraded: ${words}${reason === 'not_grounded' ? score : ''}`, tone: 'warn' };
     }
     case 'waiting':
-      return { text: `waiting${waitingFor ? ` for ${WAITS[waitingFor] ?? waitingFor}` : ''}`, tone: 'warn' };
+      return { text: `waiting${waitingFor ? ` for ${waitWords(waitingFor)}` : ''}`, tone: 'warn' };
     case 'interrupted':
       return { text: 'interrupted', tone: 'warn' };
     case 'damaged':

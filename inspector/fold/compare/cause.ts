@@ -28,7 +28,7 @@ export function causeWords({ entries, guard }: Parting): Pair<string> {
     ];
     // A number with its threshold explains most.
     const reason = reasons.find(({ inputs }) => thresholdIn(inputs) !== undefined) ?? reasons[0];
-    return `${didWords(entry)} ${reason === undefined ? `after ${humanizeEvent(entry.event)}` : `because ${reasonWords(reason)}`}`;
+    return `${didWords(entry)} ${reason === undefined ? `after ${excerpt(humanizeEvent(entry.event), 80)}` : `because ${reasonWords(reason)}`}`;
   };
   return [sideWords(0), sideWords(1)];
 }

@@ -88,7 +88,7 @@ export interface Parting {
   readonly guard: PartingGuard | null;
 }
 
-export interface PartingGuard {
+interface PartingGuard {
   readonly name: string;
   /** Whether it held. */
   readonly holds: Pair<boolean>;
@@ -178,7 +178,7 @@ function fieldsOf([left, right]: Pair<unknown>): readonly ComparedField[] {
 const isTiming = (name: string): boolean => name.endsWith('AtMs') || name === 'totalMs' || name === 'durationMs';
 
 /** The first reply, activity result, event, decision or answer that differs between the runs. */
-export interface FirstContent {
+interface FirstContent {
   readonly difference: {
     /** `reply to yield`, `decision`, … */
     readonly kind: string;

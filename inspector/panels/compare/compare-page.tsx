@@ -55,7 +55,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
           Swap A and B
         </button>
       </div>
-      <h1 class="verbatim">{isSameQuestion ? excerpt(titles[0] ?? '', 400) : 'Two runs compared'}</h1>
+      <h2 class="title verbatim">{isSameQuestion ? excerpt(titles[0] ?? '', 400) : 'Two runs compared'}</h2>
       {comparison !== null && <Cause comparison={comparison} runIds={runIds} />}
       <div class="pair">
         {sides.map(({ run, opened }, at) => (
@@ -67,8 +67,9 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
               <Side
                 run={run}
                 opened={opened}
-                label={comparison === null ? null : labelOf(run, at, comparison)}
+                label={comparison === null ? '' : labelOf(run, at, comparison)}
                 hasQuestion={!isSameQuestion}
+                letter={LETTERS[at] ?? ''}
               />
             )}
           </section>
@@ -161,8 +162,12 @@ function labelOf({ runId, startedAt }: InspectedRun, at: number, { starts, forke
     .slice(0, MAX_LABELS)
     .map(({ path, values }) => `${settingName(path)} ${excerpt(valueWords(values[at]), 60)}`);
   const fork = forkedFrom[at];
-  const origin = fork == null ? [] : [`fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`];
-  const words = [...origin, ...settings];
+  const origin = fork == null ? '' : `fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`;
+  const words = [
+    forkedFrom[1 - at]?.runId === runId ? 'original' : '',
+    fork == null ? '' : [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': '),
+    ...settings,
+  ].filter(Boolean);
   return words.length > 0 ? words.join(' · ') : `${startedText(startedAt) ?? ''} · ${shortRunId(runId)}`;
 }
 
@@ -172,17 +177,19 @@ const settingName = (path: string): string =>
 interface SideProps {
   readonly run: InspectedRun;
   readonly opened: OpenedRun;
-  readonly label: string | null;
+  /** Empty while it is unknown. */
+  readonly label: string;
   readonly hasQuestion: boolean;
+  readonly letter: string;
 }
 
-function Side({ run, opened: { log, fold, count, end }, label, hasQuestion }: SideProps) {
+function Side({ run, opened: { log, fold, count, end }, label, hasQuestion, letter }: SideProps) {
   const answer = answerUpTo(log, fold, count.value - 1)?.answer;
   const { text, tone } = statusWords(run);
   return (
     <>
-      <p class="verbatim muted">{label ?? 'Comparing…'}</p>
-      {hasQuestion && <h2 class="verbatim">{excerpt(run.title, 400) || shortRunId(run.runId)}</h2>}
+      {label !== '' && <p class="verbatim muted">{label}</p>}
+      {hasQuestion && <h3 class="title verbatim">{excerpt(run.title, 400) || shortRunId(run.runId)}</h3>}
       <div class="row">
         <strong class={tone}>{text}</strong>
         <PhaseStrip strip={run.summary?.strip} />
@@ -196,7 +203,7 @@ function Side({ run, opened: { log, fold, count, end }, label, hasQuestion }: Si
         <p class="muted">No answer{run.status === 'running' ? ' yet' : ''}.</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a long answer scrolls
-        <section class="answer" tabIndex={0} aria-label="Answer">
+        <section class="answer" tabIndex={0} aria-label={`Answer of ${letter}`}>
           <Markdown text={answer.answerText} />
         </section>
       )}

@@ -28,33 +28,46 @@ const MAX_PARTS = 300;
 /** All steps of the runs, side by side, from their common start on; all but the first difference are folded. */
 export function CompareSteps({ runs, comparison }: CompareStepsProps) {
   const { rows, paths, first, cutOff, runIds } = comparison;
-  const parts = useMemo(() => partsOf(rows, (row) => headingOf(row, runs, paths)), [comparison]);
+  const heading = (row: Row): string => headingOf(row, runs, paths);
+  const parts = useMemo(() => partsOf(rows, heading), [comparison]);
+  const rangeText = ({ title, to }: Part): string => {
+    const last = rows[to - 1];
+    const end = last === undefined ? title : heading(last);
+    return end === title ? title : `${title} to ${end}`;
+  };
   return (
     <section aria-labelledby="steps-title" class="compare-steps">
       <h2 id="steps-title">Steps</h2>
       {cutOff && <p class="muted">The runs differ too much to align their steps after the first difference.</p>}
-      {parts.slice(0, MAX_PARTS).map(({ equal, title, from, to }) => (
-        <Fold
-          key={`${from} ${equal}`}
-          isOpenFirst={from === first}
-          size={to - from}
-          title={equal ? pluralize(to - from, 'equal step') : title}
-          note={equal ? title : LETTERS.map((letter, run) => `${letter} ${countIn(rows, from, to, run)}`).join(' · ')}
-        >
-          {() =>
-            rows.slice(from, Math.min(to, from + MAX_ROWS)).map(({ steps }) => (
-              <tr key={steps.join()} class={equal ? '' : 'differs'}>
-                <th scope="row">{1 + Math.max(steps[0] ?? 0, steps[1] ?? 0)}</th>
-                {steps.map((index, run) => (
-                  <td key={LETTERS[run]}>
-                    <StepLink runId={runIds[run] ?? ''} step={index === null ? undefined : paths[run]?.[index]} />
-                  </td>
-                ))}
-              </tr>
-            ))
-          }
-        </Fold>
-      ))}
+      {parts.slice(0, MAX_PARTS).map((part) => {
+        const { equal, title, from, to } = part;
+        return (
+          <Fold
+            key={`${from} ${equal}`}
+            isOpenFirst={from === first}
+            size={to - from}
+            title={equal ? pluralize(to - from, 'equal step') : title}
+            note={
+              equal
+                ? rangeText(part)
+                : LETTERS.map((letter, run) => `${letter} ${countIn(rows, from, to, run)}`).join(' · ')
+            }
+          >
+            {() =>
+              rows.slice(from, Math.min(to, from + MAX_ROWS)).map(({ steps }) => (
+                <tr key={steps.join()} class={equal ? '' : 'differs'}>
+                  <th scope="row">{1 + Math.max(steps[0] ?? 0, steps[1] ?? 0)}</th>
+                  {steps.map((index, run) => (
+                    <td key={LETTERS[run]}>
+                      <StepLink runId={runIds[run] ?? ''} step={index === null ? undefined : paths[run]?.[index]} />
+                    </td>
+                  ))}
+                </tr>
+              ))
+            }
+          </Fold>
+        );
+      })}
       {parts.length > MAX_PARTS && <p class="muted">and {parts.length - MAX_PARTS} more parts</p>}
     </section>
   );

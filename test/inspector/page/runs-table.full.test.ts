@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
@@ -11,6 +12,12 @@ const browser = await browserFor('the table of runs');
 const journals = memoryJournals();
 async function record(runId: string, request: string): Promise<void> {
   await scriptedChain({}, { journals, newId: () => runId }).chain.run({ request }).answer;
+}
+
+async function stored(runId: string): Promise<readonly JournalEntry[]> {
+  const entries: JournalEntry[] = [];
+  for await (const entry of journals.read(runId)) entries.push(entry);
+  return entries;
 }
 
 let server: InspectionServer;
@@ -34,8 +41,18 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await record('second', 'Who built the tower?');
     await record('third', 'When was the tower built?');
     await page.getByText('3 runs').waitFor();
-    const cells = await page.locator('tbody tr', { hasText: 'bridge' }).locator('td').allTextContents();
-    expect(cells.slice(1, 5)).toEqual(['completed', 'Where is the bridge?', 'confidence reached', '1']);
+    const row = page.locator('tbody tr', { hasText: 'bridge' });
+    const entries = await stored('first');
+    const answer = entries.find((entry) => entry.type === 'answer');
+    const end = entries.at(-1);
+    if (answer?.type !== 'answer' || end?.type !== 'run-end') throw new Error('the run has ended');
+    const { answerText, confidence } = answer.answer;
+    expect(await row.locator('.question').innerText()).toBe(`Where is the bridge?\n${answerText}`);
+    expect(await row.locator('.status').innerText()).toBe(`completed ${confidence.toFixed(2)}`);
+    const phases = entries.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
+    await row.getByRole('img', { name: `Phases: ${phases.join(', ')}` }).waitFor();
+    const { inputTokens, outputTokens } = end.usage;
+    expect(await row.locator('.tokens').innerText()).toBe(`~${(inputTokens + outputTokens).toLocaleString('en-US')}`);
     await close();
   });
 
@@ -45,11 +62,12 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await page.getByText('2 of 3 runs').waitFor();
     await page.getByRole('button', { name: 'Question' }).click();
     await page.waitForFunction(() => location.hash === '#/?q=tower&sort=question');
-    const questions = () => page.locator('tbody a').allTextContents();
+    const questions = () => page.locator('.run-link').allTextContents();
     expect(await questions()).toEqual(['When was the tower built?', 'Who built the tower?']);
     await page.reload();
     await page.getByText('2 of 3 runs').waitFor();
     expect(await questions()).toEqual(['When was the tower built?', 'Who built the tower?']);
+    await page.getByRole('searchbox').fill('castle');
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByText('3 runs', { exact: true }).waitFor();
     await close();
@@ -57,9 +75,9 @@ describe.skipIf(browser === null)('the table of runs', () => {
 
   it('moves between the runs with the arrow keys at once, but not from a field', async () => {
     const { page, close } = await open('/?sort=question');
-    await page.locator('tbody a').first().waitFor();
+    await page.locator('.run-link').first().waitFor();
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
-    const questions = await page.locator('tbody a').allTextContents();
+    const questions = await page.locator('.run-link').allTextContents();
     await page.keyboard.press('ArrowDown');
     await expect.poll(focused).toBe(questions[0]);
     await page.keyboard.press('ArrowDown');
@@ -72,7 +90,7 @@ describe.skipIf(browser === null)('the table of runs', () => {
 
   it('lists only the keys that work in the table', async () => {
     const { page, close } = await open('/');
-    await page.locator('tbody a').first().waitFor();
+    await page.locator('.run-link').first().waitFor();
     await page.keyboard.press('?');
     const sections = page.locator('dialog section');
     await sections.first().waitFor();
@@ -86,61 +104,82 @@ describe.skipIf(browser === null)('the table of runs', () => {
 
   it('works from the keyboard: choose, check, compare, open, and go back', async () => {
     const { page, close } = await open('/?sort=question');
-    await page.locator('tbody a').first().focus();
+    await page.locator('.run-link').first().focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Space');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Space');
     await page.getByText('2 runs selected').waitFor();
     await page.getByRole('button', { name: 'Compare' }).click();
-    await page.locator('.compare-panel').waitFor();
+    await page.locator('.compare-page .cause').waitFor();
     await page.goBack();
-    await page.locator('tbody a').last().focus();
+    await page.getByText('2 runs selected').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Compare' }).waitFor({ state: 'detached' });
+    await page.locator('.run-link').last().focus();
     await page.keyboard.press('Enter');
     await page.locator('main[data-run]').waitFor();
-    await page.getByRole('button', { name: 'Runs', exact: true }).click();
+    await page.goBack();
     await page.getByRole('table', { name: 'Runs' }).waitFor();
     await close();
   });
 
-  it('marks a fork with a link to the entry where it left its run, and shows and copies the id of a run', async () => {
-    const { chain } = scriptedChain({}, { journals, newId: () => 'forked-run-of-the-first' });
+  it('filters by the counts above it, and keeps a view of it under a name', async () => {
+    const { page, close } = await open('/?q=tower');
+    const completed = page.getByRole('button', { name: '2 completed' });
+    await completed.click();
+    await page.waitForFunction(() => location.hash === '#/?q=tower&status=completed');
+    expect(await completed.getAttribute('aria-pressed')).toBe('true');
+    await page.getByRole('button', { name: 'Views' }).click();
+    const views = page.getByRole('dialog', { name: 'Saved views' });
+    await views.getByRole('textbox', { name: 'Name' }).fill('Towers');
+    await page.keyboard.press('Enter');
+    await views.getByRole('button', { name: 'Towers', exact: true }).waitFor();
+    expect(await axeViolations(page, 'html')).toEqual([]);
+    await page.keyboard.press('Escape');
+    await views.waitFor({ state: 'hidden' });
+    await page.getByRole('searchbox').fill('');
+    await completed.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('button', { name: 'Views' }).click();
+    await views.getByRole('button', { name: 'Towers', exact: true }).click();
+    await page.waitForFunction(() => location.hash === '#/?q=tower&status=completed');
+    await page.getByText('2 of 3 runs').waitFor();
+    await close();
+  });
+
+  it('says that a run of the address does not exist', async () => {
+    const { page, close } = await open('/run/nothing');
+    await page.getByRole('heading', { name: 'There is no run "nothing".' }).waitFor();
+    await page.getByRole('link', { name: 'Show all runs' }).click();
+    await page.getByRole('table', { name: 'Runs' }).waitFor();
+    await close();
+  });
+
+  it('places a fork under its original, with a link to the entry where it left it, unless the list is flat', async () => {
+    const { chain } = scriptedChain({}, { journals, newId: () => 'forked-run' });
     await (await chain.fork('first', { at: 30, set: { 'thresholds.confidence': 0.2 } })).answer;
     const { page, close } = await open('/');
-    const row = page.locator('tbody tr', { hasText: 'fork of first' });
-    expect(await row.locator('td').nth(-2).innerText()).toBe('forked-r');
-    expect(await row.locator('td').nth(-2).getAttribute('title')).toBe('forked-run-of-the-first');
-    await page.getByRole('combobox', { name: 'Forks' }).selectOption('Without forks');
-    await row.waitFor({ state: 'detached' });
-    await page.getByRole('combobox', { name: 'Forks' }).selectOption('Forks only');
-    await page.waitForFunction(() => location.hash === '#/?forks=only');
-    await row.getByText('fork of first').click();
-    await page.locator('main[data-run="first"]').waitFor();
-    await page.locator('.position').getByText('entry 30 /').waitFor();
-    await page.goBack();
-    await row.getByRole('link').last().click();
-    await page.getByText('Run forked-r').click();
-    const details = page.locator('.run-details');
-    await details.getByRole('link', { name: 'fork of first' }).waitFor();
-    await page.evaluate(() => {
-      const clipboard = { writeText: async (text: string) => void Object.assign(window, { written: text }) };
-      Object.defineProperty(navigator, 'clipboard', { value: clipboard, configurable: true });
-    });
-    await details.getByRole('button', { name: 'Copy' }).click();
-    expect(await page.evaluate(() => (window as unknown as { written: string }).written)).toBe(
-      'forked-run-of-the-first',
-    );
-    expect(await axeViolations(page, 'html')).toEqual([]);
+    const rows = page.locator('tbody tr');
+    await rows.getByText('fork', { exact: true }).waitFor();
+    const texts = await rows.allInnerTexts();
+    const at = texts.findIndex((text) => text.startsWith('fork'));
+    expect(texts[at - 1]).toMatch(/^Where is the bridge\?/u);
+    await page.getByRole('checkbox', { name: 'Grouped' }).uncheck();
+    await page.waitForFunction(() => location.hash === '#/?list=flat');
+    await rows.getByText('fork of first').click();
+    await page.waitForFunction(() => location.hash.startsWith('#/run/first/30'));
     await close();
-    await journals.delete?.('forked-run-of-the-first');
+    await journals.delete?.('forked-run');
   });
 
   it.each([
     { theme: 'light', width: 1280 },
-    { theme: 'dark', width: 700 },
+    { theme: 'dark', width: 390 },
   ] as const)('passes the accessibility checks and fits: $theme, $width px', async (look) => {
     const { page, close } = await open('/', look);
-    await page.locator('tbody a').first().waitFor();
+    await page.locator('.run-link').first().waitFor();
+    await page.locator('tbody input').first().check();
     expect(await axeViolations(page, 'html')).toEqual([]);
     expect(await page.evaluate(tooWideElements)).toEqual([]);
     await close();
@@ -149,15 +188,14 @@ describe.skipIf(browser === null)('the table of runs', () => {
   it('downloads a run as one page, and deletes it after a confirmation', async () => {
     const { page, close } = await open('/');
     const row = page.locator('tbody tr', { hasText: 'bridge' });
-    await row.hover();
+    await row.getByRole('checkbox').check();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      row.getByText('Export').click({ force: true }),
+      page.getByRole('button', { name: 'Export' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('run-first.html');
     expect(await readFile(await download.path(), 'utf8')).toContain('Where is the bridge?');
-    await row.hover();
-    await row.getByText('Delete').click({ force: true });
+    await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('heading', { name: 'Delete 1 run?' }).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(await journals.list()).toHaveLength(3);

@@ -99,8 +99,6 @@ async function readAll(page: Page, where: string): Promise<string> {
     await page.keyboard.press(key);
     for (const name of names) {
       if (!(await showPanel(page, name))) continue;
-      const other = page.locator('.compare-choices select').first();
-      if ((await other.count()) > 0 && (await other.inputValue()) === '') await other.selectOption({ index: 1 });
       for (const part of [null, ...(await page.locator('.parts button').all())]) {
         await part?.click();
         await nextFrames(page);

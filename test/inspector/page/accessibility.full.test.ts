@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 /** The chart is the same beside every panel and slow to check, so it is checked with the first panel only. */
-const BESIDE_CHART = '.page-header, .story-area, .step-area, .timeline-area';
+const BESIDE_CHART = '.page-header, .trace-area, .step-area';
 
 describe.skipIf(browser === null)('the whole inspector page', () => {
   it.each([

@@ -184,9 +184,7 @@ export function tooWideElements(): readonly string[] {
   const found: string[] = [];
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) found.push(`the page is ${scrollWidth} px wide; ${clientWidth} px are visible`);
-  for (const element of document.querySelectorAll(
-    '.panel, .page-header, .timeline-bar, .step-area, .story, dialog[open]',
-  ))
+  for (const element of document.querySelectorAll('.panel, .page-header, .step-area, .trace-area, dialog[open]'))
     if (element.scrollWidth > element.clientWidth + 1)
       found.push(
         `.${element.className} is ${element.scrollWidth} px wide; ${element.clientWidth} px are visible: ${widest(element)}`,

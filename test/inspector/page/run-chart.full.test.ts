@@ -43,7 +43,7 @@ it.skipIf(browser === null)('fits the whole chart at 1280 × 720, with nothing o
 it.skipIf(browser === null)('marks the state of a selected phase, not the one after it', async () => {
   const page = thePage();
   for (const phase of ['intention', 'observation']) {
-    await page.locator('.story-row', { hasText: phase }).first().click();
+    await page.locator('.trace-row.phase', { hasText: phase }).first().click();
     await nextFrames(page);
     expect(await page.locator('.chart-picture :is(.leaf, .holds-leaf) > .name:visible').allTextContents()).toEqual([
       phase,

@@ -116,7 +116,7 @@ describe.skipIf(browser === null)('the table of runs', () => {
     await page.waitForFunction(() => location.hash === '#/?forks=only');
     await row.getByText('fork of first').click();
     await page.locator('main[data-run="first"]').waitFor();
-    await page.locator('.position').getByText('entry 30 /').waitFor();
+    await page.locator('.position[data-at="30"]').waitFor({ state: 'attached' });
     await page.goBack();
     await row.getByRole('link').last().click();
     await page.getByText('Run forked-r').click();

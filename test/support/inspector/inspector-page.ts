@@ -194,7 +194,7 @@ export async function selectEntry(page: Page, seq: number): Promise<void> {
     list.scrollTop = top;
   }, seq * 18);
   await page.locator(`#event-${seq}`).click();
-  await page.locator('.position').getByText(`entry ${seq} /`).waitFor();
+  await page.locator(`.position[data-at="${seq}"]`).waitFor({ state: 'attached' });
   await nextFrames(page);
 }
 

@@ -17,7 +17,7 @@ interface Span {
 }
 
 /** From the first phase of a cycle to the first of the next, or to the end of its last phase. */
-export interface CycleSpan extends Span {
+interface CycleSpan extends Span {
   readonly cycle: number;
 }
 

@@ -25,7 +25,7 @@ interface Tick {
   readonly label: string;
 }
 
-const MOST_TICKS = 4;
+const MOST_TICKS = 4.5;
 
 /** Times since the start, at equal distances except at shortened gaps, inside which there are none. */
 export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, endMs: number): readonly Tick[] {
@@ -49,9 +49,9 @@ export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, endMs: number)
 function tickLabel(ms: number): string {
   if (ms < SECOND) return ms === 0 ? '0 s' : `${Number(ms.toFixed(1))} ms`;
   if (ms < MINUTE) return `${ms / SECOND} s`;
-  const [unit, small, names] = ms < HOUR ? [MINUTE, SECOND, ['min', 's']] : [HOUR, MINUTE, ['h', 'min']];
+  const [unit, small, name] = ms < HOUR ? [MINUTE, SECOND, 'min'] : [HOUR, MINUTE, 'h'];
   const rest = Math.round((ms % unit) / small);
-  return `${Math.floor(ms / unit)} ${names[0]}${rest === 0 ? '' : ` ${rest} ${names[1]}`}`;
+  return `${Math.floor(ms / unit)}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`} ${name}`;
 }
 
 /** A stretch of time in which nothing ran, drawn shorter than it was. */

@@ -3,7 +3,7 @@ import type { Usage } from '../../machines/contracts/usage.ts';
 import { pluralize } from './format.ts';
 import type { Selection } from './selection.ts';
 
-export type RowKind =
+type RowKind =
   | 'cycles'
   | 'cycle'
   | 'phase'

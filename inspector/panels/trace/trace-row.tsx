@@ -28,13 +28,19 @@ const isSentence = ({ kind }: TraceRow): boolean => kind === 'decision' || kind 
 
 const hasResult = ({ kind }: TraceRow): boolean => kind === 'phase' || kind === 'answer';
 
-const LINE_PX = 28;
+/** Whether the text has a line of its own, which is as wide as the trace. */
+const hasLine = (row: TraceRow): boolean =>
+  hasResult(row) || ((row.status === 'failed' || row.kind === 'wait') && row.text !== '');
 
-/** The height of a row in pixels: some have a second line, and on narrow pages a third. */
+const LINE_PX = 28;
+/** The text that fits in one line of a narrow page. */
+const NARROW_CHARS = 46;
+
+/** The height of a row in pixels: some have a second line, and long texts on narrow pages a third. */
 export function heightOf(row: TraceRow, isNarrow: boolean): number {
-  const isTall = hasResult(row) || (row.status === 'failed' && row.text !== '');
-  if (isNarrow && isSentence(row)) return LINE_PX + 20;
-  return isTall ? LINE_PX + (isNarrow ? 40 : 20) : LINE_PX;
+  if (isSentence(row)) return isNarrow ? LINE_PX + 20 : LINE_PX;
+  if (!hasLine(row)) return LINE_PX;
+  return LINE_PX + (isNarrow && row.text.length > NARROW_CHARS ? 36 : 18);
 }
 
 interface RowProps extends ListedRow {
@@ -52,7 +58,7 @@ export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
   const { at } = moment.view;
   const isLater = row.from > at;
   const isPartial = !isLater && row.to !== null && row.to > at;
-  const note = step === undefined ? row.note : [step.place, row.note].filter(Boolean).join(' · ');
+  const note = [step?.place, row.note, step === undefined && !hasLine(row) && row.text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',
     row.kind,
@@ -98,13 +104,10 @@ export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
         )}
         <StatusWord row={row} isPartial={isPartial} />
         {isOpen === false && <TroubleWords row={row} />}
-        {note !== undefined && note !== '' && <span class="note verbatim">{excerpt(note, 200)}</span>}
-        {!hasResult(row) && row.status !== 'failed' && step === undefined && row.text !== '' && (
-          <span class="note verbatim">{excerpt(row.text, 200)}</span>
-        )}
+        {note !== '' && <span class="note verbatim">{excerpt(note, 300)}</span>}
       </span>
       {!isSentence(row) && <Figures row={row} moment={moment} step={step} />}
-      {(hasResult(row) || (row.status === 'failed' && row.text !== '')) && (
+      {hasLine(row) && (
         <span class="result verbatim">
           {row.status === 'failed' ? excerpt(row.text, 300) : plainMarkdown(row.text, 300)}
         </span>

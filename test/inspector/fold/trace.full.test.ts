@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RETRIEVAL } from '../../../inspector/fold/selection.ts';
 import { traceOf } from '../../../inspector/fold/trace.ts';
 import { listed, pathTo } from '../../../inspector/fold/trace-row.ts';
-import { folded, randomRuns } from '../../support/inspector/inspected-runs.ts';
+import { folded, fullRun, randomRuns } from '../../support/inspector/inspected-runs.ts';
 import { sampleSize } from '../../support/soak.ts';
 
 const runs = await randomRuns(sampleSize('runs as traces', 12, 100), 11);
@@ -50,4 +50,27 @@ it('keeps the rows of what has ended while a run grows', () => {
     expect(ended.slice(0, before.length)).toEqual(before);
     before = ended;
   }
+});
+
+it('has a row for the time limit that ended a run, and for what failed in it', async () => {
+  const entries = await fullRun(9);
+  const { log, fold } = folded(entries);
+  const rows = listed(traceOf(log, fold, entries.length, true), () => true).map(({ row }) => row);
+  const expired = entries.find((entry) => entry.type === 'transition' && entry.event === 'run.expired');
+  expect(rows.filter(({ kind }) => kind === 'limit').map(({ title, from }) => [title, from])).toEqual([
+    ['Time limit of the run reached', expired?.seq],
+  ]);
+  expect(rows.filter(({ kind, status }) => kind === 'wait' && status !== 'open').map(({ title }) => title)).toContain(
+    'Waited for a direction',
+  );
+  const errors = entries.flatMap((entry) =>
+    entry.type === 'capability-end' && !entry.result.success ? [entry.result.error] : [],
+  );
+  expect(rows.flatMap(({ kind, status, text }) => (kind === 'tool' && status === 'failed' ? [text] : []))).toEqual(
+    errors,
+  );
+  const searches = entries.filter(
+    (entry) => entry.type === 'call-event' && entry.actor === RETRIEVAL && entry.event.type === 'failed',
+  );
+  expect(rows.filter(({ kind, status }) => kind === 'search' && status === 'failed')).toHaveLength(searches.length);
 });

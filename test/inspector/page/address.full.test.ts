@@ -9,9 +9,10 @@ const runs = await threeRecordedRuns();
 beforeAll(() => buildTestPage(tests));
 
 const hashOf = (page: Page): Promise<string> => page.evaluate(() => location.hash);
-const positionOf = (page: Page, seq: number) => page.locator('.position').getByText(`entry ${seq} /`).waitFor();
+const positionOf = (page: Page, seq: number) =>
+  page.locator(`.position[data-at="${seq}"]`).waitFor({ state: 'attached' });
 const positionNow = async (page: Page): Promise<number> =>
-  Number(/entry (\d+)/u.exec((await page.locator('.position').textContent()) ?? '')?.[1]);
+  Number(await page.locator('.position').getAttribute('data-at'));
 const runOf = (page: Page, runId: string) => page.locator(`main[data-run="${runId}"]`).waitFor();
 
 describe.skipIf(tests.areSkipped)('the address of the page', () => {
@@ -45,7 +46,7 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
   const look = (page: Page) =>
     page.evaluate(() => ({
       step: document.querySelector('.step-title')?.textContent,
-      position: document.querySelector('.position')?.textContent,
+      position: document.querySelector<HTMLElement>('.position')?.dataset['at'],
       tab: document.querySelector('[role=tab][aria-selected=true]')?.textContent,
       note: document.querySelector('.selection-note')?.textContent ?? '',
       marks: [...document.querySelectorAll('.chart-picture [data-state], .chart-picture [data-line]')].map((part) =>
@@ -57,7 +58,7 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
 
   it('restores a selected phase: the step, its state in the chart, the tab and the cursor', async () => {
     const page = await openRecordedRuns(tests, runs, '/run/run-0/7?panel=why');
-    await page.locator('.story-area').getByText('intention').first().click();
+    await page.locator('.trace-area').getByText('Intention').first().click();
     await page.getByRole('tab', { name: 'Reply' }).click();
     await expect.poll(() => hashOf(page)).toMatch(/\?panel=reply&step=phase-\d+$/u);
     const before = await look(page);

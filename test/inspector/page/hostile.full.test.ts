@@ -69,7 +69,7 @@ async function visit(page: Page): Promise<readonly string[]> {
       const text = document.querySelector('#page')?.textContent ?? '';
       if (text.trim().length < 10) blank.push(`${where}: the page`);
       else if (document.querySelector('main.page') !== null)
-        for (const index of ['#panel', '.chart-area', '.timeline-area'])
+        for (const index of ['#panel', '.chart-area', '.trace-area'])
           if (document.querySelector(index)?.childElementCount === 0) blank.push(`${where}: ${index}`);
     };
     await frame();

@@ -146,8 +146,8 @@ export const displayedState = (page: Page): Promise<DisplayedState> =>
 /** Waits until the page has received at least this many entries (a run may add more meanwhile) and shows the newest. */
 export async function waitForEntries(page: Page, count: number): Promise<void> {
   await page.waitForFunction((least) => {
-    const shown = /^entry (\d+) \/ (\d+) /.exec(document.querySelector('.position')?.textContent ?? '');
-    return shown !== null && shown[1] === shown[2] && Number(shown[1]) >= least;
+    const { at = '', count: all = '' } = document.querySelector<HTMLElement>('.position')?.dataset ?? {};
+    return Number(at) === Number(all) - 1 && Number(at) >= least;
   }, count - 1);
   await nextFrames(page);
 }
@@ -183,7 +183,7 @@ export async function selectEntry(page: Page, seq: number): Promise<void> {
     list.scrollTop = top;
   }, seq * 18);
   await page.locator(`#event-${seq}`).click();
-  await page.locator('.position').getByText(`entry ${seq} /`).waitFor();
+  await page.locator(`.position[data-at="${seq}"]`).waitFor({ state: 'attached' });
   await nextFrames(page);
 }
 

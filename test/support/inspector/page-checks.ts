@@ -154,7 +154,7 @@ export function tooWideElements(): readonly string[] {
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) found.push(`the page is ${scrollWidth} px wide; ${clientWidth} px are visible`);
   for (const element of document.querySelectorAll(
-    '.panel, .page-header, .timeline-bar, .step-area, .story, .compare-page, dialog[open]',
+    '.panel, .page-header, .step-area, .trace-area, .compare-page, dialog[open]',
   ))
     if (element.scrollWidth > element.clientWidth + 1)
       found.push(

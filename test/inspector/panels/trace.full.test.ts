@@ -1,0 +1,187 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import {
+  failingRun,
+  filePage,
+  inSmallPieces,
+  longRun,
+  manualRun,
+  readmeRun,
+  recordedEntries,
+} from '../../support/inspector/inspected-runs.ts';
+import { axeViolations, runClockUntil, tooWideElements } from '../../support/inspector/page-checks.ts';
+import { buildTestPage, openLivePage, pageTests } from '../../support/inspector/test-page.ts';
+
+const tests = await pageTests('the trace');
+const { areSkipped, folder, newPage } = tests;
+const PRICES = { currency: 'EUR', prices: [{ inputPerMillion: 2, outputPerMillion: 10 }] };
+const entries = recordedEntries(await failingRun()).map((entry) =>
+  entry.type === 'run-start' ? { ...entry, ...PRICES } : entry,
+);
+
+beforeAll(() => buildTestPage(tests));
+
+const runIdOf = ([start]: readonly JournalEntry[]): string => (start?.type === 'run-start' ? start.runId : '');
+
+async function open(
+  run: readonly JournalEntry[] = entries,
+  width = 1440,
+  theme: 'light' | 'dark' = 'light',
+): Promise<Page> {
+  const page = await newPage({ viewport: { width, height: 900 }, colorScheme: theme });
+  await page.goto(`${filePage(run, folder)}#/run/${runIdOf(run)}`);
+  await page.locator('.trace-row').first().waitFor();
+  return page;
+}
+
+const rowsOf = (page: Page) => page.getByRole('treeitem');
+const rowOf = (page: Page, name: RegExp) => page.getByRole('treeitem', { name });
+const atOf = async (page: Page): Promise<number> => Number(await page.locator('.position').getAttribute('data-at'));
+/** Opens every row by keyboard, and returns the words of all. */
+async function openAll(page: Page): Promise<readonly string[]> {
+  await page.setViewportSize({ width: 1440, height: 6_000 });
+  for (;;) {
+    const closed = page.locator('.trace-row[aria-expanded=false]').first();
+    if ((await closed.count()) === 0) return (await rowsOf(page).allInnerTexts()).map((text) => text.trim());
+    await closed.locator('.toggle').click();
+  }
+}
+
+describe.skipIf(areSkipped)('the trace', () => {
+  it('has a row for every call, tool, decision and failure of the journal, with the tokens of each', async () => {
+    const page = await open();
+    const rows = await openAll(page);
+    const ends = entries.filter((entry) => entry.type === 'attempt-end');
+    const calls = rows.filter((text) => text.startsWith('Call '));
+    expect(calls).toHaveLength(entries.filter(({ type }) => type === 'attempt-start').length);
+    for (const [index, { usage, failure }] of ends.entries()) {
+      const lines = (calls[index] ?? '').split(/\s*\n\s*/u);
+      expect(lines[0]).toBe(`Call ${index + 1}`);
+      const tokens = usage.inputTokens + usage.outputTokens;
+      expect(lines.join(' ').includes(`${tokens.toLocaleString('en-US')} tokens`)).toBe(tokens > 0);
+      expect(lines.includes('failed')).toBe(failure !== null);
+    }
+    const tools = entries.flatMap((entry) => (entry.type === 'capability-start' ? [entry.capability] : []));
+    expect(await page.locator('.trace-row.tool .name').allTextContents()).toEqual(tools);
+    const next = entries.flatMap((entry) =>
+      entry.type === 'decision'
+        ? [entry.decision.nextPhase ?? 'answer']
+        : entry.type === 'recovery'
+          ? [{ repeat: `${entry.phase}, again`, skip: 'continue without it', finish: 'answer' }[entry.action]]
+          : [],
+    );
+    const shown = await page.locator('.trace-row .next').allTextContents();
+    expect(shown.map((text) => text.trim().toLowerCase())).toEqual(next);
+  });
+
+  it('tells what failed in a cycle that is closed', async () => {
+    const page = await open();
+    await rowOf(page, /^Cycle 1/u)
+      .locator('.toggle')
+      .click();
+    expect(await rowOf(page, /^Cycle 1/u).textContent()).toMatch(/2 phases failed.*calls failed.*retries/u);
+  });
+
+  it('selects a step by click and by keys, dims what comes after it, and says that its phase is in progress', async () => {
+    const page = await open();
+    const end = entries.find((entry) => entry.type === 'attempt-end' && entry.attempt === 2);
+    await rowOf(page, /^Call 2/u).click();
+    await expect.poll(() => atOf(page)).toBe(end?.seq);
+    expect(await rowOf(page, /^Call 2/u).getAttribute('aria-selected')).toBe('true');
+    const action = rowOf(page, /^Action/u).first();
+    expect(await action.textContent()).toContain('in progress');
+    expect(
+      await rowOf(page, /^Experience/u)
+        .first()
+        .getAttribute('class'),
+    ).toContain('later');
+    expect(
+      await rowOf(page, /^Call 1/u)
+        .first()
+        .getAttribute('class'),
+    ).not.toContain('later');
+
+    await page.getByRole('tree', { name: 'Trace' }).focus();
+    await page.keyboard.press('ArrowDown');
+    const tool = entries.find(({ type }) => type === 'capability-end');
+    await expect.poll(() => atOf(page)).toBe(tool?.seq);
+    await page.keyboard.press('Home');
+    expect(await rowOf(page, /^Cycle 1/u).getAttribute('class')).toContain('active');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rowOf(page, /^Cycle 1/u).getAttribute('aria-expanded')).toBe('false');
+    await page.keyboard.press(' ');
+    await expect.poll(() => rowOf(page, /^Cycle 1/u).getAttribute('aria-expanded')).toBe('true');
+    await page.keyboard.press('End');
+    await expect.poll(() => rowOf(page, /^Answer/u).getAttribute('aria-selected')).toBe('true');
+    await page.getByRole('tree', { name: 'Trace' }).blur();
+    await page.keyboard.press('Home');
+    await expect.poll(() => atOf(page)).toBe(0);
+    await page.getByRole('button', { name: 'Go to the end' }).click();
+    await expect.poll(() => atOf(page)).toBe(entries.length - 1);
+  });
+
+  it('lists the steps with the most tokens and the highest cost first', async () => {
+    const page = await open();
+    const sums = entries.flatMap((entry) =>
+      entry.type === 'attempt-end' ? [entry.usage.inputTokens + entry.usage.outputTokens] : [],
+    );
+    await page.getByRole('button', { name: 'Most tokens' }).click();
+    expect(await rowsOf(page).first().textContent()).toContain(`${Math.max(...sums).toLocaleString('en-US')} tokens`);
+    await page.getByRole('button', { name: 'Most cost' }).click();
+    const costs = await rowsOf(page).locator('.number:last-child').allTextContents();
+    expect(costs.map(Number)).toEqual(costs.map(Number).toSorted((one, other) => other - one));
+  });
+
+  it('shows the waits of a run with a user, and what was sent to it', async () => {
+    const rows = await openAll(await open(recordedEntries(await manualRun())));
+    expect(rows.join('\n')).toMatch(/Waited for consent to shorten or remove 3 messages.*1\.0 s/u);
+    expect(rows.join('\n')).toMatch(/Directed to nonsense.*No effect/u);
+  });
+
+  it('lets the bar and the time of what is running grow, and nothing else', async () => {
+    const { run, model } = readmeRun([2]);
+    await model.reached(2);
+    const { page, update } = await openLivePage(tests, run, '');
+    await page.clock.install();
+    await update();
+    const action = rowsOf(page).filter({ hasText: 'running' }).first();
+    const seconds = async (): Promise<number> =>
+      Number.parseFloat((await action.locator('.number').first().textContent()) ?? '');
+    const boxes = () =>
+      rowsOf(page).evaluateAll((all) => all.map((row) => JSON.stringify(row.getBoundingClientRect())));
+    const before = await boxes();
+    await runClockUntil(
+      page,
+      async () => (await action.textContent())?.includes(' s') === true && (await seconds()) > 2,
+    );
+    expect(await boxes()).toEqual(before);
+    model.release(2);
+    await run.answer;
+  });
+
+  it('opens a run of 20,000 entries with few elements, and keeps its rows reachable', async () => {
+    const long = longRun(inSmallPieces(entries), 20_000);
+    const page = await open(long);
+    expect(await rowsOf(page).count()).toBeLessThan(80);
+    await page.getByRole('tree', { name: 'Trace' }).focus();
+    await page.keyboard.press('End');
+    await expect.poll(() => rowsOf(page).last().getAttribute('class')).toContain('active');
+    await page.getByRole('button', { name: 'Most tokens' }).click();
+    expect(await rowsOf(page).count()).toBeLessThan(80);
+  });
+
+  it.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('passes the accessibility checks and fits: %s, %d px', async (theme, width) => {
+    const page = await open(entries, width, theme);
+    await rowOf(page, /^Call 2/u).click();
+    expect(await axeViolations(page, '.trace-area')).toEqual([]);
+    expect((await page.evaluate(tooWideElements)).filter((fault) => fault.includes('trace'))).toEqual([]);
+    await page.getByRole('button', { name: 'Slowest' }).click();
+    expect(await axeViolations(page, '.trace-area')).toEqual([]);
+  });
+});

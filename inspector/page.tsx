@@ -3,7 +3,6 @@ import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
 import { searchKey } from './panels/events/event-search.tsx';
-import { MissingRun } from './panels/head/missing-run.tsx';
 import { RunHead } from './panels/head/run-head.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
@@ -16,6 +15,7 @@ import { Trace } from './panels/trace/trace.tsx';
 import type { Inspector, RunView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull } from './ui-state/layout.ts';
+import { moveKeys } from './ui-state/move-keys.ts';
 import { paneSizes } from './ui-state/panes.ts';
 
 /** The list of runs, one run, or two beside each other. */
@@ -25,7 +25,10 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   const view = inspector.view.value;
   const compared = comparedRuns.value;
   const isRun = view !== null && compared === null;
-  useEffect(() => addKeys([...(isRun ? [chartKey, searchKey] : []), helpKey(() => setHelps(true))]), [isRun]);
+  useEffect(
+    () => addKeys([...(isRun ? [...moveKeys(inspector), chartKey, searchKey] : []), helpKey(() => setHelps(true))]),
+    [isRun],
+  );
   useEffect(() => {
     document.title = view === null ? 'PostChain inspector' : `${titleMark(view)} ${excerpt(view.run.title, 80)}`;
     document.querySelector('link[rel=icon]')?.setAttribute('href', faviconOf(view));
@@ -37,8 +40,6 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
         <ErrorBoundary name="The comparison" resetKey={compared.join()}>
           <ComparePage inspector={inspector} runIds={compared} />
         </ErrorBoundary>
-      ) : view === null && typeof inspector.selectedRunId.value === 'string' ? (
-        <MissingRun inspector={inspector} runId={inspector.selectedRunId.value} />
       ) : view === null ? (
         <ErrorBoundary name="The list of runs" resetKey="">
           <RunsTable inspector={inspector} />

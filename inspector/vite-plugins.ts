@@ -27,8 +27,8 @@ const CACHE = join(import.meta.dirname, '../node_modules/.cache/drawings');
 export async function bake(charts: RunCharts): Promise<Record<string, Drawing>> {
   const path = join(CACHE, `${digestOf(charts)}.json`);
   if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8'));
-  const drawings = Object.entries(await drawingsOf(charts));
-  const baked = Object.fromEntries(drawings.map(([id, drawing]) => [chartDigest(id, charts), drawing]));
+  const drawings = await drawingsOf(charts.charts);
+  const baked = Object.fromEntries(charts.charts.map((chart) => [chartDigest(chart), drawings[chart.id] as Drawing]));
   mkdirSync(CACHE, { recursive: true });
   const temporary = `${path}.${process.pid}`;
   writeFileSync(temporary, JSON.stringify(baked));

@@ -46,9 +46,9 @@ function withPolicy(html: string): string {
 
 const here = import.meta.dirname;
 
-function page(root: string, name: string): UserConfig {
+function page(name: string): UserConfig {
   return {
-    root,
+    root: here,
     base: './',
     plugins: [bakedDrawings(runCharts())],
     build: {
@@ -63,12 +63,12 @@ function page(root: string, name: string): UserConfig {
   };
 }
 
-function filePage(root: string, name: string): UserConfig {
-  const { plugins = [], ...config } = page(root, name);
+function filePage(name: string): UserConfig {
+  const { plugins = [], ...config } = page(name);
   return { ...config, plugins: [...plugins, viteSingleFile({ removeViteModuleLoader: true }), strictPolicy()] };
 }
 
-/** The chart layout: a worker of the served page, and a module that Node imports for charts of other programs. */
+/** The chart layout: a worker of the served page, for charts of other programs. */
 const layout: UserConfig = {
   root: here,
   build: {
@@ -80,14 +80,12 @@ const layout: UserConfig = {
     rolldownOptions: {
       input: { layout: join(here, 'chart/layout-worker.ts') },
       output: { entryFileNames: '[name].js' },
-      preserveEntrySignatures: 'strict',
     },
   },
 };
 
-/** Modes: the served inspector (default), the single-file inspector, the coverage page, and the chart layout. */
+/** Modes: the served inspector (default), the single-file inspector, and the chart layout. */
 export default defineConfig(({ mode }) => {
-  if (mode === 'file') return filePage(here, 'inspector-file');
-  if (mode === 'coverage') return filePage(join(here, 'coverage'), 'inspector-coverage');
-  return mode === 'layout' ? layout : page(here, 'inspector');
+  if (mode === 'file') return filePage('inspector-file');
+  return mode === 'layout' ? layout : page('inspector');
 });

@@ -3,9 +3,6 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    reporters: [
-      'default',
-      chartCoverage({ thresholds: { states: 100, transitions: 90 }, html: 'coverage/charts.html' }),
-    ],
+    reporters: ['default', chartCoverage({ thresholds: { states: 100, transitions: 90 } })],
   },
 });

@@ -1,84 +1,37 @@
 import './chart.css';
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
+import { copyKey } from '../fold/chart-copies.ts';
+import { indexChart } from '../fold/chart-index.ts';
+import type { Badges, Marks } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
-import type { Viewport, WindowSize } from './camera.ts';
-import { type ChartController, createChartController } from './chart-controller.ts';
-import { type ChartProps, ChartRows } from './chart-rows.tsx';
-import { ChartShapes, type Hues } from './chart-shapes.tsx';
-import type { Drawing, LaidOut } from './drawing.ts';
+import { ChartPicture, type Hues, type Place } from './chart-picture.tsx';
+import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
+import { LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
-import { lineSelector, type Scene, sceneOf, stateRefOf, stateSelector } from './scene.ts';
 
-type ShowView = (view: Viewport, size: WindowSize) => void;
-
-/** How much of the picture may be outside the window before the minimap appears, in pixels of the picture. */
-const SLACK = 28;
-
-interface MinimapProps {
-  readonly scene: Scene;
-  readonly onReady: (show: ShowView) => void;
-  /** The pointer chose a point of the picture; the keyboard moves the chart itself. */
-  readonly onCenter: (point: DOMPoint) => void;
-}
-
-/** A small copy of the outermost level, with a frame around the visible part. Hidden while all of it is visible. */
-function Minimap({ scene, onReady, onCenter }: MinimapProps) {
-  const map = useRef<HTMLDivElement>(null);
-  const frame = useRef<SVGRectElement>(null);
-  useEffect(() => {
-    onReady(({ x, y, scale }, { width, height }) => {
-      const box = { x: -x / scale, y: -y / scale, width: width / scale, height: height / scale };
-      const isWhole =
-        box.x <= SLACK &&
-        box.y <= SLACK &&
-        box.x + box.width >= scene.width - SLACK &&
-        box.y + box.height >= scene.height - SLACK;
-      map.current?.toggleAttribute('data-whole', isWhole);
-      for (const [name, value] of Object.entries(box)) frame.current?.setAttribute(name, String(Math.round(value)));
-    });
-  }, [scene, onReady]);
-  const states = scene.charts[0]?.states ?? [];
-  return (
-    <div
-      class="minimap"
-      aria-hidden="true"
-      ref={map}
-      onPointerUp={({ clientX, clientY }) => {
-        const matrix = map.current?.querySelector('svg')?.getScreenCTM()?.inverse();
-        if (matrix != null) onCenter(new DOMPoint(clientX, clientY).matrixTransform(matrix));
-      }}
-    >
-      <svg aria-hidden="true" viewBox={`0 0 ${scene.width} ${scene.height}`}>
-        {states.map((number) => {
-          const { box, drawn } = scene.states[number] as Scene['states'][number];
-          return <rect key={number} class={drawn.isOpen ? 'open' : ''} {...box} rx={8} />;
-        })}
-        <rect class="frame" ref={frame} />
-      </svg>
-    </div>
-  );
-}
-
-export interface ChartViewProps extends ChartProps {
-  /** Must be the same object on each render: changed hues redraw all shapes. */
+export interface ChartViewProps {
+  readonly charts: RunCharts;
+  readonly root: string;
+  readonly marks: Marks;
+  readonly badges?: Badges;
   readonly hues?: Hues;
-  /** Drawings made elsewhere; if given, the page does not lay out the charts itself. */
-  readonly laidOut?: LaidOut | undefined;
+  readonly selected?: ChartSelection | null;
+  readonly onSelect?: (selection: ChartSelection) => void;
 }
 
-/** Shows the chart as a picture or, without one, as rows. */
-export function ChartView({ hues = NO_HUES, laidOut, ...props }: ChartViewProps) {
-  const { charts } = props;
+/** Shows a chart, one level at a time: a state with states inside, or with a machine that it invokes, opens as the next. */
+export function ChartView(props: ChartViewProps) {
+  const { charts, root, marks } = props;
   const [layout, setLayout] = useState<(LaidOut & { readonly charts: RunCharts }) | null>(null);
   const baked = useMemo(() => bakedDrawingsOf(charts), [charts]);
-  const given = laidOut ?? (layout?.charts === charts ? layout : null);
+  const given = layout?.charts === charts ? layout : null;
   const drawings = baked ?? given?.drawings ?? null;
 
   useEffect(() => {
-    if (drawings !== null || laidOut !== undefined) return;
+    if (drawings !== null) return;
     let isCurrent = true;
     layoutOf(charts).then((done) => {
       if (isCurrent) setLayout({ charts, ...done });
@@ -86,102 +39,141 @@ export function ChartView({ hues = NO_HUES, laidOut, ...props }: ChartViewProps)
     return () => {
       isCurrent = false;
     };
-  }, [charts, drawings, laidOut]);
+  }, [charts, drawings]);
 
+  if (drawings !== null && ownOf(drawings, root) !== undefined)
+    return <Levels key={root} {...props} drawings={drawings} />;
+  const active = charts.charts
+    .find(({ id }) => id === root)
+    ?.states.filter(({ id, parent }) => parent !== null && ownOf(marks.active, root)?.has(id));
   return (
     <div class="chart-view">
-      {drawings === null ? (
-        <ChartRows {...props} status={given?.problem ?? 'Laying out the chart…'} />
-      ) : (
-        <ChartPicture {...props} drawings={drawings} hues={hues} />
-      )}
+      <p class="muted waiting" role="status">
+        {given?.problem ?? 'Laying out the chart…'}
+        {active !== undefined && active.length > 0 && (
+          <> Active: {excerpt(active.map(({ name }) => name).join(' › '), 200)}.</>
+        )}
+      </p>
     </div>
   );
 }
 
-interface ChartPictureProps extends ChartProps {
+const ZOOM_STEP = 1.25;
+const MAX_FIT = 1.1;
+const NO_BADGES: Badges = {};
+const NO_HUES: Hues = {};
+
+interface LevelsProps extends ChartViewProps {
   readonly drawings: Readonly<Record<string, Drawing>>;
-  readonly hues: Hues;
 }
 
-const NO_HUES: Hues = {};
-const NONE_NEVER_TAKEN: ReadonlySet<string> = new Set();
+function Levels(props: LevelsProps) {
+  const { charts, root, marks, drawings, selected = null, onSelect = () => {}, badges = NO_BADGES } = props;
+  const [path, setPath] = useState<readonly Place[]>([
+    { chartId: root, level: root, copy: root, name: root, host: '' },
+  ]);
+  const [zoom, setZoom] = useState<number | null>(null);
+  const [space, setSpace] = useState({ width: 800, height: 500 });
+  const scroll = useRef<HTMLDivElement>(null);
+  const place = path.at(-1) as Place;
+  const level = ownOf(ownOf(drawings, place.chartId) ?? {}, place.level);
 
-/** Rendered once; highlighting only changes classes. */
-function ChartPicture(props: ChartPictureProps) {
-  const { drawings, root, marks, onSelect, hues } = props;
-  const { selected = null, revealed = null, overlay = null, badges = null, neverTaken = NONE_NEVER_TAKEN } = props;
-  const svg = useRef<SVGSVGElement>(null);
-  const world = useRef<SVGGElement>(null);
-  const controller = useRef<ChartController | null>(null);
-  const listener = useRef(onSelect);
-  listener.current = onSelect;
-  const [follows, setFollows] = useState(false);
-  const showView = useRef<ShowView>(() => {});
-  const setShowView = useCallback((show: ShowView) => {
-    showView.current = show;
-    controller.current?.refresh();
+  useLayoutEffect(() => {
+    const element = scroll.current;
+    if (element === null) return;
+    const measure = (): void => setSpace({ width: element.clientWidth, height: element.clientHeight });
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
   }, []);
-  const scene = useMemo(() => sceneOf(drawings, root), [drawings, root]);
-  const shapes = useMemo(() => <ChartShapes scene={scene} chart={0} hues={hues} />, [scene, hues]);
 
+  const scale = level === undefined ? 1 : (zoom ?? fitScale(level, space));
   useLayoutEffect(() => {
-    if (svg.current === null || world.current === null) return;
-    const created = createChartController(svg.current, world.current, scene, {
-      onSelect: (selection) => listener.current?.(selection),
-      onFollow: setFollows,
-      onView: (view, size) => showView.current(view, size),
-    });
-    controller.current = created;
-    return () => created.stop();
-  }, [scene, shapes]);
+    if (scroll.current !== null) bringIntoView(scroll.current, '.leaf');
+  }, [marks, path, scale]);
 
-  // Depends on `shapes` too: a new controller starts without highlights.
+  /** The focus follows into a state, and back to it. */
+  const focusNext = useRef<string | null>(null);
   useLayoutEffect(() => {
-    const [isSelected, isSelectedLine] = [stateSelector(selected), lineSelector(selected)];
-    controller.current?.update({ marks, overlay, badges, neverTaken, isSelected, isSelectedLine });
-  }, [shapes, marks, overlay, badges, neverTaken, selected]);
+    const states = [...(scroll.current?.querySelectorAll<SVGGElement>('[data-state]') ?? [])];
+    const focused = states.find((state) => state.getAttribute('data-state') === focusNext.current) ?? states[0];
+    if (focusNext.current !== null) focused?.focus({ preventScroll: true });
+    focusNext.current = null;
+  }, [path]);
+  const goTo = (next: readonly Place[]): void => {
+    focusNext.current = path[next.length]?.host ?? '';
+    setPath(next);
+    setZoom(null);
+  };
+  /** What opens as the inside of a state; null if there is nothing. */
+  const insideOf = (stateId: string): Place | null => {
+    const { chartId, copy } = place;
+    const chart = charts.charts.find(({ id }) => id === chartId);
+    const state = chart === undefined ? undefined : indexChart(chart).state(stateId);
+    if (state === undefined) return null;
+    const name = state.name;
+    if (ownOf(ownOf(drawings, chartId) ?? {}, stateId) !== undefined)
+      return { chartId, level: stateId, copy, name, host: stateId };
+    const inner = state.invokes
+      .map((actor) => ownOf(charts.invoked, actor))
+      .find((id) => id !== undefined && ownOf(drawings, id) !== undefined);
+    return inner === undefined
+      ? null
+      : { chartId: inner, level: inner, copy: copyKey(inner, { chartId, stateId }), name, host: stateId };
+  };
+  const press = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === '+' || event.key === '=') setZoom(scale * ZOOM_STEP);
+    else if (event.key === '-') setZoom(scale / ZOOM_STEP);
+    else if (event.key === '0') setZoom(null);
+    else if (event.key === 'Escape' && path.length > 1) goTo(path.slice(0, -1));
+    else return;
+    event.preventDefault();
+  };
 
-  useLayoutEffect(() => {
-    if (revealed !== null) controller.current?.reveal(revealed);
-  }, [shapes, revealed]);
-
-  const name = excerpt(root, 80);
   return (
-    <div class="chart-picture">
-      {/* biome-ignore lint/a11y/useSemanticElements: a drawing is not a fieldset */}
-      <svg
-        ref={svg}
-        role="group"
-        aria-label={`Statechart ${name}. Arrow keys move it, plus and minus zoom, 0 fits it.`}
-        tabindex={0}
-      >
-        <g ref={world}>
-          <g role="tree" aria-label={`States of ${name}`}>
-            {shapes}
-          </g>
-        </g>
-      </svg>
-      {scene.states.length > MIN_SEARCHED && (
-        <StateSearch
-          scene={scene}
-          onFind={(found) => {
-            controller.current?.reveal(found);
-            onSelect?.(found);
-          }}
-        />
-      )}
-      <Minimap scene={scene} onReady={setShowView} onCenter={(point) => controller.current?.center(point)} />
-      <div class="chart-tools" role="toolbar" aria-label="Chart">
-        <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => controller.current?.zoom(-1)} />
-        <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => controller.current?.zoom(1)} />
-        <IconButton icon="fit" label="Fit the chart" keys="0" onClick={() => controller.current?.fit()} />
-        {!marks.isSum && (
-          <IconButton
-            icon="target"
-            label="Follow the active state"
-            isPressed={follows}
-            onClick={() => controller.current?.follow(!follows)}
+    // biome-ignore lint/a11y/noStaticElementInteractions: its states have the focus; the keys are also buttons
+    <div class="chart-view" onKeyDown={press}>
+      <div class="chart-tools">
+        <nav aria-label="Level of the chart">
+          {path.map(({ name, level: id }, index) =>
+            index === path.length - 1 ? (
+              <b key={id} aria-current="location">
+                {excerpt(name, 40)}
+              </b>
+            ) : (
+              <span key={id}>
+                <button type="button" class="link-button" onClick={() => goTo(path.slice(0, index + 1))}>
+                  {excerpt(name, 40)}
+                </button>
+                {' › '}
+              </span>
+            ),
+          )}
+        </nav>
+        <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
+        <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
+        <IconButton icon="fit" label="Fit the chart" keys="0" onClick={() => setZoom(null)} />
+      </div>
+      <div class="chart-scroll" ref={scroll}>
+        {level !== undefined && (
+          <ChartPicture
+            key={`${place.copy} ${place.level}`}
+            charts={charts}
+            place={place}
+            level={level}
+            scale={scale}
+            marks={marks}
+            badges={badges}
+            hues={props.hues ?? NO_HUES}
+            selected={selected}
+            onSelect={onSelect}
+            hasInside={(id) => insideOf(id) !== null}
+            onOpen={(id) => {
+              const inside = insideOf(id);
+              if (inside !== null) goTo([...path, inside]);
+            }}
           />
         )}
       </div>
@@ -189,52 +181,21 @@ function ChartPicture(props: ChartPictureProps) {
   );
 }
 
-/** Charts with more states can be searched. */
-const MIN_SEARCHED = 20;
+/** All of the level; if its text would be too small, as much as is legible. */
+function fitScale(
+  { width, height }: { readonly width: number; readonly height: number },
+  space: { readonly width: number; readonly height: number },
+): number {
+  return Math.min(MAX_FIT, Math.max(LEGIBLE, Math.min(space.width / width, space.height / height)));
+}
 
-function StateSearch({ scene, onFind }: { readonly scene: Scene; readonly onFind: (found: ChartSelection) => void }) {
-  const names = useMemo(() => {
-    const found = new Map<string, ChartSelection>();
-    for (const state of scene.states) {
-      const names = [state.drawn.name];
-      for (let at = state.parent; at !== null; at = scene.states[at]?.parent ?? null)
-        names.unshift(scene.states[at]?.drawn.name ?? '');
-      found.set(excerpt(names.join(' › '), 120), { kind: 'state', ...stateRefOf(scene, state) });
-    }
-    return found;
-  }, [scene]);
-  const find = (text: string): void => {
-    const typed = text.trim().toLowerCase();
-    const last = ([path]: readonly [string, unknown]): string => path.split(' › ').at(-1)?.toLowerCase() ?? '';
-    const all = [...names];
-    const match =
-      all.find(([path]) => path === text) ??
-      all.find((one) => last(one) === typed) ??
-      all.find((one) => last(one).includes(typed));
-    if (typed !== '' && match !== undefined) onFind(match[1]);
-  };
-  return (
-    <form
-      class="state-search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        find(new FormData(event.currentTarget).get('state') as string);
-      }}
-    >
-      <input
-        type="search"
-        name="state"
-        list="chart-states"
-        placeholder="Find a state"
-        aria-label="Find a state"
-        autocomplete="off"
-        onInput={({ currentTarget: { value } }) => names.has(value) && find(value)}
-      />
-      <datalist id="chart-states">
-        {[...names.keys()].map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-    </form>
-  );
+/** Scrolls only this element, and only if something is not visible. */
+function bringIntoView(element: HTMLElement, selector: string): void {
+  const box = element.querySelector(selector)?.getBoundingClientRect();
+  const view = element.getBoundingClientRect();
+  if (box === undefined) return;
+  if (box.top < view.top || box.bottom > view.bottom)
+    element.scrollTop += box.top + box.height / 2 - view.top - view.height / 2;
+  if (box.left < view.left || box.right > view.right)
+    element.scrollLeft += box.left + box.width / 2 - view.left - view.width / 2;
 }

@@ -2,10 +2,7 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 
 /** Pictures of a chart by the state whose inside they show: the whole chart (under its own id), and each folded state. */
-export interface Drawing {
-  readonly chartId: string;
-  readonly levels: Readonly<Record<string, DrawnLevel>>;
-}
+export type Drawing = Readonly<Record<string, DrawnLevel>>;
 
 /** States and lines that are drawn together. Lengths are CSS pixels at scale 1. */
 export interface DrawnLevel {
@@ -17,38 +14,20 @@ export interface DrawnLevel {
   readonly edges: readonly DrawnEdge[];
 }
 
-export interface Box {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
 export interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-export interface DrawnState extends Box {
-  readonly id: string;
-  readonly name: string;
-  readonly parent: string | null;
-  readonly type: 'atomic' | 'compound' | 'parallel' | 'final' | 'history';
-  readonly description: string;
-  /** The names of the invoked actors. */
-  readonly note: string;
-  readonly isInitial: boolean;
-  readonly isRegion: boolean;
-  /** Its children are part of the same level. */
-  readonly isOpen: boolean;
-  /** The picture of its children or of the invoked chart, drawn smaller inside this state; null if there is none. */
-  readonly inset: Inset | null;
+export interface Box extends Point {
+  readonly width: number;
+  readonly height: number;
 }
 
-export interface Inset extends Point {
-  readonly chartId: string;
-  readonly level: string;
-  readonly scale: number;
+export interface DrawnState extends Box {
+  readonly id: string;
+  /** Its children are part of the same level. */
+  readonly isOpen: boolean;
 }
 
 /** The end of a line outside the level (a name), or at any state. */
@@ -56,26 +35,17 @@ export interface DrawnStub extends Box {
   readonly text: string;
 }
 
-export interface JoinedTransitions {
-  /** The label of the line: all its events, if that is short; otherwise the label of its first transition. */
-  readonly text: string;
-  readonly more: number;
-  /** One for each transition. */
-  readonly labels: readonly string[];
-  /** All of them are triggered by external events, timeouts or errors. */
-  readonly dashed: boolean;
-  /** Their indexes in the chart. */
-  readonly transitions: readonly number[];
-}
-
-export interface DrawnEdge extends JoinedTransitions {
+/** All transitions with the same ends at a level. */
+export interface DrawnEdge {
   /** Null: a stub. */
   readonly source: string | null;
   readonly target: string | null;
-  /** Empty: the line is drawn only while it matters, or (if both ends are equal) never. */
+  /** Their indexes in the chart. */
+  readonly transitions: readonly number[];
+  /** Empty: there is no line. */
   readonly points: readonly Point[];
   readonly label: Box | null;
-  /** It shares the label of another line; its own label is only a count. */
+  /** Another line of the same state has the label; this one shows only a count. */
   readonly isBranch: boolean;
 }
 
@@ -85,29 +55,11 @@ export interface LaidOut {
   readonly problem: string | null;
 }
 
-/** Identifies everything that the drawing of a chart depends on: the chart and the charts inside its states. */
-export function chartDigest(chartId: string, { charts, invoked }: RunCharts): string {
-  const byId = new Map(charts.map((chart) => [chart.id, chart]));
-  const inside = new Map<string, Chart>();
-  const names = new Map<string, string>();
-  const visit = (id: string): void => {
-    const chart = byId.get(id);
-    if (chart === undefined || inside.has(id)) return;
-    inside.set(id, chart);
-    for (const name of chart.states.flatMap(({ invokes }) => invokes)) {
-      const inner = ownOf(invoked, name);
-      if (inner === undefined) continue;
-      names.set(name, inner);
-      visit(inner);
-    }
-  };
-  visit(chartId);
-  const sorted = [...names].sort(([one], [other]) => (one < other ? -1 : 1));
-  return hash(JSON.stringify([DRAWING_VERSION, [...inside.values()], sorted]));
-}
-
 /** Increase this when the layout of unchanged charts changes. */
-const DRAWING_VERSION = 3;
+const DRAWING_VERSION = 4;
+
+/** Identifies everything that the drawing of a chart depends on. */
+export const chartDigest = (chart: Chart): string => hash(JSON.stringify([DRAWING_VERSION, chart]));
 
 /** FNV-1a with two different seeds: 64 bits in hexadecimal. Not cryptographic. */
 function hash(text: string): string {

@@ -1,22 +1,10 @@
 import { excerpt } from '../fold/text.ts';
-import type { JoinedTransitions } from './drawing.ts';
 
-/**
- * Font sizes of a picture at scale 1, in pixels. The layout runs without a page to measure text in: widths are estimated generously for
- * the fonts of `--font`.
- */
-export const FONT = { name: 13, badge: 12, label: 12 } as const;
+/** Font sizes of a picture at scale 1. The layout runs without a page to measure text in: widths are generous. */
+export const FONT = { name: 13, label: 12 } as const;
 
-/** Text smaller than this on the screen is not drawn, in pixels. */
-const MIN_TEXT = 11;
-
-/** At this scale, the smallest text of a picture has the minimum size. */
-export const LEGIBLE = MIN_TEXT / FONT.label;
-
-const LABEL_LENGTH = 18;
-const JOINED_LENGTH = 26;
-export const NAME_LENGTH = 28;
-export const BADGE_LENGTH = 22;
+/** At this scale, the smallest text has 11 px. */
+export const LEGIBLE = 11 / FONT.label;
 
 const NARROW = /[ijlftr.,:;'|!()[\]\- ]/;
 const WIDE = /[mwMW@%→…]/;
@@ -35,42 +23,33 @@ function emsOf(character: string): number {
   return character <= '\u024f' ? 0.6 : 1.05;
 }
 
-type Label = Pick<JoinedTransitions, 'text' | 'more' | 'labels'>;
+const SHOWN = 2;
+const WRAP = 29;
+const MAX_WORD = 60;
 
-interface LabelOptions {
-  /** The index of the label to show; null stands for all of them, like the label of a line that was not taken. */
-  readonly shown?: number | null;
-  readonly count?: string;
-}
-
-/** The label of a line, with the number of others or a text on how often the line was taken. */
-export function labelText({ text, more, labels }: Label, { shown = null, count = '' }: LabelOptions = {}): string {
-  const first = excerpt(text, more > 0 ? LABEL_LENGTH : JOINED_LENGTH);
-  const label = more > 0 && shown ? excerpt(labels[shown] ?? '', Math.max(6, first.length)) : first;
-  const others = more > 0 && shown === null ? ` +${more}` : '';
-  if (count === '') return `${label}${others}`;
-  const end = `${others} ${count}`;
-  return `${shortened(label, widthOf(`${first} ×9`, FONT.label) + FONT.label / 2, end)}${end}`;
-}
-
-/** A name that leaves room for a share, which is wider than a count. */
-function shortened(name: string, room: number, end: string): string {
-  let [shown, length] = [name, name.length];
-  while (!end.startsWith(' ×') && length > 7 && widthOf(`${shown}${end}`, FONT.label) > room) {
-    length -= 1;
-    shown = excerpt(name, length);
+/** The lines of a label: up to two transitions, and the number of the others. Wraps between words; never within one. */
+export function labelLines(words: readonly string[], count = ''): readonly string[] {
+  const distinct = [...new Set(words)];
+  const shown = distinct.slice(0, SHOWN).map((word) => excerpt(word, MAX_WORD));
+  const more = distinct.length > SHOWN ? ` +${distinct.length - SHOWN}` : '';
+  const lines: string[] = [];
+  for (const part of `${shown.join(', ')}${more}${count === '' ? '' : ` ${count}`}`.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + part.length < WRAP) lines[lines.length - 1] = `${last} ${part}`;
+    else lines.push(part);
   }
-  return shown;
+  return lines;
 }
 
-/** Splits a label into its name and its number: how often the line was taken, or `+2`, how many other transitions it stands for. */
-export function labelParts(label: string, count = '') {
-  const number = count === '' ? (/\+\d+$/u.exec(label)?.[0] ?? '') : count;
-  const kind = number === '' ? '' : count === '' ? 'more' : 'times';
-  return { name: label.slice(0, label.length - number.length), number, kind };
+export const LABEL_LINE = 14;
+
+/** Room for a label in any order of its words, with a count. */
+export function labelSize(words: readonly string[]): { readonly width: number; readonly height: number } {
+  const longest = [...new Set(words)].sort((one, other) => other.length - one.length);
+  const lines = labelLines(longest, '×99');
+  const width = Math.max(...lines.map((line) => widthOf(line, FONT.label)), ...longest.map(wordWidth));
+  return { width: width + 4, height: lines.length * LABEL_LINE };
 }
 
-/** Room for the label of a line, with a number after it. */
-export function labelWidth({ text, more }: Label): number {
-  return widthOf(`${excerpt(text, more > 0 ? LABEL_LENGTH : JOINED_LENGTH)} ×9`, FONT.label) + 2;
-}
+const wordWidth = (words: string): number =>
+  Math.max(...labelLines([words], '×99').map((line) => widthOf(line, FONT.label)));

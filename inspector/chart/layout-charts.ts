@@ -1,74 +1,225 @@
 import * as bundled from 'elkjs/lib/elk.bundled.js';
-import type { ELK } from 'elkjs/lib/elk-api.js';
+import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
-import type { RunCharts } from '../../src/inspection/wire.ts';
-import { type Drawing, type DrawnLevel, ownOf } from './drawing.ts';
-import { levelsOf } from './level.ts';
-import { type Inner, layOutLevel } from './level-layout.ts';
-import { normalizeChart } from './normalize-chart.ts';
-
-/** The most states in one picture; states of inner charts count each time they are drawn. */
-const MAX_DRAWN = 4_000;
+import { transitionWords } from '../fold/chart-words.ts';
+import { excerpt } from '../fold/text.ts';
+import type { Box, Drawing, DrawnEdge, DrawnLevel } from './drawing.ts';
+import { FONT, labelSize, widthOf } from './label-text.ts';
+import { type Level, type LevelEdge, levelsOf } from './level.ts';
+import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 
 const Elk = bundled.default as unknown as new () => ELK;
 
-/** Width to height of a whole chart, and of a picture inside a state. */
-const ASPECT = { whole: 1.5, inside: 1.2 } as const;
-
-/** Lays out all charts, inner pictures before those that contain them. Returns the drawings by chart id. */
-export async function drawingsOf({ charts, invoked }: RunCharts): Promise<Record<string, Drawing>> {
+/** Lays out the charts, each with its levels. */
+export async function drawingsOf(charts: readonly Chart[]): Promise<Record<string, Drawing>> {
   const elk = new Elk();
-  const byId = new Map(charts.map((chart) => [chart.id, normalizeChart(chart)]));
-  const drawings = new Map<string, Drawing>();
-  const weights = new Map<string, number>();
-  const started = new Set<string>();
-  const draw = async (id: string): Promise<void> => {
-    const chart = byId.get(id);
-    // A chart that invokes itself, directly or indirectly, is not drawn inside itself.
-    if (chart === undefined || started.has(id)) return;
-    started.add(id);
-    let weight = chart.states.length;
-    const insets = new Map<string, Inner>();
-    for (const name of new Set(chart.states.flatMap(({ invokes }) => invokes))) {
-      const inner = ownOf(invoked, name);
-      if (inner === undefined) continue;
-      await draw(inner);
-      const whole = drawings.get(inner)?.levels[inner];
-      // Nested charts are drawn once per use, which multiplies quickly.
-      const uses = chart.states.filter(({ invokes }) => invokes.includes(name)).length;
-      const added = uses * (weights.get(inner) ?? 0);
-      if (whole === undefined || weight + added > MAX_DRAWN) continue;
-      weight += added;
-      insets.set(name, { chartId: inner, level: inner, width: whole.width, height: whole.height });
-    }
-    weights.set(id, weight);
-    drawings.set(id, { chartId: id, levels: await levelsIn(chart, insets, elk) });
-  };
-  for (const { id } of charts) await draw(id);
+  const drawings: [string, Drawing][] = [];
+  for (const chart of charts) {
+    const levels: [string, DrawnLevel][] = [];
+    const sound = normalizeChart(chart);
+    for (const level of levelsOf(sound)) levels.push([level.root.id, await layOutLevel(level, sound, elk)]);
+    drawings.push([chart.id, Object.fromEntries(levels)]);
+  }
   return Object.fromEntries(drawings);
 }
 
-/** For larger charts, only one arrangement of each level is tried. */
-const MAX_VARIED = 60;
+/** A level with more boxes and lines is laid out only once. */
+const MAX_VARIED = 40;
+/** The width to height of the space for a chart. */
+const ASPECT = 1.1;
 
-/** Lays out the levels of a chart, the innermost first. */
-async function levelsIn(
-  chart: Chart,
-  insets: ReadonlyMap<string, Inner>,
-  elk: Pick<ELK, 'layout'>,
-): Promise<Record<string, DrawnLevel>> {
-  const drawn = new Map<string, DrawnLevel>();
-  const innerOf = ({ id, invokes }: ChartState): Inner | null => {
-    const inside = drawn.get(id);
-    if (inside !== undefined) return { chartId: chart.id, level: id, width: inside.width, height: inside.height };
-    return invokes.map((name) => insets.get(name) ?? null).find((inner) => inner !== null) ?? null;
-  };
-  for (const level of [...levelsOf(chart)].reverse()) {
-    const aspect = level.root.id === chart.id ? ASPECT.whole : ASPECT.inside;
-    drawn.set(
-      level.root.id,
-      await layOutLevel(level, { elk, aspect, innerOf, isFast: chart.states.length > MAX_VARIED }),
-    );
+/** Lays out a level with room for every label, in the direction that fits its space best. */
+async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnLevel> {
+  const lines = level.edges.filter(({ hasLine }) => hasLine);
+  const isLarge = level.states.length + lines.length > MAX_VARIED;
+  const variants = lines.length === 0 ? [PACKED] : isLarge ? [DOWN] : [DOWN, RIGHT];
+  const order = level.open.size === 0 ? ORDERED : {};
+  const found: DrawnLevel[] = [];
+  for (const variant of variants) {
+    try {
+      found.push(
+        levelFrom(level, await elk.layout(graphOf(level, chart, lines, { ...OPTIONS, ...variant, ...order }))),
+      );
+    } catch {
+      // ELK cannot lay out some graphs in one of the directions.
+    }
   }
-  return Object.fromEntries(drawn);
+  const [best] = found.sort((one, other) => room(one) - room(other));
+  if (best !== undefined) return best;
+  const bare = { ...level, stubs: [], edges: level.edges.map((edge) => ({ ...edge, hasLine: false })) };
+  return levelFrom(bare, await elk.layout(graphOf(bare, chart, [], { ...OPTIONS, ...PACKED })));
 }
+
+const room = ({ width, height }: DrawnLevel): number => Math.max(width / ASPECT, height);
+
+type Options = Readonly<Record<string, string>>;
+
+const OPTIONS: Options = {
+  'elk.json.edgeCoords': 'ROOT',
+  'elk.json.shapeCoords': 'ROOT',
+  'elk.randomSeed': '1',
+  'elk.padding': '[top=10,left=10,bottom=10,right=10]',
+  'elk.spacing.nodeNode': '16',
+  'elk.aspectRatio': String(ASPECT),
+};
+
+const LAYERED: Options = {
+  'elk.algorithm': 'layered',
+  'elk.hierarchyHandling': 'INCLUDE_CHILDREN',
+  'elk.edgeRouting': 'ORTHOGONAL',
+  'elk.spacing.edgeNode': '12',
+  'elk.spacing.edgeEdge': '10',
+  'elk.spacing.edgeLabel': '2',
+  'elk.spacing.labelLabel': '4',
+  'elk.spacing.componentComponent': '20',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '10',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '8',
+  'elk.layered.spacing.edgeEdgeBetweenLayers': '8',
+  'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST',
+  'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
+};
+
+const DOWN: Options = { ...LAYERED, 'elk.direction': 'DOWN' };
+const RIGHT: Options = { ...LAYERED, 'elk.direction': 'RIGHT' };
+
+/** ELK fails with the order of the chart if states contain others. */
+const ORDERED: Options = {
+  'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
+  'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+};
+
+/** For levels without lines. */
+const PACKED: Options = { 'elk.algorithm': 'rectpacking' };
+
+const HEIGHT = 30;
+const HEAD = 30;
+const PAD = 12;
+/** Room for the count of a branch. */
+const COUNT_WIDTH = 30;
+
+function graphOf(level: Level, chart: Chart, lines: readonly LevelEdge[], options: Options): ElkNode {
+  const { root, states, open, stubs } = level;
+  const nodes = new Map<string, ElkNode>([[root.id, { id: 'root', children: [] }]]);
+  for (const state of states) {
+    const width = stateWidth(state, level, chart);
+    const inside = {
+      ...options,
+      'elk.padding': `[top=${HEAD},left=${PAD},bottom=${PAD},right=${PAD}]`,
+      'elk.nodeSize.constraints': 'MINIMUM_SIZE',
+      'elk.nodeSize.minimum': `(${width}, ${HEAD + PAD})`,
+    };
+    const size = open.has(state.id)
+      ? { children: [], layoutOptions: inside }
+      : {
+          width,
+          height: HEIGHT,
+          layoutOptions: { 'elk.portConstraints': 'FIXED_SIDE' },
+          ports: portsOf(state.id, options),
+        };
+    nodes.set(state.id, { id: nodeId(state.id), ...size });
+  }
+  const addStubs = (areTargets: boolean): void => {
+    for (const { id, parent, text } of stubs) {
+      if (lines.some(({ target }) => target === id) !== areTargets) continue;
+      const width = widthOf(excerpt(text, MAX_NAME), FONT.label) + 16;
+      nodes.get(parent)?.children?.push({ id: nodeId(id), width, height: 20, ports: portsOf(id, options) });
+    }
+  };
+  addStubs(false);
+  for (const { id, parent } of states) nodes.get(parent ?? root.id)?.children?.push(nodes.get(id) as ElkNode);
+  addStubs(true);
+  const edges = lines.map((line, index) => ({
+    id: `edge ${index}`,
+    sources: [open.has(line.source) ? nodeId(line.source) : `out ${line.source}`],
+    targets: [open.has(line.target) ? nodeId(line.target) : `in ${line.target}`],
+    labels: [
+      {
+        text: 'label',
+        ...(isBranch(line, lines) ? { width: COUNT_WIDTH, height: 14 } : labelSize(wordsOf(line, chart))),
+        layoutOptions: { 'elk.edgeLabels.inline': line.source === line.target ? 'false' : 'true' },
+      },
+    ],
+  }));
+  return { ...(nodes.get(root.id) as ElkNode), layoutOptions: options, edges };
+}
+
+/** Lines enter a box at one side and leave it at the other. */
+function portsOf(id: string, options: Options) {
+  const [to, from] = options['elk.direction'] === 'RIGHT' ? ['WEST', 'EAST'] : ['NORTH', 'SOUTH'];
+  return [
+    { id: `in ${id}`, layoutOptions: { 'elk.port.side': to ?? '' } },
+    { id: `out ${id}`, layoutOptions: { 'elk.port.side': from ?? '' } },
+  ];
+}
+
+const nodeId = (id: string): string => `node ${id}`;
+
+const wordsOf = ({ transitions }: LevelEdge, chart: Chart): readonly string[] =>
+  transitions.flatMap((index) => chart.transitions[index] ?? []).map((one) => transitionWords(chart.id, one));
+
+const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
+  line.fan !== null && lines.find(({ fan }) => fan === line.fan) !== line;
+
+const BADGE = '99 calls · 9 retries';
+const FOLD = 24;
+
+/** The name, and beside it room for a badge, or for the events that the state handles without being left. */
+function stateWidth({ id, name, type, invokes }: ChartState, { edges }: Level, chart: Chart): number {
+  const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * PAD;
+  if (type === 'final' || type === 'history') return text;
+  const isActive = type !== 'atomic' || invokes.length > 0;
+  if (isActive) return text + widthOf(BADGE, FONT.label) + FOLD;
+  const inner = edges.filter(
+    ({ source, transitions: [first = -1] }) => source === id && chart.transitions[first]?.target.length === 0,
+  );
+  const note = inner.length === 0 ? '' : `on ${inner.flatMap((edge) => wordsOf(edge, chart)).join(', ')} ×99`;
+  return text + widthOf(excerpt(note, MAX_BADGE), FONT.label);
+}
+
+function levelFrom(level: Level, graph: ElkNode): DrawnLevel {
+  const boxes = new Map<string, Box>();
+  const visit = ({ children = [] }: ElkNode): void => {
+    for (const node of children) {
+      boxes.set(node.id, boxOf(node));
+      visit(node);
+    }
+  };
+  visit(graph);
+  const stubs = new Set(level.stubs.map(({ id }) => id));
+  const stateOf = (id: string): string | null => (stubs.has(id) ? null : id);
+  const lines = level.edges.filter(({ hasLine }) => hasLine);
+  const routes = new Map((graph.edges ?? []).map((edge) => [edge.id, edge]));
+  const edges = level.edges.map((edge): DrawnEdge => {
+    const { sections = [], labels = [] } = (edge.hasLine && routes.get(`edge ${lines.indexOf(edge)}`)) || {};
+    return {
+      source: stateOf(edge.source),
+      target: stateOf(edge.target),
+      transitions: edge.transitions,
+      points: sections
+        .flatMap(({ startPoint, bendPoints = [], endPoint }) => [startPoint, ...bendPoints, endPoint])
+        .map(({ x, y }) => ({ x: tenth(x), y: tenth(y) })),
+      label: labels[0] === undefined ? null : boxOf(labels[0]),
+      isBranch: isBranch(edge, lines),
+    };
+  });
+  return {
+    width: Math.ceil(graph.width ?? 0),
+    height: Math.ceil(graph.height ?? 0),
+    states: level.states.map(({ id }) => ({
+      id,
+      isOpen: level.open.has(id),
+      ...(boxes.get(nodeId(id)) as Box),
+    })),
+    stubs: level.stubs.map(({ id, text }) => ({ text, ...(boxes.get(nodeId(id)) as Box) })),
+    edges,
+  };
+}
+
+const tenth = (length: number): number => Math.round(length * 10) / 10;
+
+const boxOf = ({ x = 0, y = 0, width = 0, height = 0 }: Partial<Box>): Box => ({
+  x: tenth(x),
+  y: tenth(y),
+  width: tenth(width),
+  height: tenth(height),
+});

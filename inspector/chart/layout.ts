@@ -1,6 +1,6 @@
 import { baked } from 'virtual:drawings';
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import { chartDigest, type Drawing, type LaidOut, ownOf, tooLarge } from './drawing.ts';
+import { chartDigest, type Drawing, type LaidOut, ownOf } from './drawing.ts';
 
 const LAYOUT_TIMEOUT_MS = 10_000;
 
@@ -10,19 +10,17 @@ const MAX_CACHED = 20;
 /** The drawings made at build time; null if one is missing. */
 export function bakedDrawingsOf(charts: RunCharts): Readonly<Record<string, Drawing>> | null {
   const found: [string, Drawing][] = [];
-  for (const { id } of charts.charts) {
-    const drawing = ownOf(baked, chartDigest(id, charts));
+  for (const chart of charts.charts) {
+    const drawing = ownOf(baked, chartDigest(chart));
     if (drawing === undefined) return null;
-    found.push([id, drawing]);
+    found.push([chart.id, drawing]);
   }
   return Object.fromEntries(found);
 }
 
-/** Lays out charts in a worker, once per definition. A chart that is too large or takes too long is not drawn. */
+/** Lays out charts in a worker, once per definition. Charts that take too long are not drawn. */
 export function layoutOf(charts: RunCharts): Promise<LaidOut> {
-  const problem = tooLarge(charts);
-  if (problem !== null) return Promise.resolve({ drawings: null, problem });
-  const key = charts.charts.map(({ id }) => chartDigest(id, charts)).join(' ');
+  const key = charts.charts.map(chartDigest).join(' ');
   const cached = laidOut.get(key) ?? inWorker(charts);
   laidOut.delete(key);
   laidOut.set(key, cached);

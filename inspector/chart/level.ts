@@ -1,6 +1,6 @@
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { groupBy } from '../fold/group-by.ts';
-import { type JoinedTransitions, ownOf } from './drawing.ts';
+import { ownOf } from './drawing.ts';
 
 /** States and lines that are drawn together: the inside of a state, with some of its compound states open. */
 export interface Level {
@@ -21,11 +21,11 @@ interface Stub {
 }
 
 /** All transitions with the same ends at a level. An end is the id of a state or a stub. */
-export interface LevelEdge extends JoinedTransitions {
+export interface LevelEdge {
   readonly source: string;
   readonly target: string;
-  /** A `spoke` is drawn only while it matters; an `inner` transition has no target and no line. */
-  readonly kind: 'line' | 'spoke' | 'inner';
+  readonly transitions: readonly number[];
+  readonly hasLine: boolean;
   /** The same for the lines of one state whose guards differ only in a parameter, such as `nextPhaseIs(action)`; null for other lines. */
   readonly fan: string | null;
 }
@@ -34,10 +34,10 @@ export interface LevelEdge extends JoinedTransitions {
 const MAX_TOGETHER = 16;
 /** With more compound states next to each other, the initial one is not opened alone: it is one of many. */
 const MAX_MAIN = 3;
-/** With more lines, a level is a list of boxes, and lines are drawn for the selected state only. */
+/** With more lines, a level is a list of boxes without lines. */
 const MAX_LINES = 80;
 
-/** States that are connected to nearly every other state. Their lines would hide the others, so they are drawn only while they matter. */
+/** States that are connected to nearly every other state. Most of their lines would hide the others, and are not drawn. */
 const QUIET: Readonly<Record<string, readonly string[]>> = { postChain: ['routing', 'recovering'] };
 
 /** The levels of a chart: the whole chart, and the inside of each folded state. */
@@ -96,17 +96,11 @@ function levelOf(chart: Chart, root: ChartState, tree: Tree): Level {
   const states = inside(root.id);
   const stubs = new Map<string, Stub>();
   const edges = edgesOf(chart, root, new Set(states.map(({ id }) => id)), open, tree, stubs);
-  const isCrowded = edges.length > MAX_LINES;
-  return {
-    root,
-    states,
-    open,
-    stubs: isCrowded ? [] : [...stubs.values()],
-    edges: isCrowded ? edges.map(withoutLine) : edges,
-  };
+  const isCrowded = edges.filter(({ hasLine }) => hasLine).length > MAX_LINES;
+  const shown = isCrowded ? edges.map((edge) => ({ ...edge, hasLine: false })) : edges;
+  const ends = new Set(shown.flatMap(({ hasLine, source, target }) => (hasLine ? [source, target] : [])));
+  return { root, states, open, stubs: [...stubs.values()].filter(({ id }) => ends.has(id)), edges: shown };
 }
-
-const withoutLine = (edge: LevelEdge): LevelEdge => (edge.kind === 'line' ? { ...edge, kind: 'spoke' } : edge);
 
 function edgesOf(
   chart: Chart,
@@ -152,51 +146,32 @@ function edgesOf(
     return [source === root.id ? stub('any', root.id, 'any state') : stub('from', root.id, nameOf(source)), b];
   };
   const edges = new Map<string, LevelEdge>();
-  for (const [index, transition] of chart.transitions.entries()) {
-    const { source, target, event } = transition;
-    const isInner = target.length === 0;
-    for (const to of isInner ? [source] : target) {
-      const ends = isInner
-        ? visible.has(source) || source === root.id
-          ? ([source, source] as const)
-          : null
-        : endsOf(source, to);
+  for (const [index, { source, target }] of chart.transitions.entries()) {
+    const hasLine = target.length > 0;
+    for (const to of hasLine ? target : [source]) {
+      const isHere = visible.has(source) || source === root.id;
+      const ends = hasLine ? endsOf(source, to) : isHere ? ([source, source] as const) : null;
       if (ends === null) continue;
-      const key = JSON.stringify([isInner, ...ends]);
-      const merged = edges.get(key) ?? { labels: [], dashed: true, transitions: [] };
-      edges.set(key, {
-        source: ends[0],
-        target: ends[1],
-        text: '',
-        more: 0,
-        labels: [...merged.labels, labelOf(transition, nameOf(to))],
-        dashed: merged.dashed && event !== '' && event !== 'done',
-        transitions: [...merged.transitions, index],
-        kind: isInner ? 'inner' : 'line',
-        fan: null,
-      });
+      const key = JSON.stringify([hasLine, ...ends]);
+      const transitions = [...(edges.get(key)?.transitions ?? []), index];
+      edges.set(key, { source: ends[0], target: ends[1], transitions, hasLine, fan: null });
     }
   }
   const quiet = new Set(ownOf(QUIET, chart.id));
-  const all = [...edges.values()].map((edge) => ({ ...edge, ...textOf(edge, chart) }));
-  return withFans(
-    all.map((edge) =>
-      isQuiet(edge, chart, quiet, all, stubs) || isOfStar(edge, all) ? { ...edge, kind: 'spoke' } : edge,
-    ),
-    chart,
-    stubs,
+  const all = [...edges.values()];
+  const shown = all.map((edge) =>
+    isQuiet(edge, chart, quiet, all, stubs) || isOfStar(edge, chart, all) ? { ...edge, hasLine: false } : edge,
   );
+  return withFans(shown, chart, stubs);
 }
 
 const MIN_FAN = 3;
 
 /** Marks the lines of fans. The lines of a fan that leave the level become one. */
 function withFans(edges: readonly LevelEdge[], chart: Chart, stubs: Map<string, Stub>): readonly LevelEdge[] {
-  const fanOf = ({ kind, source, transitions: [first = -1] }: LevelEdge): string | null => {
+  const fanOf = ({ hasLine, source, transitions: [first = -1] }: LevelEdge): string | null => {
     const [, rule] = /^(.+)\(.*\)$/su.exec(chart.transitions[first]?.guard ?? '') ?? [];
-    return kind === 'line' && rule !== undefined
-      ? JSON.stringify([source, chart.transitions[first]?.event, rule])
-      : null;
+    return hasLine && rule !== undefined ? JSON.stringify([source, chart.transitions[first]?.event, rule]) : null;
   };
   const fans = groupBy(edges, fanOf);
   return edges.flatMap((edge) => {
@@ -209,63 +184,42 @@ function withFans(edges: readonly LevelEdge[], chart: Chart, stubs: Map<string, 
       if (edge !== leaving[0]) return [];
       const target = JSON.stringify(['fan', fan]);
       stubs.set(target, { ...stub, id: target, text: `one of ${leaving.length} states` });
-      const labels = leaving.flatMap((one) => one.labels);
-      return {
-        ...edge,
-        target,
-        labels,
-        more: labels.length - 1,
-        transitions: leaving.flatMap((one) => one.transitions),
-      };
+      return { ...edge, target, transitions: leaving.flatMap((one) => one.transitions) };
     }
     // The transition back to the state itself is shown inside it.
-    return edge.source === edge.target ? { ...edge, kind: 'spoke' } : { ...edge, fan };
+    return edge.source === edge.target ? { ...edge, hasLine: false } : { ...edge, fan };
   });
 }
 
-/** At least this many lines with the same label and target, such as a reset from everywhere, are drawn only while they matter. */
+/** At least this many lines for one event with the same target, such as a reset from everywhere, are not drawn. */
 const MIN_STAR = 6;
 
-/** Whether a line is one of many with the same label and target, and its source has another line. */
-function isOfStar({ target, text, source, kind }: LevelEdge, all: readonly LevelEdge[]): boolean {
-  if (kind !== 'line') return false;
-  const star = all.filter((other) => other.target === target && other.text === text);
-  return star.length >= MIN_STAR && all.some((other) => other.source === source && other.target !== target);
+/** Whether a line is one of many for the same event and target, and its source has another line. */
+function isOfStar(edge: LevelEdge, { transitions }: Chart, all: readonly LevelEdge[]): boolean {
+  if (!edge.hasLine) return false;
+  const eventOf = ({ transitions: [first = -1] }: LevelEdge) => transitions[first]?.event;
+  const star = all.filter((other) => other.target === edge.target && eventOf(other) === eventOf(edge));
+  const hasEvent = (eventOf(edge) ?? '') !== '';
+  return (
+    hasEvent &&
+    star.length >= MIN_STAR &&
+    all.some(({ source, target }) => source === edge.source && target !== edge.target)
+  );
 }
 
 /** Whether a line is not needed: it has a quiet end, is not the default transition, and its other end has more lines. */
 function isQuiet(
-  { source, target, kind, transitions }: LevelEdge,
+  { source, target, hasLine, transitions }: LevelEdge,
   chart: Chart,
   quiet: ReadonlySet<string>,
   all: readonly LevelEdge[],
   stubs: ReadonlyMap<string, Stub>,
 ): boolean {
-  if (kind !== 'line' || !(quiet.has(source) || quiet.has(target))) return false;
+  if (!hasLine || !(quiet.has(source) || quiet.has(target))) return false;
   const isDefault = transitions.some((index) => {
     const { event, otherwise } = chart.transitions[index] ?? {};
     return event === '' && otherwise;
   });
-  const others = all.filter((other) => other.kind === 'line' && other.source === source && !quiet.has(other.target));
+  const others = all.filter((other) => other.hasLine && other.source === source && !quiet.has(other.target));
   return !isDefault && (others.length > 0 || stubs.has(source));
-}
-
-/** Labels of different events are joined up to this length. */
-const MAX_JOINED = 26;
-
-function textOf({ labels, transitions }: LevelEdge, { transitions: all }: Chart): Pick<LevelEdge, 'text' | 'more'> {
-  const distinct = [...new Set(labels)];
-  const events = new Set(transitions.map((index) => all[index]?.event));
-  const joined = distinct.join(', ');
-  if (events.size > 1 && joined.length <= MAX_JOINED) return { text: joined, more: 0 };
-  return { text: labels[0] ?? '', more: distinct.length - 1 };
-}
-
-/** The event and the guard. A parameter that repeats the target is omitted: the line leads there. */
-function labelOf({ event, guard, otherwise }: Chart['transitions'][number], target: string): string {
-  const rule = otherwise
-    ? 'else'
-    : (guard ?? '').replace(/\((.*)\)$/su, (whole, parameter) => (parameter === target ? '' : whole));
-  if (rule === '') return event === '' ? 'always' : event;
-  return event === '' || event === 'done' ? rule : `${event}: ${rule}`;
 }

@@ -2,6 +2,10 @@ import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 
 const MAX_LEVELS = 24;
 
+/** The most characters of a name, and of the text beside it, that are drawn. */
+export const MAX_NAME = 40;
+export const MAX_BADGE = 20;
+
 /**
  * A chart that is safe to traverse: one root, unique states with existing parents, no cycles, bounded depth. Other
  * states move under the root. Transitions keep their indexes; those from or to unknown states lose their ends.

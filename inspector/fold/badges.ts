@@ -1,9 +1,11 @@
+import type { Phase } from '../../machines/contracts/phase.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
 import { copyKey } from './chart-copies.ts';
 import { ancestorsOf, chartIndexOf } from './chart-index.ts';
 import { formatNumber, pluralize } from './format.ts';
-import type { Overlay } from './marks.ts';
+import type { Badges } from './marks.ts';
+import { phaseOfAttempt } from './phase-map.ts';
 import type { RunFold } from './run-fold.ts';
 import type { AttemptSpan, CallSpan } from './spans.ts';
 
@@ -24,33 +26,40 @@ interface Counted {
 const known = new WeakMap<RunFold, Counted>();
 
 /** What the states of a run did up to an entry, such as `3 calls · 1 retry`. Reads only what was added since the last call. */
-export function badgesAt(fold: RunFold, charts: RunCharts, seq: number): Overlay {
+export function badgesAt(fold: RunFold, charts: RunCharts, seq: number): Badges {
   const cached = known.get(fold);
   const counted = cached?.charts === charts ? cached : { charts, work: new Map(), attempts: 0, calls: 0 };
   known.set(fold, counted);
   const { attempts, calls } = fold.spans;
   for (const attempt of attempts.slice(counted.attempts))
-    for (const work of workAt(fold, counted, attempt.from)) work.attempts.push(attempt);
+    for (const work of workAt(fold, counted, attempt.from, phaseOfAttempt(fold.spans, attempt)))
+      work.attempts.push(attempt);
   for (const call of calls.slice(counted.calls))
-    for (const work of workAt(fold, counted, call.from)) work.calls.push(call);
+    for (const work of workAt(fold, counted, call.from, null)) work.calls.push(call);
   Object.assign(counted, { attempts: attempts.length, calls: calls.length });
   return Object.fromEntries(
     [...counted.work].map(([key, states]) => [
       key,
-      new Map([...states].map(([state, work]) => [state, { heat: 0, text: badgeText(work, seq) }])),
+      new Map([...states].map(([state, work]) => [state, badgeText(work, seq)])),
     ]),
   );
 }
 
-/** The innermost active states that invoke something, and the states around them. */
-function workAt({ transitions }: RunFold, { charts, work }: Counted, seq: number): readonly Work[] {
-  const { leaf, insideOf } = activeStatesAt(transitions, charts, seq);
+/** The innermost active states that invoke something, and the states around them. A call that starts early counts in its own phase. */
+function workAt(
+  { transitions }: RunFold,
+  { charts, work }: Counted,
+  seq: number,
+  phase: Phase | null,
+): readonly Work[] {
+  const { active, leaf, insideOf } = activeStatesAt(transitions, charts, seq);
   return Object.entries(leaf).flatMap(([chartId, leaves]) => {
     const chart = chartIndexOf(charts).chart(chartId);
     if (chart === undefined) return [];
-    const owners = leaves.flatMap((id) => {
+    const isEarly = phase !== null && chart.state(phase) !== undefined && active[chartId]?.has(phase) !== true;
+    const owners = (isEarly ? [phase] : leaves).flatMap((id) => {
       const around = ancestorsOf(chart, id);
-      const first = around.findIndex(({ invokes }) => invokes.length > 0);
+      const first = isEarly ? 0 : around.findIndex(({ invokes }) => invokes.length > 0);
       return first < 0 ? [] : around.slice(first);
     });
     const host = insideOf[chartId] ?? null;

@@ -1,6 +1,6 @@
 import type { Thresholds } from '../../machines/contracts/limits.ts';
 import type { ComparedValue } from './explain.ts';
-import { formatNumber, formatScore, humanize } from './format.ts';
+import { capitalize, formatNumber, formatScore, humanizeGuard } from './format.ts';
 
 /** What the recorded inputs of the guards mean, by name. Names of other programs have none. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -98,8 +98,28 @@ export function limitWords(guard: string, { value, limit }: ComparedValue): Limi
   if (limit.name === 'above') return { needs: `needs more than ${shown}`, setting };
   if (limit.name === 'below') return { needs: `needs less than ${shown}`, setting };
   if (limit.name === 'sufficiency') return { needs: `needs ${shown}`, setting };
-  if (REACHES.has(guard)) return { needs: `holds at ${shown} or more`, setting };
-  return { needs: `${humanize(limit.name)} ${shown}`, setting };
+  if (REACHES.has(guard)) return { needs: `limit ${shown}`, setting };
+  return { needs: `limit ${shown}`, setting };
+}
+
+/** The rules of Yield, and the guards that choose the next phase, in words. */
+const TITLES: Readonly<Record<string, string>> = {
+  cycleLimitReached: 'Cycle limit reached',
+  budgetExhausted: 'Budget used up',
+  confidenceReached: 'Answer confident enough',
+  answerConverged: 'Answer no longer changes',
+  taskComplete: 'Task complete',
+  loopDetected: 'Cycles repeat each other',
+  answerIsProse: 'Answer in prose, without a rating',
+  nextPhaseInvalid: 'No valid next phase was proposed',
+  directionFits: 'The user chose the next phase',
+};
+
+/** A guard in words; for a phase to continue with, as `Continue with Experience`. */
+export function guardTitle(guard: string): string {
+  const next = /^(?:nextPhaseIs|directedTo)\((\w+)\)$/u.exec(guard)?.[1];
+  if (next !== undefined) return `Continue with ${capitalize(next)}`;
+  return (Object.hasOwn(TITLES, guard) && TITLES[guard]) || capitalize(humanizeGuard(guard));
 }
 
 /**
@@ -110,21 +130,18 @@ export function flipWords(guard: string, compared: readonly ComparedValue[], isT
   const decisive = compared.filter(({ value, limit }) => typeof value === 'number' && limit !== null);
   const [only] = decisive;
   if (only?.limit == null || decisive.length !== 1 || typeof only.value !== 'number') return null;
-  const { name, value, limit } = only;
-  const words = limitWords(guard, only);
-  const [shown, bound] = [formatScore(value, limit.value), formatScore(limit.value, value)];
-  const setting = words?.setting ?? null;
-  const isSide = limit.name === 'above' || limit.name === 'below';
-  if (!isSide && !REACHES.has(guard)) return null;
-  const other = limit.name === 'above' ? 'or more' : limit.name === 'below' ? 'or less' : 'above it';
-  if (isTaken)
-    return setting === null
-      ? null
-      : isSide
-        ? `With ${setting} at ${shown} ${other}, this would not have held.`
-        : `With ${setting} above ${shown}, this would not have held.`;
-  const missing = isSide ? (limit.name === 'above' ? `above ${bound}` : `below ${bound}`) : `at ${bound} or more`;
-  return `It would have held with ${humanize(name)} ${missing}${setting === null ? '' : `, or with a different ${setting}`}.`;
+  const { value, limit } = only;
+  const shown = formatScore(value, limit.value);
+  if (limit.name === 'above' || limit.name === 'below') {
+    const [held, missed] = limit.name === 'above' ? ['or more', 'below'] : ['or less', 'above'];
+    return isTaken
+      ? `Would not have held with a threshold of ${shown} ${held}.`
+      : `Would have held with a threshold ${missed} ${shown}.`;
+  }
+  if (!REACHES.has(guard)) return null;
+  return isTaken
+    ? `Would not have held with a limit above ${shown}.`
+    : `Would have held with a limit of ${shown} or less.`;
 }
 
 /** Why the confidence is lower than the one that the model stated; null if it is not. */
@@ -132,8 +149,8 @@ export function capWords(inputs: Readonly<Record<string, unknown>>, thresholds: 
   const { confidence, modelConfidence, grounding } = inputs;
   if (typeof confidence !== 'number' || typeof modelConfidence !== 'number' || confidence >= modelConfidence)
     return null;
-  const stated = `The model stated ${formatScore(modelConfidence, confidence)}, but the confidence is capped at ${formatScore(confidence, modelConfidence)} (thresholds.ungroundedConfidence)`;
+  const stated = `The model stated ${formatScore(modelConfidence, confidence)}, but the confidence is capped at ${formatScore(confidence, modelConfidence)}`;
   if (thresholds !== null && typeof grounding === 'number' && grounding < thresholds.grounding)
-    return `${stated}, because the evidence supports only ${formatScore(grounding, thresholds.grounding)} of the answer; thresholds.grounding requires ${formatScore(thresholds.grounding, grounding)}.`;
+    return `${stated}, because the evidence supports only ${formatScore(grounding, thresholds.grounding)} of the answer; ${formatScore(thresholds.grounding, grounding)} is needed.`;
   return `${stated}, because the answer says that nothing was found, or claims more than the evidence supports.`;
 }

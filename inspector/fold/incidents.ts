@@ -1,8 +1,8 @@
 import type { RunLog } from '../wire/run-log.ts';
+import { answerUpTo } from './answer.ts';
 import { pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { answerSelection, RETRIEVAL, type Selection, selectionAt, selectionOf } from './selection.ts';
-import { answerUpTo } from './story.ts';
 
 /** Something that happened in a run and that a reader wants to see first, with the steps where it did. */
 export interface Incident {
@@ -34,7 +34,7 @@ export function incidentsOf(log: RunLog, fold: RunFold, count: number): readonly
     ...incident(failedPhases(fold, count), 'bad', (number) => `${pluralize(number, 'phase')} failed`),
     ...incident(retries(fold, count), 'warn', (number) => (number === 1 ? '1 retry' : `${number} retries`)),
     ...incident(limits(log, fold, count), 'warn', (number) => `${pluralize(number, 'limit')} reached`),
-    ...incident(removals(fold, count), 'plain', (number) => `${pluralize(number, 'message')} removed from the context`),
+    ...incident(removals(fold), 'plain', (number) => `${pluralize(number, 'message')} removed from the context`),
   ];
   known.set(fold, { log, count, incidents });
   return incidents;
@@ -86,11 +86,10 @@ function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[]
   ];
 }
 
-/** The operations that removed the messages that are no longer in the context. */
-function removals({ context }: RunFold, count: number): readonly Selection[] {
-  const present = new Set(context.messagesAt(count - 1).map(({ id }) => id));
-  return context.arrivals.flatMap(({ id, prunings }) => {
-    const at = present.has(id) ? undefined : prunings.at(-1)?.at;
-    return at === undefined ? [] : [{ kind: 'operations', from: at, to: at } as const];
+/** The operations that removed messages, except those that the user undid. */
+const removals = ({ context }: RunFold): readonly Selection[] =>
+  context.operations.flatMap(({ operation, undoneAt }, index) => {
+    const at = context.seqs[index];
+    const isRemoval = operation.operation === 'PRUNE' && undoneAt === null;
+    return isRemoval && at !== undefined ? [{ kind: 'operations', from: at, to: at } as const] : [];
   });
-}

@@ -104,8 +104,6 @@ function createCopies(log: TransitionLog, charts: RunCharts): ChartCopies & { ca
 }
 
 export interface Marks {
-  /** The marks sum whole runs: inner charts are highlighted everywhere, and there is no state to follow. */
-  readonly isSum?: boolean;
   /** Active states by chart, including ancestors. A chart that is not running has none. */
   readonly active: Readonly<Record<string, ReadonlySet<string>>>;
   /**
@@ -120,20 +118,10 @@ export interface Marks {
   readonly last: LastTransition | null;
   /** States that were last left because of a failure, by chart or copy. */
   readonly failed?: Readonly<Record<string, ReadonlySet<string>>>;
-  /** Whether the run ended with a complete answer; null while it runs, and if it ended in another way. */
-  readonly outcome?: 'completed' | 'degraded' | null;
 }
 
-/** A state's overlay: its heat, from 0 to 1, and the text to show. */
-export interface HeatMark {
-  readonly heat: number;
-  readonly text: string;
-  /** The state's status for screen readers; by default, whether it is active. */
-  readonly words?: string;
-}
-
-/** By chart id or, for the copies of an invoked chart, by `copyKey`; then by state id. */
-export type Overlay = Readonly<Record<string, ReadonlyMap<string, HeatMark>>>;
+/** A text by chart or, for the copies of an invoked chart, by `copyKey`; then by state. */
+export type Badges = Readonly<Record<string, ReadonlyMap<string, string>>>;
 
 interface LastTransition {
   readonly chartId: string;

@@ -17,8 +17,8 @@ const EXCERPT_CHARS = 160;
 const LEAD_CHARS = 50;
 
 /**
- * Returns the texts that contain a phrase, in the order in which the run received them: the first is where the phrase comes
- * from. Ignores case, accents, spacing and punctuation; without an exact match, all words must occur. Linear in the texts.
+ * Returns the texts that contain a phrase, in the order in which the run received them. The first need not be the source: a model may
+ * have taken the phrase from a later one. Ignores case, accents, spacing and punctuation; without an exact match, all words must occur. Linear in the texts.
  */
 export function originsOf(log: RunLog, fold: RunFold, phrase: string): readonly Origin[] {
   const words = wordsIn(phrase);
@@ -91,6 +91,25 @@ function placesOf(text: string, words: readonly string[]): readonly Place[] {
       : [];
   });
   return whole.length > 0 ? whole : tokens.flatMap(({ word, place }) => (words.includes(word) ? [place] : []));
+}
+
+const NAMES: Readonly<Record<Origin['kind'], string>> = {
+  request: 'the request',
+  'earlier turn': 'an earlier turn',
+  passage: 'a passage',
+  result: 'a tool result',
+  reply: 'a reply',
+  answer: 'the answer',
+};
+
+/** What is known about the origin of a phrase, in one sentence. */
+export function originText(origins: readonly Origin[]): string {
+  const [first] = origins;
+  if (first === undefined) return 'No text of the run contains these words.';
+  const documents = new Set(origins.filter(({ kind }) => kind === 'passage').map(({ place }) => place)).size;
+  const several =
+    documents > 1 ? ` ${documents} passages contain these words; the journal does not say which one was used.` : '';
+  return `First mentioned in ${NAMES[first.kind]}, of ${origins.length === 1 ? '1 text' : `${origins.length} texts`} with these words.${several}`;
 }
 
 /** Splits a text into parts that match the phrase and parts that do not. */

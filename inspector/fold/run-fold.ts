@@ -3,6 +3,7 @@ import type { Usage } from '../../machines/contracts/usage.ts';
 import { addCall, NO_USAGE } from '../../machines/policies/usage.ts';
 import { createPromptReader, type PromptReader } from '../../src/chain/journal/recorded-prompts.ts';
 import type { SystemEntry } from '../../src/inspection/wire.ts';
+import { type ActorLog, createActorLog } from './actor-log.ts';
 import { type ContextLog, createContextLog } from './context-log.ts';
 import { createEntryIndex, type EntryIndex } from './entry-index.ts';
 import { isExternalEvent } from './external-events.ts';
@@ -115,6 +116,7 @@ export interface RunFold {
   readonly usage: UsageLog;
   readonly externalEvents: ExternalEvents;
   readonly states: StateLog;
+  readonly actors: ActorLog;
   readonly prompts: Pick<PromptReader, 'at'>;
   take(entry: JournalEntry): void;
 }
@@ -128,6 +130,7 @@ export function createRunFold(): RunFold {
   const usage = createUsageLog();
   const externalEvents = createExternalEvents();
   const states = createStateLog();
+  const actors = createActorLog();
   const prompts = createPromptReader();
   return {
     entries: entries.entries,
@@ -138,10 +141,22 @@ export function createRunFold(): RunFold {
     usage: usage.log,
     externalEvents: externalEvents.externalEvents,
     states,
+    actors: actors.log,
     prompts,
     take(entry) {
       // The time line first: it asks what was running before the entry.
-      for (const fold of [entries, timeLine, spans, transitions, context, usage, externalEvents, states, prompts])
+      for (const fold of [
+        entries,
+        timeLine,
+        spans,
+        transitions,
+        context,
+        usage,
+        externalEvents,
+        states,
+        actors,
+        prompts,
+      ])
         fold.take(entry);
     },
   };

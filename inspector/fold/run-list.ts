@@ -1,4 +1,7 @@
 import type { InspectedRun } from '../../src/inspection/wire.ts';
+import { capitalize, startedText } from './format.ts';
+import { groupBy } from './group-by.ts';
+import { revealHidden } from './text.ts';
 
 interface SortColumn {
   readonly name: string;
@@ -12,25 +15,19 @@ interface SortColumn {
 const tokensOf = ({ summary }: InspectedRun): number | null =>
   summary?.tokens ? summary.tokens.input + summary.tokens.output : null;
 
+/** The status of a run, or `waiting` if it runs and waits for its user. */
+export const stateOf = ({ status, summary }: InspectedRun): string =>
+  status === 'running' && summary?.waitingFor ? 'waiting' : status;
+
 export const SORT_COLUMNS = [
-  { name: 'status', title: 'Status', of: ({ status }) => status },
   { name: 'question', title: 'Question', of: ({ title }) => title.toLowerCase() },
-  { name: 'rule', title: 'Ended by', of: ({ summary }) => summary?.explanation || (summary?.rule ?? null) },
-  { name: 'cycles', title: 'Cycles', of: ({ summary }) => summary?.cycles ?? null, isDescending: true },
-  { name: 'calls', title: 'Calls', of: ({ summary }) => summary?.modelCalls ?? null, isDescending: true },
+  { name: 'status', title: 'Status', of: (run) => statusWords(run).text },
+  { name: 'duration', title: 'Time', of: ({ summary }) => summary?.durationMs ?? null, isDescending: true },
   { name: 'tokens', title: 'Tokens', of: tokensOf, isDescending: true },
   { name: 'cost', title: 'Cost', of: ({ summary }) => summary?.cost?.amount ?? null, isDescending: true },
-  { name: 'duration', title: 'Duration', of: ({ summary }) => summary?.durationMs ?? null, isDescending: true },
-  { name: 'model', title: 'Model', of: ({ summary }) => summary?.models[0] ?? null },
-  {
-    name: 'confidence',
-    title: 'Confidence',
-    of: ({ summary }) => summary?.confidence ?? null,
-    isDescending: true,
-  },
+  { name: 'model', title: 'Model', of: ({ summary }) => summary?.models.join(', ') || null },
   { name: 'session', title: 'Session', of: ({ summary }) => summary?.sessionId ?? null },
-  { name: 'started', title: 'Started', of: ({ startedAt }) => startedAt || null, isDescending: true },
-  { name: 'run', title: 'Run', of: ({ runId }) => runId },
+  { name: 'started', title: 'When', of: ({ startedAt }) => startedAt || null, isDescending: true },
 ] as const satisfies readonly SortColumn[];
 
 export type ColumnName = (typeof SORT_COLUMNS)[number]['name'];
@@ -38,30 +35,43 @@ export type ColumnName = (typeof SORT_COLUMNS)[number]['name'];
 export const columnNamed = (name: ColumnName): SortColumn =>
   SORT_COLUMNS.find((column) => column.name === name) as SortColumn;
 
+/** The columns that tell these runs apart. */
+export function shownColumns(runs: readonly InspectedRun[]): readonly ColumnName[] {
+  const isShown = (name: ColumnName): boolean => {
+    if (name === 'model') return valuesOf(runs, (run) => [columnNamed('model').of(run) as string | null]).length > 1;
+    return (name !== 'cost' && name !== 'session') || runs.some((run) => columnNamed(name).of(run) !== null);
+  };
+  return SORT_COLUMNS.map(({ name }) => name).filter(isShown);
+}
+
 /** What the list of runs shows, and in which order. Empty filters accept every run. */
 export interface RunQuery {
   readonly text: string;
   readonly status: string;
   readonly session: string;
   readonly model: string;
-  /** `without`, or `only`: forks of other runs. */
-  readonly forks: string;
+  /** The rule that ended the run. */
+  readonly rule: string;
+  /** `some`: only runs in which something failed. */
+  readonly failures: string;
+  /** `flat`: forks and turns of a session are not placed with each other. */
+  readonly list: string;
   readonly sort: ColumnName;
   readonly isDescending: boolean;
 }
 
 type Parameters = Readonly<Record<string, string>>;
 
-const ANY = { text: '', status: '', session: '', model: '', forks: '' };
+const ANY = { text: '', status: '', session: '', model: '', rule: '', failures: '' };
 
 /** All runs, newest first. */
-const DEFAULT_QUERY: RunQuery = { ...ANY, sort: 'started', isDescending: true };
+const DEFAULT_QUERY: RunQuery = { ...ANY, list: '', sort: 'started', isDescending: true };
 
 export const withoutFilters = (query: RunQuery): RunQuery => ({ ...query, ...ANY });
 
 /** Reads a query from the parameters of an address. `sort=-cost` sorts by cost from high to low. */
 export function parseRunQuery(parameters: Parameters): RunQuery {
-  const { q = '', status = '', session = '', model = '', forks = '', sort = '' } = parameters;
+  const { q = '', status = '', session = '', model = '', rule = '', failures = '', list = '', sort = '' } = parameters;
   const name = sort.replace(/^-/u, '');
   const column = SORT_COLUMNS.find((one) => one.name === name);
   return {
@@ -69,7 +79,9 @@ export function parseRunQuery(parameters: Parameters): RunQuery {
     status,
     session,
     model,
-    forks,
+    rule,
+    failures,
+    list,
     sort: column?.name ?? DEFAULT_QUERY.sort,
     isDescending: column === undefined ? DEFAULT_QUERY.isDescending : sort.startsWith('-'),
   };
@@ -82,7 +94,7 @@ export function printRunQuery({ text, sort, isDescending, ...filters }: RunQuery
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
-/** Returns the runs that a query accepts, in its order. Every word of the text must occur in the run's question, id, session, models or reason. */
+/** Returns the runs that a query accepts, in its order. Every word of the text must occur in one of the texts of a run. */
 export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): readonly InspectedRun[] {
   const words = query.text.toLowerCase().split(/\s+/u).filter(Boolean);
   const { of } = columnNamed(query.sort);
@@ -90,10 +102,10 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
   return runs
     .filter(
       (run) =>
-        (query.status === '' || run.status === query.status) &&
+        (query.status === '' || stateOf(run) === query.status) &&
         (query.session === '' || run.summary?.sessionId === query.session) &&
-        (query.forks !== 'only' || run.forkedFrom !== undefined) &&
-        (query.forks !== 'without' || run.forkedFrom === undefined) &&
+        (query.rule === '' || run.summary?.rule === query.rule) &&
+        (query.failures === '' || hasFailures(run)) &&
         (query.model === '' || run.summary?.models.includes(query.model) === true) &&
         hasWords(run, words),
     )
@@ -102,10 +114,12 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
     .map(({ run }) => run);
 }
 
+const hasFailures = ({ summary }: InspectedRun): boolean => (summary?.failures ?? 0) > 0;
+
 function hasWords({ title, runId, summary, problem = '' }: InspectedRun, words: readonly string[]): boolean {
   if (words.length === 0) return true;
-  const { sessionId = '', models = [], explanation = '', rule = '' } = summary ?? {};
-  const text = [title, runId, sessionId, rule, explanation, problem, ...models].join('\n').toLowerCase();
+  const { sessionId, models = [], explanation, rule, answer } = summary ?? {};
+  const text = [title, runId, sessionId, rule, explanation, answer, problem, ...models].join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -118,7 +132,179 @@ function compared(one: string | number | null, other: string | number | null, di
 
 export function valuesOf(
   runs: readonly InspectedRun[],
-  of: (run: InspectedRun) => readonly string[],
+  of: (run: InspectedRun) => readonly (string | null)[],
 ): readonly string[] {
-  return [...new Set(runs.flatMap(of))].sort();
+  return [...new Set(runs.flatMap(of))].filter((value) => value !== null).sort();
+}
+
+/** A run with its place under others: `depth` is how far it is indented, `turn` its place in its session. */
+export interface PlacedRun {
+  readonly run: InspectedRun;
+  readonly depth: number;
+  readonly turn: number | null;
+}
+
+export const placedFlat = (runs: readonly InspectedRun[]): readonly PlacedRun[] =>
+  runs.map((run) => ({ run, depth: 0, turn: null }));
+
+/** Places forks under their originals, and the turns of a session under each other, where the first of them is. */
+export function placedTogether(runs: readonly InspectedRun[]): readonly PlacedRun[] {
+  const byId = new Map(runs.map((run) => [run.runId, run]));
+  const forks = groupBy(runs, ({ forkedFrom }) => byId.get(forkedFrom?.runId ?? ''));
+  const turns = groupBy(forks.get(undefined) ?? [], ({ summary }) => summary?.sessionId ?? null);
+  const placed = new Map<string, PlacedRun>();
+
+  function placeWithForks(run: InspectedRun, depth: number, turn: number | null): void {
+    // Not recursive: a chain of forks may be long.
+    const waiting: PlacedRun[] = [{ run, depth, turn }];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const { run: parent, depth: at } = next;
+      if (placed.has(parent.runId)) continue;
+      placed.set(parent.runId, next);
+      for (const fork of (forks.get(parent) ?? []).toReversed()) waiting.push({ run: fork, depth: at + 1, turn: null });
+    }
+  }
+
+  /** A journal may claim that two runs are forks of each other. */
+  function originalOf(run: InspectedRun): InspectedRun {
+    const seen = new Set([run]);
+    for (let at = run; ; ) {
+      const parent = byId.get(at.forkedFrom?.runId ?? '');
+      if (parent === undefined || seen.has(parent)) return at;
+      seen.add(parent);
+      at = parent;
+    }
+  }
+
+  for (const run of runs) {
+    if (placed.has(run.runId)) continue;
+    const original = originalOf(run);
+    const sessionId = original.summary?.sessionId ?? null;
+    const members = sessionId === null ? [] : (turns.get(sessionId) ?? []);
+    if (members.length < 2) placeWithForks(original, 0, null);
+    else
+      for (const [index, member] of members.toSorted(byStart).entries())
+        placeWithForks(member, index === 0 ? 0 : 1, index + 1);
+  }
+  return [...placed.values()];
+}
+
+const byStart = (one: InspectedRun, other: InspectedRun): number => compared(one.startedAt, other.startedAt, 1);
+
+/** A status with how far its answer can be trusted, or why not. */
+export interface StatusWords {
+  readonly text: string;
+  readonly tone: 'ok' | 'warn' | 'bad' | 'plain';
+}
+
+const WAITS: Readonly<Record<string, string>> = { direction: 'a direction', timer: 'a delay to pass' };
+
+/** The codes of reasons that other words describe better. */
+const REASONS: Readonly<Record<string, string>> = {
+  capability_failed: 'tool failed',
+  capability_denied: 'tool not approved',
+  rounds_ended: 'limit of tool runs reached',
+  no_evidence: 'nothing found',
+  zero_passes: 'no cycle completed',
+  not_converged: 'answer not settled',
+  prose_replies: 'replies in prose',
+  not_grounded: 'unsupported',
+  context_over_limit: 'context too large',
+  synthesis_failed: 'answer not written',
+};
+
+/** Why an answer is degraded, in a few words. */
+export const reasonWords = (reason: string): string =>
+  (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? revealHidden(reason).replaceAll('_', ' ');
+
+export function statusWords(run: InspectedRun): StatusWords {
+  const { confidence = null, unsupported, reason, phase, waitingFor } = run.summary ?? {};
+  const score = confidence === null ? '' : ` ${confidence.toFixed(2)}`;
+  const state = stateOf(run);
+  switch (state) {
+    case 'completed':
+      return unsupported
+        ? { text: `completed, partly unsupported${score}`, tone: 'warn' }
+        : { text: `completed${score}`, tone: 'ok' };
+    case 'degraded': {
+      if (!reason) return { text: `degraded${score}`, tone: 'warn' };
+      return { text: `degraded: ${reasonWords(reason)}${reason === 'not_grounded' ? score : ''}`, tone: 'warn' };
+    }
+    case 'waiting':
+      return { text: `waiting${waitingFor ? ` for ${WAITS[waitingFor] ?? waitingFor}` : ''}`, tone: 'warn' };
+    case 'interrupted':
+      return { text: 'interrupted', tone: 'warn' };
+    case 'damaged':
+      return { text: 'damaged', tone: 'bad' };
+    case 'running':
+      return { text: phase ? `running in ${capitalize(phase)}` : 'running', tone: 'plain' };
+    default:
+      return { text: state, tone: 'plain' };
+  }
+}
+
+/** The duration of a run; of one in progress, up to now. Null if it is unknown. */
+export function durationOf({ status, summary }: InspectedRun, nowMs: number): number | null {
+  const { durationMs = null, clockStartMs = null } = summary ?? {};
+  return status === 'running' && clockStartMs !== null ? Math.max(durationMs ?? 0, nowMs - clockStartMs) : durationMs;
+}
+
+const AGES = [
+  [60, 60, 'min'],
+  [3_600, 24, 'h'],
+  [86_400, 7, 'd'],
+] as const;
+
+/** `4 min ago`; the date if it is longer ago than a week. Null if it is not a time. */
+export function ageText(iso: string, nowMs: number): string | null {
+  const seconds = (nowMs - Date.parse(iso)) / 1_000;
+  if (seconds >= 0 && seconds < 60) return 'just now';
+  const [size, , unit] = AGES.find(([each, max]) => seconds >= each && seconds < each * max) ?? [];
+  return size === undefined ? (startedText(iso)?.split(',')[0] ?? null) : `${Math.floor(seconds / size)} ${unit} ago`;
+}
+
+/** What many runs have in common, in numbers. */
+export interface RunsSummary {
+  /** How many runs ended by each rule, most first; at most three. */
+  readonly rules: readonly (readonly [rule: string, count: number])[];
+  readonly failing: number;
+  readonly medianMs: number | null;
+  readonly medianTokens: number | null;
+  /** Null without costs, and if they are in different currencies. */
+  readonly medianCost: { readonly amount: number; readonly currency: string } | null;
+}
+
+const MAX_RULES = 3;
+
+export function summaryOf(runs: readonly InspectedRun[]): RunsSummary {
+  const costs = runs.flatMap(({ summary }) => summary?.cost ?? []);
+  const currencies = new Set(costs.map(({ currency }) => currency));
+  const [currency] = currencies;
+  const amount = median(costs.map((cost) => cost.amount));
+  return {
+    rules: countsOf(runs, ({ summary }) => summary?.rule ?? null).slice(0, MAX_RULES),
+    failing: runs.filter(hasFailures).length,
+    medianMs: median(runs.flatMap(({ summary }) => summary?.durationMs ?? [])),
+    medianTokens: median(runs.flatMap((run) => tokensOf(run) ?? [])),
+    medianCost: amount === null || currency === undefined || currencies.size > 1 ? null : { amount, currency },
+  };
+}
+
+/** How many runs have each value, the most frequent one first. */
+export function countsOf(
+  runs: readonly InspectedRun[],
+  of: (run: InspectedRun) => string | null,
+): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const run of runs) {
+    const value = of(run);
+    if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  return [...counts].sort(([, one], [, other]) => other - one);
+}
+
+function median(numbers: readonly number[]): number | null {
+  const sorted = numbers.toSorted((one, other) => one - other);
+  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]];
+  return low === undefined || high === undefined ? null : (low + high) / 2;
 }

@@ -103,6 +103,7 @@ export function createSpanFold(): SpanFold {
   const attempts: AttemptSpan[] = [];
   const calls: CallSpan[] = [];
   const capabilities: CapabilitySpan[] = [];
+  const running = new Set<CapabilitySpan>();
   const open = new Map<number, OpenCall>();
   const newest = new Map<string, AttemptSpan>();
   let prices: readonly (Price | null)[] = [];
@@ -134,7 +135,8 @@ export function createSpanFold(): SpanFold {
   function abortOpen(seq: number, isOver = false): void {
     if (isOver) end(attempts.at(-1), seq);
     else endLastAttempt(seq);
-    end(capabilities.at(-1), seq);
+    for (const capability of running) end(capability, seq);
+    running.clear();
     for (const [number, call] of open)
       if (isOver || !startedEarly(call)) {
         end(call.span, seq);
@@ -179,10 +181,18 @@ export function createSpanFold(): SpanFold {
     span.cost = addCall(NO_USAGE, usage, prices[span.model] ?? null).cost;
   }
 
+  function beginCapability({ capability, index, seq }: EntryOf<'capability-start'>): void {
+    const span: CapabilitySpan = { capability, index, from: seq, to: null, failure: null, error: null };
+    capabilities.push(span);
+    running.add(span);
+  }
+
   function endCapability({ seq, index, result }: EntryOf<'capability-end'>): void {
-    const span = capabilities.findLast((one) => one.index === index && one.to === null);
+    const span = [...running].find((one) => one.index === index);
+    if (span === undefined) return;
+    running.delete(span);
     end(span, seq);
-    if (span !== undefined && !result.success) span.error = result.error ?? 'it failed';
+    if (!result.success) span.error = result.error ?? 'it failed';
   }
 
   function beginPhase({ phase, cycle, step, seq }: EntryOf<'phase-start'>): void {
@@ -257,14 +267,7 @@ export function createSpanFold(): SpanFold {
         callEvent(entry);
         break;
       case 'capability-start':
-        capabilities.push({
-          capability: entry.capability,
-          index: entry.index,
-          from: seq,
-          to: null,
-          failure: null,
-          error: null,
-        });
+        beginCapability(entry);
         break;
       case 'capability-end':
         endCapability(entry);
@@ -292,6 +295,23 @@ export function createSpanFold(): SpanFold {
     isBusy: () => open.size > 0,
     take,
   };
+}
+
+/** How many calls before a phase to search for its own one that started early. */
+const EARLIER_CALLS = 4;
+
+/** The model calls of a phase, which may have started before it, and the number of calls before the first. */
+export function callsOf(spans: Spans, { from, step }: PhaseSpan, until: number) {
+  const { first } = callsDuring(spans, from, until);
+  const near = spans.attempts.slice(Math.max(0, first - EARLIER_CALLS), countStartedBy(spans.attempts, until));
+  const calls = near.filter(({ attemptId }) => attemptId.startsWith(`s${step}.`));
+  return { first: calls[0] === undefined ? first : spans.attempts.indexOf(calls[0]), calls };
+}
+
+/** The model calls during these entries, and the number of calls before them. The first phase starts after its first call. */
+export function callsDuring({ attempts }: Spans, from: number, to: number) {
+  const first = firstIndexWhere(attempts, (attempt) => attempt.to === null || attempt.to >= from);
+  return { first, calls: attempts.slice(first, countStartedBy(attempts, to)) };
 }
 
 /** `cost` is null without prices, and if the price of a called model is unknown. */

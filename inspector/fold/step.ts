@@ -6,8 +6,7 @@ import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
-import type { PhaseSpan, Spans } from './spans.ts';
-import { callsDuring } from './story.ts';
+import { type AttemptSpan, callsDuring, callsOf, type PhaseSpan, type Spans } from './spans.ts';
 
 /** A model call, numbered from 1 over the whole run. */
 export interface NumberedCall extends AttemptAt {
@@ -23,16 +22,34 @@ export interface StepCalls {
 /** The model calls of the phase around a selection, or the call that its result is from; null if there is none up to this entry. */
 export function stepCalls({ spans }: RunFold, { kind, from, to }: Selection, at: number): StepCalls | null {
   if (kind === 'decision' || kind === 'capability' || kind === 'retrieval' || kind === 'operations') return null;
+  const { attempts } = spans;
   const until = Math.min(to, at);
-  const own = callsDuring(spans, from, until);
-  const phase = lastStartedBy(spans.phases, until);
-  const isInPhase = phase !== undefined && (phase.to === null || phase.to >= from);
-  const last = own.calls.at(-1);
-  if (last === undefined) return kind === 'phase' && isInPhase ? earlierCall(spans, phase, at) : null;
-  const around = isInPhase ? callsDuring(spans, phase.from, at) : own;
-  const all = around.calls.map((span, index) => ({ number: around.first + index + 1, ...attemptAt(span, at) }));
-  const selected = all.find(({ span }) => span === last);
+  const attempt = kind === 'attempt' ? attempts[firstIndexWhere(attempts, (one) => one.from >= from)] : undefined;
+  const phase = kind === 'phase' ? lastStartedBy(spans.phases, to) : attempt && phaseOf(spans, attempt);
+  if (phase === undefined) return numbered(spans, callsDuring(spans, from, until).calls, attempt, at);
+  const own = callsOf(spans, phase, Math.max(phase.from, Math.min(phase.to ?? at, at))).calls;
+  const all = attempt === undefined || own.includes(attempt) ? own : [...own, attempt];
+  return numbered(spans, all, attempt, at) ?? earlierCall(spans, phase, at);
+}
+
+function numbered(
+  { attempts }: Spans,
+  calls: readonly AttemptSpan[],
+  chosen: AttemptSpan | undefined,
+  at: number,
+): StepCalls | null {
+  const all = calls
+    .filter(({ from }) => from <= at)
+    .map((span) => ({ number: attempts.indexOf(span) + 1, ...attemptAt(span, at) }));
+  const selected = all.find(({ span }) => span === chosen) ?? all.at(-1);
   return selected === undefined ? null : { all, selected };
+}
+
+/** The phase that a model call is for; undefined if it has not started, or there is none. */
+function phaseOf({ phases }: Spans, { attemptId }: AttemptSpan): PhaseSpan | undefined {
+  const step = Number(/^s(\d+)\./u.exec(attemptId)?.[1]);
+  const phase = phases[firstIndexWhere(phases, (one) => one.step >= step)];
+  return phase?.step === step ? phase : undefined;
 }
 
 function earlierCall({ attempts }: Spans, { source, to }: PhaseSpan, at: number): StepCalls | null {
@@ -55,22 +72,39 @@ export function promptSeq(log: RunLog, { entries }: RunFold, { span, number: _ }
   return own === undefined || (span.to !== null && own > span.to) ? null : own;
 }
 
-/** A run of a capability, or a search of the documents. `result` is null while it is running. */
+/** The model call whose prompt a call's prompt is compared with: the latest one of the same task, or else the one before. */
+export function callBefore(
+  { spans: { attempts } }: RunFold,
+  { number, span }: NumberedCall,
+  at: number,
+): NumberedCall | null {
+  const earlier = attempts.slice(0, number - 1);
+  const before = earlier.findLast(({ task }) => task === span.task) ?? earlier.at(-1);
+  return before === undefined ? null : { number: attempts.indexOf(before) + 1, ...attemptAt(before, at) };
+}
+
+/** A run of a capability, or a search of the documents. Without an end, `result` is null: it was stopped, or is still running. */
 export type ToolUse =
   | {
       readonly kind: 'capability';
       readonly from: number;
       readonly name: string;
+      readonly isOver: boolean;
       readonly result: CapabilityResult | null;
     }
   | {
       readonly kind: 'retrieval';
       readonly from: number;
+      readonly isOver: boolean;
       readonly failure: string | null;
       readonly ms: number | null;
       readonly result: Retrieval | null;
     };
 
+export const hasFailed = (use: ToolUse): boolean =>
+  use.kind === 'capability' ? use.result?.success === false : use.failure !== null;
+
+/** The runs of tools and searches in a step, failed ones first. */
 export function toolUses(log: RunLog, fold: RunFold, { from, to }: Selection, at: number): readonly ToolUse[] {
   const { spans, entries, timeLine } = fold;
   const until = Math.min(to, at);
@@ -80,7 +114,8 @@ export function toolUses(log: RunLog, fold: RunFold, { from, to }: Selection, at
   const capabilities = during(spans.capabilities).map(({ capability, from: started, to: ended }): ToolUse => {
     const seq = ended !== null && ended <= at ? ends[countUpTo(ends, ended - 1)] : undefined;
     const end = seq === ended && seq !== undefined ? (log.entry(seq) as EntryOf<'capability-end'>) : null;
-    return { kind: 'capability', from: started, name: capability, result: end?.result ?? null };
+    const isOver = ended !== null && ended <= at;
+    return { kind: 'capability', from: started, name: capability, isOver, result: end?.result ?? null };
   });
   const searches = during(spans.calls.filter(({ actor }) => actor === RETRIEVAL)).map((call): ToolUse => {
     const end = call.to !== null && call.to <= at ? log.entry(call.to) : null;
@@ -88,10 +123,13 @@ export function toolUses(log: RunLog, fold: RunFold, { from, to }: Selection, at
     return {
       kind: 'retrieval',
       from: call.from,
+      isOver: call.to !== null && call.to <= at,
       failure: event?.type === 'failed' ? event.error.message : null,
       ms: end === null ? null : end.atMs - timeLine.atMs(call.from),
       result: event?.type === 'done' ? (event.output as Retrieval) : null,
     };
   });
-  return [...capabilities, ...searches].sort((one, other) => one.from - other.from);
+  return [...capabilities, ...searches].sort(
+    (one, other) => Number(hasFailed(other)) - Number(hasFailed(one)) || one.from - other.from,
+  );
 }

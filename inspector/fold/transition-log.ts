@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { EntryOf } from './entry-index.ts';
-import { countUpTo, lastUpTo } from './sorted.ts';
+import { countUpTo } from './sorted.ts';
 
 export interface RecordedTransition {
   readonly machine: string;
@@ -23,6 +23,8 @@ export interface TransitionLog {
   readonly seqs: readonly number[];
   readonly distinct: readonly RecordedTransition[];
   readonly machines: readonly string[];
+  /** Those that the time limit of a run caused. */
+  readonly expired: readonly number[];
   /**
    * The targets of a machine's last transition at an entry, and of those of other parallel regions. An empty list: it is in its initial state. Undefined: it
    * has not started.
@@ -49,6 +51,7 @@ const isGuardThatHeld = ({ guard, result }: EntryOf<'transition'>['candidates'][
 
 export function createTransitionLog(): { readonly log: TransitionLog; take(entry: JournalEntry): void } {
   const seqs: number[] = [];
+  const expired: number[] = [];
   const distinct = new Map<string, RecordedTransition & { readonly seqs: number[] }>();
   const byMachine = new Map<string, { readonly seqs: number[]; readonly at: MachinePosition[] }>();
 
@@ -67,6 +70,8 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     distinct.set(key, transition);
     transition.seqs.push(seq);
     seqs.push(seq);
+    // The eventless transitions that follow have the same event.
+    if (event === 'run.expired' && expired.length === 0) expired.push(seq);
     const { leaves } = entry as { readonly leaves?: readonly string[] };
     if (target.length === 0) return;
     const isInitial = event === INIT;
@@ -78,6 +83,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
   return {
     log: {
       seqs,
+      expired,
       get distinct() {
         return [...distinct.values()];
       },
@@ -116,20 +122,3 @@ const parentOf = (id: string): string => id.slice(0, Math.max(0, id.lastIndexOf(
 
 const isWithin = (id: string, ancestor: string): boolean =>
   ancestor === '' || id === ancestor || id.startsWith(`${ancestor}.`);
-
-/** The transitions before and after an entry, optionally of one machine only. */
-export function transitionsAround(
-  log: TransitionLog,
-  { before, after, machine }: { readonly before: number; readonly after: number; readonly machine: string | null },
-): { readonly earlier: number | undefined; readonly later: number | undefined } {
-  const lists =
-    machine === null
-      ? [log.seqs]
-      : log.distinct.filter((transition) => transition.machine === machine).map(({ seqs }) => seqs);
-  const earlier = lists.flatMap((seqs) => lastUpTo(seqs, before - 1) ?? []);
-  const later = lists.flatMap((seqs) => seqs[countUpTo(seqs, after)] ?? []);
-  return {
-    earlier: earlier.length > 0 ? Math.max(...earlier) : undefined,
-    later: later.length > 0 ? Math.min(...later) : undefined,
-  };
-}

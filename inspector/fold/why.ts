@@ -3,6 +3,7 @@ import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthe
 import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { answerUpTo, runStart } from './answer.ts';
 import { ancestorsOf, type ChartIndex, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import { type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
@@ -20,7 +21,6 @@ import { humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
-import { answerUpTo, runStart } from './story.ts';
 import type { TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
 import { rejectionAfter } from './user-events.ts';
@@ -184,21 +184,58 @@ function doesNothing({ log, charts }: WhyView, seq: number): boolean {
   return taken !== undefined && !hasEffect(taken);
 }
 
-function currentStateFacts({ fold, at }: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {
-  const position = chart === undefined ? undefined : fold.transitions.positionAt(chart.id, at);
-  if (chart === undefined || position === undefined) return [];
+function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {
+  const pending = chart === undefined ? null : pendingIn(view, chart);
+  if (pending === null) return [];
+  return [
+    { label: 'Current states', text: pending.states.join(', ') },
+    { label: 'Accepted events', text: pending.events.join(', ') || 'nothing' },
+  ];
+}
+
+/** What a machine waits for in its current states. */
+export interface Pending {
+  readonly machine: string;
+  readonly states: readonly string[];
+  readonly events: readonly string[];
+  /** Delays that are running: `after 1000 ms`. */
+  readonly delays: readonly string[];
+  /** The states that wait for an actor to be done. */
+  readonly activities: readonly string[];
+}
+
+/** What each machine waits for at an entry; a machine that can do nothing more is left out. */
+export function pendingAt(view: WhyView): readonly Pending[] {
+  const index = chartIndexOf(view.charts);
+  return view.fold.transitions.machines.flatMap((machine) => {
+    const chart = index.chart(machine);
+    const pending = chart === undefined ? null : pendingIn(view, chart);
+    if (pending === null) return [];
+    return pending.events.length + pending.delays.length + pending.activities.length === 0 ? [] : [pending];
+  });
+}
+
+function pendingIn({ fold, at }: WhyView, chart: IndexedChart): Pending | null {
+  const position = fold.transitions.positionAt(chart.id, at);
+  if (position === undefined) return null;
   const { possible } = chart.entered(position.targets);
   const own = possible.flatMap(({ id }) => chart.transitionsFrom(id));
-  const effective = own.filter(hasEffect);
   const forbidding = own.filter((one) => !hasEffect(one) && one.guard === null);
   const isAccepted = ({ event, source }: ChartTransition): boolean =>
     !forbidding.some((one) => one.event === event && isAbove(chart, source, one.source));
-  const events = new Set(effective.filter(isAccepted).map(({ event }) => event));
-  const accepted = [...events].filter((event) => event !== '' && !INNER.test(event));
-  return [
-    { label: 'Current states', text: position.targets.map((id) => statePath(chart, id)).join(', ') },
-    { label: 'Accepted events', text: accepted.join(', ') || 'nothing' },
+  const accepted = own.filter((one) => hasEffect(one) && isAccepted(one));
+  const named = (is: (event: string) => boolean): string[] => [
+    ...new Set(accepted.filter(({ event }) => is(event)).map(({ event }) => event)),
   ];
+  return {
+    machine: chart.id,
+    states: position.targets.map((id) => statePath(chart, id)),
+    events: named((event) => event !== '' && !INNER.test(event)),
+    delays: named((event) => event.startsWith('after ')),
+    activities: [
+      ...new Set(accepted.filter(({ event }) => event === 'done').map(({ source }) => statePath(chart, source))),
+    ],
+  };
 }
 
 type ChartTransition = Chart['transitions'][number];

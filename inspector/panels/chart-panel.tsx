@@ -2,10 +2,12 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartView } from '../chart/chart-view.tsx';
 import { badgesAt } from '../fold/badges.ts';
-import { chartIndexOf } from '../fold/chart-index.ts';
+import { ancestorsOf, chartIndexOf } from '../fold/chart-index.ts';
+import { transitionName, transitionWords } from '../fold/chart-words.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { marksAt } from '../fold/marks.ts';
-import type { ChartSelection } from '../fold/selection.ts';
+import { phaseVisit } from '../fold/phase-map.ts';
+import type { ChartSelection, Selection } from '../fold/selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
@@ -15,7 +17,7 @@ import { addKeys, type Key } from '../ui-state/keys.ts';
 import type { PanelProps } from './panel.tsx';
 import { SelectionNote } from './selection-note.tsx';
 
-/** The colors of the phases, also used in the timeline. */
+/** The colors of the phases, also used in the trace. */
 const HUES = {
   ...Object.fromEntries(PHASE_NAMES.map((id) => [id, `var(--phase-${id})`])),
   synthesizing: 'var(--phase-synthesis)',
@@ -23,35 +25,30 @@ const HUES = {
 
 /** Keys the chart handles itself while focused; listed for the help sheet. */
 const CHART_KEYS: readonly Key[] = [
+  { keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'], description: 'Move the focus between states' },
+  { keys: ['Enter'], description: 'Select the state; again, show its inside' },
+  { keys: ['Escape'], description: 'Leave the inside of a state' },
   { keys: ['+', '-'], description: 'Zoom' },
   { keys: ['0'], description: 'Fit the chart' },
-  {
-    keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'],
-    description: 'Move the chart, or the focus between states',
-  },
-  { keys: ['Tab'], description: 'Move the focus to the states of the chart' },
-  { keys: ['Enter'], description: 'Zoom to the state and show its details' },
-  { keys: [' '], description: 'Select the state, and open or close it' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
 export function ChartPanel({ inspector, view }: PanelProps) {
-  const { charts, fold, at, selection } = view;
+  const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const selected = chartSelection.value;
   useEffect(() => addKeys(CHART_KEYS), []);
-  const outcome = outcomeOf(view);
   // A selected step is shown in its own state.
   const isStep = inspector.held.value === selection && selection.kind !== 'entry';
   const main = charts?.charts[0]?.id ?? '';
   const phase = selection.kind === 'phase' ? (lastStartedBy(fold.spans.phases, selection.from)?.phase ?? null) : null;
   const markedAt = isStep ? lastEntryInside(fold.transitions, main, selection, phase) : at;
   const marks = useMemo(
-    () => (charts === null ? null : { ...marksAt(fold.transitions, charts, markedAt), outcome }),
-    [fold, charts, markedAt, outcome],
+    () => (charts === null ? null : marksAt(fold.transitions, charts, markedAt)),
+    [fold, charts, markedAt, count],
   );
-  const badges = useMemo(() => (charts === null ? null : badgesAt(fold, charts, at)), [fold, charts, at, view.count]);
-  if (charts === null || marks === null) return <p class="muted waiting">Waiting for the chart…</p>;
-  // Inner charts are drawn inside the chart that invokes them.
+  const badges = useMemo(() => (charts === null ? null : badgesAt(fold, charts, at)), [fold, charts, at, count]);
+  if (charts === null || marks === null || badges === null) return <p class="muted waiting">Waiting for the chart…</p>;
+  // Inner charts are shown inside the states that invoke them.
   const inside = new Set(Object.values(charts.invoked));
   const tops = charts.charts.filter(({ id }, index) => index === 0 || !inside.has(id)).map(({ id }) => id);
   const root = tops.find((id) => id === requestedRoot) ?? tops[0];
@@ -60,7 +57,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   /** A state also selects its latest visit, which all panels then show. */
   const select = (choice: ChartSelection): void => {
     chartSelection.value = choice;
-    const visit = choice.kind === 'state' ? visitOf(fold.transitions, charts, choice, { at, count: view.count }) : null;
+    const visit = choice.kind === 'state' ? latestVisit(view, charts, choice) : null;
     if (visit !== null) inspector.select(visit);
   };
   return (
@@ -90,84 +87,82 @@ export function ChartPanel({ inspector, view }: PanelProps) {
             chartSelection.value = null;
           }}
         >
-          {selected.kind === 'state' ? (
-            <StateNote charts={charts} selected={selected} />
-          ) : (
-            <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} />
-          )}
+          <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} />
         </SelectionNote>
       )}
     </>
   );
 }
 
-function outcomeOf({ run: { status } }: PanelProps['view']): 'completed' | 'degraded' | null {
-  return status === 'completed' || status === 'degraded' ? status : null;
-}
-
-function StateNote({
-  charts,
-  selected,
-}: {
-  readonly charts: RunCharts;
-  readonly selected: Extract<ChartSelection, { readonly kind: 'state' }>;
-}) {
-  const state = chartIndexOf(charts).chart(selected.chartId)?.state(selected.stateId);
-  return (
-    <p>
-      <b>{excerpt(state?.name ?? selected.stateId, 60)}</b> {excerpt(state?.description || 'No description.', 300)}
-    </p>
-  );
+function latestVisit(
+  { fold, run, at, count }: PanelProps['view'],
+  charts: RunCharts,
+  choice: Extract<ChartSelection, { readonly kind: 'state' }>,
+): Selection | null {
+  const phase = run.kind === 'run' ? PHASE_NAMES.find((name) => name === choice.stateId) : undefined;
+  if (phase !== undefined) return phaseVisit(fold, phase, at, count);
+  return visitOf(fold.transitions, charts, choice, { at, count });
 }
 
 interface TransitionNotesProps extends PanelProps {
   readonly charts: RunCharts;
-  readonly selected: Extract<ChartSelection, { readonly kind: 'transitions' }>;
+  readonly selected: ChartSelection;
 }
 
-const MAX_ITEMS = 12;
+const MAX_ITEMS = 6;
 
+/** A selected state, and the transitions that lead out of it or in; or the transitions of a selected line. */
 function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: TransitionNotesProps) {
   const chart = charts.charts.find(({ id }) => id === selected.chartId);
+  const index = chartIndexOf(charts).chart(selected.chartId);
+  if (chart === undefined || index === undefined) return null;
+  const state = selected.kind === 'state' ? index.state(selected.stateId) : undefined;
+  const isInside = (id: string): boolean => ancestorsOf(index, id).some((one) => one.id === state?.id);
+  const nameOf = (id: string): string => index.state(id)?.name ?? id;
   const lookup = transitionLookup(charts.charts);
-  const taken = fold.transitions.distinct.filter(({ machine }) => machine === selected.chartId);
+  const recorded = fold.transitions.distinct.filter(({ machine }) => machine === selected.chartId);
+  const items = new Map<string, { text: string; words: string; names: string; times: number; last: number }>();
+  for (const [number, transition] of chart.transitions.entries()) {
+    const { source, target } = transition;
+    const isShown =
+      selected.kind === 'transitions'
+        ? selected.transitions.includes(number)
+        : isInside(source) !== target.some(isInside) && source !== chart.id;
+    if (!isShown) continue;
+    const text = `${nameOf(source)} › ${target.map(nameOf).join(', ') || 'stays'}`;
+    const words = transitionWords(chart.id, transition);
+    const key = JSON.stringify([text, words]);
+    const item = items.get(key) ?? { text, words, names: '', times: 0, last: -1 };
+    for (const { seqs } of recorded.filter((one) => lookup.indexOf(one) === number)) {
+      item.times += countUpTo(seqs, at);
+      item.last = Math.max(item.last, lastUpTo(seqs, at) ?? -1);
+    }
+    item.names += `${item.names === '' ? '' : ', '}${transitionName(transition)}`;
+    items.set(key, item);
+  }
+  const shown = [...items.values()].sort((one, other) => other.times - one.times).slice(0, MAX_ITEMS);
   return (
-    <ul>
-      {selected.transitions.slice(0, MAX_ITEMS).map((index) => {
-        const transition = chart?.transitions[index];
-        if (transition === undefined) return null;
-        const own = taken.filter((recorded) => lookup.indexOf(recorded) === index);
-        const times = own.reduce((sum, recorded) => sum + countUpTo(recorded.seqs, at), 0);
-        const last = Math.max(-1, ...own.map((recorded) => lastUpTo(recorded.seqs, at) ?? -1));
-        return (
-          <li key={index}>
-            <b>{excerpt(nameOf(transition), 80)}</b>{' '}
+    <div>
+      {state !== undefined && (
+        <p>
+          <b>{excerpt(state.name, 60)}</b> {excerpt(state.description, 300)}
+        </p>
+      )}
+      <ul>
+        {shown.map(({ text, words, names, times, last }) => (
+          <li key={`${text} ${words}`} title={excerpt(names, 200)}>
+            {excerpt(text, 80)}: <b>{excerpt(words, 80)}</b>{' '}
             {times === 0 ? (
-              <span class="muted">not taken yet</span>
+              <span class="muted">not taken</span>
             ) : (
-              <button type="button" onClick={() => inspector.moveTo(last)}>
-                taken {pluralize(times, 'time')}, last at entry {last}
+              <button type="button" class="link-button" onClick={() => inspector.moveTo(last)}>
+                taken {pluralize(times, 'time')}
               </button>
             )}
           </li>
-        );
-      })}
-      {selected.transitions.length > MAX_ITEMS && (
-        <li class="muted">and {selected.transitions.length - MAX_ITEMS} more</li>
-      )}
-    </ul>
+        ))}
+        {items.size > shown.length && <li class="muted">and {items.size - shown.length} more</li>}
+      </ul>
+    </div>
   );
-}
-
-function nameOf({
-  event,
-  guard,
-  otherwise,
-}: {
-  readonly event: string;
-  readonly guard: string | null;
-  readonly otherwise: boolean;
-}): string {
-  const what = guard ?? (otherwise ? 'else' : '');
-  return [event, what].filter((word) => word !== '').join(': ') || 'at once';
 }

@@ -19,6 +19,7 @@ import { exact, ruleResult } from './yield-rules.ts';
 /** Returns the values that the guards of `deciding` compare. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {
   const previous = state.assessment?.answer ?? null;
+  const known = { fingerprint: fingerprint(reply.answer), sketch: sketchOf(reply.answer) };
   return {
     answer: reply.answer,
     toCompare: state.hasEmbeddings ? previous : null,
@@ -26,7 +27,8 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
     gradingProblem: null,
     change: previous === null ? null : changeBetween(previous, reply.answer),
     changeBy: 'words',
-    ...judge(state, messages, reply, {}),
+    ...known,
+    ...judge(state, messages, reply, {}, known),
   };
 }
 
@@ -34,11 +36,17 @@ export function assess(state: ChainState, messages: readonly Message[], reply: Y
 export function withGrades(state: ChainState, messages: readonly Message[], grades: SomeGrades): Assessment | null {
   const { assessment, results } = state;
   if (assessment === null || results.yield === null) return assessment;
-  return { ...assessment, ...judge(state, messages, results.yield.reply, grades), toGrade: false };
+  return { ...assessment, ...judge(state, messages, results.yield.reply, grades, assessment), toGrade: false };
 }
 
 /** Returns what depends on the grades of an answer. Contradictions that a grader finds make the intent unclear. */
-function judge(state: ChainState, messages: readonly Message[], reply: YieldReply, given: SomeGrades) {
+function judge(
+  state: ChainState,
+  messages: readonly Message[],
+  reply: YieldReply,
+  given: SomeGrades,
+  { fingerprint, sketch }: Pick<Assessment, 'fingerprint' | 'sketch'>,
+) {
   const scores = checkAgainstEvidence(state, messages, reply, given);
   const selection = selectNextPhase(
     {
@@ -56,13 +64,11 @@ function judge(state: ChainState, messages: readonly Message[], reply: YieldRepl
   );
   const turn = {
     target: isPhase(selection.proposal) ? selection.proposal : DEFAULT_PHASE,
-    fingerprint: fingerprint(reply.answer),
-    sketch: sketchOf(reply.answer),
+    fingerprint,
+    sketch,
   };
   return {
     ...scores,
-    fingerprint: turn.fingerprint,
-    sketch: turn.sketch,
     repeats: countRepeats(state.recursion.history, turn),
     proposal: selection.proposal,
     proposedBy: selection.by,

@@ -33,13 +33,17 @@ export function checkAgainstEvidence(
   given: SomeGrades = {},
 ): Scores {
   const { hasDocuments, thresholds } = state;
-  const input = gradingInput(state, messages, reply);
-  const grades = gradeByDefault(input, comparedOf(evidenceIn(messages)));
+  let graded: ReturnType<typeof gradeByDefault> | null = null;
+  // Only what is not given: grading compares the answer with all of the evidence.
+  const grades = (): ReturnType<typeof gradeByDefault> => {
+    graded ??= gradeByDefault(gradingInput(state, messages, reply), comparedOf(evidenceIn(messages)));
+    return graded;
+  };
   const checks = isCheckable(state, messages);
   const grounding = given.grounding === undefined ? groundingIn(state, messages, reply.answer) : given.grounding;
-  const sufficiency = given.sufficiency ?? (checks && hasDocuments ? grades.sufficiency : null);
-  const claim = given.completion ?? (checks ? grades.completion : null);
-  const satisfaction = given.satisfaction ?? grades.satisfaction;
+  const sufficiency = given.sufficiency ?? (checks && hasDocuments ? grades().sufficiency : null);
+  const claim = given.completion ?? (checks ? grades().completion : null);
+  const satisfaction = given.satisfaction ?? grades().satisfaction;
   const isDisbelieved = reply.taskComplete && claim !== null && claim < BELIEVED;
   const isEmpty = reply.noEvidence || isNoAnswer(reply.answer);
   const isSound = !isDisbelieved && !isEmpty;

@@ -1,10 +1,7 @@
-import { basename } from 'node:path';
 import { machinesByName } from '../chain/machines.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
-import { writePage } from '../inspection/pages.ts';
 import { count } from '../internal/printable.ts';
 import { collectCoverage } from '../testing/coverage/coverage.ts';
-import { coveragePage } from '../testing/coverage/coverage-page.ts';
 import { percentOf } from '../testing/coverage/coverage-report.ts';
 import { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
 import { type MachineCoverage, withUniqueNames } from '../testing/coverage/machine-coverage.ts';
@@ -16,21 +13,19 @@ import { wrapLines } from './screen.ts';
 export interface CoverageFlags extends JournalFlags {
   readonly json?: boolean;
   readonly all?: boolean;
-  readonly html?: string;
   readonly min?: Thresholds;
 }
 
 export async function coverageCommand(
   names: readonly string[],
-  { json = false, all = false, html, min = {}, ...flags }: CoverageFlags,
+  { json = false, all = false, min = {}, ...flags }: CoverageFlags,
 ): Promise<{ readonly text: string; readonly missed: readonly string[] }> {
   const modules = names.filter(isModule);
   const runs = names.filter((name) => !isModule(name));
   const machines = withUniqueNames([...(await coverageOfRuns(runs, flags)), ...(await coverageOfModules(modules))]);
-  if (html !== undefined) await writePage(html, await coveragePage({ title: titleOf(runs, modules), machines }));
   const text = json
     ? `${JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) })))}\n`
-    : `${summaryText(machines, all)}${html === undefined ? '' : `\nWrote ${html}\n`}`;
+    : summaryText(machines, all);
   return { text, missed: missedThresholds(machines, min) };
 }
 
@@ -69,11 +64,4 @@ function summaryText(machines: readonly MachineCoverage[], all: boolean): string
   const missing = machines.flatMap(({ items }) => items.filter(({ times }) => times === 0)).length;
   const hint = all || missing === 0 ? '' : `\nNot reached: ${count(missing, 'item')}; list them with --all\n`;
   return wrapLines(`${text}${hint}`, process.stdout);
-}
-
-function titleOf([run, ...others]: readonly string[], modules: readonly string[]): string {
-  const explorations = modules.map((name) => `Exploration: ${basename(name)}`);
-  if (run === undefined) return explorations.join(', ');
-  const runs = others.length === 0 ? `Recorded run: ${basename(run)}` : `${others.length + 1} recorded runs`;
-  return [runs, ...explorations].join(', ');
 }

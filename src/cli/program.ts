@@ -162,7 +162,6 @@ function addChartCommands(program: Command, setExitCode: (code: number) => void)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print JSON')
     .option('--all', 'list every part that was not reached')
-    .option('--html <file>', 'write a page with the charts colored by coverage')
     .option('--min <percent>', 'exit with 1 below this percentage, such as 80 or guards=60; repeatable', threshold)
     .action(async (names, flags) => {
       const { coverageCommand } = await import('./coverage-command.ts');

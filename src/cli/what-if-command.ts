@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../machines/contracts/journal.ts';
-import { type PhasesEnd, type PhaseUse, readDecidingNumbers, type WhatIf, whatIf } from '../chain/journal/what-if.ts';
+import type { PhasesEnd, PhaseUse, WhatIf } from '../chain/journal/decided-run.ts';
+import { readDecidingNumbers, whatIf } from '../chain/journal/what-if.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
 import { type JournalFlags, NO_RUNS, openJournals, requireRun, shortRunIds } from './find-run.ts';

@@ -38,6 +38,7 @@ export { type ApprovalAsked, pendingApprovals } from '../../machines/policies/pe
 export { createPostChain, type PostChain } from '../chain/create-post-chain.ts';
 export { checkRuns } from '../chain/journal/check-runs.ts';
 export { contextHistory } from '../chain/journal/context-history.ts';
+export type { PhasesEnd, PhaseUse, WhatIf, WhatIfChanges } from '../chain/journal/decided-run.ts';
 export type { ForkChanges, ForkOptions } from '../chain/journal/fork.ts';
 export type { JournalStore, JournalWriter, OpenedJournal } from '../chain/journal/journal-format.ts';
 export type { Divergence } from '../chain/journal/replay.ts';
@@ -46,7 +47,7 @@ export { rerecord } from '../chain/journal/rerecord.ts';
 export { type StateAfter, type StateHistory, stateAt, stateHistory } from '../chain/journal/state-at.ts';
 export type { JournalStoreOptions } from '../chain/journal/stores.ts';
 export { memoryJournals } from '../chain/journal/stores.ts';
-export { type PhasesEnd, type PhaseUse, type WhatIf, type WhatIfChanges, whatIf } from '../chain/journal/what-if.ts';
+export { whatIf } from '../chain/journal/what-if.ts';
 export { definePrompt, type Prompt, type PromptInputs } from '../chain/prompts/prompt.ts';
 export { prompts } from '../chain/prompts/registry.ts';
 export type { ApprovalReply, ApprovingFunction } from '../chain/runtime/actors.ts';

@@ -42,7 +42,7 @@ export async function exportRun(
   };
   const data = pageData(exported);
   const checksum = createHash('sha256').update(data).digest('hex');
-  return { html: await pageWith('run', data, checksum), checksum };
+  return { html: await pageWith(data, checksum), checksum };
 }
 
 function figuresIn(entries: readonly JournalEntry[]): InspectedRun['summary'] {

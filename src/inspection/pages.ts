@@ -5,37 +5,22 @@ import { fileURLToPath } from 'node:url';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 
-/** The single-file pages, and the id of the empty data element that the build leaves in each. */
-const PAGES = {
-  run: { folder: 'inspector-file', dataId: 'recording', name: 'the inspector' },
-  coverage: { folder: 'inspector-coverage', dataId: 'coverage', name: 'coverage' },
-} as const;
-
 /** Returns data as JSON that is safe inside a script element: `<` is escaped. */
 export const pageData = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 
-/** Returns a page with its data and, if given, a checksum that the page verifies. */
-export async function pageWith(page: keyof typeof PAGES, data: string, checksum?: string): Promise<string> {
-  const { folder, dataId, name } = PAGES[page];
-  const template = await readTemplate(join(builtFolder(folder), 'index.html'), name);
-  const start = `<script type="application/json" id="${dataId}"`;
+/** Returns the single-file inspector with a recording in its empty data element, and a checksum that the page verifies. */
+export async function pageWith(data: string, checksum: string): Promise<string> {
+  const template = await readFile(join(builtFolder('inspector-file'), 'index.html'), 'utf8').catch((cause) => {
+    throw notBuilt(cause);
+  });
+  const start = '<script type="application/json" id="recording"';
   const [before, after] = template.split(`${start}></script>`);
-  if (before === undefined || after === undefined) throw notBuilt(name);
-  const checksumAttribute = checksum === undefined ? '' : ` data-sha256="${checksum}"`;
-  return `${before}${start}${checksumAttribute}>${data}</script>${after}`;
+  if (before === undefined || after === undefined) throw notBuilt();
+  return `${before}${start} data-sha256="${checksum}">${data}</script>${after}`;
 }
 
-async function readTemplate(path: string, name: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw notBuilt(name, cause);
-  }
-}
-
-function notBuilt(name: string, cause?: unknown): PostChainError {
-  return new PostChainError('invalid_path', `The page of ${name} is not built; run: npm run build`, { cause });
-}
+const notBuilt = (cause?: unknown): PostChainError =>
+  new PostChainError('invalid_path', 'The page of the inspector is not built; run: npm run build', { cause });
 
 /** Returns the path of a folder that the build makes, whether this module runs from `dist` or from the sources. */
 export function builtFolder(name: string): string {

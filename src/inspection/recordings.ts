@@ -90,7 +90,7 @@ export function recordingsOf(
         known.set(run.id, recording);
         if (recording.update(run)) changed(run.id);
         // Another store would be read from the start each time.
-        if (isOwnStore && recording.needsCount()) counter.add(recording);
+        if (isOwnStore && (recording.needsCount() || (!isFirst && recording.wantsCount()))) counter.add(recording);
       }
       for (const runId of missing) {
         if (known.delete(runId)) changed(runId);
@@ -102,6 +102,7 @@ export function recordingsOf(
     isFirst = false;
     unread = 0;
     allRead();
+    if (isOwnStore) for (const recording of newest(known.values())) if (recording.wantsCount()) counter.add(recording);
   }
 
   function refresh(runIds?: readonly string[]): Promise<void> {
@@ -149,6 +150,17 @@ const cannotDelete = (): PostChainError =>
 /** How many runs may wait to be read for their figures. */
 const MAX_COUNTED = 200;
 
+/** The newest runs are read for their phases, which their last line does not contain. */
+const newest = (runs: Iterable<RecordedRun>): readonly RecordedRun[] =>
+  [...runs]
+    .map((run) => ({ run, startedAt: run.info().startedAt }))
+    .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1))
+    .slice(0, MAX_COUNTED)
+    .map(({ run }) => run);
+
+/** Longer runs are read only if they must be. */
+const MAX_WANTED_ENTRIES = 2_000;
+
 /** Reads the runs whose last line does not contain their figures, or is damaged, one at a time. */
 function createCounter() {
   const waiting = new Set<RecordedRun>();
@@ -176,6 +188,8 @@ interface RecordedRun extends RunSource {
   update(run: StoredJournal): boolean;
   /** Whether all entries must be read: for the figures, or for the damage. */
   needsCount(): boolean;
+  /** Whether reading all entries would add figures, and is quick. */
+  wantsCount(): boolean;
   /** Counts the figures of the entries since the last call. */
   count(): Promise<void>;
 }
@@ -190,10 +204,12 @@ const NO_SUMMARY: Omit<RunSummary, 'runId'> = {
 
 const isResumable = (status: RunSummary['status']): boolean => status === 'interrupted' || status === 'waiting';
 
-const modelsSchema = z.object({
+const startSchema = z.object({
   modelId: z.string(),
   fallbackModelIds: z.array(z.string()),
   sessionId: z.nullable(z.string()),
+  startedAt: z.string(),
+  forkedFrom: z.nullable(z.object({ clockStartMs: z.number() })),
 });
 
 /** Returns a stored run as a source. Its limitations depend on all its entries, so they are known only after it was opened. */
@@ -204,10 +220,11 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
   let isWritten = false;
   let damage: string | null = null;
   let integrity: string | null = null;
-  let start: z.infer<typeof modelsSchema> | null = null;
+  let start: z.infer<typeof startSchema> | null = null;
   let fold: FiguresFold | null = null;
   let counted: { readonly tail: JournalTail<JournalEntry>; fold: FiguresFold | null } | null = null;
   let isCounted = false;
+  let lastSeq = 0;
   let fidelity: readonly string[] = [];
   /** Resume the followers that have read everything. */
   const waiting = new Set<() => void>();
@@ -264,7 +281,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
         isOver = true;
       }
       if (!isStopped() && frame.length > 0) await sink.lines(frame);
-      if (followed?.hasAnswer && !fold?.hasAnswer) {
+      if (followed?.hasAnswer && !(fold?.hasAnswer && fold.isWhole)) {
         fold = followed;
         changed();
       }
@@ -336,8 +353,9 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       if (run.ends !== null) {
         const first = tryRead(run.ends.first);
         const last = run.ends.last.map(tryRead);
+        ({ lastSeq } = run.ends);
         idle = RUN_JOURNALS.summarize(listedJournal({ ...run, isWritten: false }));
-        start = modelsSchema.safeParse(first).data ?? null;
+        start = startSchema.safeParse(first).data ?? null;
         isCounted &&= !isNew;
         if (start !== null && (fold === null || (!fold.hasAnswer && counted === null)))
           fold = figuresFold(start, false);
@@ -348,6 +366,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       return hasChanged;
     },
     needsCount: () => !isCounted && (idle.status === 'damaged' ? damage === null : fold?.hasAnswer !== true),
+    wantsCount: () => !isCounted && fold?.isWhole === false && lastSeq <= MAX_WANTED_ENTRIES,
     async count() {
       isCounted = true;
       counted ??= { tail: storedRunsOf(journals).openTail(runId), fold: null };

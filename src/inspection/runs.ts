@@ -154,7 +154,17 @@ export function runList(journals: JournalStore | null): RunList {
 }
 
 /** The entries after which the summary of a live run is sent again. */
-const SUMMARIZED: ReadonlySet<JournalEntry['type']> = new Set(['phase-end', 'decision', 'run-end']);
+const SUMMARIZED: ReadonlySet<JournalEntry['type']> = new Set([
+  'phase-start',
+  'phase-end',
+  'consent-asked',
+  'consent-resolved',
+  'approval-asked',
+  'approval-resolved',
+  'direction-asked',
+  'decision',
+  'run-end',
+]);
 
 interface LiveRun extends RunSource {
   readonly run: Run;

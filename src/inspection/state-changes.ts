@@ -42,13 +42,23 @@ function memberChanges(before: Members, after: Members, path: Path, isSame: Equa
   return changes;
 }
 
-/** Skips the common start and end. In between, compares items one by one if their number did not change. */
+/**
+ * Skips the common start and end. In between, compares items one by one if their number did not change. A list of the newest items is a
+ * special case: it loses items at its start and gets others at its end.
+ */
 function listChanges(
   before: readonly unknown[],
   after: readonly unknown[],
   path: Path,
   isSame: Equality,
 ): StateChange[] {
+  const dropped = after.length === 0 ? -1 : before.findIndex((item) => isSame(item, after[0]));
+  const kept = before.length - dropped;
+  if (dropped > 0 && kept <= after.length && before.slice(dropped).every((item, at) => isSame(item, after[at])))
+    return [
+      { path, at: 0, removed: dropped, added: [] },
+      ...(kept === after.length ? [] : [{ path, at: kept, removed: 0, added: after.slice(kept) }]),
+    ];
   const shorter = Math.min(before.length, after.length);
   let start = 0;
   while (start < shorter && isSame(before[start], after[start])) start += 1;

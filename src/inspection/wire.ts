@@ -1,6 +1,6 @@
 import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
 import type { ChatTurn } from '../../machines/contracts/model.ts';
-import type { WhatIf } from '../chain/journal/what-if.ts';
+import type { WhatIf } from '../chain/journal/decided-run.ts';
 import type { Chart } from '../durable/charts/chart.ts';
 import type { StateChange } from './state-changes.ts';
 
@@ -40,6 +40,23 @@ export interface RunFigures {
   readonly rule: string | null;
   /** Why the run ended as it did, in words; may be empty. */
   readonly explanation: string;
+  /** The code of the most important reason why the answer is degraded; null if there is none. */
+  readonly reason: string | null;
+  /** The start of the answer; empty if there is none. */
+  readonly answer: string;
+  /** How many sentences of the answer the evidence does not support; null if there was nothing to compare them with. */
+  readonly unsupported: number | null;
+  /** The phases that failed and the failed runs of tools. */
+  readonly failures: number | null;
+  /**
+   * A letter for each phase that ran (`a` for Action), in upper case if it or one of its tools failed. Of a long run, the first and the last
+   * ones, with `.` for the others, or `!` if some of those failed.
+   */
+  readonly strip: string | null;
+  /** The phase in progress. */
+  readonly phase: string | null;
+  /** `approval`, `consent` or `direction` while a question to the user is pending; `timer` for a delay. */
+  readonly waitingFor: string | null;
   readonly cycles: number | null;
   readonly modelCalls: number | null;
   /** `estimated`: some were counted as characters / 4. */
@@ -47,6 +64,8 @@ export interface RunFigures {
   /** Null without prices. `currency` as in the price table, for example EUR. */
   readonly cost: { readonly amount: number; readonly currency: string } | null;
   readonly durationMs: number | null;
+  /** When its clock stood at 0, in milliseconds since the epoch. */
+  readonly clockStartMs: number | null;
   /** The model and its fallbacks, in order. */
   readonly models: readonly string[];
   readonly confidence: number | null;

@@ -1,11 +1,10 @@
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { RunCharts } from '../../../src/inspection/wire.ts';
 import type { RunLog } from '../../wire/run-log.ts';
+import { runStart } from '../answer.ts';
 import { changedFields } from '../differences.ts';
 import type { EntryOf } from '../entry-index.ts';
 import type { RunFold } from '../run-fold.ts';
-import { type Sums, sumsOf } from '../spans.ts';
-import { runStart } from '../story.ts';
 import type { RecordedTransition } from '../transition-log.ts';
 import { transitionLookup } from '../transition-lookup.ts';
 import { type Pair, type Rows, rowsOf } from './align.ts';
@@ -17,14 +16,17 @@ export interface Step {
   readonly name: string;
 }
 
-/** The transitions a run took, in order. Self-transitions are left out: how a reply is split into chunks does not matter. */
+/**
+ * The transitions a run took, in order, without those that only depend on how and when a reply arrives: self-transitions, and those of single
+ * model calls.
+ */
 function pathOf(fold: RunFold, charts: RunCharts | null): readonly Step[] {
   const lookup = charts === null ? null : transitionLookup(charts.charts);
   const events = new Map(charts?.charts.map(({ id, transitions }) => [id, transitions]));
   const steps: Step[] = [];
   for (const transition of fold.transitions.distinct) {
     const { machine, source, target, guard } = transition;
-    if (target.length === 1 && target[0] === source) continue;
+    if (machine === MODEL_CALL || (target.length === 1 && target[0] === source)) continue;
     const index = lookup?.indexOf(transition) ?? -1;
     const event = events.get(machine)?.[index]?.event ?? transition.event;
     const name = JSON.stringify([machine, event, source, target, guard]);
@@ -58,6 +60,8 @@ function causesFirst(steps: readonly Step[], nested: ReadonlySet<string>): reado
   return ordered;
 }
 
+const MODEL_CALL = 'attempt';
+
 export interface ComparedRun {
   readonly runId: string;
   readonly log: RunLog;
@@ -69,18 +73,27 @@ export interface ComparedRun {
 export interface Comparison extends Rows {
   readonly runIds: Pair<string>;
   readonly paths: Pair<readonly Step[]>;
-  readonly totals: Pair<RunTotals>;
   /** The start parameters that differ: request, limits, thresholds, models, prompts, … */
   readonly starts: readonly ComparedField[];
   readonly forkedFrom: Pair<RunStart['forkedFrom']>;
-  readonly firstStep: FirstStep | null;
+  readonly parting: Parting | null;
   readonly firstContent: FirstContent;
 }
 
-/** The first step that differs; an entry is null if that run took no more steps. */
-export interface FirstStep {
+/** Where the paths part. */
+export interface Parting {
+  /** The transition of each run; null if it took no more. */
   readonly entries: Pair<EntryOf<'transition'> | null>;
-  readonly candidates: readonly ComparedCandidate[];
+  /** The first guard with another result in each run; null if none has. */
+  readonly guard: PartingGuard | null;
+}
+
+export interface PartingGuard {
+  readonly name: string;
+  /** Whether it held. */
+  readonly holds: Pair<boolean>;
+  /** The values that it compared in each run. */
+  readonly inputs: Pair<Inputs>;
 }
 
 /** Takes at most a few hundred milliseconds, however long the runs are: too much for one frame. */
@@ -100,10 +113,9 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
     ...rows,
     paths,
     runIds: both(runs, ({ runId }) => runId),
-    totals: both(runs, ({ fold }) => totalsOf(fold)),
     starts: fieldsOf(both(starts, (start) => (start === null ? null : parametersOf(start)))),
     forkedFrom: both(starts, (start) => start?.forkedFrom ?? null),
-    firstStep: firstStepOf(rows, paths, runs),
+    parting: partingOf(rows, paths, runs),
     firstContent: firstContentOf(runs),
   };
 }
@@ -118,73 +130,34 @@ function parametersOf({ messages, forkedFrom: _, ...start }: RunStart): unknown 
   return parameters;
 }
 
-interface RunTotals extends Pick<Sums, 'ms' | 'modelCalls' | 'failed' | 'inputTokens' | 'outputTokens'> {
-  readonly cycles: number;
-}
-
-const totalsOf = ({ spans, timeLine }: RunFold): RunTotals => ({
-  ...sumsOf(spans, timeLine, 0, timeLine.count - 1),
-  cycles: spans.phases.at(-1)?.cycle ?? 0,
-});
-
-function firstStepOf({ rows, first }: Rows, paths: Pair<readonly Step[]>, runs: Pair<ComparedRun>): FirstStep | null {
-  const row = first === null ? undefined : rows[first];
-  if (row === undefined) return null;
+function partingOf({ first }: Rows, paths: Pair<readonly Step[]>, runs: Pair<ComparedRun>): Parting | null {
+  if (first === null) return null;
   const entryOf = (run: 0 | 1): EntryOf<'transition'> | null => {
-    const seq = paths[run][row.steps[run] ?? -1]?.seq;
+    const seq = paths[run][first]?.seq;
     const entry = seq === undefined ? undefined : runs[run].log.entry(seq);
     return entry?.type === 'transition' ? entry : null;
   };
   const entries: Pair<EntryOf<'transition'> | null> = [entryOf(0), entryOf(1)];
-  return { entries, candidates: candidatesOf(entries) };
+  return { entries, guard: partingGuardOf(entries) };
 }
 
 type Candidate = EntryOf<'transition'>['candidates'][number];
-type Input = NonNullable<Candidate['inputs']>[string];
-
-/** A candidate of a transition with its result in each run; null if a run does not have the candidate. */
-export interface ComparedCandidate {
-  readonly guard: string | null;
-  readonly target: readonly string[];
-  readonly results: Pair<Candidate['result'] | null>;
-  /** A value is undefined if the guard in that run had no such input. */
-  readonly inputs: readonly {
-    readonly name: string;
-    readonly values: Pair<Input | undefined>;
-    readonly differs: boolean;
-  }[];
-  /** The first candidate whose result differs: the runs diverge here. */
-  readonly isFirstDifference: boolean;
-}
+type Inputs = NonNullable<Candidate['inputs']>;
 
 const candidateKey = ({ guard, target }: Candidate): string => JSON.stringify([guard, target]);
 
-/** The candidates of one step in both runs, in the order of the chart. */
-function candidatesOf(entries: Pair<EntryOf<'transition'> | null>): readonly ComparedCandidate[] {
-  const keys = [...new Set(entries.flatMap((entry) => entry?.candidates.map(candidateKey) ?? []))];
-  let hasDiffered = false;
-  return keys.flatMap((key) => {
-    const sides = both(
-      entries,
-      (entry) => entry?.candidates.find((candidate) => candidateKey(candidate) === key) ?? null,
-    );
-    const candidate = sides[0] ?? sides[1];
-    if (candidate === null) return [];
-    const results = both(sides, (side) => side?.result ?? null);
-    const isFirstDifference = !hasDiffered && results[0] !== results[1];
-    hasDiffered ||= isFirstDifference;
-    const { guard, target } = candidate;
-    return [{ guard, target, results, inputs: inputsOf(sides), isFirstDifference }];
-  });
-}
-
-function inputsOf(sides: Pair<Candidate | null>): ComparedCandidate['inputs'] {
-  const names = [...new Set(sides.flatMap((side) => Object.keys(side?.inputs ?? {})))];
-  const wereEvaluated = sides.every((side) => side?.inputs);
-  return names.map((name) => {
-    const values = both(sides, (side) => side?.inputs?.[name]);
-    return { name, values, differs: wereEvaluated && values[0] !== values[1] };
-  });
+/** Of the guards that both runs evaluated in the same state, in the order of the chart. */
+function partingGuardOf([left, right]: Parting['entries']): PartingGuard | null {
+  if (left === null || right === null || left.source !== right.source) return null;
+  const others = new Map(right.candidates.map((candidate) => [candidateKey(candidate), candidate]));
+  for (const one of left.candidates) {
+    const other = others.get(candidateKey(one));
+    if (one.guard === null || other === undefined || one.result === other.result) continue;
+    if (one.result === 'not-evaluated' || other.result === 'not-evaluated') continue;
+    const holds: Pair<boolean> = [one.result === 'taken', other.result === 'taken'];
+    return { name: one.guard, holds, inputs: [one.inputs ?? {}, other.inputs ?? {}] };
+  }
+  return null;
 }
 
 /** A field that differs: its path, and its value in each run; undefined if a run has none. */

@@ -1,4 +1,21 @@
-import type { Inspector } from '../../ui-state/inspector.ts';
+import './compare.css';
+import { useEffect, useState } from 'preact/hooks';
+import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import { answerUpTo } from '../../fold/answer.ts';
+import type { Pair } from '../../fold/compare/align.ts';
+import { causeWords, valueWords } from '../../fold/compare/cause.ts';
+import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
+import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import { statusWords } from '../../fold/run-list.ts';
+import { figuresOf } from '../../fold/summary.ts';
+import { excerpt, shortRunId } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
+import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
+import { addKeys } from '../../ui-state/keys.ts';
+import { comparedRuns } from '../../ui-state/layout.ts';
+import { Markdown } from '../markdown.tsx';
+import { PhaseStrip } from '../runs/phase-strip.tsx';
+import { CompareSteps, LETTERS } from './compare-steps.tsx';
 
 interface ComparePageProps {
   readonly inspector: Inspector;
@@ -6,6 +23,361 @@ interface ComparePageProps {
 }
 
 /** Two runs beside each other: their answers, the first cause of the difference, their steps. */
-export function ComparePage({ runIds }: ComparePageProps) {
-  return <main class="compare-page">{runIds.join(' ')}</main>;
+export function ComparePage({ inspector, runIds }: ComparePageProps) {
+  const runs = inspector.runs.value;
+  useEffect(() => {
+    for (const runId of new Set(runIds)) inspector.openRun(runId);
+  }, [runIds.join('\n')]);
+  useEffect(() => addKeys([{ keys: ['Escape'], description: 'Back to the runs', group: 'Page', act: showRuns }]), []);
+  const sides = runIds.map((runId) => ({
+    run: runs.find((one) => one.runId === runId),
+    opened: inspector.loaded.value.find((one) => one.runId === runId),
+  }));
+  const loaded = sides.flatMap(({ run, opened }) =>
+    run !== undefined && opened !== undefined && isLoaded(run, opened) ? [{ run, opened }] : [],
+  );
+  const [a, b] = loaded;
+  const comparison = useComparison(a !== undefined && b !== undefined ? [a.opened, b.opened] : null);
+  const titles = sides.map(({ run }) => run?.title);
+  const isSameQuestion = titles[0] !== undefined && titles[0] === titles[1];
+  return (
+    <main class="compare-page stack" aria-label="Comparison">
+      <div class="row">
+        <a href="#/">
+          <Icon name="arrow-left" /> Runs
+        </a>
+        <button
+          type="button"
+          onClick={() => {
+            comparedRuns.value = [runIds[1], runIds[0]];
+          }}
+        >
+          Swap A and B
+        </button>
+      </div>
+      <h1 class="verbatim">{isSameQuestion ? excerpt(titles[0] ?? '', 400) : 'Two runs compared'}</h1>
+      {comparison !== null && <Cause comparison={comparison} runIds={runIds} />}
+      <div class="pair">
+        {sides.map(({ run, opened }, at) => (
+          <section key={LETTERS[at]} class="stack" aria-label={`Run ${LETTERS[at]}`}>
+            <RunChoice letter={LETTERS[at] ?? ''} at={at} runIds={runIds} runs={runs} />
+            {run === undefined || opened === undefined || !isLoaded(run, opened) ? (
+              <Absent opened={opened} />
+            ) : (
+              <Side
+                run={run}
+                opened={opened}
+                label={comparison === null ? null : labelOf(run, at, comparison)}
+                hasQuestion={!isSameQuestion}
+              />
+            )}
+          </section>
+        ))}
+      </div>
+      {a !== undefined && b !== undefined && <Figures opened={[a.opened, b.opened]} />}
+      {comparison !== null && <Differences comparison={comparison} />}
+      {a !== undefined && b !== undefined && comparison !== null && (
+        <CompareSteps runs={[a.opened, b.opened]} comparison={comparison} />
+      )}
+    </main>
+  );
+}
+
+function showRuns(): void {
+  location.hash = '#/';
+}
+
+/** Whether a run has all its entries; one in progress, whether it has any. */
+const isLoaded = ({ status }: InspectedRun, { end, count }: OpenedRun): boolean =>
+  end.value !== null || (status === 'running' && count.value > 0);
+
+const Absent = ({ opened }: { readonly opened: OpenedRun | undefined }) =>
+  opened?.end.value?.problem ? (
+    <p class="wrong verbatim" role="alert">
+      {excerpt(opened.end.value.problem, 300)} Choose another one.
+    </p>
+  ) : (
+    <p role="status">Loading…</p>
+  );
+
+interface RunChoiceProps {
+  readonly letter: string;
+  readonly at: number;
+  readonly runIds: Pair<string>;
+  readonly runs: readonly InspectedRun[];
+}
+
+const MAX_CHOICES = 100;
+
+/** Chooses the run of a side; runs with the question of the other side come first. */
+function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
+  const [own, other] = [runIds[at] ?? '', runIds[1 - at] ?? ''];
+  const against = runs.find(({ runId }) => runId === other);
+  const offered = runs.filter(({ runId, kind }) => runId !== other && kind === (against?.kind ?? kind));
+  const isSame = ({ title }: InspectedRun): boolean => title === against?.title;
+  const groups = [
+    { name: 'Same question', runs: offered.filter(isSame) },
+    { name: 'Other questions', runs: offered.filter((run) => !isSame(run)) },
+  ];
+  return (
+    <div class="row">
+      <b class="letter">{letter}</b>
+      <select
+        aria-label={`Run ${letter}`}
+        value={own}
+        onChange={({ currentTarget: { value } }) => {
+          comparedRuns.value = at === 0 ? [value, other] : [other, value];
+        }}
+      >
+        {!groups.some((group) => group.runs.slice(0, MAX_CHOICES).some(({ runId }) => runId === own)) && (
+          <option value={own}>{excerpt(own, 60)}</option>
+        )}
+        {groups.map(
+          (group) =>
+            group.runs.length > 0 && (
+              <optgroup key={group.name} label={group.name}>
+                {group.runs.slice(0, MAX_CHOICES).map((run) => (
+                  <option key={run.runId} value={run.runId}>
+                    {[excerpt(run.title, 50), statusWords(run).text, startedText(run.startedAt), shortRunId(run.runId)]
+                      .filter(Boolean)
+                      .join(' · ')}
+                  </option>
+                ))}
+              </optgroup>
+            ),
+        )}
+      </select>
+      <a href={`#/run/${encodeURIComponent(own)}`}>Open</a>
+    </div>
+  );
+}
+
+const MAX_LABELS = 2;
+
+/** What tells a run from the other one: its settings, else when it started. */
+function labelOf({ runId, startedAt }: InspectedRun, at: number, { starts, forkedFrom, runIds }: Comparison): string {
+  const settings = starts
+    .filter(({ path }) => path !== 'request')
+    .slice(0, MAX_LABELS)
+    .map(({ path, values }) => `${settingName(path)} ${excerpt(valueWords(values[at]), 60)}`);
+  const fork = forkedFrom[at];
+  const origin = fork == null ? [] : [`fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`];
+  const words = [...origin, ...settings];
+  return words.length > 0 ? words.join(' · ') : `${startedText(startedAt) ?? ''} · ${shortRunId(runId)}`;
+}
+
+const settingName = (path: string): string =>
+  path === 'modelId' ? 'model' : excerpt(path.replace(/^host\./u, 'program data: '), 80);
+
+interface SideProps {
+  readonly run: InspectedRun;
+  readonly opened: OpenedRun;
+  readonly label: string | null;
+  readonly hasQuestion: boolean;
+}
+
+function Side({ run, opened: { log, fold, count, end }, label, hasQuestion }: SideProps) {
+  const answer = answerUpTo(log, fold, count.value - 1)?.answer;
+  const { text, tone } = statusWords(run);
+  return (
+    <>
+      <p class="verbatim muted">{label ?? 'Comparing…'}</p>
+      {hasQuestion && <h2 class="verbatim">{excerpt(run.title, 400) || shortRunId(run.runId)}</h2>}
+      <div class="row">
+        <strong class={tone}>{text}</strong>
+        <PhaseStrip strip={run.summary?.strip} />
+      </div>
+      {end.value?.problem && (
+        <p class="wrong verbatim" role="alert">
+          {excerpt(end.value.problem, 300)}
+        </p>
+      )}
+      {answer === undefined ? (
+        <p class="muted">No answer{run.status === 'running' ? ' yet' : ''}.</p>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long answer scrolls
+        <section class="answer" tabIndex={0} aria-label="Answer">
+          <Markdown text={answer.answerText} />
+        </section>
+      )}
+    </>
+  );
+}
+
+function Figures({ opened }: { readonly opened: Pair<OpenedRun> }) {
+  const [a, b] = opened.map(({ log, fold, count }) => figuresOf(log, fold, count.value));
+  if (a === undefined || b === undefined) return null;
+  const currency = a.cost?.currency === b.cost?.currency ? a.cost?.currency : undefined;
+  const rows: readonly (readonly [string, Pair<number | null>, (value: number) => string, Pair<string>])[] = [
+    ['Time', [a.ms, b.ms], formatDuration, ['longer', 'shorter']],
+    ['Cycles', [a.cycles, b.cycles], formatNumber, ['more', 'fewer']],
+    ['Model calls', [a.calls, b.calls], formatNumber, ['more', 'fewer']],
+    ['Tokens', [a.tokens, b.tokens], formatNumber, ['more', 'fewer']],
+    ...(currency === undefined
+      ? []
+      : ([
+          [
+            'Cost',
+            [a.cost?.amount ?? null, b.cost?.amount ?? null],
+            (amount: number) => formatCost({ amount, currency }),
+            ['more', 'less'],
+          ],
+        ] as const)),
+  ];
+  return (
+    <table class="compare-table">
+      <caption class="visually-hidden">The runs in numbers</caption>
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">A</th>
+          <th scope="col">B</th>
+          <th scope="col">B compared with A</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([name, [left, right], format, [more, fewer]]) => {
+          const difference = left === null || right === null ? null : right - left;
+          return (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>{left === null ? '–' : format(left)}</td>
+              <td>{right === null ? '–' : format(right)}</td>
+              <td class={difference ? 'differs' : 'muted'}>
+                {difference === null
+                  ? '–'
+                  : difference === 0
+                    ? 'same'
+                    : `${format(Math.abs(difference))} ${difference > 0 ? more : fewer}`}
+              </td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function Cause({ comparison, runIds }: { readonly comparison: Comparison; readonly runIds: Pair<string> }) {
+  const { parting, first, rows } = comparison;
+  if (parting === null || first === null)
+    return <p class="cause">Both runs took the same {pluralize(rows.length, 'step')}.</p>;
+  const words = causeWords(parting);
+  return (
+    <div class="cause">
+      <p>{first === 0 ? 'They differ from the first step:' : `After ${pluralize(first, 'equal step')}:`}</p>
+      {words.map((text, at) => {
+        const seq = parting.entries[at]?.seq;
+        return (
+          <p key={LETTERS[at]} class="verbatim">
+            <b class="letter">{LETTERS[at]}</b> {text}.{' '}
+            {seq !== undefined && <a href={`#/run/${encodeURIComponent(runIds[at] ?? '')}/${seq}`}>Open the step</a>}
+          </p>
+        );
+      })}
+    </div>
+  );
+}
+
+const MAX_FIELDS = 12;
+
+/** What the runs were started with, and the first content that differs. */
+function Differences({ comparison: { starts, firstContent } }: { readonly comparison: Comparison }) {
+  const { difference, cutOff } = firstContent;
+  return (
+    <>
+      {starts.length > 0 && <FieldTable caption="Started with" fields={starts} />}
+      {difference !== null ? (
+        <details open={difference.kind !== 'decision'}>
+          <summary>
+            First content that differs: {excerpt(difference.kind, 60)}
+            {difference.nth > 1 && `, number ${difference.nth}`}
+          </summary>
+          <FieldTable caption="" fields={difference.fields} />
+        </details>
+      ) : (
+        <p class="muted">
+          {cutOff
+            ? 'No difference in replies, decisions and answers, as far as they were compared: the runs are too long to compare all of them.'
+            : 'The replies, decisions and answers that both runs have are the same.'}
+        </p>
+      )}
+    </>
+  );
+}
+
+interface FieldTableProps {
+  readonly caption: string;
+  readonly fields: Comparison['starts'];
+}
+
+const FieldTable = ({ caption, fields }: FieldTableProps) => (
+  <table class="compare-table">
+    <caption class={caption === '' ? 'visually-hidden' : ''}>{caption || 'The fields that differ'}</caption>
+    <thead>
+      <tr>
+        <td />
+        <th scope="col">A</th>
+        <th scope="col">B</th>
+      </tr>
+    </thead>
+    <tbody>
+      {fields.slice(0, MAX_FIELDS).map(({ path, values }) => (
+        <tr key={path}>
+          <th scope="row" class="verbatim">
+            {path === '' ? 'whole value' : settingName(path)}
+          </th>
+          {values.map((value, at) => (
+            <td key={LETTERS[at]} class="verbatim">
+              {excerpt(valueWords(value), 300)}
+            </td>
+          ))}
+        </tr>
+      ))}
+      {fields.length > MAX_FIELDS && (
+        <tr>
+          <td colSpan={3}>and {fields.length - MAX_FIELDS} more</td>
+        </tr>
+      )}
+    </tbody>
+  </table>
+);
+
+interface ComparisonResult {
+  readonly key: string;
+  readonly comparison: Comparison | null;
+  readonly error?: unknown;
+}
+
+/** While entries keep arriving, the comparison waits for a pause. */
+const PAUSE_MS = 300;
+
+/** The comparison of two runs, computed outside rendering; null until it is done. Throws if it failed. */
+function useComparison(runs: Pair<OpenedRun> | null): Comparison | null {
+  const [done, setDone] = useState<ComparisonResult | null>(null);
+  const ids = runs?.map(({ runId }) => runId).join('\n') ?? '';
+  const key = runs?.map(({ count, charts }) => `${count.value} ${charts.value === null}`).join(ids) ?? '';
+  const isSamePair = done?.key.includes(ids) === true;
+
+  useEffect(() => {
+    if (runs === null || done?.key === key) return undefined;
+    const [left, right] = runs.map(({ runId, log, fold, charts }) => ({ runId, log, fold, charts: charts.peek() }));
+    const timer = setTimeout(
+      () => {
+        if (left === undefined || right === undefined) return;
+        try {
+          setDone({ key, comparison: compareRuns([left, right]) });
+        } catch (error) {
+          // Thrown while rendering, where the error boundary catches it.
+          setDone({ key, comparison: null, error });
+        }
+      },
+      isSamePair ? PAUSE_MS : 0,
+    );
+    return () => clearTimeout(timer);
+  }, [key, ids]);
+
+  if (runs === null || done === null || !isSamePair) return null;
+  if (done.comparison === null) throw done.error;
+  return done.comparison;
 }

@@ -7,7 +7,6 @@ import { countUpTo } from '../../fold/sorted.ts';
 import { IconButton } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import type { Key } from '../../ui-state/keys.ts';
-import { activePanel } from '../../ui-state/panel.ts';
 import type { PanelProps } from '../panel.tsx';
 
 interface SearchProps extends PanelProps {
@@ -88,6 +87,8 @@ export const search = {
   text: signal(''),
   /** List only matches. */
   onlyFound: signal(false),
+  /** All entries are shown, below the selected step. */
+  isShown: signal(false),
   /** The search field should take the focus. */
   isDue: signal(false),
 } as const;
@@ -97,7 +98,7 @@ export const searchKey: Key = {
   description: 'Search the events',
   group: 'Page',
   act: () => {
-    activePanel.value = 'raw';
+    search.isShown.value = true;
     search.isDue.value = true;
   },
 };

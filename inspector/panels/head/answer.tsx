@@ -53,7 +53,7 @@ export function Answer({ inspector, view, answer }: PanelProps & { readonly answ
 
 /** The search that found a source, before its text entered the context. */
 function foundAt({ fold, count }: RunView, { messageId }: Citation): Selection {
-  const arrival = fold.context.arrivals.find(({ id }) => id === messageId);
+  const arrival = fold.context.arrivals.find(({ message }) => message.id === messageId);
   if (arrival === undefined) return answerSelection(fold, count);
   const search = fold.spans.calls.findLast(({ actor, from }) => actor === RETRIEVAL && from <= arrival.from);
   return search === undefined

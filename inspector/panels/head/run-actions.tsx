@@ -1,18 +1,19 @@
 import { useEffect, useState } from 'preact/hooks';
+import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
-import { contextAt } from '../../fold/context-at.ts';
-import { runStart } from '../../fold/story.ts';
+import { runStart } from '../../fold/answer.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import type { RunLog } from '../../wire/run-log.ts';
-import { ForkForm, useRunAction } from '../act/recorded-run.tsx';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { canFork, ForkForm } from '../step/fork-forms.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
+import { useRunAction } from './run-action.tsx';
 import { SentOutcome, sender } from './sending.tsx';
 import { ExportDialog, TestDialog } from './share-dialogs.tsx';
 
@@ -89,7 +90,7 @@ export function RunActions({ inspector, view }: PanelProps) {
           </button>
         </>
       )}
-      {isRecorded && (
+      {canFork(inspector, view) && run.status !== 'damaged' && (
         <button type="button" aria-haspopup="dialog" onClick={() => setOpen('fork')}>
           Fork…
         </button>
@@ -130,7 +131,7 @@ function Content({ inspector, view, name, onDone }: ContentProps) {
       return isSent;
     },
   };
-  const { state } = contextAt(fold, count - 1);
+  const state = fold.states.at(count - 1) as RecordedState | null;
   switch (name) {
     case 'export':
       return <ExportDialog inspector={inspector} runId={run.runId} />;
@@ -139,12 +140,7 @@ function Content({ inspector, view, name, onDone }: ContentProps) {
     case 'details':
       return <RunFacts inspector={inspector} run={run} profile={profileText(log)} />;
     case 'fork':
-      return (
-        <>
-          <ForkForm view={view} isBusy={action.isBusy} onFork={(set) => void action.act({ type: 'fork', at, set })} />
-          {action.messages}
-        </>
-      );
+      return <ForkForm inspector={inspector} view={view} seq={Math.max(1, at)} onClose={onDone} />;
     case 'replay':
       return (
         <div class="stack">

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { type Key, knownKeys } from '../../ui-state/keys.ts';
 import { Dialog } from '../head/dialog.tsx';
 
-const GROUPS: readonly Key['group'][] = ['Runs', 'Move', 'Timeline', 'Panels', 'Chart', 'Page'];
+const GROUPS: readonly Key['group'][] = ['Runs', 'Move', 'Trace', 'Panels', 'Chart', 'Page'];
 
 interface HelpSheetProps {
   readonly hasLegend: boolean;
@@ -19,7 +19,7 @@ export function HelpSheet({ hasLegend, onClose }: HelpSheetProps) {
           if (keys.length === 0) return null;
           return (
             <section key={group} aria-label={group}>
-              <h3>{group === 'Chart' || group === 'Timeline' ? `${group}, with the focus on it` : group}</h3>
+              <h3>{group === 'Chart' || group === 'Trace' ? `${group}, with the focus on it` : group}</h3>
               <dl>
                 {keys.map(({ keys: names, description }) => (
                   <div key={description}>
@@ -76,7 +76,7 @@ const LEGEND: Readonly<Record<string, ComponentChildren>> = {
       +2
     </text>
   ),
-  'idle time, shortened on the timeline': <path class="line untaken" d="M4 14 14 4M11 14 21 4M18 14 28 4" />,
+  'idle time, shortened in the trace': <path class="line untaken" d="M4 14 14 4M11 14 21 4M18 14 28 4" />,
 };
 
 function Legend() {

@@ -1,6 +1,94 @@
+import './chart-map.css';
+import type { Phase } from '../../../machines/contracts/phase.ts';
+import { capitalize, pluralize } from '../../fold/format.ts';
+import { phaseMapOf, phaseVisit } from '../../fold/phase-map.ts';
+import { answerSelection } from '../../fold/selection.ts';
+import { IconButton } from '../../icon.tsx';
+import { isChartFull } from '../../ui-state/layout.ts';
 import type { PanelProps } from '../panel.tsx';
 
+/** The centers of the phases, in percent of the width and in pixels: a cycle runs clockwise. */
+const PLACES: Readonly<Record<Phase | 'answer', readonly [number, number]>> = {
+  action: [34, 36],
+  experience: [60, 36],
+  intention: [86, 36],
+  observation: [86, 92],
+  understanding: [60, 92],
+  yield: [34, 92],
+  answer: [10, 92],
+};
+const ORDER = Object.keys(PLACES) as (keyof typeof PLACES)[];
+
 /** A small chart of the six phases that follows the selection. */
-export function ChartMap(_props: PanelProps) {
-  return null;
+export function ChartMap({ inspector, view: { fold, selection, count, at } }: PanelProps) {
+  const { phases, current, cycle, cycles, path } = phaseMapOf(fold, selection);
+  const isAnswered = fold.entries.of('answer').length > 0;
+  const select = (phase: Phase): void => {
+    const visit = phaseVisit(fold, phase, at, count);
+    if (visit !== null) inspector.select(visit);
+  };
+  return (
+    <nav class="chart-map" aria-label="Phases">
+      <svg width="100%" height="128" aria-hidden="true">
+        {ORDER.map((name, index) => (
+          <Way key={name} from={name} to={name === 'answer' ? 'yield' : (ORDER[(index + 1) % 6] ?? name)} />
+        ))}
+        {path.slice(1).map((name, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the steps of a path have no other identity
+          <Way key={`taken ${index}`} from={path[index] ?? name} to={name} isTaken />
+        ))}
+      </svg>
+      <div class="map-cycle">
+        <IconButton
+          icon="fit"
+          label={isChartFull.value ? 'Show the trace' : 'Show the chart'}
+          keys="c"
+          isPressed={isChartFull.value}
+          onClick={() => {
+            isChartFull.value = !isChartFull.value;
+          }}
+        />
+        {cycle > 0 && <span>{cycles > 1 ? `Cycle ${cycle} of ${cycles}` : 'Cycle 1'}</span>}
+      </div>
+      {phases.map(({ phase, calls, visits, failures }) => (
+        <button
+          key={phase}
+          type="button"
+          class={`map-phase${failures > 0 ? ' failed' : ''}`}
+          style={{ ...placeOf(phase), '--hue': `var(--phase-${phase})` }}
+          aria-current={current === phase ? 'step' : undefined}
+          disabled={visits === 0}
+          onClick={() => select(phase)}
+        >
+          {capitalize(phase)}
+          <span>
+            {failures > 0 ? `${pluralize(calls, 'call')} · failed` : calls > 0 ? pluralize(calls, 'call') : '–'}
+          </span>
+        </button>
+      ))}
+      <button
+        type="button"
+        class="map-phase"
+        style={{ ...placeOf('answer'), '--hue': 'var(--phase-synthesis)' }}
+        aria-current={current === 'answer' ? 'step' : undefined}
+        disabled={!isAnswered}
+        onClick={() => inspector.select(answerSelection(fold, count))}
+      >
+        Answer
+      </button>
+    </nav>
+  );
+}
+
+const placeOf = (name: keyof typeof PLACES) => ({ left: `${PLACES[name][0]}%`, top: `${PLACES[name][1]}px` });
+
+interface WayProps {
+  readonly from: keyof typeof PLACES;
+  readonly to: keyof typeof PLACES;
+  readonly isTaken?: boolean;
+}
+
+function Way({ from, to, isTaken = false }: WayProps) {
+  const [[x1, y1], [x2, y2]] = [PLACES[from], PLACES[to]];
+  return <line class={isTaken ? 'taken' : ''} x1={`${x1}%`} y1={y1} x2={`${x2}%`} y2={y2} />;
 }

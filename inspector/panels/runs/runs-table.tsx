@@ -2,25 +2,21 @@ import './runs.css';
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import {
-  capitalize,
-  formatCost,
-  formatDecimal,
-  formatDuration,
-  formatNumber,
-  humanize,
-  pluralize,
-  startedText,
-} from '../../fold/format.ts';
-import {
+  ageText,
   type ColumnName,
   columnNamed,
+  durationOf,
+  type PlacedRun,
   parseRunQuery,
+  placedFlat,
+  placedTogether,
   printRunQuery,
   queriedRuns,
   type RunQuery,
-  SORT_COLUMNS,
-  valuesOf,
+  shownColumns,
+  statusWords,
   withoutFilters,
 } from '../../fold/run-list.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
@@ -31,61 +27,79 @@ import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { useRows } from '../events/use-rows.ts';
 import { save } from '../head/share-dialogs.tsx';
-import { ForkMark } from '../header/run-details.tsx';
+import { plainMarkdown } from '../markdown.tsx';
 import { DeleteDialog } from './delete-dialog.tsx';
-
-const ROW_PX = 30;
+import { PhaseStrip } from './phase-strip.tsx';
+import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
 const checked = signal<ReadonlySet<string>>(new Set());
 
+const narrow = matchMedia('(max-width: 760px)');
+const isNarrow = signal(narrow.matches);
+narrow.addEventListener('change', () => {
+  isNarrow.value = narrow.matches;
+});
+
+function setQuery(query: RunQuery): void {
+  addressParameters.value = printRunQuery(query);
+}
+
 /** All runs: searched, filtered and sorted as the address says. */
 export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const runs = inspector.runs.value;
-  const query = parseRunQuery(addressParameters.value);
-  const found = useMemo(() => queriedRuns(runs, query), [runs, addressParameters.value]);
+  const query = useMemo(() => parseRunQuery(addressParameters.value), [addressParameters.value]);
+  const found = useMemo(() => queriedRuns(runs, query), [runs, query]);
+  const together = useMemo(() => (query.sort === 'started' ? placedTogether(found) : null), [found, query.sort]);
+  const canGroup = together?.some(({ depth }) => depth > 0) === true;
+  const placed = together === null || query.list === 'flat' ? placedFlat(found) : together;
   const chosen = found.filter(({ runId }) => checked.value.has(runId));
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
   const [message, setMessage] = useState('');
+  useEffect(() => addKeys([{ keys: ['Escape'], description: 'Select no run', group: 'Runs', act: selectNone }]), []);
 
-  async function download(given: readonly InspectedRun[]): Promise<void> {
-    for (const { runId } of given) {
+  async function download(): Promise<void> {
+    for (const { runId } of chosen) {
       const { html, problem } = await inspector.exportRun(runId);
       if (problem !== null) return setMessage(problem);
       save(`run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`, html);
     }
-    setMessage(`Exported ${pluralize(given.length, 'run')}.`);
+    setMessage(`Exported ${pluralize(chosen.length, 'run')}.`);
   }
 
-  function compare([first, second]: readonly InspectedRun[]): void {
-    if (first === undefined || second === undefined) return;
-    comparedRuns.value = [first.runId, second.runId];
+  function compare(): void {
+    const [second, first] = chosen.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
+    if (first !== undefined && second !== undefined) comparedRuns.value = [first.runId, second.runId];
   }
 
-  const unread = inspector.unread.value;
+  const [runId, unread] = [inspector.selectedRunId.value, inspector.unread.value];
+  if (typeof runId === 'string') return <AbsentRun inspector={inspector} runId={runId} />;
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
     <main class="runs" aria-label="Runs">
-      <Filters runs={runs} unread={unread} query={query} count={found.length} />
-      <div class="row">
-        <span role="status">{message || (chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : '')}</span>
-        <button type="button" disabled={chosen.length !== 2} onClick={() => compare(chosen)} title="Select two runs">
-          Compare
-        </button>
-        <button type="button" disabled={chosen.length === 0} onClick={() => void download(chosen)}>
-          Export
-        </button>
-        <button type="button" disabled={chosen.length === 0} onClick={() => setDeleting(chosen)}>
-          Delete…
-        </button>
+      <RunsFilters runs={runs} query={query} canGroup={canGroup} onChange={setQuery} />
+      <RunsSummary runs={runs} found={found} query={query} unread={unread} onChange={setQuery} />
+      <Grid key={String(isNarrow.value)} placed={placed} query={query} onDelete={(run) => setDeleting([run])} />
+      <div class={`selection-bar row${chosen.length > 0 ? ' shown' : ''}`}>
+        <span role="status">{chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : message}</span>
+        {chosen.length > 0 && (
+          <>
+            <button type="button" disabled={chosen.length !== 2} onClick={compare} title="Select two runs to compare">
+              Compare
+            </button>
+            <button type="button" onClick={() => void download()}>
+              Export
+            </button>
+            <button type="button" onClick={() => setDeleting(chosen)}>
+              Delete…
+            </button>
+            <button type="button" class="link-button" onClick={selectNone} title="Select none (Escape)">
+              Clear
+            </button>
+            <span>{message}</span>
+          </>
+        )}
       </div>
-      <Grid
-        inspector={inspector}
-        runs={found}
-        query={query}
-        onExport={(run) => void download([run])}
-        onDelete={(run) => setDeleting([run])}
-      />
       {deleting.length > 0 && (
         <DeleteDialog
           inspector={inspector}
@@ -100,8 +114,24 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   );
 }
 
-function setQuery(query: RunQuery): void {
-  addressParameters.value = printRunQuery(query);
+/** A run that the address names and that is not in the list. */
+function AbsentRun({ inspector, runId }: { readonly inspector: Inspector; readonly runId: string }) {
+  const problem = inspector.loaded.value.find((run) => run.runId === runId)?.end.value?.problem;
+  return (
+    <main class="no-run">
+      {problem == null ? (
+        <p role="status">Loading the run…</p>
+      ) : (
+        <div class="stack">
+          <h2>{excerpt(problem, 300)}</h2>
+          <p>It may have been deleted, or be in another store than this inspector shows.</p>
+          <p>
+            <a href="#/">Show all runs</a>
+          </p>
+        </div>
+      )}
+    </main>
+  );
 }
 
 function NoRuns({ connection }: { readonly connection: string }) {
@@ -125,96 +155,28 @@ function NoRuns({ connection }: { readonly connection: string }) {
   );
 }
 
-interface FiltersProps {
-  readonly runs: readonly InspectedRun[];
-  /** How many runs follow. */
-  readonly unread: number;
-  readonly query: RunQuery;
-  readonly count: number;
-}
-
-const FORKS: Readonly<Record<string, string>> = { without: 'Without forks', only: 'Forks only' };
-
-function Filters({ runs, unread, query, count }: FiltersProps) {
-  const options = useMemo(
-    () => ({
-      status: valuesOf(runs, ({ status }) => [status]),
-      model: valuesOf(runs, ({ summary }) => summary?.models ?? []),
-      session: valuesOf(runs, ({ summary }) => (summary?.sessionId ? [summary.sessionId] : [])),
-      forks: runs.some(({ forkedFrom }) => forkedFrom !== undefined) ? Object.keys(FORKS) : [],
-    }),
-    [runs],
-  );
-  const isFiltered = count < runs.length;
-  return (
-    <search class="runs-filters row" aria-label="Filter">
-      <label>
-        <span class="visually-hidden">Search runs</span>
-        <input
-          type="search"
-          placeholder="Search questions, models, sessions, reasons"
-          value={query.text}
-          onInput={({ currentTarget }) => setQuery({ ...query, text: currentTarget.value })}
-        />
-      </label>
-      {(['status', 'model', 'session', 'forks'] as const).map(
-        (name) =>
-          (options[name].length > 1 || query[name] !== '') && (
-            <label key={name}>
-              <span class="visually-hidden">{capitalize(name)}</span>
-              <select
-                value={query[name]}
-                onChange={({ currentTarget }) => setQuery({ ...query, [name]: currentTarget.value })}
-              >
-                <option value="">{name === 'forks' ? 'With forks' : `Any ${name}`}</option>
-                {[...new Set([...options[name], query[name]])].filter(Boolean).map((value) => (
-                  <option key={value} value={value}>
-                    {name === 'forks' ? FORKS[value] : excerpt(value, 40)}
-                  </option>
-                ))}
-              </select>
-            </label>
-          ),
-      )}
-      <span class="count muted" role="status">
-        {isFiltered ? `${formatNumber(count)} of ${pluralize(runs.length, 'run')}` : pluralize(runs.length, 'run')}
-      </span>
-      {unread > 0 && (
-        <label class="muted">
-          <progress max={runs.length + unread} value={runs.length} /> Reading {formatNumber(unread)} more runs…
-        </label>
-      )}
-      {isFiltered && (
-        <button type="button" class="link-button" onClick={() => setQuery(withoutFilters(query))}>
-          Show all
-        </button>
-      )}
-    </search>
-  );
-}
-
 interface GridProps {
-  readonly inspector: Inspector;
-  readonly runs: readonly InspectedRun[];
+  readonly placed: readonly PlacedRun[];
   readonly query: RunQuery;
-  readonly onExport: (run: InspectedRun) => void;
   readonly onDelete: (run: InspectedRun) => void;
 }
 
-/** Columns that only some runs fill; they are left out if none does. */
-const OPTIONAL: ReadonlySet<ColumnName> = new Set(['cost', 'session']);
+/** The heights in runs.css. */
+const [ROW_PX, CARD_PX] = [54, 96];
 
 /** The runs as rows; only visible ones are rendered. One row has the focus: arrow keys move it. */
-function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
+function Grid({ placed, query, onDelete }: GridProps) {
   const box = useRef<HTMLDivElement>(null);
   const [activeId, setActiveId] = useState<string | null>(null);
-  const found = runs.findIndex(({ runId }) => runId === activeId);
-  const active = Math.max(0, found);
-  const rows = useRows(box, { size: runs.length, index: active, key: activeId, mayStay: true, rowPx: ROW_PX });
-  const columns = useMemo(
-    () => SORT_COLUMNS.filter(({ name, of }) => !OPTIONAL.has(name) || runs.some((run) => of(run) !== null)),
-    [runs],
+  const active = Math.max(
+    0,
+    placed.findIndex(({ run }) => run.runId === activeId),
   );
+  const rowPx = isNarrow.value ? CARD_PX : ROW_PX;
+  const rows = useRows(box, { size: placed.length, index: active, key: activeId, mayStay: true, rowPx });
+  const columns = useMemo(() => shownColumns(placed.map(({ run }) => run)), [placed]);
+  const visible = placed.slice(rows.first, rows.end);
+  const nowMs = useNow(visible.some(({ run }) => run.status === 'running'));
   const link = useRef<HTMLAnchorElement>(null);
   // After a key has moved the focus, its row may have been rendered just now.
   useLayoutEffect(() => {
@@ -228,13 +190,13 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
       ArrowUp: -1,
       PageDown: rows.page,
       PageUp: -rows.page,
-      Home: -runs.length,
-      End: runs.length,
+      Home: -placed.length,
+      End: placed.length,
     };
     const step = steps[key];
-    if (step === undefined || runs.length === 0) return false;
-    const index = Math.max(0, Math.min(runs.length - 1, active + step));
-    setActiveId(runs[index]?.runId ?? null);
+    if (step === undefined || placed.length === 0) return false;
+    const index = Math.max(0, Math.min(placed.length - 1, active + step));
+    setActiveId(placed[index]?.run.runId ?? null);
     rows.show(index);
     link.current?.focus({ preventScroll: true });
     return true;
@@ -245,7 +207,7 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
   useEffect(() => addKeys(gridKeys((key) => latestMove.current(key))), []);
 
   function onKeyDown(event: KeyboardEvent): void {
-    const run = runs[active];
+    const run = placed[active]?.run;
     const isOnRow = event.target === link.current && run !== undefined;
     if (!move(event.key)) {
       if (!isOnRow) return;
@@ -257,80 +219,84 @@ function Grid({ inspector, runs, query, onExport, onDelete }: GridProps) {
     event.stopPropagation();
   }
 
-  const visible = runs.slice(rows.first, rows.end);
-  const template = `28px ${columns.map(({ name }) => WIDTHS[name]).join(' ')} 56px`;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: moves the focus between the links inside
-    <div ref={box} class="runs-grid" style={{ '--columns': template }} onKeyDown={onKeyDown}>
-      <table aria-label="Runs" aria-rowcount={runs.length + 1}>
+    <div ref={box} class="runs-grid" onKeyDown={onKeyDown}>
+      <table
+        aria-label="Runs"
+        aria-rowcount={placed.length + 1}
+        style={{ '--columns': `32px ${columns.map((name) => WIDTHS[name]).join(' ')}` }}
+      >
         <thead>
           <tr aria-rowindex={1}>
             <td />
-            {columns.map(({ name }) => (
+            {columns.map((name) => (
               <SortHeader key={name} name={name} query={query} />
             ))}
-            <td />
           </tr>
         </thead>
-        <tbody style={{ height: `${runs.length * ROW_PX}px`, paddingTop: `${rows.first * ROW_PX}px` }}>
-          {visible.map((run, at) => {
-            const { runId } = run;
+        <tbody style={{ height: `${placed.length * rowPx}px`, paddingTop: `${rows.first * rowPx}px` }}>
+          {visible.map((one, at) => {
+            const { run } = one;
             const isActive = rows.first + at === active;
+            const isChecked = checked.value.has(run.runId);
             return (
-              <tr
-                key={runId}
-                aria-rowindex={rows.first + at + 2}
-                class={checked.value.has(runId) ? 'checked' : ''}
-                onClick={(event) => {
-                  const isOther = (event.target as Element).closest('a, button, input') !== null;
-                  // Selecting text, for example the id, also ends with a click.
-                  if (!isOther && getSelection()?.isCollapsed !== false) inspector.selectRun(runId);
-                }}
-              >
-                <td>
+              <tr key={run.runId} aria-rowindex={rows.first + at + 2} class={isChecked ? 'checked' : ''}>
+                <td class="check">
                   <input
                     type="checkbox"
                     tabIndex={-1}
                     aria-label={`Select ${nameOf(run)}`}
-                    checked={checked.value.has(runId)}
+                    checked={isChecked}
                     onChange={() => toggle(run)}
                   />
                 </td>
-                {columns.map(({ name }) =>
+                {columns.map((name) =>
                   name === 'question' ? (
-                    <td key={name}>
-                      <ForkMark inspector={inspector} run={run} isInTable />
-                      <a
-                        ref={isActive ? link : null}
-                        href={`#/run/${encodeURIComponent(runId)}`}
-                        tabIndex={isActive ? 0 : -1}
-                        title={nameOf(run)}
-                      >
-                        {nameOf(run)}
-                      </a>
+                    <td key={name} class="question" style={{ '--depth': Math.min(one.depth, MAX_DEPTH) }}>
+                      <div class="one-line">
+                        <Place {...one} />
+                        <a
+                          ref={isActive ? link : null}
+                          class="run-link"
+                          href={`#/run/${encodeURIComponent(run.runId)}`}
+                          tabIndex={isActive ? 0 : -1}
+                          title={nameOf(run)}
+                        >
+                          {nameOf(run)}
+                        </a>
+                      </div>
+                      <div class="one-line muted">{resultOf(run)}</div>
                     </td>
                   ) : (
-                    <Cell key={name} name={name} run={run} />
+                    <Cell key={name} name={name} run={run} nowMs={nowMs} />
                   ),
                 )}
-                <td class="row-actions">
-                  <button type="button" tabIndex={-1} title="Export as one page" onClick={() => onExport(run)}>
-                    <Icon name="download" />
-                    <span class="visually-hidden">Export {nameOf(run)}</span>
-                  </button>
-                  <button type="button" tabIndex={-1} title="Delete (Delete)" onClick={() => onDelete(run)}>
-                    <Icon name="cross" />
-                    <span class="visually-hidden">Delete {nameOf(run)}</span>
-                  </button>
-                </td>
               </tr>
             );
           })}
         </tbody>
       </table>
-      {runs.length === 0 && <p class="muted">No runs match. Change the search or the filters.</p>}
+      {placed.length === 0 && (
+        <p>
+          No runs match.{' '}
+          <button type="button" class="link-button" onClick={() => setQuery(withoutFilters(query))}>
+            Show all
+          </button>
+        </p>
+      )}
     </div>
   );
+}
+
+/** The time now: each second while something runs, otherwise often enough for ages in minutes. */
+function useNow(isRunning: boolean): number {
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), isRunning ? 1_000 : 30_000);
+    return () => clearInterval(timer);
+  }, [isRunning]);
+  return nowMs;
 }
 
 const gridKeys = (move: (key: string) => void): readonly Key[] =>
@@ -345,7 +311,13 @@ const gridKeys = (move: (key: string) => void): readonly Key[] =>
     { keys: ['Delete'], description: 'Delete the run, after a confirmation' },
   ].map((key) => ({ ...key, group: 'Runs' }));
 
+const MAX_DEPTH = 4;
+
 const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) || excerpt(runId, 80);
+
+/** The answer; without one, why. */
+const resultOf = ({ summary, problem }: InspectedRun): string =>
+  excerpt(problem ?? '', 300) || plainMarkdown(summary?.answer ?? '', 200) || excerpt(summary?.explanation ?? '', 300);
 
 function toggle({ runId }: InspectedRun): void {
   const next = new Set(checked.value);
@@ -353,29 +325,35 @@ function toggle({ runId }: InspectedRun): void {
   checked.value = next;
 }
 
+function selectNone(): void {
+  checked.value = new Set();
+}
+
+/** What a run is to the one that it is placed under. A fork links to where it left its original. */
+function Place({ run: { forkedFrom }, depth, turn }: PlacedRun) {
+  if (turn !== null && turn > 1) return <span class="place">turn {turn}</span>;
+  if (forkedFrom === undefined) return null;
+  return (
+    <a class="place" tabIndex={-1} href={`#/run/${encodeURIComponent(forkedFrom.runId)}/${forkedFrom.seq}`}>
+      {depth > 0 ? 'fork' : `fork of ${shortRunId(forkedFrom.runId)}`}
+    </a>
+  );
+}
+
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
-  status: '104px',
-  question: 'minmax(134px, 3fr)',
-  rule: 'minmax(124px, 1fr)',
-  cycles: '64px',
-  calls: '58px',
-  tokens: '72px',
-  cost: '84px',
-  duration: '80px',
-  model: 'minmax(96px, 1.5fr)',
-  confidence: '98px',
-  session: '76px',
-  started: '104px',
-  run: '76px',
+  question: 'minmax(0, 1fr)',
+  status: '220px',
+  duration: '84px',
+  tokens: '76px',
+  cost: '92px',
+  model: 'minmax(72px, 132px)',
+  session: '88px',
+  started: '92px',
 };
 
-const NUMERIC: ReadonlySet<ColumnName> = new Set(['cycles', 'calls', 'tokens', 'cost', 'duration', 'confidence']);
+const NUMERIC: ReadonlySet<ColumnName> = new Set(['duration', 'tokens', 'cost', 'started']);
 
-/** The columns that a narrow page shows. */
-const MAJOR: ReadonlySet<ColumnName> = new Set(['status', 'question', 'duration']);
-
-const classOf = (name: ColumnName): string =>
-  `${NUMERIC.has(name) ? 'numeric' : ''} ${MAJOR.has(name) ? '' : 'minor'}`.trim();
+const classOf = (name: ColumnName): string => `${name}${NUMERIC.has(name) ? ' numeric' : ''}`;
 
 function SortHeader({ name, query }: { readonly name: ColumnName; readonly query: RunQuery }) {
   const { title, isDescending: first = false } = columnNamed(name);
@@ -395,54 +373,59 @@ function SortHeader({ name, query }: { readonly name: ColumnName; readonly query
   );
 }
 
-function Cell({ name, run }: { readonly name: ColumnName; readonly run: InspectedRun }) {
-  const text = cellText(name, run);
+interface CellProps {
+  readonly name: Exclude<ColumnName, 'question'>;
+  readonly run: InspectedRun;
+  readonly nowMs: number;
+}
+
+function Cell({ name, run, nowMs }: CellProps) {
+  if (name === 'status') {
+    const { text, tone } = statusWords(run);
+    return (
+      <td class="status" title={excerpt(run.problem ?? run.summary?.explanation ?? '', 400)}>
+        <div class={`one-line ${tone}`}>{text}</div>
+        <PhaseStrip strip={run.summary?.strip} />
+      </td>
+    );
+  }
+  const [text, title] = cellText(name, run, nowMs) ?? ['–'];
   return (
-    <td class={classOf(name)} title={name === 'rule' ? reasonOf(run) : name === 'run' ? excerpt(run.runId, 200) : text}>
-      {name === 'status' ? <span class={`pill ${run.status}`}>{text}</span> : text}
+    <td class={classOf(name)} title={title ?? undefined}>
+      {text}
     </td>
   );
 }
 
-const reasonOf = ({ summary, problem }: InspectedRun): string => excerpt(problem ?? summary?.explanation ?? '', 400);
-
-const UNKNOWN = '–';
-
-/** The text of a cell; a dash for what is unknown. */
-function cellText(name: ColumnName, run: InspectedRun): string {
-  const { summary, status, live, startedAt } = run;
-  const shown = <Value,>(value: Value | null | undefined, format: (value: Value) => string): string =>
-    value === null || value === undefined ? UNKNOWN : format(value);
+/** The text of a cell and its tooltip; null for what is unknown. */
+function cellText(
+  name: Exclude<ColumnName, 'question' | 'status'>,
+  run: InspectedRun,
+  nowMs: number,
+): readonly [text: string, title?: string | null] | null {
+  const { summary, startedAt } = run;
   switch (name) {
-    case 'status':
-      return live ? 'live' : status;
-    case 'question':
-      return nameOf(run);
-    case 'rule':
-      return reasonOf(run) || (summary?.rule ? humanize(summary.rule) : UNKNOWN);
-    case 'cycles':
-      return shown(summary?.cycles, formatNumber);
-    case 'calls':
-      return shown(summary?.modelCalls, formatNumber);
-    case 'tokens':
-      return shown(
-        summary?.tokens,
-        ({ input, output, estimated }) => `${estimated ? '~' : ''}${formatNumber(input + output)}`,
-      );
+    case 'duration': {
+      const ms = durationOf(run, nowMs);
+      return ms === null ? null : [formatDuration(ms)];
+    }
+    case 'tokens': {
+      if (!summary?.tokens) return null;
+      const { input, output, estimated } = summary.tokens;
+      return [`${estimated ? '~' : ''}${formatNumber(input + output)}`, estimated ? 'Estimated' : null];
+    }
     case 'cost':
-      return shown(summary?.cost, formatCost);
-    case 'duration':
-      return shown(summary?.durationMs, formatDuration);
-    case 'model':
-      return shown(summary?.models, (models) => excerpt(models.join(', '), 120) || UNKNOWN);
-    case 'confidence':
-      return shown(summary?.confidence, formatDecimal);
+      return summary?.cost ? [formatCost(summary.cost)] : null;
+    case 'model': {
+      const models = excerpt(summary?.models.join(', ') ?? '', 120);
+      return models === '' ? null : [models, models];
+    }
     case 'session':
-      return shown(summary?.sessionId, (id) => excerpt(id, 80));
-    case 'started':
-      return shown(startedText(startedAt), String);
-    case 'run':
-      return shortRunId(run.runId);
+      return summary?.sessionId ? [excerpt(summary.sessionId, 80), excerpt(summary.sessionId, 200)] : null;
+    case 'started': {
+      const age = ageText(startedAt, nowMs);
+      return age === null ? null : [age, startedText(startedAt)];
+    }
     default:
       return name satisfies never;
   }

@@ -1,7 +1,289 @@
+import './trace.css';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { formatDuration } from '../../fold/format.ts';
+import { systemTrace } from '../../fold/system-trace.ts';
+import { axisEnd, gapsOf, ticksOf } from '../../fold/time-axis.ts';
+import { MAX_GAP_MS } from '../../fold/time-line.ts';
+import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
+import { type ListedRow, listed, pathTo, type TraceRow } from '../../fold/trace-row.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { addKeys, type Key } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel.tsx';
-import { StoryColumn } from '../story/story-column.tsx';
+import { heightOf, type Moment, Row } from './trace-row.tsx';
+import { useClock } from './use-clock.ts';
+import { reveal, useWindow } from './use-window.ts';
+
+/** Up to this many cycles are all open. */
+const MAX_OPEN = 4;
+/** The height of what sticks to the top. */
+const HEAD_PX = 76;
+const NARROW_PX = 560;
+const PAGE_ROWS = 10;
+
+const ORDERS: readonly (readonly [Measure | 'order', string])[] = [
+  ['order', 'In order'],
+  ['time', 'Slowest'],
+  ['tokens', 'Most tokens'],
+  ['cost', 'Most cost'],
+];
+
+const TRACE_KEYS: readonly Key[] = [
+  { keys: ['ArrowUp', 'ArrowDown', 'k', 'j'], description: 'Select the row above or below', group: 'Trace' },
+  { keys: ['Enter', ' '], description: 'Open or close the row', group: 'Trace' },
+  { keys: ['Home', 'End'], description: 'First or last row', group: 'Trace' },
+];
+
+/** Rows that matter are visible at first: tools, waits, limits, and all that failed or was tried again. */
+function matters({ kind, status, trouble }: TraceRow): boolean {
+  return kind === 'tool' || kind === 'wait' || kind === 'limit' || status === 'failed' || (trouble?.retries ?? 0) > 0;
+}
+
+function isOpenAtFirst(row: TraceRow, top: readonly TraceRow[]): boolean {
+  switch (row.kind) {
+    case 'actor':
+      return true;
+    case 'cycle':
+      return top.length <= MAX_OPEN || row === top.findLast(({ kind }) => kind === 'cycle');
+    case 'phase':
+    case 'answer':
+      return (row.trouble?.retries ?? 0) > 0 || (row.children?.() ?? []).some(matters);
+    default:
+      return false;
+  }
+}
+
+const rowsOf = ({ run, log, fold, charts, count }: RunView, isOver: boolean): readonly TraceRow[] =>
+  run.kind === 'system' ? systemTrace({ fold, charts, count, isOver }) : traceOf(log, fold, count, isOver);
 
 /** The run as one tree, which is also its timeline. */
-export function Trace(props: PanelProps) {
-  return <StoryColumn {...props} />;
+export function Trace({ inspector, view }: PanelProps) {
+  const { run, log, fold, count, selection } = view;
+  const { timeLine, spans } = fold;
+  const isOver = view.end !== null || (!run.live && run.status !== 'running');
+  const [order, setOrder] = useState<Measure | 'order'>('order');
+  const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const [active, setActive] = useState<string | null>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const isNarrow = useIsNarrow(list);
+  const sinceMs = useClock(view);
+  useEffect(() => addKeys(TRACE_KEYS), []);
+
+  const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
+  const steps = useMemo(
+    () => (order === 'order' ? [] : stepsBy(log, fold, count, isOver, order)),
+    [fold, count, isOver, order],
+  );
+  const path = useMemo(() => pathTo(top, selection), [top, selection]);
+  // What contains the selection is opened once, and stays open: closing it would move the rows below.
+  const opened = useRef(new Set<string>());
+  for (const { id } of path.slice(0, -1)) if (inspector.cursor.value !== null) opened.current.add(id);
+  const isOpen = (row: TraceRow): boolean =>
+    toggled.get(row.id) ?? (opened.current.has(row.id) || isOpenAtFirst(row, top));
+  const rows: readonly ListedRow[] =
+    order === 'order'
+      ? listed(top, isOpen)
+      : steps.map(({ row }, at) => ({ row, level: 1, isOpen: null, index: at + 1, size: steps.length }));
+  const shown = new Map(rows.map(({ row }, index) => [row.id, index]));
+  const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;
+  const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
+
+  const tops = [0];
+  for (const { row } of rows) tops.push((tops.at(-1) ?? 0) + heightOf(row, isNarrow));
+  const part = useWindow(list);
+  const first = Math.max(0, tops.findIndex((bottom) => bottom > part.from) - 1);
+  const next = tops.findIndex((bottom) => bottom >= part.to);
+  const visible = rows.slice(first, next < 0 ? rows.length : next);
+
+  const last = Math.max(0, count - 1);
+  const lastMs = timeLine.drawnMs(last);
+  // While nothing is recorded, the axis grows as far as it will be drawn.
+  const nowMs = lastMs + (spans.calls.some(({ to }) => to === null) ? sinceMs : Math.min(sinceMs, MAX_GAP_MS));
+  const endMs = isOver ? Math.max(lastMs, 1) : axisEnd(nowMs);
+  const moment: Moment = {
+    view,
+    isOver,
+    endMs,
+    nowMs,
+    sinceMs,
+    cursor: timeLine.drawnMs(view.at) / endMs,
+    largest: steps[0]?.value ?? 1,
+    measure: order === 'order' ? null : order,
+  };
+
+  const show = (index: number): void => {
+    if (list.current !== null)
+      reveal(list.current, tops[index] ?? 0, (tops[index + 1] ?? 0) - (tops[index] ?? 0), HEAD_PX);
+  };
+  const selectedIndex = shown.get(selected ?? '') ?? -1;
+  // A finished run opens at its beginning; the row of a running one stays in view while the user has not scrolled.
+  useLayoutEffect(() => {
+    if (selectedIndex >= 0 && (inspector.cursor.value !== null || run.live)) show(selectedIndex);
+  }, [selected, run.live ? selectedIndex : 0]);
+
+  function toggle(row: TraceRow): void {
+    setToggled(new Map(toggled).set(row.id, !isOpen(row)));
+  }
+
+  function choose(row: TraceRow): void {
+    setActive(row.id);
+    if (row.selection !== null) inspector.select(row.selection);
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = indexAfter(event.key, current, rows.length);
+    const row = rows[current]?.row;
+    if (to !== null) {
+      const chosen = rows[to]?.row;
+      if (chosen !== undefined) choose(chosen);
+      show(to);
+    } else if ((event.key === 'Enter' || event.key === ' ') && row !== undefined) {
+      if (row.children === undefined || order !== 'order') choose(row);
+      else toggle(row);
+    } else return;
+    event.preventDefault();
+  }
+
+  const measured = new Map(steps.map((step) => [step.row.id, step]));
+  const activeId = rows[current]?.row.id;
+  const price = spans.currency;
+  return (
+    <div class={`trace ${run.kind}${isNarrow ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}>
+      <div class="trace-head">
+        <div class="row">
+          {run.kind === 'run' && (
+            <fieldset class="trace-orders" aria-label="Order">
+              {ORDERS.filter(([name]) => name !== 'cost' || price !== null).map(([name, label]) => (
+                <button key={name} type="button" aria-pressed={order === name} onClick={() => setOrder(name)}>
+                  {label}
+                </button>
+              ))}
+            </fieldset>
+          )}
+          <Position
+            view={view}
+            isFollowing={inspector.cursor.value === null}
+            onFollow={() => {
+              inspector.cursor.value = null;
+            }}
+          />
+        </div>
+        <div class="trace-columns" aria-hidden="true">
+          <span />
+          <span class="ruler">
+            {order === 'order' &&
+              ticksOf(timeLine, endMs).map(({ at, label }) => (
+                <span key={label} style={{ left: `${100 * at}%` }}>
+                  {label}
+                </span>
+              ))}
+          </span>
+          <span>Time</span>
+          {run.kind === 'run' && <span>Tokens</span>}
+          {price !== null && <span>Cost, {price}</span>}
+        </div>
+      </div>
+      {rows.length === 0 && <p class="muted">{isOver ? 'Nothing was recorded.' : 'Nothing has started yet.'}</p>}
+      <div
+        ref={list}
+        class="trace-list"
+        role="tree"
+        tabIndex={0}
+        aria-label="Trace"
+        aria-activedescendant={visible.some(({ row }) => row.id === activeId) ? `trace-${activeId}` : undefined}
+        style={{ height: `${tops.at(-1)}px` }}
+        onKeyDown={onKeyDown}
+        onBlur={() => setActive(null)}
+      >
+        {order === 'order' && <Axis view={view} endMs={endMs} cursor={moment.cursor} />}
+        {visible.map((item, index) => (
+          <Row
+            key={item.row.id}
+            {...item}
+            moment={moment}
+            top={tops[first + index] ?? 0}
+            isNarrow={isNarrow}
+            isSelected={item.row.id === selected}
+            isActive={item.row.id === activeId}
+            step={measured.get(item.row.id)}
+            onSelect={() => (item.row.selection === null ? toggle(item.row) : choose(item.row))}
+            onToggle={() => toggle(item.row)}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function indexAfter(key: string, from: number, size: number): number | null {
+  const to: Readonly<Record<string, number>> = {
+    ArrowDown: from + 1,
+    j: from + 1,
+    ArrowUp: from - 1,
+    k: from - 1,
+    PageDown: from + PAGE_ROWS,
+    PageUp: from - PAGE_ROWS,
+    Home: 0,
+    End: size - 1,
+  };
+  const next = Object.hasOwn(to, key) ? to[key] : undefined;
+  return next === undefined ? null : Math.max(0, Math.min(size - 1, next));
+}
+
+interface PositionProps {
+  readonly view: RunView;
+  readonly isFollowing: boolean;
+  readonly onFollow: () => void;
+}
+
+/** Where the cursor is, if it is not at the end. */
+function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: PositionProps) {
+  const { timeLine } = fold;
+  const isAtEnd = at >= count - 1;
+  return (
+    <p class="position" data-at={at} data-count={count}>
+      {!isAtEnd && <span class="muted">at {formatDuration(timeLine.atMs(at))}</span>}
+      {(!isAtEnd || (run.live && !isFollowing)) && (
+        <button type="button" class="link-button" onClick={onFollow}>
+          {run.live ? 'Follow the run' : 'Go to the end'}
+        </button>
+      )}
+    </p>
+  );
+}
+
+interface AxisProps {
+  readonly view: RunView;
+  readonly endMs: number;
+  readonly cursor: number;
+}
+
+/** Behind all rows: the stretches in which nothing ran, and the cursor. */
+function Axis({ view: { fold, at, count }, endMs, cursor }: AxisProps) {
+  return (
+    <div class="trace-axis" role="presentation">
+      <span />
+      <span class="lines">
+        {gapsOf(fold.timeLine, endMs).map(({ from, to, label }) => (
+          <i key={from} class="gap" title={label} style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }} />
+        ))}
+        {at < count - 1 && <i class="cursor" style={{ left: `${100 * cursor}%` }} />}
+      </span>
+    </div>
+  );
+}
+
+/** Whether the trace has little width, of which its rows make two lines. */
+function useIsNarrow(list: { readonly current: HTMLElement | null }): boolean {
+  const [isNarrow, setNarrow] = useState(false);
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (element === null) return undefined;
+    const measure = (): void => setNarrow(element.clientWidth < NARROW_PX);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return isNarrow;
 }

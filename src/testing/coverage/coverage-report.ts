@@ -1,26 +1,4 @@
-import type { RunCharts } from '../../inspection/wire.ts';
 import type { CoverageItem } from '../structure/coverage-items.ts';
-import type { CoveredItem } from './machine-coverage.ts';
-
-export const REPORT_VERSION = 1;
-
-export interface CoverageReport extends RunCharts {
-  readonly version: typeof REPORT_VERSION;
-  readonly title: string;
-  /** One entry per machine, by the id of its chart. */
-  readonly machines: readonly {
-    readonly machine: string;
-    readonly items: readonly Omit<CoveredItem, 'isRecorded'>[];
-  }[];
-  /** Null if the page contains the drawings of these charts itself. */
-  readonly layout: ReportedLayout | null;
-}
-
-/** Drawings by chart id, and why one or all are missing. */
-export interface ReportedLayout {
-  readonly drawings: unknown;
-  readonly problem: string | null;
-}
 
 type Kind = CoverageItem['kind'];
 

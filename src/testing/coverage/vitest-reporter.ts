@@ -1,8 +1,4 @@
-import { resolve } from 'node:path';
-import { writePage } from '../../inspection/pages.ts';
-import { count } from '../../internal/printable.ts';
 import type { CoverageCollector } from './coverage.ts';
-import { coveragePage } from './coverage-page.ts';
 import { coverageText, missedThresholds, requirePercentages, type Thresholds } from './coverage-text.ts';
 import { type MachineCoverage, withUniqueNames } from './machine-coverage.ts';
 
@@ -39,8 +35,6 @@ function newIn(collector: CoverageCollector): readonly MachineCoverage[] {
 export interface ChartCoverageOptions {
   /** The percentage that each machine must reach; otherwise the run fails. */
   readonly thresholds?: Thresholds;
-  /** Path of an HTML page with the charts colored by coverage, relative to Vitest's root. */
-  readonly html?: string;
 }
 
 /** The parts of Vitest's `TestModule` that the reporter uses. */
@@ -50,22 +44,14 @@ interface ReportedModule {
 }
 
 /** Returns a Vitest reporter (4.1 or later) that merges and prints the chart coverage of all test files. */
-export function chartCoverage({ thresholds = {}, html }: ChartCoverageOptions = {}) {
+export function chartCoverage({ thresholds = {} }: ChartCoverageOptions = {}) {
   requirePercentages(thresholds);
-  let root = '.';
   return {
-    onInit(vitest: { readonly config: { readonly root: string } }): void {
-      root = vitest.config.root;
-    },
-    async onTestRunEnd(modules: readonly ReportedModule[]): Promise<void> {
+    onTestRunEnd(modules: readonly ReportedModule[]): void {
       const tasks = modules.flatMap((module) => [module, ...module.children.allSuites()]);
       const machines = mergedCoverage(tasks.flatMap(coverageIn));
       const problems = machines.length > 0 ? missedThresholds(machines, thresholds) : notCollected(thresholds);
       if (machines.length > 0) process.stdout.write(`\n${coverageText(machines)}\n`);
-      if (machines.length > 0 && html !== undefined) {
-        const title = `Vitest, ${count(modules.length, 'test file')}`;
-        await writePage(resolve(root, html), await coveragePage({ title, machines }));
-      }
       for (const problem of problems) process.stderr.write(`Chart coverage: ${problem}\n`);
       if (problems.length > 0) process.exitCode = 1;
     },

@@ -1,154 +1,191 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { RunCharts } from '../../../src/inspection/wire.ts';
 import {
   callPage,
-  marksAfterDeciding,
+  focusedName,
   marksAfterFailing,
   marksInIntention,
   openChart,
   skipReason,
   stateItem,
-  transitionIndex,
 } from '../../support/inspector/chart-page.ts';
-import { minContrast } from '../../support/inspector/page-checks.ts';
+import { flatChart, groupsOf, threeRegions, trafficLight } from '../../support/inspector/example-charts.ts';
 
-describe.skipIf(skipReason !== null)('marks in the chart picture', () => {
-  it('highlight the active states, and among nested charts only the running one', async () => {
-    const page = await openChart();
-    await callPage(page, 'mark', marksInIntention);
-    expect(await page.locator('.state.leaf').count()).toBe(2);
-    expect(await page.locator('.state.active').count()).toBe(5);
-    expect(await stateItem(page, 'intention').getAttribute('aria-label')).toBe(
-      'intention, active: States the goal of the request.',
+/** What is wrong with the texts as they are on the screen, one sentence each. */
+function flawsOf(page: Page): Promise<readonly string[]> {
+  return page.evaluate(() => {
+    const flaws: string[] = [];
+    const overlap = (one: DOMRect, other: DOMRect): boolean =>
+      one.right > other.left && other.right > one.left && one.bottom > other.top && other.bottom > one.top;
+    const texts = [...document.querySelectorAll<SVGTextElement>('.chart-picture text')].filter(
+      ({ textContent }) => textContent !== '',
     );
-    const current = page.locator('[aria-current]');
-    expect(await current.count()).toBe(1);
-    expect(await current.getAttribute('aria-label')).toMatch(/^streaming, active/);
-    await callPage(page, 'mark', marksAfterDeciding);
-    expect(await page.locator('.state.leaf').count()).toBe(1);
-  });
-
-  it('distinguish the last transition and earlier ones by weight as well as color', async () => {
-    const page = await openChart();
-    await callPage(page, 'mark', marksInIntention);
-    const widths = (selector: string): Promise<number[]> =>
-      page
-        .locator(`${selector} > .line`)
-        .evaluateAll((all) => all.map((one) => Number.parseFloat(getComputedStyle(one).strokeWidth)));
-    const [last = 0] = await widths('.edge.last:visible');
-    const [taken = 0] = await widths('.edge.taken:not(.last):visible');
-    const [other = 0] = await widths('.edge:not(.taken, .last):visible');
-    expect(await page.locator('.edge.last:visible').count()).toBe(1);
-    expect(last).toBeGreaterThan(taken);
-    expect(taken).toBeGreaterThan(other);
-  });
-
-  it('draw the way back to a phase as a line, with how often it was taken', async () => {
-    const page = await openChart();
-    await callPage(page, 'mark', marksAfterDeciding);
-    expect(await page.locator('.edge.last:visible').count()).toBe(1);
-    expect(await page.locator('.label.last:visible > text').textContent()).toBe('nextPhaseIs ×1');
-  });
-
-  it('draw a line that is usually hidden while it is the latest', async () => {
-    const page = await openChart();
-    expect(await page.locator('.spoke:visible').count()).toBe(0);
-    await callPage(page, 'mark', marksAfterFailing);
-    expect(await page.locator('.edge.spoke:visible').count()).toBe(1);
-    expect(await page.locator('.label.spoke:visible > text').textContent()).toBe('else ×1');
-    expect(await stateItem(page, 'intention').getAttribute('aria-label')).toMatch(/^intention, not active, failed/);
-  });
-
-  it('update with the cursor by changing a few attributes, without rendering elements again', async () => {
-    const page = await openChart();
-    await callPage(page, 'mark', marksInIntention);
-    await page.evaluate(() => {
-      const changes = { attributes: 0, children: 0 };
-      new MutationObserver((records) => {
-        for (const { type } of records) changes[type === 'attributes' ? 'attributes' : 'children'] += 1;
-      }).observe(document.querySelector('.chart-picture') as Element, {
-        attributes: true,
-        childList: true,
-        subtree: true,
-      });
-      Object.assign(window, { changes });
+    const places = texts.map((text) => {
+      const size = Number.parseFloat(getComputedStyle(text).fontSize) * (text.getScreenCTM()?.a ?? 0);
+      if (size < 10.99) flaws.push(`"${text.textContent}" has ${size.toFixed(1)} px`);
+      const { left, top, width, height } = text.getBoundingClientRect();
+      // The line box is higher than the letters.
+      return { text: text.textContent, box: new DOMRect(left, top + height * 0.15, width, height * 0.7) };
     });
-    for (let move = 0; move < 50; move += 1) {
-      await callPage(page, 'mark', marksAfterDeciding);
-      await callPage(page, 'mark', marksInIntention);
+    const sides = [...document.querySelectorAll('.state > .box')].flatMap((box) => {
+      const { left, top, right, bottom } = box.getBoundingClientRect();
+      return [new DOMRect(left, top, right - left, 0), new DOMRect(left, bottom, right - left, 0)].concat(
+        [left, right].map((x) => new DOMRect(x, top, 0, bottom - top)),
+      );
+    });
+    for (const [index, { text, box }] of places.entries()) {
+      if (sides.some((side) => overlap(side, box))) flaws.push(`"${text}" is on a border`);
+      for (const other of places.slice(index + 1))
+        if (overlap(other.box, box)) flaws.push(`"${text}" is over "${other.text}"`);
     }
-    const changes = await page.evaluate(
-      () => (window as unknown as { changes: { attributes: number; children: number } }).changes,
-    );
-    expect(changes.children).toBe(0);
-    expect(changes.attributes / 100).toBeLessThan(60);
-  });
-
-  it('show numbers on the states and fade what was never taken', async () => {
-    const page = await openChart();
-    await callPage(page, 'overlay', { postChain: { intention: { heat: 0.7, text: '1.2 s' } } }, [
-      ...['choosing', 'running'].map(
-        (state) => `postChain ${transitionIndex(`postChain.cycling.action.${state}`, 'experience')}`,
-      ),
-    ]);
-    expect(await stateItem(page, 'intention').locator('> .badge').textContent()).toBe('1.2 s');
-    expect(await page.locator('.state.heated[style*="--heat: 0.7"]').count()).toBe(1);
-    expect(await page.locator('.edge.never:visible').count()).toBe(1);
-    await callPage(page, 'overlay', null, []);
-    expect(await page.locator('.heated, .never').count()).toBe(0);
-  });
-
-  it('color a state by its value', async () => {
-    const page = await openChart();
-    await callPage(
-      page,
-      'overlay',
-      {
-        postChain: {
-          intention: { heat: 0.1, text: '1' },
-          observation: { heat: 0.5, text: '5' },
-          action: { heat: 1, text: '10' },
-        },
-      },
-      [],
-    );
-    const ground = (name: string): Promise<string> =>
-      stateItem(page, name)
-        .locator('> .box')
-        .evaluate((box) => getComputedStyle(box).fill);
-    const lightness = async (name: string): Promise<number> =>
-      Number(/^oklab\((?<l>[\d.]+) /u.exec(await ground(name))?.groups?.['l']);
-    const [little, half, most] = [
-      await lightness('intention'),
-      await lightness('observation'),
-      await lightness('action'),
-    ];
-    expect(little).toBeGreaterThan(half as number);
-    expect(half).toBeGreaterThan(most as number);
-  });
-
-  it.each(['light', 'dark'] as const)('use readable labels and visible lines in the %s theme', async (scheme) => {
-    const page = await openChart({ scheme });
-    await callPage(page, 'mark', marksInIntention);
-    for (const [what, property, least] of [
-      ['.state:not(.active) > .name', 'fill', 4.5],
-      ['.state.leaf > .name', 'fill', 4.5],
-      ['.label:not(.last) > text', 'fill', 4.5],
-      ['.edge > .line', 'stroke', 3],
-      ['.state.leaf > .box', 'stroke', 3],
-    ] as const)
-      expect(await minContrast(page, what, property), what).toBeGreaterThanOrEqual(least);
-    expect(await seriousOf(page)).toEqual([]);
-  });
-});
-
-/** Returns the serious and critical violations reported by axe-core. */
-async function seriousOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  return await page.evaluate(async () => {
-    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run();
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    return serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 120)}`);
+    return flaws;
   });
 }
+
+const textsOf = async (page: Page, selector: string): Promise<string> =>
+  (await page.locator(`.chart-picture ${selector}`).allTextContents()).join(' ');
+
+const leaf = { parent: 'large', type: 'atomic', description: '', initial: null, invokes: [] } as const;
+const strange: RunCharts = {
+  charts: [
+    {
+      id: 'strange',
+      states: [
+        { ...leaf, id: 'a', name: '<b>bold</b> \u202e', parent: 'strange' },
+        { ...leaf, id: 'b', name: 'b', parent: 'strange' },
+      ],
+      transitions: [{ source: 'a', target: ['b'], event: '<img src=x>', guard: null, otherwise: false, actions: [] }],
+    },
+  ],
+  invoked: {},
+};
+
+describe.skipIf(skipReason !== null)('the picture of a chart', () => {
+  it('shows the chain at once, without a worker, in words instead of guard names', async () => {
+    const page = await openChart();
+    expect(page.workers()).toEqual([]);
+    const labels = await textsOf(page, '.edge > text');
+    for (const words of ['succeeded', 'another cycle', 'otherwise', 'cycle limit reached'])
+      expect(labels).toContain(words);
+    expect(labels).not.toMatch(/phaseSucceeded|nextPhaseIs|else|…/u);
+    expect(await textsOf(page, '.edge > title')).toContain('confidenceReached');
+    expect(await stateItem(page, 'action').getAttribute('aria-description')).toContain(
+      'succeeded (done: phaseSucceeded) › experience',
+    );
+  });
+
+  it.each([
+    { name: 'the chain', charts: undefined, root: undefined },
+    { name: 'a traffic light', charts: trafficLight, root: 'light' },
+    { name: 'three regions', charts: threeRegions, root: 'regions' },
+    { name: '60 states in groups', charts: groupsOf(10, 5), root: 'groups' },
+    { name: '121 states and 480 transitions', charts: flatChart(120, 4), root: 'flat' },
+  ])('has whole, legible texts that nothing covers: $name', async ({ charts, root }) => {
+    for (const size of [
+      { width: 780, height: 560 },
+      { width: 390, height: 400 },
+    ]) {
+      const page = await openChart({ size, ...(charts !== undefined && { charts, root }) });
+      await page.locator('.state').first().waitFor();
+      expect(await flawsOf(page), `${size.width} px`).toEqual([]);
+      if (charts === undefined) await callPage(page, 'mark', marksInIntention);
+      expect(await flawsOf(page), `${size.width} px, marked`).toEqual([]);
+    }
+  });
+
+  it('lists two transitions of a line, says how many there are besides, and names those that were taken', async () => {
+    const page = await openChart();
+    expect(await textsOf(page, '.edge > text')).toContain('cycle limit reached, budget used up +5');
+    await callPage(page, 'mark', marksInIntention);
+    expect(await textsOf(page, '.edge.last > text')).toBe('succeeded ×2');
+  });
+
+  it('marks the active state, mutes what the run never visited, and names what failed', async () => {
+    const page = await openChart();
+    await callPage(page, 'mark', marksInIntention);
+    expect(await page.locator('[aria-current=step]').getAttribute('aria-label')).toMatch(/^intention, .*active/u);
+    expect(await page.locator('.state.never > .name').allTextContents()).toEqual(
+      expect.arrayContaining(['observation', 'recovering', 'answered']),
+    );
+    expect(await page.locator('.state.never > .name').allTextContents()).not.toContain('action');
+    await callPage(page, 'mark', marksAfterFailing);
+    expect(await stateItem(page, 'intention').getAttribute('aria-label')).toContain('failed');
+  });
+
+  it('moves between states with the arrow keys, opens a state with Enter, and leaves it with Escape', async () => {
+    const page = await openChart();
+    await page.locator('.state').first().focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowRight');
+    expect(await focusedName(page)).toBe('recalling');
+    await stateItem(page, 'intention').focus();
+    await page.keyboard.press('Enter');
+    expect(await stateItem(page, 'intention').getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('Enter');
+    await stateItem(page, 'calling').locator('.fold').click();
+    await stateItem(page, 'backingOff').waitFor();
+    expect(await page.getByRole('navigation').textContent()).toBe('postChain › intention › calling');
+    await stateItem(page, 'backingOff').focus();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+    await stateItem(page, 'action').waitFor();
+  });
+
+  it('reports a clicked line with its transitions, and draws no line over the selected state', async () => {
+    const page = await openChart();
+    await stateItem(page, 'recovering').click();
+    await page.locator('.edge').first().locator('.reach').dispatchEvent('click');
+    const chosen = () => (window as unknown as { chartPage: { selections: unknown[] } }).chartPage.selections;
+    expect(await page.evaluate(chosen)).toMatchObject([
+      { kind: 'state', chartId: 'postChain', stateId: 'recovering' },
+      { kind: 'transitions', chartId: 'postChain' },
+    ]);
+    expect(await page.locator('.edge.selected').count()).toBe(1);
+  });
+
+  it('lays out any other chart in a worker and shows its texts as text', async () => {
+    const page = await openChart({ charts: strange, root: 'strange' });
+    await page.locator('.state').first().waitFor();
+    expect(await page.locator('.chart-picture b, .chart-picture img').count()).toBe(0);
+    expect(await page.locator('.name').first().textContent()).toBe('<b>bold</b> ‹U+202E›');
+    expect(await textsOf(page, '.edge > text')).toBe('<img src=x>');
+  });
+
+  it.each(['cannot be loaded', 'is forbidden'])('explains the missing picture when a worker %s', async (why) => {
+    const page = await openChart();
+    if (why === 'cannot be loaded') await page.route(/layout\.js/u, (route) => route.abort());
+    else
+      await page.evaluate(() => {
+        window.Worker = function refuse(): never {
+          throw new DOMException("Failed to construct 'Worker'", 'SecurityError');
+        } as unknown as typeof Worker;
+      });
+    await callPage(page, 'show', strange, 'strange');
+    await page.getByText('The chart could not be laid out: the layout worker did not start.').waitFor();
+    await callPage(page, 'mark', { active: { strange: ['strange', 'b'] }, where: {}, taken: {}, last: null });
+    await page.getByText('Active: b.').waitFor();
+  });
+
+  it('explains that a chart is too large to draw', async () => {
+    const states = Array.from({ length: 2_000 }, (_, number) => ({ ...leaf, id: `s${number}`, name: `s${number}` }));
+    const page = await openChart({
+      charts: { charts: [{ id: 'large', states, transitions: [] }], invoked: {} },
+      root: 'large',
+    });
+    await page.getByText('The chart has 2000 states; up to 500 are drawn as a picture.').waitFor();
+  });
+
+  it.each(['light', 'dark'] as const)('has no accessibility violations: %s', async (scheme) => {
+    const page = await openChart({ scheme });
+    await callPage(page, 'mark', marksAfterFailing);
+    await page.evaluate(axe.source);
+    const found = await page.evaluate(async () => {
+      const tags = ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'];
+      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ runOnly: tags });
+      return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 120)}`);
+    });
+    expect(found).toEqual([]);
+  });
+});

@@ -16,12 +16,12 @@ describe('the badges of the states', () => {
         const until = Math.floor(share * (journal.length - 1));
         const badges = badgesAt(folded(journal).fold, ownCharts, until);
         const started = journal.slice(0, until + 1).filter(({ type }) => type === 'attempt-start').length;
-        expect(countIn(badges['postChain']?.get('postChain')?.text ?? '')).toBe(started);
+        expect(countIn(badges['postChain']?.get('postChain') ?? '')).toBe(started);
         // Each copy of an invoked chart has its own part of the sum.
         const copies = Object.entries(badges).filter(([key]) => key.startsWith('["attempt"'));
-        const ofCopies = copies.map(([, states]) => countIn(states.get('attempt')?.text ?? ''));
+        const ofCopies = copies.map(([, states]) => countIn(states.get('attempt') ?? ''));
         expect(ofCopies.reduce((sum, count) => sum + count, 0)).toBe(started);
-        retries += Number(badges['postChain']?.get('postChain')?.text.includes('retr'));
+        retries += Number(badges['postChain']?.get('postChain')?.includes('retr'));
         const fold = createRunFold();
         for (const entry of journal) {
           fold.take(entry);

@@ -17,21 +17,19 @@ describe('the numbers of a guard in words', () => {
 
   it('say which value would have changed the outcome', () => {
     expect(flipWords('confidenceReached', comparedValues(confidence), false)).toBe(
-      'It would have held with confidence above 0.9, or with a different thresholds.confidence.',
+      'Would have held with a threshold below 0.5.',
     );
     expect(flipWords('confidenceReached', comparedValues({ ...confidence, confidence: 0.95 }), true)).toBe(
-      'With thresholds.confidence at 0.95 or more, this would not have held.',
+      'Would not have held with a threshold of 0.95 or more.',
     );
     const cycles = comparedValues({ completedCycles: 5, maxCycles: 5 });
-    expect(flipWords('cycleLimitReached', cycles, true)).toBe(
-      'With limits.maxCycles above 5, this would not have held.',
-    );
+    expect(flipWords('cycleLimitReached', cycles, true)).toBe('Would not have held with a limit above 5.');
     expect(flipWords('taskComplete', comparedValues({ taskComplete: false }), false)).toBe(null);
   });
 
   it('explain why the confidence is below the one that the model stated', () => {
     expect(capWords(confidence, thresholds)).toBe(
-      'The model stated 0.96, but the confidence is capped at 0.5 (thresholds.ungroundedConfidence), because the evidence supports only 0 of the answer; thresholds.grounding requires 0.5.',
+      'The model stated 0.96, but the confidence is capped at 0.5, because the evidence supports only 0 of the answer; 0.5 is needed.',
     );
     expect(capWords({ ...confidence, grounding: 0.8 }, thresholds)).toContain('claims more than the evidence supports');
     expect(capWords({ confidence: 0.9, modelConfidence: 0.9 }, thresholds)).toBe(null);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { markedParts, originsOf } from '../../../inspector/fold/origins.ts';
+import { markedParts, originsOf, originText } from '../../../inspector/fold/origins.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -20,6 +20,16 @@ describe('the origins of a phrase', () => {
     expect(first?.excerpt).toContain('19 March 1932');
     expect(log.entry(first?.seq ?? -1).type).toBe('operations');
     expect(later.every(({ seq }) => seq >= (first?.seq ?? 0))).toBe(true);
+  });
+
+  it('claim no source: only where the words are first mentioned', () => {
+    expect(originText(originsOf(log, fold, 'bridge opened'))).toMatch(
+      /^First mentioned in the request, of \d+ texts? with these words/u,
+    );
+    const [passage] = originsOf(log, fold, '19 March 1932');
+    const other = { ...(passage as NonNullable<typeof passage>), place: 'other.md:1' };
+    expect(originText([other, ...originsOf(log, fold, '19 March 1932')])).toContain('2 passages contain these words');
+    expect(originText([])).toBe('No text of the run contains these words.');
   });
 
   it('ignore case, accents and punctuation', () => {

@@ -1,49 +1,63 @@
 import { describe, expect, it } from 'vitest';
-import { parseRunQuery, printRunQuery, queriedRuns } from '../../../inspector/fold/run-list.ts';
-import type { InspectedRun } from '../../../src/inspection/wire.ts';
+import {
+  ageText,
+  durationOf,
+  parseRunQuery,
+  placedTogether,
+  printRunQuery,
+  queriedRuns,
+  shownColumns,
+  statusWords,
+  summaryOf,
+} from '../../../inspector/fold/run-list.ts';
+import type { InspectedRun, RunFigures } from '../../../src/inspection/wire.ts';
 
-function aRun(runId: string, changes: Partial<InspectedRun> = {}, figures: Partial<InspectedRun['summary']> = {}) {
-  const summary = {
-    rule: 'confidenceReached',
-    explanation: '',
-    cycles: 1,
-    modelCalls: 6,
-    tokens: { input: 10, output: 2, estimated: false },
-    cost: null,
-    durationMs: 100,
-    models: ['gpt-one'],
-    confidence: 0.9,
-    sessionId: null,
-    resumable: false,
-    ...figures,
-  };
-  const run = {
+const FIGURES: RunFigures = {
+  rule: 'confidenceReached',
+  explanation: '',
+  reason: null,
+  answer: 'It is so.',
+  unsupported: null,
+  failures: 0,
+  strip: 'aeiouy',
+  phase: null,
+  waitingFor: null,
+  cycles: 1,
+  modelCalls: 6,
+  tokens: { input: 10, output: 2, estimated: false },
+  cost: null,
+  durationMs: 100,
+  clockStartMs: null,
+  models: ['gpt-one'],
+  confidence: 0.9,
+  sessionId: null,
+  resumable: false,
+};
+
+function aRun(runId: string, changes: Partial<InspectedRun> = {}, figures: Partial<RunFigures> = {}): InspectedRun {
+  return {
     runId,
     kind: 'run',
     title: `Question ${runId}`,
     startedAt: '',
     status: 'completed',
     live: false,
-  } as const;
-  return { ...run, fidelity: [], summary, ...changes } satisfies InspectedRun;
+    fidelity: [],
+    summary: { ...FIGURES, ...figures },
+    ...changes,
+  };
 }
 
+const day = (number: number) => ({ startedAt: `2026-01-0${number}T00:00:00.000Z` });
+
 const runs: readonly InspectedRun[] = [
-  aRun(
-    'a',
-    { startedAt: '2026-01-01T00:00:00.000Z', title: 'Where is the bridge?' },
-    { cost: { amount: 2, currency: 'EUR' } },
-  ),
-  aRun(
-    'b',
-    { startedAt: '2026-01-03T00:00:00.000Z', status: 'interrupted' },
-    { sessionId: 'trip', models: ['gpt-two'] },
-  ),
-  aRun('c', { startedAt: '2026-01-02T00:00:00.000Z', summary: null, kind: 'system' }),
+  aRun('a', { ...day(1), title: 'Where is the bridge?' }, { cost: { amount: 2, currency: 'EUR' }, failures: 2 }),
+  aRun('b', { ...day(3), status: 'interrupted' }, { sessionId: 'trip', models: ['gpt-two'], rule: null }),
+  aRun('c', { ...day(2), summary: null, kind: 'system' }),
   aRun(
     'd',
-    { startedAt: '2026-01-04T00:00:00.000Z', forkedFrom: { runId: 'a', seq: 3 } },
-    { cost: { amount: 0.5, currency: 'EUR' }, models: ['x', 'gpt-two'] },
+    { ...day(4), status: 'running', forkedFrom: { runId: 'a', seq: 3 } },
+    { cost: { amount: 0.5, currency: 'EUR' }, models: ['x', 'gpt-two'], waitingFor: 'approval', answer: 'Over there.' },
   ),
 ];
 const idsFor = (parameters: Record<string, string>): string =>
@@ -60,13 +74,15 @@ describe('the list of runs', () => {
     [{ sort: 'nothing' }, 'dbca'],
     [{ q: 'BRIDGE where' }, 'a'],
     [{ q: 'gpt-two trip' }, 'b'],
+    [{ q: 'over there' }, 'd'],
     [{ q: 'nowhere' }, ''],
     [{ status: 'interrupted' }, 'b'],
+    [{ status: 'running' }, ''],
+    [{ status: 'waiting' }, 'd'],
     [{ session: 'trip' }, 'b'],
     [{ model: 'gpt-two' }, 'db'],
-    [{ forks: 'only' }, 'd'],
-    [{ forks: 'without' }, 'bca'],
-    [{ forks: 'anything' }, 'dbca'],
+    [{ rule: 'confidenceReached' }, 'da'],
+    [{ failures: 'some' }, 'a'],
   ])('is searched, filtered and sorted as the address says, unknown values last: %j', (parameters, ids) => {
     expect(idsFor(parameters)).toBe(ids);
   });
@@ -77,10 +93,108 @@ describe('the list of runs', () => {
       status: 'completed',
       session: 's',
       model: 'm',
-      forks: 'only',
+      rule: 'r',
+      failures: 'some',
+      list: 'flat',
       sort: '-cost',
     };
     expect(printRunQuery(parseRunQuery(parameters))).toEqual(parameters);
     expect(printRunQuery(parseRunQuery({ sort: '-started' }))).toEqual({});
   });
+
+  it('has only the columns that some run fills, and models only if they differ', () => {
+    const plain = ['question', 'status', 'duration', 'tokens', 'started'];
+    expect(shownColumns([aRun('a'), aRun('b')])).toEqual(plain);
+    expect(shownColumns(runs)).toEqual([...plain.slice(0, -1), 'cost', 'model', 'session', 'started']);
+  });
+
+  it('sums up the runs that it shows', () => {
+    expect(summaryOf(runs)).toEqual({
+      rules: [['confidenceReached', 2]],
+      failing: 1,
+      medianMs: 100,
+      medianTokens: 12,
+      medianCost: { amount: 1.25, currency: 'EUR' },
+    });
+    expect(summaryOf([])).toEqual({ rules: [], failing: 0, medianMs: null, medianTokens: null, medianCost: null });
+    const inDollars = aRun('e', {}, { cost: { amount: 1, currency: 'USD' } });
+    expect(summaryOf([...runs, inDollars]).medianCost).toBeNull();
+  });
+});
+
+describe('runs that belong together', () => {
+  const placesOf = (all: readonly InspectedRun[]) =>
+    placedTogether(all).map(({ run, depth, turn }) => [run.runId, depth, turn]);
+  const forkOf = (runId: string) => ({ forkedFrom: { runId, seq: 3 } });
+
+  it('are placed where the first of them is: forks under their originals, turns of a session in order', () => {
+    const all = [
+      aRun('fork-of-fork', { ...day(9), ...forkOf('fork') }),
+      aRun('other', day(8)),
+      aRun('turn-2', day(7), { sessionId: 's' }),
+      aRun('fork', { ...day(6), ...forkOf('turn-1') }, { sessionId: 's' }),
+      aRun('turn-1', day(5), { sessionId: 's' }),
+      aRun('fork-of-absent', { ...day(4), ...forkOf('absent') }),
+      aRun('only-turn', day(3), { sessionId: 'one' }),
+    ];
+    expect(placesOf(all)).toEqual([
+      ['turn-1', 0, 1],
+      ['fork', 1, null],
+      ['fork-of-fork', 2, null],
+      ['turn-2', 1, 2],
+      ['other', 0, null],
+      ['fork-of-absent', 0, null],
+      ['only-turn', 0, null],
+    ]);
+  });
+
+  it('are all listed once, even if they claim to be forks of each other', () => {
+    const all = [aRun('a', forkOf('b')), aRun('b', forkOf('a')), aRun('c', forkOf('c'))];
+    expect(
+      placesOf(all)
+        .map(([runId]) => runId)
+        .sort(),
+    ).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('the status of a run, in words', () => {
+  it.each([
+    ['completed 0.95', aRun('a', {}, { confidence: 0.95, unsupported: 0 })],
+    ['completed, partly unsupported 0.50', aRun('a', {}, { confidence: 0.5, unsupported: 2 })],
+    ['degraded: tool failed', aRun('a', { status: 'degraded' }, { reason: 'capability_failed' })],
+    ['degraded: unsupported 0.30', aRun('a', { status: 'degraded' }, { reason: 'not_grounded', confidence: 0.3 })],
+    ['degraded: loop detected', aRun('a', { status: 'degraded' }, { reason: 'loop_detected' })],
+    ['waiting for approval', aRun('a', { status: 'running' }, { waitingFor: 'approval', phase: 'action' })],
+    ['waiting for a direction', aRun('a', { status: 'waiting' }, { waitingFor: 'direction' })],
+    ['running in Experience', aRun('a', { status: 'running' }, { phase: 'experience' })],
+    ['running', aRun('a', { status: 'running', summary: null })],
+    ['interrupted', aRun('a', { status: 'interrupted' })],
+    ['disconnected', aRun('a', { status: 'disconnected', summary: null })],
+  ])('%s', (text, run) => {
+    expect(statusWords(run).text).toBe(text);
+  });
+});
+
+it('counts the time of a run in progress up to now', () => {
+  const nowMs = Date.parse('2026-01-01T00:00:30Z');
+  const clockStartMs = Date.parse('2026-01-01T00:00:00Z');
+  expect(durationOf(aRun('a', { status: 'running' }, { clockStartMs }), nowMs)).toBe(30_000);
+  expect(durationOf(aRun('a', {}, { clockStartMs }), nowMs)).toBe(100);
+  expect(durationOf(aRun('a', { summary: null }), nowMs)).toBeNull();
+});
+
+it.each([
+  [30, 'just now'],
+  [4 * 60, '4 min ago'],
+  [3 * 3_600 + 100, '3 h ago'],
+  [6 * 86_400, '6 d ago'],
+])('writes an age of %i s as "%s"', (seconds, text) => {
+  expect(ageText('2026-01-10T12:00:00Z', Date.parse('2026-01-10T12:00:00Z') + seconds * 1_000)).toBe(text);
+});
+
+it('writes older times, and those to come, as a date', () => {
+  expect(ageText('2026-01-10T12:00:00Z', Date.parse('2026-01-20T12:00:00Z'))).toBe('Jan 10');
+  expect(ageText('2026-01-10T12:00:00Z', Date.parse('2026-01-09T12:00:00Z'))).toBe('Jan 10');
+  expect(ageText('no time', 0)).toBeNull();
 });

@@ -35,10 +35,17 @@ describe.each(['file', 'sqlite'] as const)('a run of another process, in a %s st
     expect((await page.end('run-1')).problem).toBeNull();
     expect(page.entries('run-1')).toEqual(all);
     const ended = await page.runs((list) => list.runs[0]?.status === 'completed');
-    const { metadata, confidence, reasons } = await run.answer;
+    const { metadata, confidence, reasons, answerText, grounding } = await run.answer;
     expect(ended.runs[0]?.summary).toEqual({
       rule: metadata.decision?.rule,
       explanation: reasons.map(({ message }) => message).join(' '),
+      reason: metadata.reason,
+      answer: answerText,
+      unsupported: grounding?.unsupported.length ?? null,
+      failures: metadata.failures.length,
+      strip: 'aeiouy',
+      phase: null,
+      waitingFor: null,
       cycles: metadata.cycles,
       modelCalls: metadata.usage.modelCalls,
       tokens: {
@@ -48,6 +55,7 @@ describe.each(['file', 'sqlite'] as const)('a run of another process, in a %s st
       },
       cost: null,
       durationMs: all.at(-1)?.atMs,
+      clockStartMs: 0,
       models: ['scripted'],
       confidence,
       sessionId: null,

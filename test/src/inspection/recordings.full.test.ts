@@ -133,16 +133,24 @@ describe('a recording', () => {
     expect(page.entries(path)).toEqual(journal.slice(0, 9));
   });
 
-  it('that is damaged in the middle is listed as damaged once something has read it', async () => {
+  it('that is damaged in the middle is listed as damaged once it was read for its phases', async () => {
     const place = temporaryFolder();
     const [journals, path] = [fileJournals(place), `${place}/run-1.jsonl`];
     await recorded(journals);
     writeFileSync(path, readFileSync(path, 'utf8').split('\n').with(5, 'garbage{').join('\n'));
     const page = await openPage((await startInspector({ journals })).url);
-    expect((await page.runs()).runs).toMatchObject([{ status: 'completed' }]);
-    page.say({ type: 'what-if', id: 1, only: null, set: { 'limits.maxCycles': 1 } });
     const { runs } = await page.runs((list) => list.runs[0]?.status === 'damaged');
     expect(runs[0]?.problem).toMatch(/cannot read entry \d+: not valid JSON/u);
+  });
+
+  it('is listed with its phases, which its last line does not contain', async () => {
+    const place = temporaryFolder();
+    const journal = await recorded(memoryJournals());
+    writeFileSync(`${place}/run-1.jsonl`, linesOf(journal));
+    const page = await openPage((await startInspector({ journals: fileJournals(place) })).url);
+    const { runs } = await page.runs((list) => typeof list.runs[0]?.summary?.strip === 'string');
+    const phases = journal.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase.charAt(0)] : []));
+    expect(runs[0]?.summary?.strip).toBe(phases.join(''));
   });
 
   it('that was read to its end is listed with the result of its checksums', async () => {

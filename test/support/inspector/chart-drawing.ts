@@ -2,8 +2,12 @@ import type { Box, Drawing, DrawnLevel } from '../../../inspector/chart/drawing.
 import type { Chart } from '../../../src/durable/charts/chart.ts';
 
 /** Returns the flaws in the drawing of a valid chart, one sentence each. */
-export function drawingFlaws(chart: Chart, { levels }: Drawing): readonly string[] {
-  const flaws = Object.entries(levels).flatMap(([root, level]) => [...stateFlaws(level), ...lineFlaws(level, root)]);
+export function drawingFlaws(chart: Chart, levels: Drawing): readonly string[] {
+  const parents = new Map(chart.states.map(({ id, parent }) => [id, parent]));
+  const flaws = Object.entries(levels).flatMap(([root, level]) => [
+    ...stateFlaws(level, (id) => parents.get(id) ?? ''),
+    ...lineFlaws(level, root),
+  ]);
   const drawn = Object.values(levels).flatMap(({ states }) => states.map(({ id }) => id));
   const expected = chart.states.filter(({ id }) => id !== chart.id).map(({ id }) => id);
   if (expected.sort().join() !== drawn.sort().join()) flaws.push('a state is missing or drawn twice');
@@ -16,15 +20,15 @@ export function drawingFlaws(chart: Chart, { levels }: Drawing): readonly string
   return flaws;
 }
 
-function stateFlaws({ states, width, height }: DrawnLevel): readonly string[] {
+function stateFlaws({ states, width, height }: DrawnLevel, parentOf: (id: string) => string): readonly string[] {
   const flaws: string[] = [];
   const boxes = new Map(states.map((state) => [state.id, state]));
   const whole = { x: 0, y: 0, width, height };
   for (const state of states) {
-    const around = boxes.get(state.parent ?? '') ?? whole;
+    const around = boxes.get(parentOf(state.id)) ?? whole;
     if (!isWithin(state, around)) flaws.push(`${state.id} is outside its parent`);
     for (const other of states)
-      if (other.parent === state.parent && other.id < state.id && overlap(other, state))
+      if (parentOf(other.id) === parentOf(state.id) && other.id < state.id && overlap(other, state))
         flaws.push(`${state.id} and ${other.id} overlap`);
   }
   return flaws;

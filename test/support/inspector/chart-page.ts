@@ -158,8 +158,6 @@ export function callPage(page: Page, name: string, ...args: readonly unknown[]):
   );
 }
 
-export const stateItem = (page: Page, name: string) => page.getByRole('treeitem', { name: new RegExp(`^${name},`) });
-export const viewTransform = (page: Page): Promise<string> =>
-  page.evaluate(() => document.querySelector('.chart-picture > svg > g')?.getAttribute('transform') ?? '');
+export const stateItem = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name},`) });
 export const focusedName = (page: Page): Promise<string> =>
   page.evaluate(() => document.activeElement?.getAttribute('aria-label')?.split(',')[0] ?? '');

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { causeWords } from '../../../../inspector/fold/compare/cause.ts';
 import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
@@ -31,25 +32,37 @@ describe('comparing runs', () => {
 
   it('names the guard at which the runs diverge, and its inputs', async () => {
     const [unsure, sure] = [await runWith(0.6), await runWith(0.95, { maxModelCalls: 50 })];
-    const { firstStep, firstContent, starts, first, rows, paths } = compareRuns([
-      comparedRun(unsure),
-      comparedRun(sure),
+    const { parting, firstContent, starts } = compareRuns([comparedRun(unsure), comparedRun(sure)]);
+    expect(parting?.guard).toMatchObject({ name: 'confidenceReached', holds: [false, true] });
+    expect(parting?.guard?.inputs.map(({ confidence, above }) => [confidence, above])).toEqual([
+      [0.6, 0.9],
+      [0.95, 0.9],
     ]);
-    const parting = firstStep?.candidates.find(({ isFirstDifference }) => isFirstDifference);
-    expect(parting?.guard).toBe('confidenceReached');
-    expect(parting?.results).toEqual(['false', 'taken']);
-    const confidence = parting?.inputs.find(({ name }) => name === 'confidence');
-    expect(confidence?.differs).toBe(true);
-    expect(new Set(confidence?.values).size).toBe(2);
-    expect(parting?.inputs.find(({ name }) => name === 'threshold')?.differs ?? false).toBe(false);
     // The model's reply came first and caused it.
     const { difference } = firstContent;
     expect([difference?.kind, difference?.nth]).toEqual(['reply to yield', 1]);
     expect(difference?.fields).toEqual([{ path: 'confidence', values: [0.6, 0.95] }]);
     expect(starts).toEqual([{ path: 'limits.maxModelCalls', values: [100, 50] }]);
-    const [left, right] = rows[first ?? -1]?.steps ?? [];
-    expect(paths[0]?.[left ?? -1]?.transition.source).toBe('postChain.cycling.yield.deciding');
-    expect(paths[1]?.[right ?? -1]?.transition.target).toEqual(['synthesizing']);
+    expect(parting?.entries.map((entry) => entry?.target)).toEqual([['action'], ['synthesizing']]);
+  });
+
+  it('names the cause of two runs that differ by one threshold: what each decided at the end of the common path', async () => {
+    const withThreshold = async (confidence: number) => {
+      const plan = { yield: (call: number) => unsureAnswer(call, { confidence: call === 1 ? 0.84 : 0.95 }) };
+      const { run } = startScripted(plan, { limits: { maxCycles: 4 }, thresholds: { confidence, change: 0 } });
+      await run.answer;
+      return comparedRun(run.journal);
+    };
+    const [low, high] = [await withThreshold(0.8), await withThreshold(0.9)];
+    const { first, rows, parting, starts } = compareRuns([low, high]);
+    expect(starts).toEqual([{ path: 'thresholds.confidence', values: [0.8, 0.9] }]);
+    // Both paths are read at the same place, although the first also ends like the second.
+    expect(rows[first ?? -1]).toEqual({ steps: [first, first], equal: false });
+    expect(parting?.guard).toMatchObject({ name: 'confidenceReached', holds: [true, false] });
+    expect(parting && causeWords(parting)).toEqual([
+      'stopped because confidence 0.84 was above 0.80',
+      'continued with Action because confidence 0.84 was not above 0.90',
+    ]);
   });
 
   it('shows what the program stored with the runs', async () => {
@@ -67,8 +80,8 @@ describe('comparing runs', () => {
       await run.answer;
       return comparedRun(run.journal);
     };
-    const { first, firstStep, firstContent } = compareRuns([await runWithNotes('first'), await runWithNotes('second')]);
-    expect([first, firstStep]).toEqual([null, null]);
+    const { first, parting, firstContent } = compareRuns([await runWithNotes('first'), await runWithNotes('second')]);
+    expect([first, parting]).toEqual([null, null]);
     expect(firstContent.difference?.kind).toBe('reply to synthesis');
     expect(firstContent.difference?.fields).toEqual([{ path: 'notes', values: ['first', 'second'] }]);
   });
@@ -83,22 +96,26 @@ describe('comparing runs', () => {
     const at = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
     const fork = await chain.fork(run.runId, { at, set: { 'thresholds.confidence': 0.1 } });
     await fork.answer;
-    const { forkedFrom, firstStep } = compareRuns([comparedRun(run.journal), comparedRun(fork.journal)]);
+    const { forkedFrom, parting } = compareRuns([comparedRun(run.journal), comparedRun(fork.journal)]);
     expect(forkedFrom[0]).toBeNull();
     expect(forkedFrom[1]).toMatchObject({
       runId: run.runId,
       changes: [expect.stringContaining('thresholds.confidence')],
     });
-    expect(firstStep?.candidates.find(({ isFirstDifference }) => isFirstDifference)?.guard).toBe('confidenceReached');
+    expect(parting?.guard?.name).toBe('confidenceReached');
   });
 
-  it('gives the totals of the journal', async () => {
-    const journal = await runWith(0.6);
-    const end = journal.at(-1);
-    if (end?.type !== 'run-end') throw new Error('the run has not ended');
-    const [totals] = compareRuns([comparedRun(journal), comparedRun(journal)]).totals;
-    const { modelCalls, inputTokens, outputTokens } = end.usage;
-    expect(totals).toMatchObject({ modelCalls, inputTokens, outputTokens, cycles: 2 });
-    expect(totals?.ms).toBe(end.atMs);
+  it('says of runs that part at different events what happened in each', async () => {
+    const failure = { code: 'server_error', status: 500 };
+    const limits = { maxTransportRetries: 0, maxPhaseRetries: 0 };
+    const failing = startScripted({ intention: { failure } }, { limits });
+    const other = startScripted({});
+    await Promise.all([failing.run.answer, other.run.answer]);
+    const { parting } = compareRuns([comparedRun(failing.run.journal), comparedRun(other.run.journal)]);
+    expect(parting).not.toBeNull();
+    expect(parting && causeWords(parting)).toEqual([
+      'went to recovering because “phase succeeded” did not hold',
+      'continued with Observation because “phase succeeded” held',
+    ]);
   });
 });

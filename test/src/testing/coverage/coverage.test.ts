@@ -6,7 +6,7 @@ import { machinesByName } from '../../../../src/chain/machines.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { formatPercent, percentOf } from '../../../../src/testing/coverage/coverage-report.ts';
 import { coverageText, missedThresholds, type Thresholds } from '../../../../src/testing/coverage/coverage-text.ts';
-import type { MachineCoverage } from '../../../../src/testing/coverage/machine-coverage.ts';
+import { type MachineCoverage, withUniqueNames } from '../../../../src/testing/coverage/machine-coverage.ts';
 import { chartCoverage, mergedCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
@@ -118,6 +118,19 @@ describe('coverage', () => {
     for (const { occurrence } of exploration.edges) actor.apply(occurrence);
     expect(covered(collector.coverage(), 'outcome')).toEqual(['catcher outcome caught done']);
     expect(covered(collector.coverage(), 'delay')).toEqual(['catcher delay xstate.after.10.catcher']);
+  });
+
+  it('gives machines without an id, or with one id in common, names of their own', () => {
+    const light = createMachine({ initial: 'red', states: { red: {}, green: {} } });
+    const [one, other] = [
+      createMachine({ id: 'm', initial: 'a', states: { a: {} } }),
+      createMachine({ id: 'm', initial: 'b', states: { b: {} } }),
+    ];
+    const collector = collectCoverage([one, other, light, one]);
+    createActor(other, { inspect: collector.inspect }).start();
+    const named = withUniqueNames(collector.coverage());
+    expect(named.map(({ machine }) => machine)).toEqual(['m', 'm (2)', '(machine) red, green']);
+    expect(covered(named)).toEqual(['m (2) state m (2)', 'm (2) state m (2).b']);
   });
 
   it.each([

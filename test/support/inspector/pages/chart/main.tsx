@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { ChartView, type ChartViewProps } from '../../../../../inspector/chart/chart-view.tsx';
 import { PHASE_NAMES } from '../../../../../inspector/fold/format.ts';
-import type { HeatMark, Marks } from '../../../../../inspector/fold/marks.ts';
+import type { Marks } from '../../../../../inspector/fold/marks.ts';
 import type { ChartSelection } from '../../../../../inspector/fold/selection.ts';
 import '../../../../../inspector/ui-state/basics.css';
 import '../../../../../inspector/ui-state/colors.css';
@@ -17,8 +17,6 @@ interface PlainMarks extends Omit<Marks, 'active' | 'taken' | 'failed'> {
   readonly active: Readonly<Record<string, readonly string[]>>;
   readonly taken: Readonly<Record<string, readonly (readonly [number, number])[]>>;
 }
-
-type PlainHeat = Readonly<Record<string, HeatMark>>;
 
 const selections: ChartSelection[] = [];
 let props: ChartViewProps | null = null;
@@ -56,10 +54,5 @@ const chartPage = {
     update({});
   },
   mark: (marks: PlainMarks): void => update({ marks: marksOf(marks) }),
-  overlay: (overlay: Readonly<Record<string, PlainHeat>> | null, never: readonly string[]): void =>
-    update({
-      overlay: overlay && each(overlay, (states) => new Map(Object.entries(states))),
-      neverTaken: new Set(never),
-    }),
 };
 Object.assign(window, { chartPage });

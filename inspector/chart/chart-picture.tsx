@@ -1,0 +1,359 @@
+import { useRef } from 'preact/hooks';
+import type { Chart } from '../../src/durable/charts/chart.ts';
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import { copyKey } from '../fold/chart-copies.ts';
+import { ancestorsOf, type IndexedChart, indexChart } from '../fold/chart-index.ts';
+import { transitionName, transitionWords } from '../fold/chart-words.ts';
+import { formatNumber } from '../fold/format.ts';
+import type { Badges, Marks } from '../fold/marks.ts';
+import type { ChartSelection } from '../fold/selection.ts';
+import { excerpt } from '../fold/text.ts';
+import { type DrawnEdge, type DrawnLevel, type DrawnState, ownOf, type Point } from './drawing.ts';
+import { LABEL_LINE, labelLines } from './label-text.ts';
+import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
+
+/** The level that is shown. `copy` is the key of its marks: the chart, and for an invoked chart the state that invokes it. */
+export interface Place {
+  readonly chartId: string;
+  readonly level: string;
+  readonly copy: string;
+  readonly name: string;
+  /** The state of the level above whose inside this is. */
+  readonly host: string;
+}
+
+/** Colors of the outermost chart's states, by state id. */
+export type Hues = Readonly<Record<string, string>>;
+
+interface ChartPictureProps {
+  readonly charts: RunCharts;
+  readonly place: Place;
+  readonly level: DrawnLevel;
+  readonly scale: number;
+  readonly marks: Marks;
+  readonly badges: Badges;
+  readonly hues: Hues;
+  readonly selected: ChartSelection | null;
+  readonly onSelect: (selection: ChartSelection) => void;
+  readonly hasInside: (stateId: string) => boolean;
+  readonly onOpen: (stateId: string) => void;
+}
+
+const MARGIN = 6;
+const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
+const NONE: ReadonlySet<string> = new Set();
+
+/** One level of a chart with the marks of a run. Lines are drawn before states, and labels over both. */
+export function ChartPicture(props: ChartPictureProps) {
+  const { charts, place, level, scale, marks, badges, selected, onSelect, onOpen } = props;
+  const { chartId, copy } = place;
+  const svg = useRef<SVGSVGElement>(null);
+  const chart = normalizedChart(charts, chartId);
+  if (chart === undefined) return null;
+  const index = indexChart(chart);
+  const host = ownOf(marks.where, chartId);
+  const isLive = copy === chartId || host === undefined || copyKey(chartId, host) === copy;
+  const active = (isLive && ownOf(marks.active, chartId)) || NONE;
+  const taken = ownOf(copy === chartId ? marks.taken : (marks.takenIn ?? {}), copy) ?? NOTHING_TAKEN;
+  const visited = visitedStates(chart, index, taken, active);
+  const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
+  const lines = level.edges.map((edge) => lineOf(edge, chart, taken, last?.transition ?? null));
+  const select = (stateId: string): void => {
+    const isSelected = selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
+    if (isSelected) onOpen(stateId);
+    else onSelect({ kind: 'state', chartId, stateId });
+  };
+  const isChosen = ({ transitions }: DrawnEdge): boolean =>
+    selected?.kind === 'transitions' &&
+    selected.chartId === chartId &&
+    transitions.some((one) => selected.transitions.includes(one));
+  const press = (event: KeyboardEvent): void => {
+    const states = [...(svg.current?.querySelectorAll<SVGGElement>('.state') ?? [])];
+    const at = states.indexOf(document.activeElement as SVGGElement);
+    const step = STEPS[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey || at < 0) return;
+    if (step !== undefined) states[Math.max(0, Math.min(states.length - 1, at + step))]?.focus();
+    else if (event.key === 'Enter' || event.key === ' ') select(level.states[at]?.id ?? '');
+    else return;
+    event.preventDefault();
+  };
+  const [width, height] = [level.width + 2 * MARGIN, level.height + 2 * MARGIN];
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a drawing is not a fieldset
+    <svg
+      ref={svg}
+      class="chart-picture"
+      role="group"
+      aria-label={`States of ${excerpt(place.name, 80)}`}
+      width={width * scale}
+      height={height * scale}
+      viewBox={`${-MARGIN} ${-MARGIN} ${width} ${height}`}
+      onKeyDown={press}
+    >
+      {level.states.map((drawn, number) => (
+        <StateShape
+          key={drawn.id}
+          {...props}
+          drawn={drawn}
+          index={index}
+          isFirst={number === 0}
+          status={{
+            active: active.has(drawn.id),
+            leaf:
+              active.has(drawn.id) &&
+              !level.states.some(({ id }) => index.state(id)?.parent === drawn.id && active.has(id)),
+            never: !visited.has(drawn.id),
+            failed: ownOf(marks.failed ?? {}, copy)?.has(drawn.id) === true,
+            selected: selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === drawn.id,
+            'last-target': last?.target === drawn.id,
+          }}
+          badge={ownOf(badges, copy)?.get(drawn.id) || noteOf(drawn, index, lines)}
+          ways={waysOf(drawn.id, index, lines)}
+          onChoose={() => select(drawn.id)}
+        />
+      ))}
+      {level.stubs.map(({ text, x, y, width, height }) => (
+        <text key={`${x} ${y}`} class="stub" x={x + width / 2} y={y + height / 2}>
+          {excerpt(text, MAX_NAME)}
+        </text>
+      ))}
+      {lines
+        .filter(({ edge }) => edge.points.length > 0)
+        .map((line, number) => (
+          <LineShape
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a level do not change
+            key={number}
+            line={line}
+            isSelected={isChosen(line.edge)}
+            onSelect={() => onSelect({ kind: 'transitions', chartId, transitions: line.edge.transitions })}
+          />
+        ))}
+    </svg>
+  );
+}
+
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowUp: -1,
+  ArrowRight: 1,
+  ArrowDown: 1,
+  Home: Number.NEGATIVE_INFINITY,
+  End: Number.POSITIVE_INFINITY,
+};
+
+const normalized = new WeakMap<Chart, Chart>();
+
+function normalizedChart({ charts }: RunCharts, id: string): Chart | undefined {
+  const chart = charts.find((one) => one.id === id);
+  if (chart === undefined) return undefined;
+  const cached = normalized.get(chart) ?? normalizeChart(chart);
+  normalized.set(chart, cached);
+  return cached;
+}
+
+/** The active states, and those that the transitions that were taken left or entered. */
+function visitedStates(
+  { transitions }: Chart,
+  index: IndexedChart,
+  taken: ReadonlyMap<number, number>,
+  active: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const ways = [...taken.keys()].flatMap((at) => transitions[at] ?? []);
+  return new Set([
+    ...active,
+    ...ways.flatMap(({ source }) => ancestorsOf(index, source).map(({ id }) => id)),
+    ...ways.flatMap(({ target }) => (target.length === 0 ? [] : [...index.entered(target).active])),
+  ]);
+}
+
+/** All transitions between two states. */
+interface Line {
+  readonly edge: DrawnEdge;
+  /** What takes it, the most frequent first. */
+  readonly words: readonly string[];
+  /** What took it; before it was taken, what can. */
+  readonly label: readonly string[];
+  readonly names: readonly string[];
+  readonly times: number;
+  readonly isLast: boolean;
+  readonly isOutside: boolean;
+  /** Its transitions have no target: the state handles them without being left. */
+  readonly isInner: boolean;
+}
+
+function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, number>, last: number | null): Line {
+  const timesOf = (index: number): number => counts.get(index) ?? 0;
+  const ordered = [...edge.transitions].sort((one, other) => timesOf(other) - timesOf(one));
+  const ways = ordered.flatMap((index) => chart.transitions[index] ?? []);
+  const words = ways.map((way) => transitionWords(chart.id, way));
+  const taken = ordered.filter((index) => timesOf(index) > 0).length;
+  return {
+    edge,
+    words,
+    label: taken === 0 ? words : words.slice(0, taken),
+    names: ways.map(transitionName),
+    times: ordered.reduce((sum, index) => sum + timesOf(index), 0),
+    isLast: last !== null && edge.transitions.includes(last),
+    isOutside: ways.every(({ event }) => event !== '' && event !== 'done'),
+    isInner: ways.every(({ target }) => target.length === 0),
+  };
+}
+
+const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
+
+/** What a state invokes, and the events that it handles without leaving. */
+function noteOf({ id }: DrawnState, index: IndexedChart, lines: readonly Line[]): string {
+  const { invokes = [] } = index.state(id) ?? {};
+  if (invokes.length > 0) return invokes.join(', ');
+  const own = lines.filter(({ edge, isInner }) => isInner && edge.source === id);
+  if (own.length === 0) return '';
+  const times = own.reduce((sum, line) => sum + line.times, 0);
+  return `on ${own.flatMap(({ words }) => words).join(', ')} ${countText(times)}`.trim();
+}
+
+/** The lines that leave a state, in words, for screen readers: `succeeded (done: phaseSucceeded) › yield ×2, latest`. */
+function waysOf(id: string, index: IndexedChart, lines: readonly Line[]): string {
+  return lines
+    .filter(({ edge }) => edge.source === id)
+    .map(({ edge, words, names, times, isLast }) => {
+      const to = edge.target === id ? 'stays' : (index.state(edge.target ?? '')?.name ?? 'another state');
+      const labels = words.map((word, at) => (word === names[at] ? word : `${word} (${names[at]})`));
+      return `${excerpt(labels.join(', '), 200)} › ${excerpt(to, 80)} ${countText(times)}${isLast ? ', latest' : ''}`;
+    })
+    .join('; ');
+}
+
+interface StateShapeProps extends Pick<ChartPictureProps, 'hues' | 'hasInside' | 'onOpen' | 'place' | 'charts'> {
+  readonly drawn: DrawnState;
+  readonly index: IndexedChart;
+  readonly isFirst: boolean;
+  readonly status: Readonly<Record<'active' | 'leaf' | 'never' | 'failed' | 'selected' | 'last-target', boolean>>;
+  readonly badge: string;
+  readonly ways: string;
+  readonly onChoose: () => void;
+}
+
+function StateShape(props: StateShapeProps) {
+  const { drawn, index, isFirst, status, badge, ways, hues, place, hasInside, onOpen, onChoose } = props;
+  const { id, x, y, width, height, isOpen } = drawn;
+  const state = index.state(id);
+  if (state === undefined) return null;
+  const { name, type, description, parent } = state;
+  const around = index.state(parent ?? '');
+  const isInside = hasInside(id);
+  const head = isOpen ? 30 : height;
+  const isRegion = around?.type === 'parallel';
+  const hue = place.copy === place.chartId ? ownOf(hues, id) : undefined;
+  const kind = type === 'atomic' || type === 'compound' ? '' : type;
+  const words = status.active ? 'active' : status.failed ? 'failed' : status.never ? 'never visited' : 'visited';
+  const label = [excerpt(name, 80), badge, words, kind].filter((part) => part !== '').join(', ');
+  const baseline = y + head / 2;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: SVG has no buttons
+    <g
+      class={classNames({ state: true, [type]: true, open: isOpen, region: isRegion, ...status })}
+      data-state={id}
+      role="button"
+      tabindex={isFirst ? 0 : -1}
+      aria-pressed={status.selected}
+      aria-current={status.leaf ? 'step' : undefined}
+      aria-label={description === '' ? label : `${label}: ${excerpt(description, 300)}`}
+      aria-description={ways || undefined}
+      style={hue === undefined ? undefined : { '--hue': hue }}
+      onFocus={({ currentTarget }) => {
+        for (const other of currentTarget.parentElement?.querySelectorAll('.state') ?? [])
+          other.setAttribute('tabindex', other === currentTarget ? '0' : '-1');
+      }}
+      onClick={({ target }) => (target instanceof Element && target.closest('.fold') ? onOpen(id) : onChoose())}
+      // Handled by the picture, for all states.
+      onKeyDown={undefined}
+    >
+      <title>{[description, ways].filter((part) => part !== '').join('\n')}</title>
+      <rect class="box" x={x} y={y} width={width} height={height} rx={type === 'final' ? height / 2 : 8} />
+      {hue !== undefined && <rect class="stripe" x={x + 1} y={y + 6} width={4} height={height - 12} rx={2} />}
+      {around?.initial === id && <circle class="initial" cx={x} cy={y} r={4} />}
+      <text class="name" x={x + 12} y={baseline}>
+        {excerpt(name, MAX_NAME)}
+      </text>
+      <text class="badge" x={x + width - (isInside ? 32 : 12)} y={baseline}>
+        {excerpt(badge, MAX_BADGE)}
+      </text>
+      {isInside && (
+        <g class="fold">
+          <rect x={x + width - 28} y={y + 2} width={26} height={head - 4} />
+          <path d={`M${x + width - 20} ${y + head / 2}h10M${x + width - 15} ${y + head / 2 - 5}v10`} />
+        </g>
+      )}
+    </g>
+  );
+}
+
+const classNames = (which: Readonly<Record<string, boolean>>): string =>
+  Object.keys(which)
+    .filter((name) => which[name])
+    .join(' ');
+
+interface LineShapeProps {
+  readonly line: Line;
+  readonly isSelected: boolean;
+  readonly onSelect: () => void;
+}
+
+function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
+  const { edge, names, times, isLast, isOutside } = line;
+  const { points, label, isBranch } = edge;
+  const count = countText(times);
+  const texts = isBranch ? [count] : labelLines(line.label, count);
+  const path = linePath(points);
+  const taken = times === 0 ? 'Not taken' : times === 1 ? 'Taken once' : `Taken ${formatNumber(times)} times`;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the states describe their lines, and are selected with keys
+    <g
+      class={classNames({ edge: true, outside: isOutside, taken: times > 0, last: isLast, selected: isSelected })}
+      onClick={onSelect}
+    >
+      <title>{`${excerpt(names.join(', '), 300)}\n${taken}`}</title>
+      <path class="reach" d={path} />
+      <path class="line" d={path} />
+      <path class="head" d={arrowPath(points)} />
+      {label !== null &&
+        texts.map((text, at) => (
+          <text
+            key={text}
+            x={label.x + label.width / 2}
+            y={label.y + label.height / 2 + (at - (texts.length - 1) / 2) * LABEL_LINE}
+          >
+            {text}
+          </text>
+        ))}
+    </g>
+  );
+}
+
+const RADIUS = 6;
+
+/** The path through the points, with rounded corners. */
+function linePath(points: readonly Point[]): string {
+  return points
+    .map((point, index) => {
+      const [from, to] = [points[index - 1], points[index + 1]];
+      if (from === undefined || to === undefined) return `${from === undefined ? 'M' : 'L'}${point.x} ${point.y}`;
+      const [start, end] = [towards(point, from), towards(point, to)];
+      return `L${start.x} ${start.y}Q${point.x} ${point.y} ${end.x} ${end.y}`;
+    })
+    .join('');
+}
+
+function towards(from: Point, to: Point): Point {
+  const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
+  const share = Math.min(RADIUS, length / 2) / length;
+  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share };
+}
+
+function arrowPath(points: readonly Point[]): string {
+  const [before, tip] = [points.at(-2), points.at(-1)];
+  if (before === undefined || tip === undefined) return '';
+  const length = Math.hypot(tip.x - before.x, tip.y - before.y) || 1;
+  const [x, y] = [((tip.x - before.x) / length) * 8, ((tip.y - before.y) / length) * 8];
+  return `M${tip.x} ${tip.y}l${-x - y / 2} ${-y + x / 2}l${y} ${-x}Z`;
+}

@@ -1,0 +1,74 @@
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { SystemEntry } from '../../src/inspection/wire.ts';
+
+interface ReceivedEvent {
+  readonly seq: number;
+  readonly type: string;
+  readonly sender: string | null;
+  /** The guards that were false, if no transition was taken; null if the event was not ignored. */
+  ignored: readonly string[] | null;
+}
+
+interface ActorEnd {
+  readonly seq: number;
+  readonly status: 'done' | 'error' | 'stopped';
+  readonly error: unknown;
+}
+
+/** An actor of an observed system, with the events that it received. */
+export interface ActorRecord {
+  readonly name: string;
+  readonly from: number;
+  /** The name of its machine in the charts; null for other actors. */
+  machine: string | null;
+  end: ActorEnd | null;
+  readonly events: readonly ReceivedEvent[];
+}
+
+/** The actors of an observed system, in the order in which they started; empty for a run. */
+export type ActorLog = readonly ActorRecord[];
+
+export function createActorLog(): { readonly log: ActorLog; take(entry: JournalEntry): void } {
+  const log: (ActorRecord & { readonly events: ReceivedEvent[] })[] = [];
+  /** Those that have not ended, by name. */
+  const running = new Map<string, (typeof log)[number]>();
+  const machines = new Set<string>();
+  let latest: (typeof log)[number] | undefined;
+
+  function begin(name: string, from: number): (typeof log)[number] {
+    const actor = { name, from, machine: null, end: null, events: [] };
+    log.push(actor);
+    running.set(name, actor);
+    return actor;
+  }
+
+  function receive({ seq, actor, event, sender }: Extract<SystemEntry, { type: 'delivery' }>): void {
+    latest = running.get(actor) ?? begin(actor, seq);
+    latest.events.push({ seq, type: event.type, sender, ignored: null });
+  }
+
+  /** An actor's first event is followed by the initial step of its machine. */
+  function takeMachine(machine: string, seq: number): void {
+    if (machines.has(machine)) return;
+    machines.add(machine);
+    if (latest === undefined || latest.machine !== null) latest = begin(machine, seq);
+    latest.machine = machine;
+  }
+
+  return {
+    log,
+    take(given) {
+      const entry = given as JournalEntry | SystemEntry;
+      if (entry.type === 'delivery' && 'actor' in entry) receive(entry);
+      else if (entry.type === 'transition' && 'leaves' in entry) takeMachine(entry.machine, entry.seq);
+      else if (entry.type === 'ignored' && 'guards' in entry) {
+        const event = running.get(entry.actor)?.events.at(-1);
+        if (event !== undefined) event.ignored = entry.guards;
+      } else if (entry.type === 'actor-end') {
+        const actor = running.get(entry.actor);
+        if (actor !== undefined) actor.end = { seq: entry.seq, status: entry.status, error: entry.error };
+        running.delete(entry.actor);
+      }
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import type { StopReason } from '../../machines/contracts/capability.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import { runStart } from './answer.ts';
+import { decisionReason } from './decision-words.ts';
+import type { EntryOf } from './entry-index.ts';
+import { capitalize, pluralize } from './format.ts';
+import type { RunFold } from './run-fold.ts';
+import { countStartedBy, countUpTo, lastUpTo } from './sorted.ts';
+import type { AttemptSpan, PhaseSpan } from './spans.ts';
+
+/** Why a phase was entered, in one sentence. */
+export function enteredBecause(log: RunLog, fold: RunFold, { from, phase }: PhaseSpan): string {
+  const { spans, entries } = fold;
+  const before = spans.phases[countStartedBy(spans.phases, from) - 2];
+  if (before === undefined) return `The run begins with ${capitalize(phase)}.`;
+  const since = (type: 'recovery' | 'decision'): number | null => {
+    const seq = lastUpTo(entries.of(type), from);
+    return seq !== undefined && seq > before.from ? seq : null;
+  };
+  const recovery = entryAt(log, since('recovery'), 'recovery');
+  if (recovery?.action === 'repeat') return `Repeated because it failed: ${recovery.failure.message}`;
+  if (recovery?.action === 'skip')
+    return `Entered because ${capitalize(recovery.phase)} failed and was left out: ${recovery.failure.message}`;
+  const decision = entryAt(log, since('decision'), 'decision')?.decision;
+  if (decision !== undefined)
+    return `Entered because the run continued after cycle ${decision.cycle}: ${decisionReason(decision, runStart(log)?.thresholds ?? null)}.`;
+  if (isEarly(log, fold, from)) return 'Entered early because the context was too large.';
+  return `Entered because ${capitalize(before.phase)} ${before.failure === null ? 'succeeded' : 'ended'}.`;
+}
+
+/** Whether the context had to shrink first: the last transition of the chart before a phase says so. */
+function isEarly(log: RunLog, { transitions }: RunFold, from: number): boolean {
+  const near = transitions.seqs.slice(
+    Math.max(0, countUpTo(transitions.seqs, from) - NEAR),
+    countUpTo(transitions.seqs, from),
+  );
+  return near.some((seq) =>
+    entryAt(log, seq, 'transition')?.candidates.some(
+      ({ guard, result }) => guard === 'contextMustShrink' && result === 'taken',
+    ),
+  );
+}
+
+/** A phase begins within a few transitions of the one that chose it. */
+const NEAR = 4;
+
+function entryAt<Type extends 'recovery' | 'decision' | 'transition' | 'attempt-retry' | 'capability-stop'>(
+  log: RunLog,
+  seq: number | null | undefined,
+  type: Type,
+): EntryOf<Type> | null {
+  const entry = seq == null ? null : log.entry(seq);
+  return entry?.type === type ? (entry as EntryOf<Type>) : null;
+}
+
+/** Why a model call was repeated, in one sentence; null for a first attempt. */
+export function calledAgainBecause(log: RunLog, { spans, entries }: RunFold, span: AttemptSpan): string | null {
+  if (span.attempt === 1) return null;
+  const failed = spans.attempts.findLast(({ attemptId, from }) => attemptId === span.attemptId && from < span.from);
+  const retry = entryAt(log, lastUpTo(entries.of('attempt-retry'), span.from), 'attempt-retry');
+  const model = retry !== null && retry.model > 0 ? `, now with fallback model ${retry.model}` : '';
+  return `Called again because attempt ${span.attempt - 1} failed${model}: ${failed?.failure?.message ?? 'it was stopped'}`;
+}
+
+const STOPS: Readonly<Partial<Record<StopReason, string>>> = {
+  rounds_ended: 'More tools were asked for after the only round of tools.',
+  limit_reached: 'The limit of tool runs was reached.',
+  same_call_repeated: 'The model repeated a tool call that it had already made.',
+  invalid_next_step: 'The proposed next tool call was invalid.',
+  decider_failed: 'The decision on another tool run failed.',
+  budget_exhausted: 'The budget was used up.',
+  aborted: 'The tool runs were stopped.',
+};
+
+/** Why no more tools ran in these entries, in a sentence each; ordinary ends need none. */
+export function toolsEndedBecause(log: RunLog, { entries }: RunFold, from: number, to: number): readonly string[] {
+  const seqs = entries.of('capability-stop');
+  return seqs.slice(countUpTo(seqs, from - 1), countUpTo(seqs, to)).flatMap((seq) => {
+    const stop = entryAt(log, seq, 'capability-stop');
+    const words = stop === null ? undefined : STOPS[stop.reason];
+    if (stop === null || words === undefined) return [];
+    const problem = stop.problem === null ? '' : ` ${capitalize(stop.problem)}`;
+    return [
+      `${words}${problem} ${pluralize(stop.runs, 'tool run')}${stop.failed > 0 ? `, ${stop.failed} failed` : ''}.`,
+    ];
+  });
+}

@@ -1,0 +1,162 @@
+import type { InspectedRun } from '../../src/inspection/wire.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import { answerUpTo } from './answer.ts';
+import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
+import type { AttemptAt } from './output.ts';
+import type { RunFold } from './run-fold.ts';
+import type { Selection } from './selection.ts';
+import { firstIndexWhere, lastStartedBy } from './sorted.ts';
+import { usageOf } from './spans.ts';
+import { type StepCalls, stepCalls, toolUses } from './step.ts';
+import { excerpt, stateName } from './text.ts';
+import { waitingAt } from './user-events.ts';
+
+export interface StepView {
+  readonly run: Pick<InspectedRun, 'kind' | 'live' | 'status'>;
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly at: number;
+  readonly count: number;
+  readonly selection: Selection;
+}
+
+type Tone = 'ok' | 'warn' | 'bad' | 'plain';
+
+export interface StepTitle {
+  /** `Experience, cycle 2`. */
+  readonly name: string;
+  /** `call 3`, `0.8 s`, `1,302 tokens`. */
+  readonly facts: readonly string[];
+  readonly status: { readonly word: string; readonly tone: Tone } | null;
+}
+
+/** Whether nothing runs any more, so that what has no end was stopped. */
+export const isOver = ({ live, status }: StepView['run']): boolean => !live && status !== 'running';
+
+/** The status of a call without an end at an entry. */
+function openStatus({ run, log, fold, at }: StepView, isCut: boolean): StepTitle['status'] {
+  if (isCut) return { word: 'not finished at this point', tone: 'plain' };
+  const waiting = waitingAt(log, fold, at);
+  if (waiting !== null)
+    return { word: `waiting for ${waiting.for === 'direction' ? 'a direction' : waiting.for}`, tone: 'warn' };
+  return isOver(run) ? { word: 'stopped', tone: 'warn' } : { word: 'running', tone: 'plain' };
+}
+
+const STATUS: Readonly<Record<Exclude<AttemptAt['status'], 'running'>, StepTitle['status']>> = {
+  valid: { word: 'valid', tone: 'ok' },
+  discarded: { word: 'failed', tone: 'bad' },
+  aborted: { word: 'stopped', tone: 'warn' },
+};
+
+export const attemptStatus = (view: StepView, { status, span }: AttemptAt): StepTitle['status'] =>
+  status === 'running' ? openStatus(view, span.to !== null && span.to > view.at) : STATUS[status];
+
+/** What a step is, in words, with its figures up to the cursor. */
+export function stepTitle(view: StepView): StepTitle {
+  const { log, fold, at, selection } = view;
+  const { kind, from, to, stateId } = selection;
+  const { spans, timeLine } = fold;
+  const until = Math.max(from, Math.min(to, at));
+  const duration = formatDuration(timeLine.atMs(until) - timeLine.atMs(from));
+  const phase = lastStartedBy(spans.phases, to);
+  const where =
+    phase !== undefined && (phase.to === null || phase.to >= from)
+      ? [`${capitalize(phase.phase)}, cycle ${phase.cycle}`]
+      : [];
+  const calls = stepCalls(fold, selection, at);
+  switch (kind) {
+    case 'phase': {
+      const isEnded = phase?.to != null && phase.to <= at;
+      const aborted = phase?.failure?.stage === 'aborted' || (isEnded && log.entry(to).type !== 'phase-end');
+      const ended: StepTitle['status'] =
+        aborted === true
+          ? { word: 'stopped', tone: 'warn' }
+          : phase?.failure === null
+            ? { word: 'done', tone: 'ok' }
+            : { word: 'failed', tone: 'bad' };
+      return {
+        name: where[0] ?? 'Phase',
+        facts: [
+          ...callFacts(view, calls, phase?.from ?? from),
+          duration,
+          ...tokenFacts(view, calls, phase?.from ?? from),
+        ],
+        status: isEnded ? ended : openStatus(view, phase?.to != null),
+      };
+    }
+    case 'attempt': {
+      if (calls === null) return { name: 'Model call', facts: where, status: null };
+      const { number, span } = calls.selected;
+      const tries = span.attempt > 1 ? [`attempt ${span.attempt}`] : [];
+      const usage = calls.selected.usage;
+      const tokens = usage === null ? [] : [pluralize(usage.inputTokens + usage.outputTokens, 'token')];
+      const name = `Call ${number}: ${capitalize(excerpt(span.phases?.join(', ') ?? span.task, 60))}`;
+      return { name, facts: [...tries, ...where, duration, ...tokens], status: attemptStatus(view, calls.selected) };
+    }
+    case 'decision': {
+      const entry = log.entry(from);
+      const decision = entry.type === 'decision' ? entry.decision : null;
+      const next = decision?.nextPhase == null ? 'the answer' : capitalize(decision.nextPhase);
+      return { name: `Decision after cycle ${decision?.cycle ?? 1}`, facts: [`next: ${next}`], status: null };
+    }
+    case 'capability':
+    case 'retrieval': {
+      const use = toolUses(log, fold, selection, at).find((one) => one.kind === kind);
+      const name = use?.kind === 'capability' ? `Tool ${excerpt(use.name, 60)}` : 'Document search';
+      if (use === undefined) return { name, facts: where, status: null };
+      const ms = use.kind === 'capability' ? (use.result?.durationMs ?? null) : use.ms;
+      const failed = use.kind === 'capability' ? use.result?.success === false : use.failure !== null;
+      const isEnded = ms !== null;
+      const facts = [...where, ...(ms === null ? [] : [formatDuration(ms)])];
+      if (isEnded)
+        return { name, facts, status: failed ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'ok' } };
+      return { name, facts, status: use.isOver ? { word: 'no result', tone: 'warn' } : openStatus(view, to > at) };
+    }
+    case 'operations':
+      return { name: 'Changes of the context', facts: where, status: null };
+    case 'state':
+      return { name: `State ${excerpt(stateName(stateId ?? ''), 80)}`, facts: [duration], status: null };
+    default: {
+      const answer = answerUpTo(log, fold, at);
+      if (answer !== null && to >= answer.seq) {
+        const { status } = answer.answer;
+        const tone = status === 'completed' ? 'ok' : status === 'cancelled' ? 'bad' : 'warn';
+        return {
+          name: 'The answer',
+          facts: calls === null ? [] : [duration, ...tokenFacts(view, calls, from)],
+          status: { word: status, tone },
+        };
+      }
+      const { type } = log.count === 0 ? { type: 'nothing recorded' } : log.entry(at);
+      return { name: capitalize(humanize(type.replaceAll('-', ' '))), facts: where, status: null };
+    }
+  }
+}
+
+/** The calls of the step's own, not one before it that its result is from. */
+const ownCalls = (calls: StepCalls | null, { fold }: StepView, from: number): StepCalls['all'] => {
+  const [only] = calls?.all ?? [];
+  const isBorrowed = calls?.all.length === 1 && only?.span.to != null && only.span.to < from;
+  return calls === null || (isBorrowed && !startsEarly(fold, from, only.number)) ? [] : calls.all;
+};
+
+/** Whether a call before a phase is its own and started early: the phase names no other. */
+const startsEarly = ({ spans }: RunFold, from: number, number: number): boolean => {
+  const phase = spans.phases[firstIndexWhere(spans.phases, (one) => one.from >= from)];
+  return phase !== undefined && spans.attempts[number - 1]?.attemptId.startsWith(`s${phase.step}.`) === true;
+};
+
+function callFacts(view: StepView, calls: StepCalls | null, from: number): readonly string[] {
+  const own = ownCalls(calls, view, from);
+  const [first, last] = [own[0], own.at(-1)];
+  if (first === undefined || last === undefined)
+    return calls === null ? ['no model call'] : [`result from call ${calls.selected.number}`];
+  return [first === last ? `call ${first.number}` : `${own.length} calls: ${first.number} to ${last.number}`];
+}
+
+function tokenFacts(view: StepView, calls: StepCalls | null, from: number): readonly string[] {
+  const spans = ownCalls(calls, view, from).flatMap(({ span, usage }) => (usage === null ? [] : [span]));
+  if (spans.length === 0) return [];
+  const { inputTokens, outputTokens } = usageOf(spans, view.fold.spans.currency);
+  return [pluralize(inputTokens + outputTokens, 'token')];
+}

@@ -1,0 +1,125 @@
+import type { RunCharts } from '../../src/inspection/wire.ts';
+import type { ActorRecord } from './actor-log.ts';
+import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
+import { humanizeEvent } from './explain.ts';
+import { formatDuration, pluralize } from './format.ts';
+import type { RunFold } from './run-fold.ts';
+import { excerpt, jsonExcerpt } from './text.ts';
+import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
+
+interface System {
+  readonly fold: RunFold;
+  readonly charts: RunCharts | null;
+  readonly count: number;
+  readonly isOver: boolean;
+}
+
+/** The actors of an observed system: the states that each machine entered, the events that it received, and what it waits for. */
+export function systemTrace(system: System): readonly TraceRow[] {
+  return system.fold.actors.map((actor) => actorRow(system, actor));
+}
+
+const INIT = 'xstate.init';
+
+function actorRow(system: System, actor: ActorRecord): TraceRow {
+  const { name, machine, from, end, events } = actor;
+  const isOpen = end === null && !system.isOver;
+  const received = events.filter(({ type }) => type !== INIT);
+  const ignored = received.filter((event) => event.ignored !== null).length;
+  const notes = [
+    machine === null ? 'activity' : '',
+    received.length > 0 ? pluralize(received.length, 'event') : '',
+    ignored > 0 ? `${ignored} ignored` : '',
+  ];
+  const isFailed = end?.status === 'error';
+  const hasRows = machine !== null || received.length > 0;
+  return {
+    id: `actor${from}`,
+    kind: 'actor',
+    title: excerpt(name, 80),
+    note: notes.filter(Boolean).join(', '),
+    text: isFailed ? errorText(end.error) : '',
+    status: isFailed ? 'failed' : end?.status === 'done' ? 'done' : isOpen ? 'open' : 'ended',
+    from,
+    to: end?.seq ?? (isOpen ? null : system.count - 1),
+    usage: null,
+    selection: hasRows ? null : { kind: 'entry', from, to: from },
+    trouble: NO_TROUBLE,
+    ...(hasRows && { children: () => partsOf(system, actor) }),
+  };
+}
+
+function errorText(error: unknown): string {
+  const { message = jsonExcerpt(error, 200) } = Object(error) as { readonly message?: string };
+  return `${message}`;
+}
+
+function partsOf(system: System, { machine, events, end }: ActorRecord): readonly TraceRow[] {
+  const { fold, isOver, count } = system;
+  const positions = machine === null ? [] : fold.transitions.positionsOf(machine);
+  const states = positions.map(({ targets, since }, index): TraceRow => {
+    const next = positions[index + 1]?.since ?? end?.seq ?? (isOver ? count - 1 : null);
+    return {
+      id: `state${since}`,
+      kind: 'state',
+      title: targets.map(lastName).join(', ') || (machine ?? ''),
+      text: '',
+      status: next === null ? 'open' : 'done',
+      from: since,
+      to: next,
+      usage: null,
+      selection: { kind: 'entry', from: since, to: since },
+    };
+  });
+  const received = events
+    .filter(({ type }) => type !== INIT)
+    .map(
+      ({ seq, type, sender, ignored }): TraceRow => ({
+        id: `event${seq}`,
+        kind: 'event',
+        title: humanizeEvent(type),
+        note: sender === null ? '' : `from ${sender}`,
+        text: ignored === null ? '' : ignored.length === 0 ? 'ignored' : `ignored: ${ignored.join(', ')} did not hold`,
+        status: ignored === null ? 'done' : 'noted',
+        from: seq,
+        to: seq,
+        usage: null,
+        selection: { kind: 'entry', from: seq, to: seq },
+      }),
+    );
+  const waiting = machine === null || end !== null ? [] : waitRow(system, machine);
+  return [...[...states, ...received].sort((one, other) => one.from - other.from), ...waiting];
+}
+
+/** A delay in the chart is given in milliseconds, or by its name. */
+const eventWords = (event: string): string =>
+  humanizeEvent(event).replace(/^after (\d+)$/u, (_, ms: string) => `after ${formatDuration(Number(ms))}`);
+
+/** The events and delays that would lead on from the states that a machine is in. */
+function waitRow({ fold, charts, isOver, count }: System, machine: string): readonly TraceRow[] {
+  const chart = chartIndexOf(charts).chart(machine);
+  const position = fold.transitions.positionsOf(machine).at(-1);
+  if (chart === undefined || position === undefined) return [];
+  const around = position.targets.flatMap((id) => ancestorsOf(chart, id));
+  const awaited = around.flatMap(({ id }) => chart.transitionsFrom(id).map(({ event }) => event));
+  const words = [...new Set(awaited.filter((event) => event !== '').map(eventWords))];
+  if (words.length === 0) return [];
+  return [
+    {
+      id: `wait${machine}`,
+      kind: 'wait',
+      title: `${isOver ? 'Waited' : 'Waiting'} for ${words.join(', ')}`,
+      text: '',
+      status: isOver ? 'ended' : 'open',
+      from: position.since,
+      to: isOver ? count - 1 : null,
+      usage: null,
+      selection: {
+        kind: 'state',
+        from: position.since,
+        to: count - 1,
+        ...(position.targets[0] && { stateId: position.targets[0] }),
+      },
+    },
+  ];
+}

@@ -1,0 +1,355 @@
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { NO_USAGE } from '../../machines/policies/usage.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import { runStart } from './answer.ts';
+import { decisionReason } from './decision-words.ts';
+import type { EntryOf } from './entry-index.ts';
+import { capitalize, formatNumber, humanize, pluralize } from './format.ts';
+import type { RunFold } from './run-fold.ts';
+import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
+import { countStartedBy, countUpTo, firstIndexWhere } from './sorted.ts';
+import { type AttemptSpan, type CallSpan, type CapabilitySpan, usageOf } from './spans.ts';
+import { jsonExcerpt } from './text.ts';
+import type { RowStatus, TraceRow } from './trace-row.ts';
+import { rejectionAfter } from './user-events.ts';
+
+/** What the rows of a run are made from. */
+export interface TracedRun {
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly count: number;
+  /** Nothing runs any more. */
+  readonly isOver: boolean;
+  /** Model calls are counted from 1 over the whole run. */
+  numberOf(call: AttemptSpan): number;
+}
+
+/** The rows of everything that starts in these entries, except the model calls, which are given. */
+export function itemRows(run: TracedRun, from: number, to: number, calls: readonly AttemptSpan[]): readonly TraceRow[] {
+  const { spans } = run.fold;
+  const during = <Span extends { readonly from: number }>(all: readonly Span[]): readonly Span[] =>
+    all.slice(
+      firstIndexWhere(all, (span) => span.from >= from),
+      countStartedBy(all, to),
+    );
+  return [
+    ...calls.flatMap((call) => [callRow(run, call), ...backOffRow(run, call, calls, to)]),
+    ...during(spans.capabilities).map((tool) => toolRow(run, tool)),
+    ...during(spans.calls).flatMap((call) =>
+      call.actor === RETRIEVAL ? [searchRow(run, call)] : activityRow(run, call),
+    ),
+    ...Object.entries(ENTRY_ROWS).flatMap(([type, rowOf]) => {
+      const seqs = run.fold.entries.of(type as JournalEntry['type']);
+      return seqs
+        .slice(countUpTo(seqs, from - 1), countUpTo(seqs, to))
+        .flatMap((seq) => (rowOf as EntryRow<JournalEntry['type']>)(run.log.entry(seq), run));
+    }),
+    ...timeLimitRows(run, from, to),
+  ].sort((one, other) => one.from - other.from);
+}
+
+/** The status of a span without a failure. */
+const statusOf = ({ isOver }: TracedRun, to: number | null, hasResult: boolean): RowStatus =>
+  to !== null ? (hasResult ? 'done' : 'ended') : isOver ? 'ended' : 'open';
+
+export function callRow(run: TracedRun, call: AttemptSpan): TraceRow {
+  const { from, to, failure, usage, task, phase, phases, attempt, model } = call;
+  const notes = [
+    attempt > 1 ? 'retry' : '',
+    task === phase || task === 'synthesis' ? '' : humanize(task),
+    phases !== null && phases.length > 1 ? `for ${phases.join(', ')}` : '',
+    model > 0 ? `fallback model${model > 1 ? ` ${model}` : ''}` : '',
+  ];
+  const isFailed = failure !== null && failure.stage !== 'aborted';
+  return {
+    id: `call${from}`,
+    kind: 'call',
+    title: `Call ${run.numberOf(call)}`,
+    note: notes.filter(Boolean).join(', '),
+    text: failure?.message ?? '',
+    status: isFailed ? 'failed' : statusOf(run, to, usage !== null && failure === null),
+    from,
+    to,
+    usage: usage === null ? NO_USAGE : usageOf([call], run.fold.spans.currency),
+    selection: selectionOf('attempt', call, run.count),
+  };
+}
+
+function backOffRow(
+  run: TracedRun,
+  call: AttemptSpan,
+  calls: readonly AttemptSpan[],
+  until: number,
+): readonly TraceRow[] {
+  const { backOff, attemptId, attempt } = call;
+  if (backOff === null || backOff.inMs === 0) return [];
+  const next = calls.find((other) => other.attemptId === attemptId && other.attempt > attempt);
+  const isOpen = next === undefined && until >= run.count - 1 && !run.isOver;
+  return [
+    {
+      ...plainRow('wait', backOff.at, 'Wait before the retry'),
+      to: next?.from ?? (isOpen ? null : until),
+      status: isOpen ? 'open' : 'noted',
+    },
+  ];
+}
+
+export function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
+  const { from, to, error, capability } = tool;
+  const end = to !== null && run.fold.entries.typeOf(to) === 'capability-end' ? to : null;
+  let output: string | undefined;
+  return {
+    id: `tool${from}`,
+    kind: 'tool',
+    title: capability,
+    get text() {
+      output ??= end === null ? '' : (run.log.entry(end) as EntryOf<'capability-end'>).result.output;
+      return error ?? output;
+    },
+    status: error !== null ? 'failed' : statusOf(run, to, end !== null),
+    from,
+    to,
+    usage: null,
+    selection: selectionOf('capability', tool, run.count),
+  };
+}
+
+export function searchRow(run: TracedRun, search: CallSpan): TraceRow {
+  const { from, to, call, outcome } = search;
+  let cached: EntryOf<'retrieval'> | undefined;
+  const found = (): EntryOf<'retrieval'> | undefined => {
+    const seqs = run.fold.entries.of('retrieval');
+    cached ??= seqs
+      .slice(countUpTo(seqs, from), countUpTo(seqs, to ?? run.count))
+      .map((seq) => run.log.entry(seq) as EntryOf<'retrieval'>)
+      .find((entry) => entry.call === undefined || entry.call === call);
+    return cached;
+  };
+  const status = outcome === 'failed' ? 'failed' : statusOf(run, to, outcome === 'done');
+  return {
+    id: `search${from}`,
+    kind: 'search',
+    title: 'Search',
+    get note() {
+      const entry = status === 'done' ? found() : undefined;
+      return entry === undefined ? '' : pluralize(entry.passages, 'passage');
+    },
+    get text() {
+      const entry = found();
+      return entry?.failure ?? (status === 'failed' ? 'The search failed.' : (entry?.query ?? ''));
+    },
+    status,
+    from,
+    to,
+    usage: null,
+    selection: selectionOf('retrieval', search, run.count),
+  };
+}
+
+const ACTIVITIES: Readonly<Record<string, string>> = {
+  recallSession: 'Session: recall',
+  appendTurn: 'Session: store',
+  measureContext: 'Embeddings of the context',
+  compareAnswers: 'Embeddings of the answers',
+  gradeAnswer: 'Grading of the answer',
+  validateArguments: 'Validation of arguments',
+  validateReply: 'Validation of the reply',
+  decideContinuation: 'Decision about more tools',
+};
+
+/** Shown as calls and tools. */
+const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'callAhead', 'executeCapability']);
+
+/** An activity that took no longer is not worth a row. */
+const MIN_ACTIVITY_MS = 100;
+
+function activityRow(run: TracedRun, activity: CallSpan): readonly TraceRow[] {
+  const { actor, subject, from, to, outcome } = activity;
+  if (SHOWN_OTHERWISE.has(actor)) return [];
+  const { timeLine } = run.fold;
+  const isShort = to !== null && timeLine.atMs(to) - timeLine.atMs(from) < MIN_ACTIVITY_MS;
+  if (isShort && outcome !== 'failed') return [];
+  const end = to !== null && outcome === 'failed' ? run.log.entry(to) : null;
+  return [
+    {
+      ...plainRow(
+        'activity',
+        from,
+        (Object.hasOwn(ACTIVITIES, actor) && ACTIVITIES[actor]) || capitalize(humanize(actor)),
+      ),
+      note: subject,
+      text: end?.type === 'call-event' && end.event.type === 'failed' ? end.event.error.message : '',
+      status: outcome === 'failed' ? 'failed' : statusOf(run, to, outcome !== null),
+      to,
+    },
+  ];
+}
+
+const entrySelection = (seq: number): Selection => ({ kind: 'entry', from: seq, to: seq });
+
+/** A row of a single entry. */
+const plainRow = (kind: TraceRow['kind'], seq: number, title: string): TraceRow => ({
+  id: `${kind}${seq}`,
+  kind,
+  title,
+  text: '',
+  status: 'done',
+  from: seq,
+  to: seq,
+  usage: null,
+  selection: entrySelection(seq),
+});
+
+type EntryRow<Type extends JournalEntry['type']> = (entry: EntryOf<Type>, run: TracedRun) => readonly TraceRow[];
+
+/** Entries with a row of their own, by type. */
+const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } = {
+  decision: ({ seq, decision }, { log }) => [
+    {
+      ...plainRow(
+        LIMIT_RULES.has(decision.rule) ? 'limit' : 'decision',
+        seq,
+        decisionReason(decision, runStart(log)?.thresholds ?? null),
+      ),
+      next: decision.nextPhase === null ? 'Answer' : capitalize(decision.nextPhase),
+      selection: { kind: 'decision', from: seq, to: seq },
+    },
+  ],
+  recovery: ({ seq, phase, action }) => [
+    {
+      ...plainRow('decision', seq, `${capitalize(phase)} failed`),
+      next: action === 'repeat' ? `${capitalize(phase)}, again` : action === 'skip' ? 'continue without it' : 'Answer',
+      status: 'noted',
+    },
+  ],
+  'capability-stop': ({ seq, reason, code, problem }, { log }) => {
+    const words = Object.hasOwn(STOPS, reason) ? STOPS[reason] : undefined;
+    const text = [code, problem].filter(Boolean).join(': ');
+    if (words === undefined) return [];
+    const title =
+      reason === 'limit_reached' ? `Limit of ${formatNumber(toolLimit(log, seq))} tool runs reached` : words;
+    return [{ ...plainRow('limit', seq, title), text, status: FAILED_STOPS.has(reason) ? 'failed' : 'noted' }];
+  },
+  'consent-asked': ({ seq, request }, run) =>
+    waitRow(
+      run,
+      seq,
+      `consent to shorten or remove ${pluralize(request.items.length, 'message')}`,
+      endOfState(run, seq),
+    ),
+  'direction-asked': ({ seq }, run) => waitRow(run, seq, 'a direction', endOfState(run, seq)),
+  'approval-asked': ({ seq, capability, questionId, index, arguments: given }, run) => {
+    const resolved = run.fold.entries.of('approval-resolved');
+    const answer = resolved
+      .slice(countUpTo(resolved, seq))
+      .map((at) => run.log.entry(at) as EntryOf<'approval-resolved'>)
+      .find((entry) => entry.questionId === questionId && entry.index === index);
+    const decided = (entry: EntryOf<'approval-resolved'>): string =>
+      [`${entry.decision.replaceAll('_', ' ')} by the ${entry.by}`, entry.reason].filter(Boolean).join(': ');
+    const text = answer === undefined ? jsonExcerpt(given, 200) : decided(answer);
+    return waitRow(run, seq, `approval of ${capability}`, answer?.seq ?? null, text);
+  },
+  delivery: ({ seq, event }, { log, count }) => {
+    const { type, ...values } = event;
+    const rejection = rejectionAfter(log, seq, Math.min(count, seq + MAX_EFFECTS) - 1);
+    const words = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
+    const title =
+      type === 'run.directed' ? `Directed to ${values['phase' as keyof typeof values]}` : (words ?? humanize(type));
+    return [
+      {
+        ...plainRow('event', seq, title),
+        note: 'by the user',
+        text:
+          rejection === null
+            ? Object.keys(values).length === 0
+              ? ''
+              : jsonExcerpt(values, 300)
+            : `No effect: ${rejection}`,
+        status: rejection === null ? 'done' : 'noted',
+      },
+    ];
+  },
+  resumed: ({ seq }) => [plainRow('event', seq, 'Resumed by another process')],
+  closed: ({ seq, waiting }) => (waiting === undefined ? [] : [plainRow('event', seq, 'Left memory while it waits')]),
+  'run-stopped': ({ seq }) => [{ ...plainRow('event', seq, 'Stopped from outside'), status: 'noted' }],
+  failed: ({ seq, actor, error }) => [
+    { ...plainRow('activity', seq, capitalize(humanize(actor))), text: error.message, status: 'failed' },
+  ],
+  'session-recalled': ({ seq, problem }) => sessionProblem(seq, 'Session not recalled', problem),
+  'session-stored': ({ seq, problem }) => sessionProblem(seq, 'Session not stored', problem),
+};
+
+/** How many entries after an event are its effects. */
+const MAX_EFFECTS = 50;
+
+/** The rules of Yield that end a run at a limit. */
+const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
+
+/** Why no more tools ran, if that needs to be said. */
+const STOPS: Readonly<Record<string, string>> = {
+  limit_reached: 'Limit of tool runs reached',
+  rounds_ended: 'No more rounds of tools allowed',
+  same_call_repeated: 'The same tool call again: not run',
+  budget_exhausted: 'Budget used up: no more tools run',
+  invalid_next_step: 'The next tool call is invalid',
+  decider_failed: 'The decision about more tools failed',
+};
+
+const FAILED_STOPS: ReadonlySet<string> = new Set(['invalid_next_step', 'decider_failed']);
+const TOOL_LIMIT = 'continuationLimitReached';
+/** The guard that held is recorded just before the stop. */
+const NEAR = 8;
+
+function toolLimit(log: RunLog, stop: number): number {
+  for (let seq = stop - 1; seq > stop - NEAR && seq > 0; seq -= 1) {
+    const entry = log.entry(seq);
+    const held = entry.type === 'transition' && entry.candidates.find(({ guard }) => guard === TOOL_LIMIT);
+    const limit = held ? held.inputs?.['maxContinuations'] : undefined;
+    if (typeof limit === 'number') return limit;
+  }
+  return runStart(log)?.limits.maxContinuations ?? 0;
+}
+
+export const isLimitStop = (log: RunLog, seq: number): boolean => {
+  const entry = log.entry(seq);
+  return entry.type === 'capability-stop' && Object.hasOwn(STOPS, entry.reason);
+};
+
+const EVENTS: Readonly<Record<string, string>> = {
+  'run.cancelled': 'Canceled',
+  'run.interrupted': 'Interrupted',
+  'run.finished': 'Told to finish',
+  'run.adjusted': 'Limits changed',
+  'context.overruled': 'Context operation overruled',
+  'context.undone': 'Context operation undone',
+  'consent.given': 'Consent answered',
+  'approval.given': 'Approval answered',
+};
+
+const sessionProblem = (seq: number, title: string, problem: string | null): readonly TraceRow[] =>
+  problem === null ? [] : [{ ...plainRow('activity', seq, title), text: problem, status: 'failed' }];
+
+function waitRow(run: TracedRun, seq: number, what: string, end: number | null, text = ''): readonly TraceRow[] {
+  const isOpen = end === null && !run.isOver;
+  return [
+    {
+      ...plainRow('wait', seq, isOpen ? `Waiting for ${what}` : `Waited for ${what}`),
+      text: end === null && run.isOver ? 'There was no answer.' : text,
+      status: isOpen ? 'open' : 'noted',
+      to: end,
+    },
+  ];
+}
+
+/** The entry with which the chart leaves the state that asked; null if it is still there. */
+function endOfState({ log, fold: { transitions } }: TracedRun, seq: number): number | null {
+  const positions = transitions.positionsOf(runStart(log)?.chart.id ?? '');
+  return positions[firstIndexWhere(positions, ({ since }) => since > seq)]?.since ?? null;
+}
+
+function timeLimitRows({ fold: { transitions } }: TracedRun, from: number, to: number): readonly TraceRow[] {
+  const seqs = transitions.expired;
+  return seqs
+    .slice(countUpTo(seqs, from - 1), countUpTo(seqs, to))
+    .map((seq) => plainRow('limit', seq, 'Time limit of the run reached'));
+}

@@ -1,0 +1,127 @@
+import type { Phase } from '../../machines/contracts/phase.ts';
+import type { Usage } from '../../machines/contracts/usage.ts';
+import { pluralize } from './format.ts';
+import type { Selection } from './selection.ts';
+
+export type RowKind =
+  | 'cycles'
+  | 'cycle'
+  | 'phase'
+  | 'call'
+  | 'tool'
+  | 'search'
+  | 'activity'
+  | 'wait'
+  | 'decision'
+  | 'limit'
+  | 'event'
+  | 'answer'
+  | 'actor'
+  | 'state';
+
+/** `open` is in progress; `ended` ended without a result; `noted` is not as it should be, but no failure. */
+export type RowStatus = 'done' | 'open' | 'ended' | 'failed' | 'noted';
+
+/** How many things inside a row went wrong. */
+export interface Trouble {
+  readonly phases: number;
+  readonly tools: number;
+  readonly searches: number;
+  readonly calls: number;
+  readonly retries: number;
+  readonly limits: number;
+}
+
+export interface TraceRow {
+  readonly id: string;
+  readonly kind: RowKind;
+  readonly title: string;
+  /** Where a decision leads. */
+  readonly next?: string;
+  /** A few words about it, such as the numbers of its calls. */
+  readonly note?: string;
+  /** The result, or the failure, as text of a model or a program; empty if there is none. */
+  readonly text: string;
+  readonly status: RowStatus;
+  readonly phase?: Phase;
+  readonly from: number;
+  /** The last entry; null while in progress. */
+  readonly to: number | null;
+  /** Null if it calls no model. */
+  readonly usage: Usage | null;
+  /** Null: a click opens and closes the row. */
+  readonly selection: Selection | null;
+  /** The entries of the rows inside, which may have started earlier. */
+  readonly within?: { readonly from: number; readonly to: number };
+  readonly trouble?: Trouble;
+  readonly children?: () => readonly TraceRow[];
+}
+
+const NAMES: readonly (readonly [keyof Trouble, (count: number) => string])[] = [
+  ['phases', (count) => `${pluralize(count, 'phase')} failed`],
+  ['tools', (count) => `${pluralize(count, 'tool')} failed`],
+  ['searches', (count) => `${count === 1 ? '1 search' : `${count} searches`} failed`],
+  ['calls', (count) => `${pluralize(count, 'call')} failed`],
+  ['retries', (count) => (count === 1 ? '1 retry' : `${count} retries`)],
+  ['limits', (count) => `${pluralize(count, 'limit')} reached`],
+];
+
+/** What went wrong inside a row, in words; `isBad`: something failed. */
+export function troubleWords(trouble: Trouble): readonly { readonly text: string; readonly isBad: boolean }[] {
+  return NAMES.filter(([name]) => trouble[name] > 0).map(([name, words]) => ({
+    text: words(trouble[name]),
+    isBad: name !== 'retries' && name !== 'limits',
+  }));
+}
+
+export const NO_TROUBLE: Trouble = { phases: 0, tools: 0, searches: 0, calls: 0, retries: 0, limits: 0 };
+
+export const addTrouble = (one: Trouble, other: Trouble): Trouble => ({
+  phases: one.phases + other.phases,
+  tools: one.tools + other.tools,
+  searches: one.searches + other.searches,
+  calls: one.calls + other.calls,
+  retries: one.retries + other.retries,
+  limits: one.limits + other.limits,
+});
+
+/** A row in a list, as deep as it is nested. */
+export interface ListedRow {
+  readonly row: TraceRow;
+  /** Counts from 1. */
+  readonly level: number;
+  /** Null if nothing is inside. */
+  readonly isOpen: boolean | null;
+  /** Its place among the rows beside it, counted from 1, and their number. */
+  readonly index: number;
+  readonly size: number;
+}
+
+/** The rows in order, with those inside open ones. */
+export function listed(rows: readonly TraceRow[], isOpen: (row: TraceRow) => boolean, level = 1): readonly ListedRow[] {
+  return rows.flatMap((row, at) => {
+    const place = { row, level, index: at + 1, size: rows.length };
+    if (row.children === undefined) return [{ ...place, isOpen: null }];
+    const open = isOpen(row);
+    return [{ ...place, isOpen: open }, ...(open ? listed(row.children(), isOpen, level + 1) : [])];
+  });
+}
+
+const isSelected = (row: TraceRow | undefined, { kind, from }: Selection): boolean =>
+  row?.selection?.kind === kind && row.selection.from === from;
+
+const contains = ({ within, from, to }: TraceRow, selection: Selection): boolean =>
+  (within?.from ?? from) <= selection.from && selection.to <= (within?.to ?? to ?? Number.POSITIVE_INFINITY);
+
+/** The row of a selection with the rows around it, outermost first; or else the innermost row that contains it. */
+export function pathTo(rows: readonly TraceRow[], selection: Selection): readonly TraceRow[] {
+  let best: readonly TraceRow[] = [];
+  for (const row of rows) {
+    if (isSelected(row, selection)) return [row];
+    if (!contains(row, selection)) continue;
+    const path = [row, ...pathTo(row.children?.() ?? [], selection)];
+    if (isSelected(path.at(-1), selection)) return path;
+    if (path.length > best.length) best = path;
+  }
+  return best;
+}

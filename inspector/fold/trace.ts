@@ -1,0 +1,347 @@
+import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
+import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import { answerUpTo } from './answer.ts';
+import type { EntryOf } from './entry-index.ts';
+import { capitalize, formatDuration, formatNumber, formatScore } from './format.ts';
+import type { RunFold } from './run-fold.ts';
+import { answerSelection, RETRIEVAL, selectionOf } from './selection.ts';
+import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.ts';
+import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
+import { callRow, isLimitStop, itemRows, searchRow, type TracedRun, toolRow } from './trace-items.ts';
+import { addTrouble, NO_TROUBLE, type TraceRow, type Trouble } from './trace-row.ts';
+
+/** The model calls of a run by the step that they belong to, which may not have begun yet. */
+interface CallIndex {
+  readonly numbers: Map<AttemptSpan, number>;
+  readonly byStep: Map<number, AttemptSpan[]>;
+  /** Those whose id names no step. */
+  readonly others: AttemptSpan[];
+}
+
+const callIndexes = new WeakMap<RunFold, CallIndex>();
+
+/** Reads only the calls that were added since it was last asked. */
+function callIndexOf(fold: RunFold): CallIndex {
+  const index: CallIndex = callIndexes.get(fold) ?? { numbers: new Map(), byStep: new Map(), others: [] };
+  callIndexes.set(fold, index);
+  for (const call of fold.spans.attempts.slice(index.numbers.size)) {
+    index.numbers.set(call, index.numbers.size + 1);
+    const step = Number(/^s(\d+)\./u.exec(call.attemptId)?.[1] ?? Number.NaN);
+    if (Number.isNaN(step) || call.task === WRITING) index.others.push(call);
+    else index.byStep.set(step, [...(index.byStep.get(step) ?? []), call]);
+  }
+  return index;
+}
+
+/** The task of the calls that write the answer. */
+const WRITING = 'synthesis';
+
+interface Run extends TracedRun {
+  readonly calls: CallIndex;
+  /** The entry with which the writing of the answer begins; `count` if it has not begun. */
+  readonly end: number;
+}
+
+function tracedRun(log: RunLog, fold: RunFold, count: number, isOver: boolean): Run {
+  const calls = callIndexOf(fold);
+  const { phases } = fold.spans;
+  const last = phases.at(-1);
+  const writing = calls.others.find(({ task, from }) => task === WRITING && from > (last?.from ?? 0));
+  const answer = fold.entries.of('answer')[0] ?? count;
+  return {
+    log,
+    fold,
+    count,
+    isOver,
+    calls,
+    end: Math.min(writing?.from ?? answer, answer),
+    numberOf: (call) => calls.numbers.get(call) ?? 0,
+  };
+}
+
+/**
+ * A run with `count` entries as one tree: cycles, their phases, and the calls, tools, waits and events inside them; the
+ * answer last. `isOver`: nothing runs any more. Rows of what has ended are made once.
+ */
+export function traceOf(log: RunLog, fold: RunFold, count: number, isOver: boolean): readonly TraceRow[] {
+  const run = tracedRun(log, fold, count, isOver);
+  const { phases } = fold.spans;
+  if (phases.length === 0) return [...itemRows(run, 0, run.end - 1, fold.spans.attempts), ...answerRows(run)];
+  const firsts = phases.flatMap(({ cycle }, index) => (phases[index - 1]?.cycle === cycle ? [] : [index]));
+  const cycles = firsts.map((first, index) => cycleRow(run, first, firsts[index + 1] ?? phases.length));
+  const [only] = cycles;
+  return [...(cycles.length === 1 ? (only?.children() ?? []) : grouped(run, cycles)), ...answerRows(run)];
+}
+
+interface CycleRow extends TraceRow {
+  readonly trouble: Trouble;
+  readonly ms: number;
+  /** The same text for two cycles that took the same course. */
+  readonly course: string;
+  readonly children: () => readonly TraceRow[];
+}
+
+const cycleRows = new WeakMap<PhaseSpan, CycleRow>();
+
+/** The cycle of the phases from `first` up to, but excluding, `next`. */
+function cycleRow(run: Run, first: number, next: number): CycleRow {
+  const { phases } = run.fold.spans;
+  const members = phases.slice(first, next);
+  const [start, after] = [members[0] as PhaseSpan, phases[next]];
+  const cached = cycleRows.get(start);
+  if (cached !== undefined) return cached;
+  const calls = members.flatMap((phase, index) => callsOf(run, phase, phases[first + index + 1]));
+  const from = first === 0 ? 0 : start.from;
+  const until = (after?.from ?? run.end) - 1;
+  const isClosed = after !== undefined && calls.every(({ to }) => to !== null);
+  const decided = lastUpTo(run.fold.entries.of('decision'), until) ?? -1;
+  const decision = decided < from ? null : (run.log.entry(decided) as EntryOf<'decision'>).decision;
+  const isDone = after !== undefined || run.end < run.count;
+  const to = decision !== null ? decided : isDone || run.isOver ? until : null;
+  const parts = members.map((phase, index) => troubleOf(run, phase, phases[first + index + 1]));
+  const row: CycleRow = {
+    id: `cycle${start.from}`,
+    kind: 'cycle',
+    title: `Cycle ${start.cycle}`,
+    text: '',
+    status: to === null ? 'open' : 'done',
+    from: start.from,
+    to,
+    within: { from, to: until },
+    ms: run.fold.timeLine.atMs(to ?? until) - run.fold.timeLine.atMs(start.from),
+    usage: usageOf(calls, run.fold.spans.currency),
+    selection: null,
+    trouble: parts.reduce(addTrouble, NO_TROUBLE),
+    course: JSON.stringify([decision?.rule, decision?.nextPhase, members.map(({ phase }) => phase), parts]),
+    children: () =>
+      members.flatMap((phase, index) => [
+        phaseRow(run, phase, phases[first + index + 1], first + index === 0),
+        ...(phase.to === null ? [] : itemRows(run, phase.to + 1, (phases[first + index + 1]?.from ?? run.end) - 1, [])),
+      ]),
+  };
+  if (isClosed) cycleRows.set(start, row);
+  return row;
+}
+
+/** The model calls of a phase, which may have started before it. */
+function callsOf({ calls: { byStep, others }, count, end, fold }: Run, phase: PhaseSpan, next: PhaseSpan | undefined) {
+  const own = byStep.get(phase.step) ?? [];
+  const isLast = next === undefined;
+  // Calls for a phase that has not begun, or never did, are shown where they were made.
+  const early = isLast ? [...byStep].flatMap(([step, calls]) => (step > phase.step ? calls : [])) : [];
+  const isFirst = phase === fold.spans.phases[0];
+  const unnamed = others.slice(
+    isFirst ? 0 : countStartedBy(others, phase.from - 1),
+    countStartedBy(others, (next?.from ?? Math.min(end, count)) - 1),
+  );
+  return own.length > 0 && early.length === 0 && unnamed.length === 0
+    ? own
+    : [...own, ...early, ...unnamed].sort((one, other) => one.from - other.from);
+}
+
+function troubleOf(run: Run, phase: PhaseSpan, next: PhaseSpan | undefined): Trouble {
+  const { spans, entries } = run.fold;
+  const [from, to] = [phase === spans.phases[0] ? 0 : phase.from, (next?.from ?? run.end) - 1];
+  const calls = callsOf(run, phase, next);
+  const during = <Span extends { readonly from: number }>(all: readonly Span[]): readonly Span[] =>
+    all.slice(
+      firstIndexWhere(all, (span) => span.from >= from),
+      countStartedBy(all, to),
+    );
+  const stops = entries.of('capability-stop');
+  return {
+    phases: isFailed(phase) ? 1 : 0,
+    tools: during(spans.capabilities).filter(({ error }) => error !== null).length,
+    searches: during(spans.calls).filter(({ actor, outcome }) => actor === RETRIEVAL && outcome === 'failed').length,
+    calls: calls.filter(isFailed).length,
+    retries: calls.filter(({ attempt }) => attempt > 1).length,
+    limits: stops.slice(countUpTo(stops, from - 1), countUpTo(stops, to)).filter((seq) => isLimitStop(run.log, seq))
+      .length,
+  };
+}
+
+const isFailed = ({ failure }: PhaseSpan | AttemptSpan): boolean => failure !== null && failure.stage !== 'aborted';
+
+const phaseRows = new WeakMap<PhaseSpan, TraceRow>();
+
+function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirst: boolean): TraceRow {
+  const cached = phaseRows.get(span);
+  if (cached !== undefined) return cached;
+  const { log, fold, count, isOver } = run;
+  const { from, to, phase, failure } = span;
+  const calls = callsOf(run, span, next);
+  const end = to === null ? null : log.entry(to);
+  const isAborted = failure?.stage === 'aborted' || (end !== null && end.type !== 'phase-end');
+  const finding = failure === null && span.source !== null ? phaseFinding(phase, replyOf(log, span.source)) : '';
+  const summary = end?.type === 'phase-end' ? end.summary : '';
+  const start = isFirst ? 0 : from;
+  const until = to ?? (next?.from ?? run.end) - 1;
+  const children = itemRows(run, start, until, calls).map((child) =>
+    child.kind === 'call' && child.from < start
+      ? { ...child, note: ['started early', child.note].filter(Boolean).join(', ') }
+      : child,
+  );
+  const row: TraceRow = {
+    id: `phase${from}`,
+    kind: 'phase',
+    title: capitalize(phase),
+    note: [callsNote(run, span, calls), ...contextNotes(run, from, until)].filter(Boolean).join(' · '),
+    text: failure?.message ?? ([finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : 'nothing new')),
+    status: to === null ? (isOver ? 'ended' : 'open') : isAborted ? 'ended' : failure === null ? 'done' : 'failed',
+    phase,
+    from,
+    to,
+    within: { from: Math.min(start, ...calls.map((call) => call.from)), to: until },
+    usage: calls.length === 0 ? null : usageOf(calls, fold.spans.currency),
+    selection: selectionOf('phase', span, count),
+    trouble: troubleOf(run, span, next),
+    ...(children.length > 0 && { children: () => children }),
+  };
+  if (next !== undefined && calls.every((call) => call.to !== null)) phaseRows.set(span, row);
+  return row;
+}
+
+function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
+  const entry = reply === null ? null : log.entry(reply);
+  return (entry?.type === 'call-event' && replyValue(entry)) || null;
+}
+
+/** The numbers of a phase's calls, or where its result is from if it made none. */
+function callsNote(run: Run, { source, to, failure }: PhaseSpan, calls: readonly AttemptSpan[]): string {
+  const numbers = calls.map(run.numberOf);
+  const [first, last] = [numbers[0] ?? 0, numbers.at(-1) ?? 0];
+  if (numbers.length === 1) return `call ${first}`;
+  if (numbers.length > 1) return `calls ${last - first < numbers.length ? `${first}–${last}` : numbers.join(', ')}`;
+  if (to === null || failure !== null) return '';
+  return source === null ? 'no model call' : `from call ${run.numberOf(source)}`;
+}
+
+function contextNotes({ log, fold: { entries } }: Run, from: number, to: number): readonly string[] {
+  const seqs = entries.of('context-evaluated');
+  return seqs.slice(countUpTo(seqs, from - 1), countUpTo(seqs, to)).flatMap((seq) => {
+    const { statistics, problem } = log.entry(seq) as EntryOf<'context-evaluated'>;
+    const { pruned, summarized } = statistics;
+    return [
+      ...(pruned > 0 ? [`${formatNumber(pruned)} removed`] : []),
+      ...(summarized > 0 ? [`${formatNumber(summarized)} summarized`] : []),
+      ...(problem === null ? [] : ['importance not measured']),
+    ];
+  });
+}
+
+/** Fewer equal cycles in a row are not folded. */
+const MIN_ALIKE = 3;
+
+/** Equal cycles in a row as one row; the last cycle stays on its own. */
+function grouped(run: Run, cycles: readonly CycleRow[]): readonly TraceRow[] {
+  const rows: TraceRow[] = [];
+  for (let first = 0; first < cycles.length; ) {
+    let next = first + 1;
+    while (next < cycles.length - 1 && cycles[next]?.course === cycles[first]?.course) next += 1;
+    const members = cycles.slice(first, next);
+    rows.push(...(members.length < MIN_ALIKE ? members : [groupRow(run, members)]));
+    first = next;
+  }
+  return rows;
+}
+
+const nameOf = ({ title }: TraceRow): string => title.replace('Cycle ', '');
+
+function groupRow({ fold }: Run, cycles: readonly CycleRow[]): TraceRow {
+  const [first, last] = [cycles[0] as CycleRow, cycles.at(-1) as CycleRow];
+  const { currency } = fold.spans;
+  return {
+    ...first,
+    id: `group${first.from}`,
+    kind: 'cycles',
+    title: `Cycles ${nameOf(first)}–${nameOf(last)}`,
+    note: `alike ×${cycles.length}, ${formatDuration(cycles.reduce((sum, { ms }) => sum + ms, 0) / cycles.length)} each`,
+    to: last.to,
+    within: { from: first.within?.from ?? first.from, to: last.within?.to ?? last.from },
+    usage: cycles.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), {
+      ...NO_USAGE,
+      cost: currency === null ? null : 0,
+    }),
+    trouble: cycles.reduce((sum, { trouble }) => addTrouble(sum, trouble), NO_TROUBLE),
+    children: () => cycles,
+  };
+}
+
+/** The answer with the calls that wrote it; nothing before the writing begins. */
+function answerRows(run: Run): readonly TraceRow[] {
+  const { log, fold, count, isOver, end } = run;
+  if (end >= count) return [];
+  const found = answerUpTo(log, fold, count - 1);
+  const answer = found?.answer;
+  const calls = fold.spans.attempts.slice(countStartedBy(fold.spans.attempts, end - 1));
+  const children = itemRows(run, end, count - 1, calls);
+  const reason = answer?.reasons[0]?.message ?? '';
+  const isDegraded = answer !== undefined && answer.status !== 'completed';
+  const confidence = answer === undefined ? '' : `confidence ${formatScore(answer.confidence)}`;
+  return [
+    {
+      id: 'answer',
+      kind: 'answer',
+      title: answer === undefined || answer.status === 'completed' ? 'Answer' : `Answer, ${answer.status}`,
+      note: [reason, callsNoteOf(run, calls), confidence].filter(Boolean).join(' · '),
+      text: answer?.answerText ?? '',
+      status: answer === undefined ? (isOver ? 'ended' : 'open') : isDegraded ? 'noted' : 'done',
+      from: end,
+      to: found?.seq ?? (isOver ? count - 1 : null),
+      within: { from: end, to: count - 1 },
+      usage: calls.length === 0 ? null : usageOf(calls, fold.spans.currency),
+      selection: answerSelection(fold, count),
+      trouble: {
+        ...NO_TROUBLE,
+        calls: calls.filter(isFailed).length,
+        retries: calls.filter(({ attempt }) => attempt > 1).length,
+      },
+      ...(children.length > 0 && { children: () => children }),
+    },
+  ];
+}
+
+const callsNoteOf = (run: Run, calls: readonly AttemptSpan[]): string =>
+  calls.length === 0 ? '' : `call${calls.length === 1 ? '' : 's'} ${calls.map(run.numberOf).join(', ')}`;
+
+/** What a list of steps can be sorted by. */
+export type Measure = 'time' | 'tokens' | 'cost';
+
+/** A step in a sorted list. */
+export interface MeasuredStep {
+  readonly row: TraceRow;
+  readonly place: string;
+  readonly value: number;
+}
+
+/** All model calls, and by time also tools and searches, those with the most first; those with nothing are left out. */
+export function stepsBy(
+  log: RunLog,
+  fold: RunFold,
+  count: number,
+  isOver: boolean,
+  measure: Measure,
+): readonly MeasuredStep[] {
+  const run = tracedRun(log, fold, count, isOver);
+  const { attempts, capabilities, calls, phases } = fold.spans;
+  const { atMs } = fold.timeLine;
+  const placeOf = ({ from }: TraceRow): string => {
+    const phase = phases[countStartedBy(phases, from) - 1] ?? phases[0];
+    return from >= run.end ? 'answer' : phase === undefined ? '' : `${phase.phase}, cycle ${phase.cycle}`;
+  };
+  const measured = (row: TraceRow): number => {
+    if (measure === 'time') return atMs(row.to ?? count - 1) - atMs(row.from);
+    const { inputTokens, outputTokens, cost } = row.usage ?? NO_USAGE;
+    return measure === 'tokens' ? inputTokens + outputTokens : (cost ?? 0);
+  };
+  const rows = attempts.map((call) => callRow(run, call));
+  if (measure === 'time') {
+    rows.push(...capabilities.map((tool) => toolRow(run, tool)));
+    rows.push(...calls.filter(({ actor }) => actor === RETRIEVAL).map((search) => searchRow(run, search)));
+  }
+  return rows
+    .map((row) => ({ row, place: placeOf(row), value: measured(row) }))
+    .filter(({ value }) => value > 0)
+    .sort((one, other) => other.value - one.value);
+}

@@ -1,0 +1,120 @@
+import type { RecordedState } from '../../machines/contracts/chain-state.ts';
+import { type DecidedRun, type DecisionPoint, decidedRun } from '../../src/chain/journal/decided-run.ts';
+import type { RunLog } from '../wire/run-log.ts';
+import type { ExplainedCandidate } from './explain.ts';
+import type { RunFold } from './run-fold.ts';
+
+/** A number that a decision compared with a limit or threshold. */
+export interface DecidingNumber {
+  readonly path: string;
+  readonly title: string;
+  readonly compared: number;
+  readonly recorded: number;
+  readonly min: number;
+  readonly max: number;
+  readonly step: number;
+}
+
+interface Deciding {
+  readonly path: `${'limits' | 'thresholds'}.${string}`;
+  readonly title: string;
+  /** The rule of Yield that reads it. */
+  readonly rule: string;
+  readonly compared: (state: RecordedState) => number | null | undefined;
+}
+
+const CHOICE = 'nextPhaseChosen';
+
+const DECIDING: readonly Deciding[] = [
+  {
+    path: 'thresholds.confidence',
+    title: 'Confidence needed',
+    rule: 'confidenceReached',
+    compared: ({ assessment }) => assessment?.confidence,
+  },
+  {
+    path: 'thresholds.grounding',
+    title: 'Support needed',
+    rule: 'confidenceReached',
+    compared: ({ assessment }) => assessment?.evidence.grounding,
+  },
+  {
+    path: 'thresholds.change',
+    title: 'Change that counts as none',
+    rule: 'answerConverged',
+    compared: ({ assessment }) => assessment?.change,
+  },
+  {
+    path: 'thresholds.sufficiency',
+    title: 'Information needed',
+    rule: CHOICE,
+    compared: ({ assessment }) => assessment?.informationSufficiency,
+  },
+  {
+    path: 'limits.maxCycles',
+    title: 'Cycles allowed',
+    rule: 'cycleLimitReached',
+    compared: ({ recursion }) => recursion.completedCycles,
+  },
+  {
+    path: 'thresholds.loopRepeats',
+    title: 'Similar cycles allowed',
+    rule: 'loopDetected',
+    compared: ({ assessment }) => assessment && assessment.repeats + 1,
+  },
+];
+
+/** The numbers that a decision compared, given the rules that were tried and the state after it. */
+export function decidingNumbers(
+  state: RecordedState,
+  candidates: readonly ExplainedCandidate[],
+): readonly DecidingNumber[] {
+  const tried = new Set(
+    candidates.flatMap(({ name, result }) => (name === null || result === 'not-evaluated' ? [] : ruleOf(name))),
+  );
+  return DECIDING.flatMap(({ path, title, rule, compared }) => {
+    const [root = '', name = ''] = path.split('.');
+    const recorded = (state as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>)[root]?.[name];
+    const value = compared(state);
+    if (!tried.has(rule) || typeof value !== 'number' || typeof recorded !== 'number') return [];
+    const isShare = root === 'thresholds' && name !== 'loopRepeats';
+    const max = isShare ? 1 : Math.max(10, recorded, value);
+    return [{ path, title, compared: value, recorded, min: isShare ? 0 : 1, max, step: isShare ? 0.01 : 1 }];
+  });
+}
+
+const ruleOf = (guard: string): string => (guard.startsWith('nextPhaseIs(') ? CHOICE : guard);
+
+interface WhatIfView {
+  readonly log: RunLog;
+  readonly fold: RunFold;
+  readonly count: number;
+  readonly stateCount: number;
+}
+
+const decided = new WeakMap<RunFold, { readonly key: string; readonly run: DecidedRun | null }>();
+
+/** The decisions of a run with their states, computed once; null if the states are unknown. */
+export function decidedRunOf(view: WhatIfView): DecidedRun | null {
+  const { fold, count, stateCount } = view;
+  const key = `${count} ${stateCount}`;
+  const known = decided.get(fold);
+  if (known?.key === key) return known.run;
+  const run = count === 0 || stateCount === 0 ? null : readDecisions(view);
+  decided.set(fold, { key, run });
+  return run;
+}
+
+function readDecisions({ log, fold, count }: WhatIfView): DecidedRun {
+  const seqs = [...fold.entries.of('decision'), ...fold.entries.of('direction-asked')].sort(
+    (one, other) => one - other,
+  );
+  const points = seqs.flatMap((seq): readonly DecisionPoint[] => {
+    const entry = log.entry(seq);
+    const state = fold.states.after(seq) as RecordedState | null;
+    if (state === null) return [];
+    return [{ seq, atMs: entry.atMs, decision: entry.type === 'decision' ? entry.decision : null, state }];
+  });
+  const state = fold.states.at(count - 1) as RecordedState | null;
+  return decidedRun(points, { seq: count - 1, atMs: fold.timeLine.atMs(count - 1), state });
+}

@@ -1,0 +1,130 @@
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { Pair, Row } from '../../fold/compare/align.ts';
+import type { Comparison, Step } from '../../fold/compare/comparison.ts';
+import { capitalize, humanizeGuard, pluralize } from '../../fold/format.ts';
+import { lastStartedBy } from '../../fold/sorted.ts';
+import { excerpt, stateName } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
+import type { OpenedRun } from '../../ui-state/inspector.ts';
+
+export const LETTERS: Pair<string> = ['A', 'B'];
+
+interface CompareStepsProps {
+  readonly runs: Pair<OpenedRun>;
+  readonly comparison: Comparison;
+}
+
+/** Rows that are all equal, or all differ in the same phase; `to` is exclusive. */
+interface Part {
+  readonly equal: boolean;
+  readonly title: string;
+  readonly from: number;
+  to: number;
+}
+
+const MAX_PARTS = 300;
+
+/** All steps of the runs, side by side, from their common start on; all but the first difference are folded. */
+export function CompareSteps({ runs, comparison }: CompareStepsProps) {
+  const { rows, paths, first, cutOff, runIds } = comparison;
+  const parts = useMemo(() => partsOf(rows, (row) => headingOf(row, runs, paths)), [comparison]);
+  return (
+    <section aria-labelledby="steps-title" class="compare-steps">
+      <h2 id="steps-title">Steps</h2>
+      {cutOff && <p class="muted">The runs differ too much to align their steps after the first difference.</p>}
+      {parts.slice(0, MAX_PARTS).map(({ equal, title, from, to }) => (
+        <Fold
+          key={`${from} ${equal}`}
+          isOpenFirst={from === first}
+          size={to - from}
+          title={equal ? pluralize(to - from, 'equal step') : title}
+          note={equal ? title : LETTERS.map((letter, run) => `${letter} ${countIn(rows, from, to, run)}`).join(' · ')}
+        >
+          {() =>
+            rows.slice(from, Math.min(to, from + MAX_ROWS)).map(({ steps }) => (
+              <tr key={steps.join()} class={equal ? '' : 'differs'}>
+                <th scope="row">{1 + Math.max(steps[0] ?? 0, steps[1] ?? 0)}</th>
+                {steps.map((index, run) => (
+                  <td key={LETTERS[run]}>
+                    <StepLink runId={runIds[run] ?? ''} step={index === null ? undefined : paths[run]?.[index]} />
+                  </td>
+                ))}
+              </tr>
+            ))
+          }
+        </Fold>
+      ))}
+      {parts.length > MAX_PARTS && <p class="muted">and {parts.length - MAX_PARTS} more parts</p>}
+    </section>
+  );
+}
+
+const MAX_ROWS = 500;
+
+function partsOf(rows: readonly Row[], heading: (row: Row) => string): readonly Part[] {
+  const parts: Part[] = [];
+  for (const [at, row] of rows.entries()) {
+    const last = parts.at(-1);
+    const title = row.equal && last?.equal ? last.title : heading(row);
+    if (last !== undefined && last.equal === row.equal && (row.equal || last.title === title)) last.to = at + 1;
+    else parts.push({ equal: row.equal, title, from: at, to: at + 1 });
+  }
+  return parts;
+}
+
+function headingOf({ steps: [left, right] }: Row, runs: Pair<OpenedRun>, paths: Pair<readonly Step[]>): string {
+  const run = left === null ? 1 : 0;
+  const phase = lastStartedBy(runs[run].fold.spans.phases, paths[run][left ?? right ?? -1]?.seq ?? 0);
+  return phase === undefined ? 'Start' : `Cycle ${phase.cycle}, ${capitalize(phase.phase)}`;
+}
+
+function countIn(rows: readonly Row[], from: number, to: number, run: number): string {
+  const count = rows.slice(from, to).filter(({ steps }) => steps[run] !== null).length;
+  return count === 0 ? 'none' : pluralize(count, 'step');
+}
+
+interface FoldProps {
+  readonly title: string;
+  readonly note: string;
+  readonly isOpenFirst: boolean;
+  readonly size: number;
+  readonly children: () => ComponentChildren;
+}
+
+/** A part that renders its rows once it is open. */
+function Fold({ title, note, isOpenFirst, size, children }: FoldProps) {
+  const [isOpen, setOpen] = useState(isOpenFirst);
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        {title} <span class="muted">{note}</span>
+      </summary>
+      {isOpen && (
+        <table class="compare-table">
+          <thead>
+            <tr>
+              <th scope="col">Step</th>
+              <th scope="col">A</th>
+              <th scope="col">B</th>
+            </tr>
+          </thead>
+          <tbody>{children()}</tbody>
+        </table>
+      )}
+      {isOpen && size > MAX_ROWS && <p class="muted">and {pluralize(size - MAX_ROWS, 'more step')}</p>}
+    </details>
+  );
+}
+
+function StepLink({ runId, step }: { readonly runId: string; readonly step: Step | undefined }) {
+  if (step === undefined) return <span class="muted">–</span>;
+  const { source, target, guard } = step.transition;
+  return (
+    <a href={`#/run/${encodeURIComponent(runId)}/${step.seq}`}>
+      {excerpt(stateName(source), 60)} <Icon name="arrow-right" />{' '}
+      {excerpt(target.map(stateName).join(', '), 80) || 'stays'}
+      {guard !== null && <span class="muted"> {excerpt(humanizeGuard(guard), 60)}</span>}
+    </a>
+  );
+}

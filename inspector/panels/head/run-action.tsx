@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ActAnswer, InspectedRun, NeedsTrust, RunAction } from '../../../src/inspection/wire.ts';
+import { revealHidden } from '../../fold/text.ts';
+import type { Inspector } from '../../ui-state/inspector.ts';
+import { comparedRuns } from '../../ui-state/layout.ts';
+import { Problem } from './event-forms.tsx';
+
+interface ActionResult {
+  readonly isBusy: boolean;
+  /** A result in one sentence; may be empty. */
+  readonly note: string;
+  readonly act: (action: RunAction) => Promise<void>;
+  /** The question whether to trust the run, and what went wrong. */
+  readonly messages: ComponentChildren;
+}
+
+/** Acts on a recorded run. A new run opens, compared with this one. */
+export function useRunAction(inspector: Inspector, { runId }: InspectedRun): ActionResult {
+  const [isBusy, setBusy] = useState(false);
+  const [asked, setAsked] = useState<{ readonly action: RunAction; readonly result: ActAnswer } | null>(null);
+
+  async function act(action: RunAction, confirmed: NeedsTrust | null = null): Promise<void> {
+    if (isBusy) return;
+    setBusy(true);
+    const result = await inspector.act(runId, action, confirmed);
+    setBusy(false);
+    setAsked({ action, result });
+    if (result.runId === null || result.runId === runId) return;
+    comparedRuns.value = [runId, result.runId];
+  }
+
+  const { needsTrust = null, problem = null, note = '' } = asked?.result ?? {};
+  const messages = (
+    <>
+      {needsTrust !== null && asked !== null && (
+        <section class="card waiting" aria-label="Confirmation" role="alert">
+          <h2>Do you trust this run?</h2>
+          <p>
+            It may not be what you expect, because {revealHidden(needsTrust.doubt)}. To continue it, PostChain would:
+          </p>
+          <ul class="actions">
+            {needsTrust.actions.map((action) => (
+              <li key={action} class="verbatim">
+                {revealHidden(action)}
+              </li>
+            ))}
+          </ul>
+          <div class="row">
+            <button type="button" onClick={() => setAsked(null)}>
+              Cancel
+            </button>
+            <button type="button" class="danger" disabled={isBusy} onClick={() => void act(asked.action, needsTrust)}>
+              Trust and continue
+            </button>
+          </div>
+        </section>
+      )}
+      <Problem text={problem ?? ''} />
+    </>
+  );
+  return { isBusy, note, act, messages };
+}

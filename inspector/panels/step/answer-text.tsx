@@ -1,0 +1,94 @@
+import type { ComponentChildren } from 'preact';
+import { explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { formatScore, pluralize } from '../../fold/format.ts';
+import { confidenceCap, writerOf } from '../../fold/summary.ts';
+import { excerpt, revealHidden, sourceText } from '../../fold/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { LongText } from '../long-text.tsx';
+import { Markdown } from '../markdown.tsx';
+
+const MAX_SOURCES = 12;
+const MAX_SENTENCES = 8;
+
+interface AnswerProps {
+  readonly view: RunView;
+  readonly answer: FinalAnswer;
+}
+
+/** The answer with its confidence, what limits it, and its sources. */
+export function AnswerText({ view: { log, fold }, answer }: AnswerProps) {
+  const { answerText, confidence, sources, notes, grounding, metadata } = answer;
+  const { reason, missingFields, synthesis } = metadata;
+  const explanation = explanationOf(answer);
+  const cap = confidenceCap(log, fold, answer)?.full ?? null;
+  const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';
+  const unsupported = grounding?.unsupported ?? [];
+  return (
+    <>
+      <Markdown text={answerText} />
+      <p>
+        Confidence <meter min={0} max={1} value={confidence} aria-label="Confidence" /> {formatScore(confidence)}
+        {cap !== null && <span class="muted"> {cap}</span>}
+      </p>
+      {grounding !== null && (
+        <p>
+          The evidence supports {percent(grounding.score)} of the answer; {percent(grounding.threshold)} is needed.
+        </p>
+      )}
+      {unsupported.length > 0 && (
+        <div>
+          <p class="warn">{pluralize(unsupported.length, 'sentence')} not supported by the evidence:</p>
+          <ul class="unsupported">
+            {unsupported.slice(0, MAX_SENTENCES).map(({ text, start }) => (
+              <li key={start}>
+                <mark class="verbatim">{excerpt(text, 300)}</mark>
+              </li>
+            ))}
+            {unsupported.length > MAX_SENTENCES && <li class="muted">and {unsupported.length - MAX_SENTENCES} more</li>}
+          </ul>
+        </div>
+      )}
+      <dl class="facts">
+        {reason !== null && <Fact label="Reason">{reason.replaceAll('_', ' ')}</Fact>}
+        {explanation !== '' && (
+          <Fact label="Explanation">
+            <LongText text={explanation} />
+          </Fact>
+        )}
+        {missingFields.length > 0 && <Fact label="Missing">{excerpt(missingFields.join(', '), 200)}</Fact>}
+        {notes !== '' && notes !== explanation && (
+          <Fact label="Notes">
+            <LongText text={notes} />
+          </Fact>
+        )}
+        {sources.length > 0 && (
+          <Fact label="Sources">
+            <ul>
+              {sources.slice(0, MAX_SOURCES).map((source) => (
+                <li key={source.messageId} class="verbatim mono">
+                  {revealHidden(sourceText(source))}
+                </li>
+              ))}
+              {sources.length > MAX_SOURCES && <li class="muted">and {sources.length - MAX_SOURCES} more</li>}
+            </ul>
+          </Fact>
+        )}
+        <Fact label="Written by">
+          <span class="verbatim">{excerpt(writer, 80)}</span>
+          {synthesis.error !== null && <span class="verbatim">: {excerpt(synthesis.error, 200)}</span>}
+        </Fact>
+      </dl>
+    </>
+  );
+}
+
+const percent = (share: number): string => `${Math.round(share * 1_000) / 10} %`;
+
+function Fact({ label, children }: { readonly label: string; readonly children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,173 @@
+import { useMemo, useState } from 'preact/hooks';
+import type { RecordedPrompt } from '../../../src/chain/journal/recorded-prompts.ts';
+import { addedText, firstChars, type TextPart } from '../../fold/added-text.ts';
+import { formatNumber, pluralize } from '../../fold/format.ts';
+import { callBefore, type NumberedCall, promptSeq } from '../../fold/step.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { JsonTree } from '../json-tree.tsx';
+import { LongText } from '../long-text.tsx';
+import { CopyButton, Section } from './section.tsx';
+
+/** The prompt that a model call sent: the last user turn first, with what is new since the call before it. */
+export function Asked({ view, call }: { readonly view: RunView; readonly call: NumberedCall }) {
+  const { log, fold, at } = view;
+  const promptOf = (one: NumberedCall): RecordedPrompt | null => {
+    const seq = promptSeq(log, fold, one);
+    return seq === null || seq > at ? null : fold.prompts.at(seq);
+  };
+  const before = useMemo(() => callBefore(fold, call, at), [fold, call.number, at]);
+  const prompt = promptOf(call);
+  if (prompt === null) return null;
+  const earlier = before === null ? null : promptOf(before);
+  const { turns, schema, tools, isEdited, name, version } = prompt;
+  const main = lastUserTurn(turns);
+  const difference = earlier === null ? null : addedText(textOfMain(earlier.turns), textOfMain(turns));
+  return (
+    <Section
+      title="Asked"
+      aside={
+        <>
+          <span class="muted">
+            call {call.number}
+            {isEdited && ', edited for this call'}
+          </span>
+          <CopyButton what="prompt" text={() => turns.map((turn) => `${turn.role}:\n${textOf(turn)}`).join('\n\n')} />
+        </>
+      }
+    >
+      {earlier !== null && before !== null && difference !== null && (
+        <p class="muted">
+          Since call {before.number}: {sameText(earlier, prompt)}; {changedText(difference.added, difference.removed)}.
+        </p>
+      )}
+      {main !== null && (
+        <MarkedText
+          key={call.number}
+          parts={difference?.parts ?? [{ text: textOf(main), isNew: false }]}
+          hasOld={difference !== null}
+        />
+      )}
+      {turns.map(
+        (turn, index) =>
+          turn !== main && (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the turns of a prompt never change
+            <details key={index}>
+              <summary>
+                {turn.role === 'system' ? 'System text' : `Turn ${index + 1}, ${excerpt(turn.role, 20)}`}{' '}
+                <span class="muted">{pluralize(turn.content.length, 'character')}</span>
+              </summary>
+              <div class="prose">
+                <LongText text={textOf(turn)} chars={TURN_CHARS} />
+              </div>
+            </details>
+          ),
+      )}
+      {schema !== null && schema !== undefined && (
+        <details>
+          <summary>
+            Schema of the reply <span class="muted verbatim">{excerpt(`${name}, version ${version}`, 60)}</span>
+          </summary>
+          <JsonTree value={schema} />
+        </details>
+      )}
+      {tools.length > 0 && (
+        <details>
+          <summary>{pluralize(tools.length, 'tool')} offered</summary>
+          <JsonTree value={tools} />
+        </details>
+      )}
+    </Section>
+  );
+}
+
+type Turn = RecordedPrompt['turns'][number];
+
+const lastUserTurn = (turns: readonly Turn[]): Turn | null =>
+  turns.findLast(({ role }) => role === 'user') ?? turns.at(-1) ?? null;
+
+const textOfMain = (turns: readonly Turn[]): string => {
+  const main = lastUserTurn(turns);
+  return main === null ? '' : textOf(main);
+};
+
+/** Returns the text of a turn with the tool calls that the model made in it, or the call whose result it is. */
+function textOf({ content, toolCalls = [], toolResult }: Omit<Turn, 'role'>): string {
+  const calls = toolCalls.map(({ id, name, arguments: given }) => `${name}(${given}) [${id}]`);
+  return [...(toolResult ? [`${toolResult.name} [${toolResult.id}]`] : []), content, ...calls]
+    .filter(Boolean)
+    .join('\n');
+}
+
+function sameText(before: RecordedPrompt, now: RecordedPrompt): string {
+  const systemOf = ({ turns }: RecordedPrompt) =>
+    turns
+      .filter(({ role }) => role === 'system')
+      .map(textOf)
+      .join('\n');
+  const isSameSystem = systemOf(before) === systemOf(now);
+  const isSameSchema = JSON.stringify(before.schema) === JSON.stringify(now.schema);
+  const turns = now.turns.length - before.turns.length;
+  const more = turns > 0 ? `, ${pluralize(turns, 'more turn')}` : '';
+  if (isSameSystem && isSameSchema) return `same system text and schema${more}`;
+  if (isSameSystem) return `same system text, another schema${more}`;
+  return `another system text${isSameSchema ? '' : ' and schema'}${more}`;
+}
+
+function changedText(added: number, removed: number): string {
+  if (added === 0 && removed === 0) return 'same user turn';
+  const all = [
+    ...(added > 0 ? [`${pluralize(added, 'character')} added to`] : []),
+    ...(removed > 0 ? [`${formatNumber(removed)} removed from`] : []),
+  ];
+  return `${all.join(' and ')} the user turn`;
+}
+
+const TURN_CHARS = 2_000;
+const MAX_CHARS = 200_000;
+
+interface MarkedTextProps {
+  readonly parts: readonly TextPart[];
+  /** Whether there is an earlier text, so that new parts can be marked. */
+  readonly hasOld: boolean;
+}
+
+/** The characters that are kept before and after new text. */
+const AROUND_CHARS = 200;
+
+/** Shortens a long part that is not new, so that the new ones are in sight. */
+function withoutMiddle({ text, isNew }: TextPart): TextPart {
+  if (isNew || text.length < 3 * AROUND_CHARS) return { text, isNew };
+  const left = text.length - 2 * AROUND_CHARS;
+  return {
+    text: `${text.slice(0, AROUND_CHARS)}… ${formatNumber(left)} characters as before …${text.slice(-AROUND_CHARS)}`,
+    isNew,
+  };
+}
+
+function MarkedText({ parts, hasOld }: MarkedTextProps) {
+  const [isExpanded, setExpanded] = useState(false);
+  const length = parts.reduce((sum, { text }) => sum + text.length, 0);
+  const isMarked = hasOld && parts.some(({ isNew }) => !isNew);
+  const condensed = isMarked && !isExpanded ? parts.map(withoutMiddle) : parts;
+  const shown = firstChars(condensed, isExpanded ? MAX_CHARS : TURN_CHARS);
+  return (
+    <div class="prose">
+      <p class="verbatim">
+        {shown.map(({ text, isNew }, index) =>
+          isNew && isMarked ? (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order
+            <mark key={index}>{revealHidden(text)}</mark>
+          ) : (
+            revealHidden(text)
+          ),
+        )}
+      </p>
+      {length > TURN_CHARS && (
+        <button type="button" class="link-button" aria-expanded={isExpanded} onClick={() => setExpanded(!isExpanded)}>
+          {isExpanded ? 'show less' : `show all ${formatNumber(length)} characters`}
+        </button>
+      )}
+    </div>
+  );
+}

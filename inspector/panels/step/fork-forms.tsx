@@ -1,0 +1,167 @@
+import { useState } from 'preact/hooks';
+import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
+import type { ChatTurn } from '../../../machines/contracts/model.ts';
+import { PHASE_NAMES } from '../../fold/format.ts';
+import { jsonExcerpt } from '../../fold/text.ts';
+import type { Inspector, RunView } from '../../ui-state/inspector.ts';
+import { useRunAction } from '../head/run-action.tsx';
+
+/** Whether a new run can be made from this one: it is recorded, and not written at the moment. */
+export const canFork = ({ connection }: Inspector, { run }: RunView): boolean =>
+  connection.value === 'open' && run.kind === 'run' && !run.live && run.status !== 'running';
+
+interface FormProps {
+  readonly inspector: Inspector;
+  readonly view: RunView;
+  /** The entry from which the new run may differ. */
+  readonly seq: number;
+  readonly onClose: () => void;
+}
+
+interface Change {
+  readonly path: string;
+  readonly value: string;
+}
+
+const NO_CHANGE: Change = { path: '', value: '' };
+
+/** Starts a new run that is the same up to a step and continues with changes. */
+export function ForkForm({ inspector, view, seq, onClose }: FormProps) {
+  const { isBusy, act, messages } = useRunAction(inspector, view.run);
+  const [changes, setChanges] = useState<readonly Change[]>([NO_CHANGE]);
+  const known = knownValues(view, seq);
+  const complete = changes.filter(({ path, value }) => path.trim() !== '' && value.trim() !== '');
+  const isHalf = changes.some(({ path, value }) => (path.trim() === '') !== (value.trim() === ''));
+  const change = (index: number, part: Partial<Change>): void =>
+    setChanges((before) => before.map((one, place) => (place === index ? { ...one, ...part } : one)));
+
+  function submit(submitted: Event): void {
+    submitted.preventDefault();
+    const set = Object.fromEntries(complete.map(({ path, value }) => [path.trim(), valueIn(value)]));
+    void act({ type: 'fork', at: seq, set });
+  }
+
+  return (
+    <form class="step-form stack" aria-label="Fork" onSubmit={submit} onKeyDown={closesOnEscape(onClose)}>
+      <p class="muted">
+        Starts a new run that is the same up to this step and continues with your changes. Identical calls reuse their
+        recorded results; others call the model.
+      </p>
+      <datalist id="fork-paths">
+        {Object.keys(known).map((path) => (
+          <option key={path} value={path} />
+        ))}
+      </datalist>
+      {changes.map(({ path, value }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a change has no other identity
+        <div class="fork-change" key={index}>
+          <label>
+            <span class="visually-hidden">Change {index + 1}</span>
+            <input
+              list="fork-paths"
+              placeholder="what to change"
+              value={path}
+              onInput={({ currentTarget }) => change(index, { path: currentTarget.value })}
+            />
+          </label>
+          <label>
+            <span class="visually-hidden">Value {index + 1}</span>
+            <input
+              placeholder={known[path] === undefined ? 'new value' : `new value, now ${jsonExcerpt(known[path], 60)}`}
+              value={value}
+              onInput={({ currentTarget }) => change(index, { value: currentTarget.value })}
+            />
+          </label>
+        </div>
+      ))}
+      <div class="row">
+        <button type="submit" class="primary" disabled={isBusy || complete.length === 0 || isHalf}>
+          Start the fork
+        </button>
+        <button type="button" onClick={() => setChanges([...changes, NO_CHANGE])}>
+          Add a change
+        </button>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+      {messages}
+    </form>
+  );
+}
+
+/** Edits the prompt of a model call, and asks the model again in a new run. */
+export function PromptForm({ inspector, view, seq, onClose }: FormProps) {
+  const { isBusy, act, messages } = useRunAction(inspector, view.run);
+  const [turns, setTurns] = useState<readonly ChatTurn[]>(view.fold.prompts.at(seq)?.turns ?? []);
+  return (
+    <form
+      class="step-form stack"
+      aria-label="Prompt"
+      onSubmit={(submitted) => {
+        submitted.preventDefault();
+        void act({ type: 'fork', at: seq, set: {}, turns });
+      }}
+      onKeyDown={closesOnEscape(onClose)}
+    >
+      <p class="muted">Starts a new run that is the same up to this call, and asks the model again with your text.</p>
+      {turns.map((turn, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
+        <label class="field" key={index}>
+          <span>{turn.role}</span>
+          <textarea
+            rows={8}
+            spellcheck={false}
+            value={turn.content}
+            onInput={({ currentTarget: { value } }) => setTurns(turns.with(index, { ...turn, content: value }))}
+          />
+        </label>
+      ))}
+      <div class="row">
+        <button type="submit" class="primary" disabled={isBusy}>
+          Run this step again
+        </button>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+      {messages}
+    </form>
+  );
+}
+
+const closesOnEscape =
+  (close: () => void) =>
+  (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape') return;
+    event.preventDefault();
+    close();
+  };
+
+/** What can be changed at an entry, by path, with its current value: limits, thresholds, the direction, and fields of the next reply. */
+function knownValues({ log, fold, count }: RunView, at: number): Readonly<Record<string, unknown>> {
+  const state = fold.states.at(at) as RecordedState | null;
+  const known: Record<string, unknown> = { phase: PHASE_NAMES.join(', ') };
+  const groups = { limits: state?.limits, thresholds: state?.thresholds, reply: nextReply() };
+  for (const [group, values] of Object.entries(groups))
+    for (const [name, value] of Object.entries(values ?? {})) known[`${group}.${name}`] = value;
+  return known;
+
+  function nextReply(): object | undefined {
+    for (const seq of fold.entries.of('call-event')) {
+      if (seq < at || seq >= count) continue;
+      const entry = log.entry(seq);
+      if (entry.type === 'call-event' && entry.event.type === 'reply.ended') return Object(entry.event.reply.value);
+    }
+    return undefined;
+  }
+}
+
+/** JSON or, failing that, text. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

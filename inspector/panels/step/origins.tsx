@@ -1,0 +1,145 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { markedParts, type Origin, originsOf, originText } from '../../fold/origins.ts';
+import { revealHidden } from '../../fold/text.ts';
+import { addKeys } from '../../ui-state/keys.ts';
+import { EntryLink } from '../entry-link.tsx';
+import type { PanelProps } from '../panel.tsx';
+
+const KINDS: Readonly<Record<Origin['kind'], string>> = {
+  request: 'Request',
+  'earlier turn': 'Earlier turn',
+  passage: 'Passage',
+  result: 'Tool result',
+  reply: 'Reply',
+  answer: 'Answer',
+};
+
+const MAX_SHOWN = 50;
+const MAX_PHRASE_CHARS = 200;
+
+/** The parts of the page in which words can be selected. */
+const PLACES = '.step-view, .head-area';
+
+/** Selected words, and where they are in the window. */
+interface Selected {
+  readonly phrase: string;
+  readonly left: number;
+  readonly top: number;
+}
+
+/** Offers to find the texts that contain selected words, and lists them beside the selection. */
+export function Origins(props: PanelProps) {
+  const [selected, setSelected] = useState<Selected | null>(null);
+  const [opened, setOpened] = useState<Selected | null>(null);
+  const latest = useRef<Selected | null>(null);
+  latest.current = selected;
+  useEffect(() => {
+    const onSelection = (): void => setSelected(selectedWords());
+    document.addEventListener('selectionchange', onSelection);
+    return () => document.removeEventListener('selectionchange', onSelection);
+  }, []);
+  useEffect(
+    () =>
+      addKeys([
+        {
+          keys: ['o'],
+          description: 'Find the texts that contain the selected words',
+          group: 'Panels',
+          act: () => setOpened(latest.current ?? { phrase: '', left: innerWidth / 2, top: innerHeight / 4 }),
+        },
+      ]),
+    [],
+  );
+  if (opened !== null) return <OriginList {...props} selected={opened} onClose={() => setOpened(null)} />;
+  if (selected === null) return null;
+  return (
+    <button
+      type="button"
+      class="origins-button"
+      style={placeOf(selected)}
+      // The selection stays while the button is pressed.
+      onPointerDown={(event) => event.preventDefault()}
+      onClick={() => setOpened(selected)}
+    >
+      Where is this from?
+    </button>
+  );
+}
+
+function selectedWords(): Selected | null {
+  const selection = document.getSelection();
+  const phrase = (selection?.toString() ?? '').trim().slice(0, MAX_PHRASE_CHARS);
+  const node = selection?.anchorNode;
+  const element = node instanceof Element ? node : node?.parentElement;
+  if (selection === null || phrase === '' || selection.rangeCount === 0 || element?.closest(PLACES) == null)
+    return null;
+  const { left, bottom } = selection.getRangeAt(0).getBoundingClientRect();
+  return { phrase, left, top: bottom + 4 };
+}
+
+/** In the window, whatever was selected. */
+const placeOf = ({ left, top }: Selected) => ({ '--left': `${Math.round(left)}px`, '--top': `${Math.round(top)}px` });
+
+interface OriginListProps extends PanelProps {
+  readonly selected: Selected;
+  readonly onClose: () => void;
+}
+
+function OriginList({ inspector: { moveTo }, view, selected, onClose }: OriginListProps) {
+  const [phrase, search] = useState(selected.phrase);
+  const input = useRef<HTMLInputElement>(null);
+  const { log, fold, count } = view;
+  const origins = useMemo(() => originsOf(log, fold, phrase), [log, fold, count, phrase]);
+  useEffect(() => {
+    const before = document.activeElement;
+    input.current?.focus();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <div
+      class="origins stack"
+      role="dialog"
+      aria-label="Where is this from?"
+      style={placeOf(selected)}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <div class="row">
+        <input
+          ref={input}
+          type="search"
+          aria-label="Words to find"
+          value={phrase}
+          placeholder="words of the answer"
+          onInput={({ currentTarget }) => search(currentTarget.value)}
+        />
+        <button type="button" aria-label="Close" onClick={onClose}>
+          ×
+        </button>
+      </div>
+      <p role="status">{phrase.trim() === '' ? 'Type words, or select them on the page.' : originText(origins)}</p>
+      <ol>
+        {origins.slice(0, MAX_SHOWN).map(({ seq, kind, place, excerpt }) => (
+          <li key={`${seq} ${kind} ${place}`}>
+            <EntryLink seq={seq} moveTo={moveTo}>
+              {KINDS[kind]}
+            </EntryLink>{' '}
+            <span class="muted verbatim">{revealHidden(place)}</span>
+            <p class="verbatim">
+              {markedParts(excerpt, phrase).map(({ text, isMatch }, nth) =>
+                // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order
+                isMatch ? <mark key={nth}>{text}</mark> : text,
+              )}
+            </p>
+          </li>
+        ))}
+      </ol>
+      {origins.length > MAX_SHOWN && <p class="muted">More texts match. Add words to narrow the search.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,104 @@
+import { useState } from 'preact/hooks';
+import { formatNumber, formatTime, pluralize } from '../../fold/format.ts';
+import { excerpt } from '../../fold/text.ts';
+import { entryLine } from '../../ui-state/entry-line.ts';
+import { search } from '../events/event-search.tsx';
+import { EventsPanel } from '../events/events-panel.tsx';
+import { JsonTree } from '../json-tree.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { Section } from './section.tsx';
+
+/** The entries of the step, and on request all entries of the run. Nothing is rendered until it is opened. */
+export function Raw(props: PanelProps) {
+  const { from, to } = props.view.selection;
+  const [isOpen, setOpen] = useState(false);
+  const until = Math.min(to, props.view.at);
+  if (search.isShown.value)
+    return (
+      <Section
+        title="All entries"
+        aside={
+          <button type="button" onClick={() => showAll(false)}>
+            Only this step
+          </button>
+        }
+      >
+        <div class="all-entries">
+          <EventsPanel {...props} />
+        </div>
+      </Section>
+    );
+  return (
+    <Section
+      title="Raw"
+      aside={
+        <button type="button" onClick={() => showAll(true)}>
+          All entries
+        </button>
+      }
+    >
+      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary>
+          {pluralize(Math.max(1, until - from + 1), 'entry').replace('entrys', 'entries')}{' '}
+          <span class="muted">
+            {formatNumber(from)}
+            {until > from && ` to ${formatNumber(until)}`}
+          </span>
+        </summary>
+        {isOpen && <Entries key={`${from} ${until}`} {...props} from={from} to={Math.max(from, until)} />}
+      </details>
+    </Section>
+  );
+}
+
+function showAll(is: boolean): void {
+  search.isShown.value = is;
+}
+
+const PAGE = 50;
+
+interface EntriesProps extends PanelProps {
+  readonly from: number;
+  readonly to: number;
+}
+
+function Entries({ view: { log, fold }, from, to }: EntriesProps) {
+  const [shown, show] = useState(PAGE);
+  const seqs = Array.from({ length: Math.min(shown, to - from + 1) }, (_, index) => from + index);
+  return (
+    <>
+      <ol class="entries">
+        {seqs.map((seq) => (
+          <Entry key={seq} log={log} seq={seq} atMs={fold.timeLine.atMs(seq)} />
+        ))}
+      </ol>
+      {from + shown <= to && (
+        <button type="button" class="link-button" onClick={() => show(shown + PAGE)}>
+          show more
+        </button>
+      )}
+    </>
+  );
+}
+
+interface EntryProps {
+  readonly log: PanelProps['view']['log'];
+  readonly seq: number;
+  readonly atMs: number;
+}
+
+function Entry({ log, seq, atMs }: EntryProps) {
+  const [isOpen, setOpen] = useState(false);
+  const entry = log.entry(seq);
+  return (
+    <li>
+      <button type="button" class="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <span class="muted">
+          {formatNumber(seq)} · {formatTime(atMs)}
+        </span>{' '}
+        <b>{excerpt(entry.type, 24)}</b> <span class="verbatim">{entryLine(entry)}</span>
+      </button>
+      {isOpen && <JsonTree value={entry} />}
+    </li>
+  );
+}

@@ -1,0 +1,213 @@
+import { type ComponentChildren, Fragment } from 'preact';
+import { useState } from 'preact/hooks';
+import { formatDuration, formatScore, formatTokens, humanize } from '../../fold/format.ts';
+import { type Field, fieldsOf, type Issues, issuesByPlace, replyAt } from '../../fold/output.ts';
+import type { PartialValue } from '../../fold/partial-json.ts';
+import type { NumberedCall } from '../../fold/step.ts';
+import { excerpt } from '../../fold/text.ts';
+import type { RunLog } from '../../wire/run-log.ts';
+import { Caret, LongText } from '../long-text.tsx';
+
+interface Props {
+  readonly value: PartialValue;
+  readonly path: string;
+  readonly issues: Issues;
+}
+
+/** List items shown before expanding; fewer in nested lists. */
+const MAX_ITEMS = 8;
+const MAX_NESTED_ITEMS = 3;
+
+function ValueView({ value, path, issues }: Props) {
+  if (value.kind === 'text')
+    return value.text === '' && !value.open ? (
+      <span class="muted">(empty)</span>
+    ) : (
+      <span class="leaf">
+        <LongText {...value} />
+      </span>
+    );
+  if (value.kind === 'number' || value.kind === 'word')
+    return (
+      <span class="leaf">
+        {value.kind === 'number' && !value.open ? numberText(value.text) : excerpt(value.text, 60)}
+        {value.open && <Caret after={value.text.length} />}
+      </span>
+    );
+  return <Parts value={value} path={path} issues={issues} />;
+}
+
+/** A score of a model may have sixteen decimals. */
+const numberText = (text: string): string => (/\.\d{4,}$/u.test(text) ? formatScore(Number(text)) : excerpt(text, 60));
+
+type Nest = Extract<PartialValue, { readonly kind: 'list' | 'members' }>;
+
+function Parts({ value, path, issues }: Props & { readonly value: Nest }) {
+  const [isExpanded, setExpanded] = useState(false);
+  const all =
+    value.kind === 'list'
+      ? value.items.map((item, index) => ({ name: String(index), value: item }))
+      : value.members.map((member) => ({ name: member.name, value: member.value }));
+  const max = value.kind === 'list' && path.includes('.') ? MAX_NESTED_ITEMS : MAX_ITEMS;
+  // While a list grows, its newest items are shown.
+  const first = value.kind === 'list' && value.open ? Math.max(0, all.length - max) : 0;
+  const parts = isExpanded ? all : all.slice(first, first + max);
+  const shown = new Set(parts.map(({ name }) => `${path}.${name}`));
+  const elsewhere = issues.within(path).filter((issue) => ![...shown].some((index) => isAt(issue.path, index)));
+  if (all.length === 0 && elsewhere.length === 0)
+    return <span class="muted">{value.open ? <Caret after={0} /> : value.kind === 'list' ? '(none)' : '(empty)'}</span>;
+  return (
+    <div class={value.kind}>
+      {parts.map((part) => (
+        <div key={part.name} class="part">
+          <span class="muted part-name verbatim">
+            {value.kind === 'list' ? Number(part.name) + 1 : <FieldName name={part.name} />}
+          </span>
+          <div class="part-value">
+            {part.value === null ? (
+              <Caret after={0} />
+            ) : (
+              <ValueView value={part.value} path={`${path}.${part.name}`} issues={issues} />
+            )}
+            <IssueList messages={issues.at(`${path}.${part.name}`)} />
+          </div>
+        </div>
+      ))}
+      {all.length > max && (
+        <button type="button" class="link-button" onClick={() => setExpanded(!isExpanded)}>
+          {isExpanded ? 'show less' : `show all ${all.length}`}
+        </button>
+      )}
+      <IssueList messages={elsewhere.slice(0, MAX_ITEMS).map((issue) => `${issue.path}: ${issue.message}`)} />
+    </div>
+  );
+}
+
+const isAt = (path: string, index: string): boolean => path === index || path.startsWith(`${index}.`);
+
+function IssueList({ messages }: { readonly messages: readonly string[] }) {
+  return (
+    <>
+      {messages.map((message) => (
+        <p key={message} class="wrong verbatim">
+          <span class="visually-hidden">invalid: </span>
+          {excerpt(message, 300)}
+        </p>
+      ))}
+    </>
+  );
+}
+
+/** A name that breaks at its dots. */
+function FieldName({ name }: { readonly name: string }) {
+  const [first, ...others] = excerpt(name, 80).split('.');
+  return (
+    <>
+      {humanize(first ?? '')}
+      {others.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name keep their order
+        <Fragment key={index}>
+          .<wbr />
+          {humanize(part)}
+        </Fragment>
+      ))}
+    </>
+  );
+}
+
+const NO_ISSUES = issuesByPlace([]);
+
+interface FieldsProps {
+  readonly fields: readonly Field[];
+  readonly issues?: Issues;
+}
+
+/** The fields of a reply, with each validation error at its field. */
+export function Fields({ fields, issues = NO_ISSUES }: FieldsProps) {
+  return (
+    <dl class="fields">
+      {fields.map(({ name, value }) => (
+        <div key={name}>
+          <dt class="verbatim">
+            <FieldName name={name} />
+          </dt>
+          <dd>
+            {value === null ? (
+              <span class="muted">not received</span>
+            ) : (
+              <ValueView value={value} path={name} issues={issues} />
+            )}
+            <IssueList messages={issues.at(name)} />
+            {value?.kind !== 'list' && value?.kind !== 'members' && (
+              <IssueList messages={issues.within(name).map(({ path, message }) => `${path}: ${message}`)} />
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface CallReplyProps {
+  readonly log: RunLog;
+  readonly at: number;
+  readonly call: NumberedCall;
+  /** Nothing more will arrive. */
+  readonly isOver: boolean;
+}
+
+/** The reply of a model call as it streams, and what made it invalid. */
+export function CallReply({ log, at, call: { span, status, failure, usage, backOffMs }, isOver }: CallReplyProps) {
+  const reply = replyAt(log, span, at);
+  const fields = fieldsOf(span.phases === null ? span.task : 'brief', reply.value);
+  const issues = issuesByPlace(failure?.issues ?? []);
+  const isEnded = status !== 'running' || isOver;
+  const pending = fields.filter(({ value }) => value === null).map(({ name }) => name);
+  return (
+    <div class={`attempt stack ${status}`}>
+      {failure !== null && (
+        <Failure>
+          <p>
+            <LongText text={failure.message} chars={600} />{' '}
+            <span class="muted">
+              {excerpt(failure.stage, 40)}, <code>{excerpt(failure.code, 60)}</code>
+              {failure.status !== null && `, status ${failure.status}`}
+            </span>
+          </p>
+          <IssueList messages={issues.whole} />
+          {backOffMs !== null && (
+            <p class="muted">Retried {backOffMs === 0 ? 'immediately' : `after ${formatDuration(backOffMs)}`}.</p>
+          )}
+        </Failure>
+      )}
+      {/* While fields arrive, this line is always there, so that nothing below it moves. */}
+      {!isEnded && (
+        <p class="muted pending one-line">
+          {pending.length > 0 ? `Waiting for: ${pending.join(', ')}` : fields.length > 0 ? 'All fields received.' : ''}
+        </p>
+      )}
+      {reply.isRedacted && (
+        <p class="muted">This journal is redacted and has no streamed chunks. This is the complete reply.</p>
+      )}
+      {reply.value === null && reply.chars > 0 && (
+        <p class="prose">
+          <LongText text={reply.text()} open={!isEnded} />
+        </p>
+      )}
+      {reply.value === null && reply.chars === 0 && (
+        <p class="muted">{isEnded ? 'The model sent no text.' : 'Nothing received yet.'}</p>
+      )}
+      {/* Keyed by status: issues above the fields move them. */}
+      {reply.value !== null && (
+        <Fields key={status} fields={isEnded ? fields : fields.filter(({ value }) => value !== null)} issues={issues} />
+      )}
+      {usage !== null && <p class="muted">{formatTokens(usage)}</p>}
+    </div>
+  );
+}
+
+const Failure = ({ children }: { readonly children: ComponentChildren }) => (
+  <div class="failure stack" role="note">
+    {children}
+  </div>
+);

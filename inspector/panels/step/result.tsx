@@ -1,0 +1,227 @@
+import { phaseFinding, replyValue } from '../../../src/chain/journal/phase-finding.ts';
+import { answerUpTo, runStart } from '../../fold/answer.ts';
+import { decisionReason } from '../../fold/decision-words.ts';
+import { explainEvent } from '../../fold/event-outcome.ts';
+import { isExternalEvent } from '../../fold/external-events.ts';
+import { capitalize } from '../../fold/format.ts';
+import { fieldsOf, replyAt } from '../../fold/output.ts';
+import { selectionOf } from '../../fold/selection.ts';
+import { lastStartedBy } from '../../fold/sorted.ts';
+import type { PhaseSpan } from '../../fold/spans.ts';
+import type { StepCalls, ToolUse } from '../../fold/step.ts';
+import { attemptStatus, isOver } from '../../fold/step-title.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
+import { Icon } from '../../icon.tsx';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { JsonTree } from '../json-tree.tsx';
+import { LongText } from '../long-text.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { AnswerText } from './answer-text.tsx';
+import { CallReply, Fields } from './reply-fields.tsx';
+import { CopyButton, Section } from './section.tsx';
+import { ToolResult } from './tools.tsx';
+import { Facts } from './why.tsx';
+
+interface ResultProps extends PanelProps {
+  readonly calls: StepCalls | null;
+  readonly uses: readonly ToolUse[];
+}
+
+/** What the step led to, as known at the cursor. */
+export function Result({ inspector, view, calls, uses }: ResultProps) {
+  const { log, fold, at, selection } = view;
+  const { kind, from, to } = selection;
+  const [use] = uses;
+  if ((kind === 'capability' || kind === 'retrieval') && use !== undefined) {
+    const text = use.kind === 'capability' ? (use.result?.output ?? '') : JSON.stringify(use.result?.passages, null, 2);
+    return (
+      <Section
+        title="Result"
+        aside={
+          <CopyButton what="result" text={() => text || (use.kind === 'capability' ? (use.result?.error ?? '') : '')} />
+        }
+      >
+        <ToolResult use={use} />
+      </Section>
+    );
+  }
+  if (kind === 'decision') {
+    const entry = log.entry(from);
+    if (entry.type !== 'decision') return null;
+    const { decision } = entry;
+    return (
+      <Section title="Result">
+        <p>
+          {decisionReason(decision, runStart(log)?.thresholds ?? null)} <Icon name="arrow-right" />{' '}
+          <b>{decision.nextPhase === null ? 'the answer' : capitalize(decision.nextPhase)}</b>
+        </p>
+      </Section>
+    );
+  }
+  const answered = answerUpTo(log, fold, Math.min(to, at));
+  if (answered !== null && kind === 'entry' && to >= answered.seq)
+    return (
+      <Section title="Result" aside={<CopyButton what="answer" text={() => answered.answer.answerText} />}>
+        <AnswerText view={view} answer={answered.answer} />
+      </Section>
+    );
+  const phase = kind === 'phase' ? lastStartedBy(fold.spans.phases, to) : undefined;
+  if (phase?.to != null && phase.to <= at) return <PhaseResult view={view} phase={phase} calls={calls} />;
+  if (calls === null) return null;
+  const { selected } = calls;
+  return (
+    <Section title="Result" aside={<CopyButton what="result" text={() => replyAt(log, selected.span, at).text()} />}>
+      <CallLinks inspector={inspector} view={view} calls={calls} />
+      <CallReply key={selected.number} log={log} at={at} call={selected} isOver={isOver(view.run)} />
+    </Section>
+  );
+}
+
+interface PhaseResultProps {
+  readonly view: RunView;
+  readonly phase: PhaseSpan;
+  readonly calls: StepCalls | null;
+}
+
+/** The validated result of a phase that is done: its part of a reply, which may be an earlier call's. */
+function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps) {
+  const end = phase.to === null ? null : log.entry(phase.to);
+  const { source, failure } = phase;
+  const summary = end?.type === 'phase-end' ? end.summary : '';
+  if (failure !== null)
+    return (
+      <Section title="Result">
+        <p class="wrong verbatim">
+          <LongText text={failure.message} chars={600} />
+        </p>
+        {calls !== null && <CallReply log={log} at={at} call={calls.selected} isOver={true} />}
+      </Section>
+    );
+  if (source === null)
+    return (
+      <Section title="Result">
+        {summary === '' ? (
+          <p class="muted">{end?.type === 'phase-end' ? 'Nothing new, without a model call.' : 'It was stopped.'}</p>
+        ) : (
+          <LongText text={summary} chars={1_200} />
+        )}
+      </Section>
+    );
+  const reply = replyAt(log, source, at);
+  const all = fieldsOf(source.phases === null ? source.task : 'brief', reply.value);
+  const prefix = `${phase.phase}.`;
+  const own = all.filter(({ name }) => name.startsWith(prefix));
+  const fields = own.length === 0 ? all : own.map((field) => ({ ...field, name: field.name.slice(prefix.length) }));
+  const number = fold.spans.attempts.indexOf(source) + 1;
+  // One reply for several phases: what it means for this one.
+  const isBrief = source.phases !== null;
+  const entry = source.reply === null ? null : log.entry(source.reply);
+  const finding = entry?.type === 'call-event' ? phaseFinding(phase.phase, replyValue(entry)) : '';
+  const isOwn = source.attemptId.startsWith(`s${phase.step}.`);
+  return (
+    <Section
+      title="Result"
+      aside={
+        <>
+          {!isOwn && <span class="muted">from call {number}</span>}
+          <CopyButton what="result" text={() => summary || reply.text()} />
+        </>
+      }
+    >
+      {isBrief && finding !== '' && <p>{capitalize(finding)}</p>}
+      {(isBrief || fields.length === 0) && <LongText text={summary} chars={1_200} />}
+      {fields.length > 0 &&
+        (isBrief ? (
+          <details>
+            <summary>The whole reply of call {number}</summary>
+            <Fields fields={fields} />
+          </details>
+        ) : (
+          <Fields fields={fields} />
+        ))}
+    </Section>
+  );
+}
+
+/** The model calls of a phase, if there are several. */
+export function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & { readonly calls: StepCalls }) {
+  if (all.length < 2) return null;
+  return (
+    <fieldset class="call-links row">
+      <legend class="visually-hidden">Model calls of this phase</legend>
+      {all.map((call) => {
+        const status = attemptStatus(view, call);
+        return (
+          <button
+            key={call.number}
+            type="button"
+            aria-pressed={call.number === selected.number}
+            onClick={() => inspector.select(selectionOf('attempt', call.span, view.count))}
+          >
+            Call {call.number}: {excerpt(call.span.task, 40)}
+            {call.span.attempt > 1 && `, attempt ${call.span.attempt}`}
+            {status !== null && status.tone !== 'ok' && <span class={status.tone}>, {status.word}</span>}
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}
+
+/** What an actor of another program ended with, and the event that it received. */
+export function SystemResult({ view: { log, fold, selection, at } }: { readonly view: RunView }) {
+  const { from, to } = selection;
+  const ends = fold.entries
+    .of('actor-end' as never)
+    .filter((seq) => seq >= from && seq <= Math.min(to, at))
+    .slice(-MAX_ENDS)
+    .map((seq) => log.entry(seq) as unknown as ActorEnd);
+  const entry = log.count === 0 ? null : log.entry(at);
+  const event = entry !== null && isExternalEvent(entry) ? entry : null;
+  return (
+    <>
+      {ends.length > 0 && (
+        <Section title="Result">
+          {ends.map(({ seq, actor, status, output, error }) => (
+            <div key={seq}>
+              <p>
+                <b class="verbatim">{excerpt(actor, 60)}</b>{' '}
+                <span class={status === 'error' ? 'wrong' : ''}>{WORDS[status]}</span>
+              </p>
+              {error !== undefined && (
+                <div class="wrong">
+                  <JsonTree value={error} />
+                </div>
+              )}
+              {output !== undefined && <JsonTree value={output} />}
+            </div>
+          ))}
+        </Section>
+      )}
+      {event !== null && (
+        <Section title="Event received">
+          <p class="verbatim">
+            <b>{revealHidden(explainEvent(event, fold.spans).name)}</b>
+          </p>
+          <Facts facts={explainEvent(event, fold.spans).facts} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+const MAX_ENDS = 12;
+
+interface ActorEnd {
+  readonly seq: number;
+  readonly actor: string;
+  readonly status: 'done' | 'error' | 'stopped';
+  readonly output?: unknown;
+  readonly error?: unknown;
+}
+
+const WORDS: Readonly<Record<ActorEnd['status'], string>> = {
+  done: 'is done',
+  error: 'failed',
+  stopped: 'was stopped',
+};

@@ -1,0 +1,115 @@
+import { formatDuration, formatScore, pluralize } from '../../fold/format.ts';
+import { hasFailed, type ToolUse } from '../../fold/step.ts';
+import { isOver } from '../../fold/step-title.ts';
+import { excerpt } from '../../fold/text.ts';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { JsonTree } from '../json-tree.tsx';
+import { LongText } from '../long-text.tsx';
+
+interface ToolListProps {
+  readonly view: RunView;
+  readonly uses: readonly ToolUse[];
+}
+
+/** The tools and searches of a step, each with its name and status. */
+export function ToolList({ view, uses }: ToolListProps) {
+  return (
+    <ul class="tools">
+      {uses.map((use) => (
+        <li key={use.from} class="stack">
+          <h3>
+            <span class="verbatim">{use.kind === 'capability' ? excerpt(use.name, 80) : 'Document search'}</span>{' '}
+            <ToolStatus view={view} use={use} />
+          </h3>
+          <ToolResult use={use} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ToolStatus({ view, use }: { readonly view: RunView; readonly use: ToolUse }) {
+  const ms = use.kind === 'capability' ? (use.result?.durationMs ?? null) : use.ms;
+  if (ms === null) return <span class="muted">{use.isOver || isOver(view.run) ? 'no result' : 'running'}</span>;
+  if (hasFailed(use)) return <span class="wrong">failed after {formatDuration(ms)}</span>;
+  return <span class="muted">{formatDuration(ms)}</span>;
+}
+
+/** What a tool or a search answered, error first, and what it was asked. */
+export function ToolResult({ use }: { readonly use: ToolUse }) {
+  return use.kind === 'capability' ? <CapabilityResult use={use} /> : <SearchResult use={use} />;
+}
+
+function CapabilityResult({ use: { result } }: { readonly use: Extract<ToolUse, { kind: 'capability' }> }) {
+  if (result === null) return <p class="muted">It reported no result.</p>;
+  return (
+    <>
+      {result.error !== null && (
+        <p class="wrong verbatim">
+          <LongText text={result.error} /> {result.code !== null && <code>{result.code}</code>}
+        </p>
+      )}
+      {result.success && (
+        <div>
+          {result.synthesized && <p class="muted">The model wrote this result.</p>}
+          <Output text={result.output} />
+        </div>
+      )}
+      <div>
+        <h4>Arguments</h4>
+        {Object.keys(result.arguments).length === 0 ? <p class="muted">none</p> : <JsonTree value={result.arguments} />}
+      </div>
+    </>
+  );
+}
+
+function Output({ text }: { readonly text: string }) {
+  const value = valueIn(text);
+  return value === undefined ? <LongText text={text} chars={1_200} /> : <JsonTree value={value} />;
+}
+
+function valueIn(text: string): unknown {
+  if (!/^\s*[[{]/u.test(text) || text.length > 100_000) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_PASSAGES = 30;
+
+function SearchResult({ use: { result, failure } }: { readonly use: Extract<ToolUse, { kind: 'retrieval' }> }) {
+  const passages = Array.isArray(result?.passages) ? result.passages : [];
+  return (
+    <>
+      {failure !== null && (
+        <p class="wrong verbatim">
+          <LongText text={failure} />
+        </p>
+      )}
+      {result !== null && (
+        <>
+          <p>
+            {pluralize(passages.length, 'passage')} for{' '}
+            <q>
+              <LongText text={String(result.query)} />
+            </q>
+            {result.widened && <span class="muted">, widened because it found nothing</span>}
+          </p>
+          <ol class="passages stack">
+            {passages.slice(0, MAX_PASSAGES).map(({ id, text, heading, source, relevance }) => (
+              <li key={id}>
+                <p class="muted verbatim">
+                  {excerpt([source?.path, ...(heading ?? [])].join(' › '), 160)}, relevance {formatScore(relevance)}
+                </p>
+                <LongText text={text} chars={400} />
+              </li>
+            ))}
+          </ol>
+          {passages.length > MAX_PASSAGES && <p class="muted">and {passages.length - MAX_PASSAGES} more</p>}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,186 @@
+import { useState } from 'preact/hooks';
+import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
+import { outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
+import type { RunWhatIf, WhatIfAnswer } from '../../../src/inspection/wire.ts';
+import type { ExplainedCandidate } from '../../fold/explain.ts';
+import { formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
+import { guardTitle } from '../../fold/guard-words.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
+import { type DecidingNumber, decidedRunOf, decidingNumbers } from '../../fold/what-if.ts';
+import { useRunAction } from '../head/run-action.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { canFork } from './fork-forms.tsx';
+
+type Changes = Readonly<Record<string, number>>;
+
+interface WhatIfProps extends PanelProps {
+  /** The rules that the decision tried. */
+  readonly candidates: readonly ExplainedCandidate[];
+}
+
+/** Sliders for the numbers that the selected decision compared: where the run would have ended with others. */
+export function WhatIfSliders({ inspector, view, candidates }: WhatIfProps) {
+  const [set, change] = useState<Changes>({});
+  const { fold, selection, stateCount } = view;
+  const state = stateCount === 0 ? null : (fold.states.after(selection.from) as RecordedState | null);
+  const numbers = state === null ? [] : decidingNumbers(state, candidates);
+  if (view.run.live || numbers.length === 0) return null;
+  const isChanged = Object.keys(set).length > 0;
+  const withNumber = ({ path, recorded }: DecidingNumber, value: number): Changes => {
+    const { [path]: _, ...others } = set;
+    return value === recorded ? others : { ...others, [path]: value };
+  };
+  return (
+    <section class="what-if stack" aria-label="What if">
+      <h3>What if</h3>
+      {numbers.map((number) => {
+        const { path, title, compared, recorded, min, max, step } = number;
+        const value = set[path] ?? recorded;
+        return (
+          <label key={path}>
+            <span>{title}</span>
+            <span class="scale">
+              <input
+                type="range"
+                min={min}
+                max={max}
+                step={step}
+                value={value}
+                aria-description={`here ${formatScore(compared)}`}
+                onInput={({ currentTarget }) => change(withNumber(number, Number(currentTarget.value)))}
+              />
+              <i
+                style={{ '--at': Math.max(0, (compared - min) / (max - min)) }}
+                title={`here ${formatScore(compared)}`}
+              />
+            </span>
+            <output>{formatScore(value)}</output>
+          </label>
+        );
+      })}
+      {isChanged ? (
+        <Outcome inspector={inspector} view={view} set={set} onReset={() => change({})} />
+      ) : (
+        <p class="muted">Move a threshold to see where this run would have ended. The marks are the values here.</p>
+      )}
+    </section>
+  );
+}
+
+interface OutcomeProps extends PanelProps {
+  readonly set: Changes;
+  readonly onReset: () => void;
+}
+
+function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
+  const { isBusy, act, messages } = useRunAction(inspector, view.run);
+  const run = decidedRunOf(view);
+  if (run === null) return null;
+  const changes: { limits: Record<string, number>; thresholds: Record<string, number> } = {
+    limits: {},
+    thresholds: {},
+  };
+  for (const [path, value] of Object.entries(set)) {
+    const [root, name = ''] = path.split('.');
+    changes[root as 'limits' | 'thresholds'][name] = value;
+  }
+  const outcome = outcomeWith(run, changes);
+  const { currency } = view.fold.spans;
+  return (
+    <>
+      <p role="status">{outcomeText(outcome, currency ?? '')}</p>
+      <div class="row">
+        {outcome.outcome !== 'same' && canFork(inspector, view) && (
+          <button
+            type="button"
+            class="primary"
+            disabled={isBusy}
+            title="Starts a new run that repeats this one up to there. Calls without a recorded result call the model."
+            onClick={() => void act({ type: 'fork', at: outcome.now.seq, set })}
+          >
+            Fork with {Object.keys(set).length === 1 ? 'this number' : 'these numbers'}
+          </button>
+        )}
+        <button type="button" onClick={onReset}>
+          Reset
+        </button>
+      </div>
+      {messages}
+      {inspector.connection.value === 'open' && (
+        <AllRuns key={JSON.stringify(set)} ask={() => inspector.whatIf(null, set)} open={inspector.selectRun} />
+      )}
+    </>
+  );
+}
+
+function outcomeText({ recorded, now, outcome }: WhatIf, currency: string): string {
+  if (outcome === 'same')
+    return now.rule === recorded.rule
+      ? 'This run would have ended as it did.'
+      : `This run would have ended in the same cycle, for another reason: ${guardTitle(now.rule ?? '')}.`;
+  if (outcome === 'earlier')
+    return `This run would have ended in cycle ${now.cycle} (${guardTitle(now.rule ?? '')}), which saves ${savedText(recorded.use, now.use, currency)}.`;
+  const next = now.nextPhase === null ? 'asked for a direction' : `continued with ${now.nextPhase}`;
+  const end = outcome === 'further' ? 'beyond its recorded end' : 'instead of its recorded path';
+  return `After cycle ${now.cycle}, this run would have ${next}, ${end}. What follows is not recorded: fork the run to see it.`;
+}
+
+function savedText(all: PhaseUse, used: PhaseUse, currency: string): string {
+  const cost =
+    all.cost === null || used.cost === null ? '' : `, ${formatCost({ amount: all.cost - used.cost, currency })}`;
+  return `${pluralize(all.modelCalls - used.modelCalls, 'call')}, ${pluralize(all.tokens - used.tokens, 'token')}${cost} and ${formatDuration(all.ms - used.ms)}`;
+}
+
+interface AllRunsProps {
+  readonly ask: () => Promise<WhatIfAnswer>;
+  readonly open: (runId: string) => void;
+}
+
+const MAX_SHOWN = 50;
+
+function AllRuns({ ask, open }: AllRunsProps) {
+  const [answer, setAnswer] = useState<WhatIfAnswer | 'asking' | null>(null);
+  if (answer === null || answer === 'asking')
+    return (
+      <p>
+        <button
+          type="button"
+          disabled={answer === 'asking'}
+          onClick={async () => {
+            setAnswer('asking');
+            setAnswer(await ask());
+          }}
+        >
+          {answer === 'asking' ? 'Reading all runs…' : 'Check all runs'}
+        </button>
+      </p>
+    );
+  const { results, leftOut, problem } = answer;
+  if (problem !== null) return <p class="problem">{revealHidden(problem)}</p>;
+  const differing = results.filter(({ outcome }) => outcome !== 'same');
+  const earlier = results.filter(({ outcome }) => outcome === 'earlier');
+  const calls = earlier.reduce((sum, { recorded, now }) => sum + recorded.use.modelCalls - now.use.modelCalls, 0);
+  return (
+    <div class="stack">
+      <p>
+        Of {pluralize(results.length, 'run')}, {formatNumber(earlier.length)} would have ended earlier and saved{' '}
+        {pluralize(calls, 'call')}; {formatNumber(differing.length - earlier.length)} would have continued or taken
+        another path.
+        {leftOut > 0 && ` ${pluralize(leftOut, 'run')} not included: not replayable, or not among the newest 500.`}
+      </p>
+      <ul>
+        {differing.slice(0, MAX_SHOWN).map((result: RunWhatIf) => (
+          <li key={result.runId}>
+            <button type="button" class="link-button verbatim" onClick={() => open(result.runId)}>
+              {excerpt(result.request, 80)}
+            </button>{' '}
+            {outcomeText(result, result.currency)}
+          </li>
+        ))}
+      </ul>
+      {differing.length > MAX_SHOWN && (
+        <p class="muted">{pluralize(differing.length - MAX_SHOWN, 'more run')} not shown.</p>
+      )}
+    </div>
+  );
+}

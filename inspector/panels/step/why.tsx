@@ -1,0 +1,332 @@
+import type { ComponentChildren } from 'preact';
+import type { Thresholds } from '../../../machines/contracts/limits.ts';
+import { runStart } from '../../fold/answer.ts';
+import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
+import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
+import { formatScore, humanize, pluralize } from '../../fold/format.ts';
+import { capWords, flipWords, guardTitle, limitWords, meaningOf } from '../../fold/guard-words.ts';
+import { lastStartedBy } from '../../fold/sorted.ts';
+import { stepCalls } from '../../fold/step.ts';
+import { excerpt, revealHidden } from '../../fold/text.ts';
+import { type Why as Explained, entryToExplain, ignoredEvents, pendingAt, why } from '../../fold/why.ts';
+import { GUARD_RESULTS, Icon } from '../../icon.tsx';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { EntryLink } from '../entry-link.tsx';
+import { LongText } from '../long-text.tsx';
+import type { PanelProps } from '../panel.tsx';
+import { Section } from './section.tsx';
+import { WhatIfSliders } from './what-if.tsx';
+
+/** Why the step happened: a sentence for phases and calls, the compared numbers for decisions and transitions. */
+export function Why(props: PanelProps) {
+  const { view } = props;
+  const { kind } = view.selection;
+  if (view.run.kind === 'run' && (kind === 'phase' || kind === 'attempt' || kind === 'capability'))
+    return <Sentences view={view} />;
+  if (view.run.kind === 'run' && (kind === 'retrieval' || kind === 'operations')) return null;
+  return <Explanation {...props} />;
+}
+
+function Sentences({ view: { log, fold, selection, at } }: { readonly view: RunView }) {
+  const { kind, from, to } = selection;
+  const phase = kind === 'phase' ? lastStartedBy(fold.spans.phases, to) : undefined;
+  const calls = kind === 'attempt' ? stepCalls(fold, selection, at) : null;
+  const sentences = [
+    ...(phase === undefined ? [] : [enteredBecause(log, fold, phase)]),
+    ...(calls === null ? [] : [calledAgainBecause(log, fold, calls.selected.span)]),
+    ...(kind === 'attempt' ? [] : toolsEndedBecause(log, fold, from, Math.min(to, at))),
+  ].filter((sentence) => sentence !== null);
+  if (sentences.length === 0) return null;
+  return (
+    <Section title="Why">
+      {sentences.map((sentence) => (
+        <p key={sentence} class="verbatim">
+          {excerpt(sentence, 600)}
+        </p>
+      ))}
+    </Section>
+  );
+}
+
+function Explanation({ inspector, view }: PanelProps) {
+  const at = entryToExplain(view, view.selection, inspector.cursor.value === null);
+  const explained = why({ ...view, at });
+  const { heading, facts, outcome, caused, transition } = explained;
+  const thresholds = runStart(view.log)?.thresholds ?? null;
+  const isDecision = view.run.kind === 'run' && view.selection.kind === 'decision';
+  const isOwn = view.run.kind === 'run' && (isDecision || view.selection.kind === 'entry');
+  return (
+    <Section title="Why">
+      {!isOwn && <p class="verbatim">{revealHidden(heading)}</p>}
+      {outcome !== null && <p class={outcome.isIgnored ? 'warn' : ''}>{revealHidden(outcome.words)}</p>}
+      {!isDecision && <Facts facts={facts} />}
+      {caused.length > 0 && (
+        <ol aria-label="Transitions it caused">
+          {caused.map(({ seq, source, target }) => (
+            <li key={seq}>
+              <EntryLink seq={seq} moveTo={inspector.moveTo}>
+                <Path source={source} target={target} />
+              </EntryLink>
+            </li>
+          ))}
+        </ol>
+      )}
+      {isOwn && transition?.source.name === 'deciding' ? (
+        <Decision explained={explained} thresholds={thresholds} />
+      ) : (
+        transition !== null && <Taken transition={transition} thresholds={thresholds} />
+      )}
+      {isDecision && transition !== null && (
+        <WhatIfSliders key={view.selection.from} inspector={inspector} view={view} candidates={transition.candidates} />
+      )}
+      {view.run.kind === 'system' && <Ignored inspector={inspector} view={view} />}
+    </Section>
+  );
+}
+
+function Path({ source, target }: Pick<ExplainedTransition, 'source' | 'target'>) {
+  return (
+    <span class="verbatim">
+      {revealHidden(source.path)} <Icon name="arrow-right" />{' '}
+      {target.length === 0 ? 'stays' : target.map(({ path }) => revealHidden(path)).join(', ')}
+    </span>
+  );
+}
+
+/** A transition with its event, and the candidates for it. */
+function Taken({
+  transition,
+  thresholds,
+}: {
+  readonly transition: ExplainedTransition;
+  readonly thresholds: Thresholds | null;
+}) {
+  const { machine, event, description, candidates } = transition;
+  return (
+    <section class="stack" aria-label="Transition">
+      <p>
+        <b>
+          <Path {...transition} />
+        </b>{' '}
+        <span class="muted verbatim">
+          {event.startsWith('at once') ? '' : 'on '}
+          {revealHidden(event)}, in {revealHidden(machine)}
+        </span>
+      </p>
+      {description !== '' && <p class="muted verbatim">{revealHidden(description)}</p>}
+      {candidates.length > 0 && <Candidates all={candidates} thresholds={thresholds} />}
+    </section>
+  );
+}
+
+/** Guards that only choose how to decide: they are no reasons. */
+const PREPARING: ReadonlySet<string> = new Set(['gradingWanted', 'comparisonWanted', 'directionWanted']);
+
+interface DecisionProps {
+  readonly explained: Explained;
+  readonly thresholds: Thresholds | null;
+}
+
+/** The rules of Yield in a decision; the one that held also has the numbers that no other rule has. */
+function Decision({ explained: { transition, compared }, thresholds }: DecisionProps) {
+  const all = (transition?.candidates ?? []).filter(
+    ({ name, result }) =>
+      result === 'taken' ||
+      (result === 'false' && name !== null && !PREPARING.has(name) && !name.startsWith('nextPhaseIs(')),
+  );
+  const shown = new Set(all.flatMap((candidate) => candidate.compared.map(({ name }) => name)));
+  const others = compared.filter(({ name, limit }) => limit !== null && !shown.has(name));
+  const rules = all.map((candidate) => {
+    const isChoice = candidate.result === 'taken' && candidate.name?.startsWith('nextPhaseIs(') === true;
+    return { ...candidate, target: [], compared: isChoice ? others : candidate.compared };
+  });
+  return <Candidates all={rules} thresholds={thresholds} isRule />;
+}
+
+interface CandidatesProps {
+  readonly all: readonly ExplainedCandidate[];
+  readonly thresholds: Thresholds | null;
+  /** Of Yield: its words say where it leads. */
+  readonly isRule?: boolean;
+}
+
+/** The candidate that was taken, then those tried before it, and on request those that were not tried. */
+function Candidates({ all, thresholds, isRule = false }: CandidatesProps) {
+  const of = (result: ExplainedCandidate['result']) =>
+    all
+      .filter((candidate) => candidate.result === result)
+      .map((candidate) => (
+        <Candidate key={candidate.index} candidate={candidate} thresholds={thresholds} isRule={isRule} />
+      ));
+  const rest = of('not-evaluated');
+  return (
+    <>
+      <ol class="candidates" aria-label="Candidates">
+        {of('taken')}
+        {of('false')}
+      </ol>
+      {rest.length > 0 && (
+        <details>
+          <summary>{pluralize(rest.length, 'more candidate')} not tried</summary>
+          <ol class="candidates" aria-label="Candidates not tried">
+            {rest}
+          </ol>
+        </details>
+      )}
+    </>
+  );
+}
+
+interface CandidateProps {
+  readonly candidate: ExplainedCandidate;
+  readonly thresholds: Thresholds | null;
+  readonly isRule: boolean;
+}
+
+const RESULTS = { taken: 'held', false: 'did not hold', 'not-evaluated': 'not tried' } as const;
+
+function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
+  const { index, guard, name, result, compared, target } = candidate;
+  const inputs = Object.fromEntries(compared.map((one) => [one.name, one.value]));
+  const flip = name === null || result === 'not-evaluated' ? null : flipWords(name, compared, result === 'taken');
+  const cap = name === 'confidenceReached' ? capWords(inputs, thresholds) : null;
+  return (
+    <li class={result} value={index + 1} aria-current={result === 'taken' ? 'true' : undefined}>
+      <Icon name={GUARD_RESULTS[result].icon} />
+      <div>
+        <p>
+          <span class="title verbatim">{revealHidden(name === null ? guard : guardTitle(name))}</span>{' '}
+          <span class="muted">
+            {RESULTS[result]}
+            {name !== null && <code class="verbatim"> {revealHidden(name)}</code>}{' '}
+            {!isRule && (
+              <>
+                <Icon name="arrow-right" />{' '}
+                <span class="verbatim">
+                  {target.length === 0 ? 'stays' : target.map((state) => revealHidden(state.name)).join(', ')}
+                </span>
+              </>
+            )}
+          </span>
+        </p>
+        <Values guard={name ?? ''} compared={compared} />
+        {cap !== null && <p class="muted">{cap}</p>}
+        {flip !== null && <p class="muted">{flip}</p>}
+      </div>
+    </li>
+  );
+}
+
+interface ValuesProps {
+  readonly guard: string;
+  readonly compared: readonly ComparedValue[];
+}
+
+/** Values with their limits, then those without one on a line. */
+function Values({ guard, compared }: ValuesProps) {
+  const limited = compared.filter(({ limit }) => limit !== null);
+  const others = compared.filter(({ limit }) => limit === null);
+  if (compared.length === 0) return null;
+  return (
+    <ul class="values" aria-label="Compared values">
+      {limited.map((one) => (
+        <li key={one.name} title={meaningOf(one.name) ?? undefined}>
+          <span class="verbatim">{capitalized(one.name)}</span>{' '}
+          <b>{describeValue(one.value, one.limit?.value ?? null)}</b>, {limitWords(guard, one)?.needs}
+          {one.share !== null && (
+            <span class="share" aria-hidden="true">
+              <span class="share-value" style={{ width: `${one.share.value * 100}%` }} />
+              <span class="share-limit" style={{ left: `${one.share.limit * 100}%` }} />
+            </span>
+          )}
+        </li>
+      ))}
+      {others.length > 0 && (
+        <li class="muted">
+          {others.map(({ name, value }, index) => (
+            <span key={name} title={meaningOf(name) ?? undefined} class="verbatim">
+              {index > 0 && ' · '}
+              {revealHidden(humanize(name))} {describeValue(value, null)}
+            </span>
+          ))}
+        </li>
+      )}
+    </ul>
+  );
+}
+
+const capitalized = (name: string): string => {
+  const words = revealHidden(humanize(name));
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+};
+
+function describeValue(value: ComparedValue['value'], limit: number | null): string {
+  if (typeof value === 'number') return formatScore(value, limit);
+  if (value === null) return 'none';
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : excerpt(value, 80);
+}
+
+const MAX_CHARS = 1_200;
+
+export function Facts({ facts }: { readonly facts: readonly WhyFact[] }): ComponentChildren {
+  if (facts.length === 0) return null;
+  return (
+    <dl class="facts">
+      {facts.map(({ label, text, verbatim }) => (
+        <div key={label}>
+          <dt>{label}</dt>
+          <dd class={verbatim ? 'verbatim' : undefined}>
+            <LongText text={text} chars={MAX_CHARS} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Ignored({ inspector, view }: PanelProps) {
+  const { events, more } = ignoredEvents(view);
+  if (events.length === 0) return null;
+  return (
+    <section aria-label="Ignored events">
+      <h3>Ignored events ({more ? `${events.length} or more` : events.length})</h3>
+      <ul>
+        {events.map(({ seq, name, why: reason }) => (
+          <li key={seq}>
+            <EntryLink seq={seq} moveTo={inspector.moveTo} isCurrent={seq === view.at}>
+              <span class="verbatim">{revealHidden(name)}</span>
+            </EntryLink>{' '}
+            <span class="muted">{reason}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** What the machines of another program wait for. */
+export function PendingWork({ view }: { readonly view: RunView }) {
+  const all = pendingAt(view);
+  if (all.length === 0) return null;
+  return (
+    <Section title="Pending">
+      <ul>
+        {all.slice(0, MAX_MACHINES).map(({ machine, states, events, delays, activities }) => (
+          <li key={machine} class="verbatim">
+            <b>{revealHidden(machine)}</b>, in {revealHidden(states.join(', '))}:{' '}
+            {[
+              ...(events.length > 0 ? [`accepts ${events.join(', ')}`] : []),
+              ...(delays.length > 0 ? [`timer ${delays.join(', ')}`] : []),
+              ...(activities.length > 0 ? [`waits for an actor in ${activities.join(', ')}`] : []),
+            ]
+              .map(revealHidden)
+              .join('; ')}
+          </li>
+        ))}
+      </ul>
+      {all.length > MAX_MACHINES && <p class="muted">and {all.length - MAX_MACHINES} more machines</p>}
+    </Section>
+  );
+}
+
+const MAX_MACHINES = 12;

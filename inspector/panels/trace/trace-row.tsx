@@ -1,0 +1,197 @@
+import { formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
+import { excerpt } from '../../fold/text.ts';
+import type { Measure, MeasuredStep } from '../../fold/trace.ts';
+import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
+import { Icon } from '../../icon.tsx';
+import type { RunView } from '../../ui-state/inspector.ts';
+import { plainMarkdown } from '../markdown.tsx';
+
+/** What the bars of all rows share. */
+export interface Moment {
+  readonly view: RunView;
+  readonly isOver: boolean;
+  /** The length of the axis. */
+  readonly endMs: number;
+  /** The clock, on the axis. */
+  readonly nowMs: number;
+  /** Since the latest entry. */
+  readonly sinceMs: number;
+  /** A share of the axis. */
+  readonly cursor: number;
+  /** Sorted by a measure: its largest value. */
+  readonly largest: number;
+  readonly measure: Measure | null;
+}
+
+/** Rows of one sentence, without a bar. */
+const isSentence = ({ kind }: TraceRow): boolean => kind === 'decision' || kind === 'limit' || kind === 'event';
+
+const hasResult = ({ kind }: TraceRow): boolean => kind === 'phase' || kind === 'answer';
+
+const LINE_PX = 28;
+
+/** The height of a row in pixels: some have a second line, and on narrow pages a third. */
+export function heightOf(row: TraceRow, isNarrow: boolean): number {
+  const isTall = hasResult(row) || (row.status === 'failed' && row.text !== '');
+  if (isNarrow && isSentence(row)) return LINE_PX + 20;
+  return isTall ? LINE_PX + (isNarrow ? 40 : 20) : LINE_PX;
+}
+
+interface RowProps extends ListedRow {
+  readonly moment: Moment;
+  readonly top: number;
+  readonly isNarrow: boolean;
+  readonly isSelected: boolean;
+  readonly isActive: boolean;
+  readonly step: MeasuredStep | undefined;
+  readonly onSelect: () => void;
+  readonly onToggle: () => void;
+}
+
+export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
+  const { at } = moment.view;
+  const isLater = row.from > at;
+  const isPartial = !isLater && row.to !== null && row.to > at;
+  const note = step === undefined ? row.note : [step.place, row.note].filter(Boolean).join(' · ');
+  const classes = [
+    'trace-row',
+    row.kind,
+    row.status,
+    isSentence(row) && 'sentence',
+    (isLater || isPartial) && 'later',
+    props.isSelected && 'selected',
+    props.isActive && 'active',
+  ];
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus and names its active row
+    <div
+      id={`trace-${row.id}`}
+      class={classes.filter(Boolean).join(' ')}
+      role="treeitem"
+      aria-level={level}
+      aria-expanded={isOpen ?? undefined}
+      aria-selected={props.isSelected}
+      aria-posinset={props.index}
+      aria-setsize={props.size}
+      style={{ top: `${props.top}px`, height: `${heightOf(row, props.isNarrow)}px`, '--level': level - 1 }}
+      onClick={props.onSelect}
+    >
+      <span class="title">
+        <span
+          class="toggle"
+          aria-hidden="true"
+          onClick={(event) => {
+            if (isOpen === null) return;
+            event.stopPropagation();
+            props.onToggle();
+          }}
+        >
+          {isOpen !== null && <Icon name={isOpen ? 'expanded' : 'collapsed'} />}
+        </span>
+        {row.phase !== undefined && <i class="hue" style={{ background: `var(--phase-${row.phase})` }} />}
+        <span class="name verbatim">{excerpt(row.title, 300)}</span>
+        {row.next !== undefined && (
+          <span class="next">
+            <Icon name="arrow-right" /> {row.next}
+          </span>
+        )}
+        <StatusWord row={row} isPartial={isPartial} />
+        {isOpen === false && <TroubleWords row={row} />}
+        {note !== undefined && note !== '' && <span class="note verbatim">{excerpt(note, 200)}</span>}
+        {!hasResult(row) && row.status !== 'failed' && step === undefined && row.text !== '' && (
+          <span class="note verbatim">{excerpt(row.text, 200)}</span>
+        )}
+      </span>
+      {!isSentence(row) && <Figures row={row} moment={moment} step={step} />}
+      {(hasResult(row) || (row.status === 'failed' && row.text !== '')) && (
+        <span class="result verbatim">
+          {row.status === 'failed' ? excerpt(row.text, 300) : plainMarkdown(row.text, 300)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function StatusWord({ row: { status, kind, to }, isPartial }: { readonly row: TraceRow; readonly isPartial: boolean }) {
+  if (status === 'failed') return <span class="word bad">failed</span>;
+  if (isPartial && kind !== 'state') return <span class="word">in progress</span>;
+  if (status === 'ended' && kind !== 'wait')
+    return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;
+  if (status === 'open' && to === null && kind !== 'wait' && kind !== 'state' && kind !== 'actor')
+    return <span class="word">running</span>;
+  return null;
+}
+
+const TroubleWords = ({ row: { trouble, kind } }: { readonly row: TraceRow }) => (
+  <>
+    {(trouble === undefined ? [] : troubleWords(kind === 'phase' ? { ...trouble, phases: 0 } : trouble)).map(
+      ({ text, isBad }) => (
+        <span key={text} class={`word ${isBad ? 'bad' : 'warn'}`}>
+          {text}
+        </span>
+      ),
+    )}
+  </>
+);
+
+interface FiguresProps {
+  readonly row: TraceRow;
+  readonly moment: Moment;
+  readonly step: MeasuredStep | undefined;
+}
+
+/** The bar, the duration, the tokens and the cost. */
+function Figures({ row, moment, step }: FiguresProps) {
+  const { usage, from, to } = row;
+  const {
+    timeLine,
+    spans: { currency },
+  } = moment.view.fold;
+  const last = moment.view.count - 1;
+  const ms = timeLine.atMs(to ?? last) - timeLine.atMs(from) + (to === null ? moment.sinceMs : 0);
+  const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+  return (
+    <>
+      <span class="track">
+        <Bar row={row} moment={moment} step={step} />
+      </span>
+      <span class="number">{formatDuration(ms)}</span>
+      {usage !== null && (
+        <>
+          <span class="number" title={tokens === 0 ? undefined : formatTokens(usage)}>
+            {tokens > 0 && formatNumber(tokens)}
+            {tokens > 0 && <span class="visually-hidden"> tokens</span>}
+          </span>
+          {currency !== null && (
+            <span class="number">{usage.cost !== null && tokens > 0 && costText(usage.cost, currency)}</span>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+/** Without the currency, which the head of the column names. */
+const costText = (amount: number, currency: string): string => formatCost({ amount, currency }).split(' ', 1)[0] ?? '';
+
+function Bar({ row: { from, to, phase }, moment: { view, endMs, nowMs, cursor, largest }, step }: FiguresProps) {
+  const hue = phase === undefined ? {} : { '--hue': `var(--phase-${phase})` };
+  if (step !== undefined)
+    return <i class="bar" style={{ left: 0, width: `${(100 * step.value) / largest}%`, ...hue }} />;
+  const { drawnMs } = view.fold.timeLine;
+  const start = drawnMs(from) / endMs;
+  const end = (to === null ? nowMs : drawnMs(to)) / endMs;
+  // What is after the cursor is drawn faintly.
+  const past = view.at >= view.count - 1 ? end : Math.max(start, Math.min(end, cursor));
+  return (
+    <>
+      {past < end && (
+        <i class="bar future" style={{ left: `${100 * past}%`, width: `${100 * (end - past)}%`, ...hue }} />
+      )}
+      {(past > start || past === end) && (
+        <i class="bar" style={{ left: `${100 * start}%`, width: `${100 * (past - start)}%`, ...hue }} />
+      )}
+    </>
+  );
+}

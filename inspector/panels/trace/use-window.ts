@@ -1,0 +1,43 @@
+import type { RefObject } from 'preact';
+import { useLayoutEffect, useState } from 'preact/hooks';
+import { oncePerFrame } from '../../ui-state/inspector.ts';
+
+/** The visible part is rounded to this, so that few scroll events change it. */
+const STEP_PX = 200;
+
+interface VisiblePart {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The part of a list, in pixels from its top, that can be seen, whatever scrolls it; somewhat more than that. */
+export function useWindow(list: RefObject<HTMLElement | null>): VisiblePart {
+  const [part, setPart] = useState<VisiblePart>({ from: 0, to: 1_200 });
+  useLayoutEffect(() => {
+    const measure = (): void => {
+      const top = -(list.current?.getBoundingClientRect().top ?? 0);
+      const from = Math.floor(top / STEP_PX - 1) * STEP_PX;
+      const to = Math.ceil((top + innerHeight) / STEP_PX + 1) * STEP_PX;
+      setPart((before) => (before.from === from && before.to === to ? before : { from, to }));
+    };
+    const soon = oncePerFrame(measure);
+    measure();
+    document.addEventListener('scroll', soon, { capture: true, passive: true });
+    addEventListener('resize', soon);
+    return () => {
+      document.removeEventListener('scroll', soon, { capture: true });
+      removeEventListener('resize', soon);
+    };
+  }, []);
+  return part;
+}
+
+/** Scrolls as little as possible, so that this part of a list is seen below what sticks to the top. */
+export function reveal(list: HTMLElement, top: number, height: number, stickyPx: number): void {
+  const scroller = list.closest('.trace-area');
+  if (scroller === null || scroller.scrollHeight <= scroller.clientHeight) return;
+  const start = list.getBoundingClientRect().top - scroller.getBoundingClientRect().top + top;
+  const below = start + height - scroller.clientHeight;
+  if (start < stickyPx) scroller.scrollTop += start - stickyPx;
+  else if (below > 0) scroller.scrollTop += below + height;
+}

@@ -1,0 +1,39 @@
+import { cycleFrom, type Direction, phaseFrom, transitionFrom } from '../fold/steps.ts';
+import type { Inspector, RunView } from './inspector.ts';
+import type { Key } from './keys.ts';
+
+/** The keys that move the cursor of a run, wherever the focus is. */
+export function moveKeys({ view, cursor, moveTo }: Inspector): readonly Key[] {
+  const key = (name: string, description: string, find: (view: RunView) => number): Key => ({
+    keys: [name],
+    description,
+    group: 'Move',
+    act() {
+      const shown = view.peek();
+      if (shown !== null) moveTo(find(shown));
+    },
+  });
+  const pair = (
+    [back, forward]: readonly [string, string],
+    noun: string,
+    find: (view: RunView, to: Direction) => number,
+  ): readonly Key[] => [
+    key(back, `Previous ${noun}`, (shown) => find(shown, -1)),
+    key(forward, `Next ${noun}`, (shown) => find(shown, 1)),
+  ];
+  return [
+    ...pair(['ArrowLeft', 'ArrowRight'], 'entry', ({ at }, to) => at + to),
+    ...pair(['Shift+ArrowLeft', 'Shift+ArrowRight'], 'transition', ({ fold, at }, to) => transitionFrom(fold, at, to)),
+    ...pair(['[', ']'], 'phase', ({ fold, at }, to) => phaseFrom(fold, at, to)),
+    ...pair(['{', '}'], 'cycle', ({ fold, at }, to) => cycleFrom(fold, at, to)),
+    key('Home', 'First entry', () => 0),
+    {
+      keys: ['End'],
+      description: 'Latest entry, and follow the run',
+      group: 'Move',
+      act() {
+        cursor.value = null;
+      },
+    },
+  ];
+}

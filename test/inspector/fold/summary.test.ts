@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { decisionReason } from '../../../inspector/fold/decision-words.ts';
+import { confidenceCap, figuresOf, writerOf } from '../../../inspector/fold/summary.ts';
+import { thresholdsSchema } from '../../../machines/contracts/limits.ts';
+import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { failingRun, folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+
+const entries = recordedEntries(await failingRun());
+const { log, fold } = folded(entries);
+const thresholds = thresholdsSchema.parse({});
+
+describe('a decision in one sentence', () => {
+  const decision = { cycle: 2, complete: true, nextPhase: null, rationale: 'because' } as const;
+
+  it('names the number and what it was compared with, told apart by their decimals', () => {
+    const continued = {
+      ...decision,
+      rule: 'nextPhaseChosen',
+      rationale: 'continuing with experience: information sufficiency 0.699 is below 0.7',
+      inputs: { informationSufficiency: 0.6994 },
+    };
+    expect(decisionReason(continued, thresholds)).toBe('Not enough information yet (0.699, needs 0.7)');
+    expect(
+      decisionReason({ ...decision, rule: 'cycleLimitReached', inputs: { completedCycles: 5, maxCycles: 5 } }, null),
+    ).toBe('The cycle limit is reached (5 of 5)');
+  });
+
+  it('says who considers the task complete', () => {
+    const complete = (inputs: Readonly<Record<string, boolean | number | null>>) =>
+      decisionReason({ ...decision, rule: 'taskComplete', inputs }, thresholds);
+    expect(complete({ claimsCompletion: true, claim: 0.8, satisfaction: 0.1 })).toBe(
+      'The model says that the task is complete, and the evidence agrees',
+    );
+    expect(complete({ claimsCompletion: false, claim: null, satisfaction: 0.9 })).toBe('The user seems satisfied');
+  });
+
+  it('falls back to the recorded reason for a rule that it does not know', () => {
+    expect(decisionReason({ ...decision, rule: 'toString', inputs: {} }, null)).toBe('Because');
+  });
+});
+
+describe('the figures of a run', () => {
+  it('count all cycles, calls and tokens', () => {
+    const ends = entries.flatMap((entry) => (entry.type === 'attempt-end' ? [entry.usage] : []));
+    expect(figuresOf(log, fold, entries.length)).toMatchObject({
+      cycles: 3,
+      calls: ends.length,
+      tokens: ends.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0),
+      cost: null,
+    });
+  });
+});
+
+it('names the model that wrote the answer', () => {
+  const answer = entries.flatMap((entry) => (entry.type === 'answer' ? [entry.answer] : []))[0] as FinalAnswer;
+  expect(writerOf(log, fold, answer)).toBe('scripted');
+  const byEngine = { ...answer.metadata.synthesis, writtenBy: 'engine' as const };
+  expect(writerOf(log, fold, { ...answer, metadata: { ...answer.metadata, synthesis: byEngine } })).toBeNull();
+});
+
+describe('the confidence in an answer', () => {
+  const answer = entries.flatMap((entry) => (entry.type === 'answer' ? [entry.answer] : []))[0] as FinalAnswer;
+  const capOf = (reason: FinalAnswer['metadata']['reason']) =>
+    confidenceCap(log, fold, { ...answer, confidence: 0.5, metadata: { ...answer.metadata, reason } });
+
+  it('is explained if it is lower than the one that its writer stated', () => {
+    expect(capOf(null)).toEqual({
+      short: 'the evidence does not support the answer',
+      full: expect.stringMatching(
+        /^The model stated 0\.\d+\. The confidence is capped at 0\.5 .*thresholds\.grounding/u,
+      ),
+    });
+    expect(capOf('no_evidence')?.short).toBe('the answer says that nothing was found');
+    expect(confidenceCap(log, fold, { ...answer, confidence: 1 })).toBe(null);
+  });
+});

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { axisEnd, ticksOf } from '../../../inspector/fold/time-axis.ts';
+import { createTimeLine } from '../../../inspector/fold/time-line.ts';
+import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
+import { listed, pathTo, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
+import {
+  failingRun,
+  folded,
+  longRun,
+  manualRun,
+  plainRun,
+  recordedEntries,
+} from '../../support/inspector/inspected-runs.ts';
+
+const failing = recordedEntries(await failingRun());
+
+function traced(entries: readonly JournalEntry[], isOver = true) {
+  const { log, fold } = folded(entries);
+  const top = traceOf(log, fold, entries.length, isOver);
+  return { log, fold, top, all: listed(top, () => true).map(({ row }) => row) };
+}
+
+const PRICES = { currency: 'EUR', prices: [{ inputPerMillion: 2, outputPerMillion: 10 }] };
+const priced = failing.map((entry) => (entry.type === 'run-start' ? { ...entry, ...PRICES } : entry));
+const titlesOf = (rows: readonly TraceRow[]) => rows.map(({ title }) => title);
+
+describe('the trace of a run', () => {
+  const { top, all } = traced(priced);
+
+  it('has the cycles, in each its phases and the decision that ended it, and the answer last', () => {
+    expect(titlesOf(top)).toEqual(['Cycle 1', 'Cycle 2', 'Cycle 3', expect.stringMatching(/^Answer/u)]);
+    const starts = failing.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
+    expect(all.flatMap(({ phase }) => phase ?? [])).toEqual(starts);
+    const decisions = all.filter(({ kind }) => kind === 'decision' || kind === 'limit');
+    expect(decisions.at(-1)).toMatchObject({
+      title: 'Yield’s answer is confident enough (0.95, needs more than 0.9)',
+      next: 'Answer',
+    });
+  });
+
+  it('has the calls, retries, waits and tools of a phase inside it, with what failed', () => {
+    const [action] = all.filter(({ kind }) => kind === 'phase');
+    expect(action).toMatchObject({
+      title: 'Action',
+      note: 'calls 1–3',
+      text: 'called work · It may be so. work: done',
+    });
+    const inside = action?.children?.() ?? [];
+    expect(titlesOf(inside)).toEqual(['Call 1', 'Wait before the retry', 'Call 2', 'work', 'Call 3']);
+    expect(inside[0]).toMatchObject({ status: 'failed', text: 'the script fails this call' });
+    expect(inside[2]).toMatchObject({ status: 'done', note: 'retry' });
+    expect(inside[3]).toMatchObject({ text: 'done', usage: null });
+  });
+
+  it('counts each model call once, and what failed inside a cycle', () => {
+    const calls = all.filter(({ kind }) => kind === 'call');
+    expect(titlesOf(calls)).toEqual(
+      failing.filter(({ type }) => type === 'attempt-start').map((_, at) => `Call ${at + 1}`),
+    );
+    const ends = failing.flatMap((entry) => (entry.type === 'attempt-end' ? [entry] : []));
+    const total = top.reduce((sum, { trouble }) => sum + (trouble?.calls ?? 0), 0);
+    expect(total).toBe(ends.filter(({ failure }) => failure !== null).length);
+    expect(
+      troubleWords(top[0]?.trouble ?? { phases: 0, tools: 0, searches: 0, calls: 0, retries: 0, limits: 0 }),
+    ).toContainEqual({
+      text: '2 phases failed',
+      isBad: true,
+    });
+  });
+
+  it('sums up the tokens and the cost of the calls of each phase and cycle', () => {
+    for (const cycle of top.filter(({ kind }) => kind === 'cycle')) {
+      const phases = (cycle.children?.() ?? []).flatMap(({ kind, usage }) =>
+        kind === 'phase' && usage !== null ? [usage] : [],
+      );
+      const total = phases.reduce(addUsage, NO_USAGE);
+      expect(total.inputTokens).toBeGreaterThan(0);
+      expect(cycle.usage).toEqual({ ...total, cost: expect.closeTo(total.cost ?? 0) });
+      expect(total.cost).toBeCloseTo((total.inputTokens * 2 + total.outputTokens * 10) / 1_000_000);
+    }
+  });
+
+  it('finds the row of a selection and the rows around it', () => {
+    const call = all.find(({ title }) => title === 'Call 2');
+    expect(call?.selection?.kind).toBe('attempt');
+    expect(call?.selection && titlesOf(pathTo(top, call.selection))).toEqual(['Cycle 1', 'Action', 'Call 2']);
+  });
+
+  it('says that a phase is running only while the run is', () => {
+    const until = failing.findIndex(({ type }) => type === 'text-delta') + 1;
+    const live = traced(failing.slice(0, until), false).all;
+    expect(live.find(({ kind }) => kind === 'phase')).toMatchObject({ title: 'Action', status: 'open', text: '' });
+    expect(live.some(({ kind }) => kind === 'decision')).toBe(false);
+    expect(traced(failing.slice(0, until), true).all.filter(({ status }) => status === 'open')).toEqual([]);
+  });
+
+  it('has no row for the only cycle of a run', async () => {
+    const { top: rows } = traced(recordedEntries(await plainRun()));
+    expect(titlesOf(rows).slice(0, 2)).toEqual(['Action', 'Experience']);
+  });
+});
+
+describe('the trace of a run with a user', () => {
+  it('has the waits for consent and directions, and the events with their effect', async () => {
+    const { all } = traced(recordedEntries(await manualRun()));
+    expect(titlesOf(all.filter(({ kind }) => kind === 'wait'))).toEqual([
+      'Waited for consent to shorten or remove 3 messages',
+      'Waited for a direction',
+      'Waited for a direction',
+    ]);
+    const events = all.filter(({ kind }) => kind === 'event').map(({ title, text, status }) => [title, text, status]);
+    expect(events).toContainEqual(['Directed to nonsense', 'No effect: not a phase', 'noted']);
+    expect(events).toContainEqual(['Directed to experience', expect.any(String), 'done']);
+  });
+
+  it('has a row for the limit of tool runs', () => {
+    const stopped = failing.map((entry) =>
+      entry.type === 'capability-stop' ? { ...entry, reason: 'limit_reached' as const } : entry,
+    );
+    const limits = traced(stopped).all.filter(({ kind }) => kind === 'limit');
+    expect(titlesOf(limits)).toContain('Limit of 5 tool runs reached');
+  });
+});
+
+describe('a long run', () => {
+  it('folds cycles that took the same course, with what failed in them', async () => {
+    const { top, fold } = traced(longRun(recordedEntries(await plainRun()), 2_000));
+    const group = top.find(({ kind }) => kind === 'cycles');
+    expect(group?.title).toMatch(/^Cycles \d+–\d+$/u);
+    const cycles = group?.children?.() ?? [];
+    expect(group?.note).toContain(`alike ×${cycles.length}`);
+    expect(group?.trouble?.calls).toBe(cycles.reduce((sum, { trouble }) => sum + (trouble?.calls ?? 0), 0));
+    expect(top.filter(({ kind }) => kind === 'cycle').at(-1)?.title).toBe(`Cycle ${fold.spans.phases.at(-1)?.cycle}`);
+  });
+
+  it('lists the steps with the most tokens first, each call once', () => {
+    const entries = longRun(failing, 4_000);
+    const { log, fold } = traced(entries);
+    const steps = stepsBy(log, fold, entries.length, true, 'tokens');
+    const sums = entries.flatMap((entry) =>
+      entry.type === 'attempt-end' ? [entry.usage.inputTokens + entry.usage.outputTokens] : [],
+    );
+    expect(steps.map(({ value }) => value)).toEqual(sums.filter((sum) => sum > 0).sort((one, other) => other - one));
+  });
+});
+
+describe('the axis', () => {
+  it('shows the time since the start, also after a shortened gap', () => {
+    const { timeLine, take } = createTimeLine(() => false);
+    for (const [seq, atMs] of [0, 400, 900, 30_900, 31_400, 32_100].entries()) take({ seq, atMs, type: 'run-stopped' });
+    const ticks = ticksOf(timeLine, timeLine.drawnMs(5)).map(({ at, label }) => `${Math.round(at * 3_100)}: ${label}`);
+    expect(ticks).toEqual(['0: 0 s', '2000: 31 s']);
+  });
+
+  it('of a live run ends at a round time after now', () => {
+    expect([1, 900, 12_300, 61_000].map(axisEnd)).toEqual([1, 1_000, 15_000, 90_000]);
+  });
+});

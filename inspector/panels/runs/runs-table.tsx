@@ -123,7 +123,7 @@ function AbsentRun({ inspector, runId }: { readonly inspector: Inspector; readon
         <p role="status">Loading the run…</p>
       ) : (
         <div class="stack">
-          <h2>{excerpt(problem, 300)}</h2>
+          <h1>{excerpt(problem, 300)}</h1>
           <p>It may have been deleted, or be in another store than this inspector shows.</p>
           <p>
             <a href="#/">Show all runs</a>

@@ -3,7 +3,6 @@ import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
 import { searchKey } from './panels/events/event-search.tsx';
-import { MissingRun } from './panels/head/missing-run.tsx';
 import { RunHead } from './panels/head/run-head.tsx';
 import { PageHeader } from './panels/header/page-header.tsx';
 import { HelpSheet } from './panels/help/help-sheet.tsx';
@@ -41,8 +40,6 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
         <ErrorBoundary name="The comparison" resetKey={compared.join()}>
           <ComparePage inspector={inspector} runIds={compared} />
         </ErrorBoundary>
-      ) : view === null && typeof inspector.selectedRunId.value === 'string' ? (
-        <MissingRun inspector={inspector} runId={inspector.selectedRunId.value} />
       ) : view === null ? (
         <ErrorBoundary name="The list of runs" resetKey="">
           <RunsTable inspector={inspector} />

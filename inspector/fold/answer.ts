@@ -3,7 +3,6 @@ import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { RunFold } from './run-fold.ts';
 import { lastUpTo } from './sorted.ts';
-import { sumsOf } from './spans.ts';
 
 /** The first entry; null for the systems of other programs. */
 export function runStart(log: RunLog): RunStart | null {
@@ -20,7 +19,3 @@ export function answerUpTo(
   const entry = at === undefined ? null : log.entry(at);
   return entry?.type === 'answer' ? { seq: entry.seq, answer: entry.answer } : null;
 }
-
-/** The time, the tokens and the cost of writing the answer: from the end of the last phase to the answer. */
-export const writingSums = ({ spans, timeLine }: RunFold, seq: number) =>
-  sumsOf(spans, timeLine, spans.phases.at(-1)?.to ?? 0, seq);

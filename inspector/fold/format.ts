@@ -75,21 +75,6 @@ export function startedText(iso: string): string | null {
   return Number.isNaN(date.getTime()) ? null : TIME.format(date);
 }
 
-const AGO = new Intl.RelativeTimeFormat('en-US', { numeric: 'auto' });
-const UNITS = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const;
-
-/** `3 minutes ago`; null if it is not a time. */
-export function agoText(iso: string, nowMs: number): string | null {
-  const seconds = (nowMs - Date.parse(iso)) / 1_000;
-  if (!Number.isFinite(seconds)) return null;
-  const [unit, size] = UNITS.find(([, least]) => seconds >= least) ?? [];
-  return unit === undefined ? 'just now' : AGO.format(-Math.floor(seconds / size), unit);
-}
-
 export const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 /** The six phases in the order of a full cycle; a copy, so that the page does not load the schema. */

@@ -86,10 +86,10 @@ function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[]
   ];
 }
 
-/** The operations that removed the messages that are no longer in the context. */
-function removals({ context: { operations, seqs } }: RunFold): readonly Selection[] {
-  return operations.flatMap(({ operation, undoneAt }, index) => {
-    const [at = 0, isRemoved] = [seqs[index], operation.operation === 'PRUNE' && undoneAt === null];
-    return isRemoved ? [{ kind: 'operations', from: at, to: at } as const] : [];
+/** The operations that removed messages, except those that the user undid. */
+const removals = ({ context }: RunFold): readonly Selection[] =>
+  context.operations.flatMap(({ operation, undoneAt }, index) => {
+    const at = context.seqs[index];
+    const isRemoval = operation.operation === 'PRUNE' && undoneAt === null;
+    return isRemoval && at !== undefined ? [{ kind: 'operations', from: at, to: at } as const] : [];
   });
-}

@@ -216,6 +216,10 @@ const REASONS: Readonly<Record<string, string>> = {
   synthesis_failed: 'answer not written',
 };
 
+/** Why an answer is degraded, in a few words. */
+export const reasonWords = (reason: string): string =>
+  (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? excerpt(reason, 60).replaceAll('_', ' ');
+
 export function statusWords(run: InspectedRun): StatusWords {
   const { confidence = null, unsupported, reason, phase, waitingFor } = run.summary ?? {};
   const score = confidence === null ? '' : ` ${confidence.toFixed(2)}`;
@@ -227,8 +231,7 @@ export function statusWords(run: InspectedRun): StatusWords {
         : { text: `completed${score}`, tone: 'ok' };
     case 'degraded': {
       if (!reason) return { text: `degraded${score}`, tone: 'warn' };
-      const words = Object.hasOwn(REASONS, reason) ? REASONS[reason] : excerpt(reason, 60).replaceAll('_', ' ');
-      return { text: `degraded: ${words}${reason === 'not_grounded' ? score : ''}`, tone: 'warn' };
+      return { text: `degraded: ${reasonWords(reason)}${reason === 'not_grounded' ? score : ''}`, tone: 'warn' };
     }
     case 'waiting':
       return { text: `waiting${waitingFor ? ` for ${waitWords(waitingFor)}` : ''}`, tone: 'warn' };

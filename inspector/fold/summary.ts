@@ -1,10 +1,11 @@
-import { type AnswerReason, explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { addUsage } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
 import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
+import { reasonWords } from './run-list.ts';
 import { RETRIEVAL } from './selection.ts';
 import { type Spans, usageOf } from './spans.ts';
 
@@ -62,32 +63,6 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
   };
 }
 
-/** Why an answer is degraded, in a few words. */
-const REASON_WORDS: Readonly<Record<AnswerReason['code'], string>> = {
-  cancelled: 'canceled',
-  interrupted: 'interrupted',
-  model_unavailable: 'the model was unavailable',
-  incomplete_state: 'incomplete',
-  budget_exhausted: 'the budget is used up',
-  decider_failed: 'the next tool could not be chosen',
-  no_evidence: 'nothing was found',
-  zero_passes: 'no cycle was completed',
-  loop_detected: 'it started to repeat itself',
-  not_converged: 'the answer had not settled',
-  search_failed: 'the search failed',
-  deadline_passed: 'out of time',
-  prose_replies: 'the model answered in prose',
-  contradicted: 'its numbers differ from the sources',
-  not_grounded: 'not supported by its sources',
-  capability_failed: 'a tool failed',
-  capability_denied: 'a tool was denied',
-  rounds_ended: 'the limit of tool runs was reached',
-  cycle_limit_reached: 'the cycle limit was reached',
-  context_over_limit: 'the context is over its limit',
-  synthesis_failed: 'the model could not write the answer',
-  low_confidence: 'low confidence',
-};
-
 /** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */
 export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const { status, reasons, confidence, grounding, sources } = answer;
@@ -105,7 +80,7 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   // Said once: the cap and the reason may name the same fact.
   const isSaid = cap !== null || first?.code === 'not_grounded' || first?.code === 'no_evidence';
   return {
-    word: `${capitalize(status)}${first === undefined ? '' : `: ${REASON_WORDS[first.code] ?? first.code}`}`,
+    word: `${capitalize(status)}${first === undefined ? '' : `: ${reasonWords(first.code)}`}`,
     trust: [
       `confidence ${formatScore(confidence)}${cap === null ? '' : `, capped: ${cap.short}`}`,
       ...(isSaid ? [] : [support]),

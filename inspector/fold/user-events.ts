@@ -94,9 +94,9 @@ export function deliveryOf(log: RunLog, { entries }: RunFold, event: unknown, fr
   return found === undefined ? null : { seq: found, rejection: rejectionAfter(log, found) };
 }
 
-/** Returns why an event changed nothing, if an entry of its step records that. */
-export function rejectionAfter(log: RunLog, event: number): string | null {
-  for (let seq = event + 1; seq < log.count; seq += 1) {
+/** Returns why an event changed nothing, if an entry of its step, up to `last`, records that. */
+export function rejectionAfter(log: RunLog, event: number, last = log.count - 1): string | null {
+  for (let seq = event + 1; seq <= last; seq += 1) {
     const entry = log.entry(seq);
     if (isExternalEvent(entry)) return null;
     const rejection = rejectionIn(entry);

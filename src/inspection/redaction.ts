@@ -163,7 +163,7 @@ function* textsOf(entries: Iterable<JournalEntry>): Generator<PlacedText> {
 }
 
 /** Returns the numbers of the journal format that a redaction matches as a whole, and that stay as they are. */
-export function remainingNumbers(entries: Iterable<JournalEntry>, redact: Redact): readonly PlacedText[] {
+function remainingNumbers(entries: Iterable<JournalEntry>, redact: Redact): readonly PlacedText[] {
   const found: PlacedText[] = [];
   for (const entry of entries) {
     const visit = (value: unknown, path: string): void => {

@@ -63,8 +63,11 @@ function foundAt({ fold, count }: RunView, { messageId }: Citation): Selection {
 
 /** What a run without an answer is doing, and the text that it has so far. */
 export function ProvisionalAnswer({ view: { run, log, fold, count } }: { readonly view: RunView }) {
-  const isRunning = run.status === 'running' && waitingAt(log, fold, count - 1) === null;
+  const waiting = waitingAt(log, fold, count - 1);
+  const isRunning = run.status === 'running' && waiting === null;
   const found = provisionalAnswer(log, fold, count - 1);
+  // The question about the direction shows it.
+  if (waiting?.for === 'direction') return null;
   return (
     <section class="answer" aria-label="Provisional answer">
       {isRunning && <p class="muted">{activityOf(fold)}…</p>}

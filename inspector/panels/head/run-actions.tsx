@@ -7,13 +7,13 @@ import { revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import type { RunLog } from '../../wire/run-log.ts';
-import { useRunAction } from '../act/recorded-run.tsx';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { ForkForm } from '../step/fork-forms.tsx';
+import { canFork, ForkForm } from '../step/fork-forms.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
+import { useRunAction } from './run-action.tsx';
 import { SentOutcome, sender } from './sending.tsx';
 import { ExportDialog, TestDialog } from './share-dialogs.tsx';
 
@@ -90,7 +90,7 @@ export function RunActions({ inspector, view }: PanelProps) {
           </button>
         </>
       )}
-      {isRecorded && (
+      {canFork(inspector, view) && run.status !== 'damaged' && (
         <button type="button" aria-haspopup="dialog" onClick={() => setOpen('fork')}>
           Fork…
         </button>
@@ -140,7 +140,7 @@ function Content({ inspector, view, name, onDone }: ContentProps) {
     case 'details':
       return <RunFacts inspector={inspector} run={run} profile={profileText(log)} />;
     case 'fork':
-      return <ForkForm inspector={inspector} view={view} seq={at} onClose={onDone} />;
+      return <ForkForm inspector={inspector} view={view} seq={Math.max(1, at)} onClose={onDone} />;
     case 'replay':
       return (
         <div class="stack">

@@ -1,7 +1,8 @@
 import './head.css';
 import { answerUpTo } from '../../fold/answer.ts';
-import { agoText, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { type Incident, incidentsOf } from '../../fold/incidents.ts';
+import { ageText } from '../../fold/run-list.ts';
 import { endingOf, figuresOf, placeOf, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
@@ -102,7 +103,7 @@ function Chip({ inspector, view: { selection }, incident }: PanelProps & { reado
 function Figures({ inspector, view: { run, log, fold, count } }: PanelProps) {
   const { ms, cycles, calls, tokens, inputTokens, outputTokens, cost } = figuresOf(log, fold, count);
   const { sessionId = null, models = [] } = run.summary ?? {};
-  const started = agoText(run.startedAt, Date.now());
+  const started = ageText(run.startedAt, Date.now());
   return (
     <p class="figures dotted">
       <span>{formatDuration(ms)}</span>

@@ -6,13 +6,13 @@ import { placeOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { type Waiting, waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
-import { useRunAction } from '../act/recorded-run.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { ApprovalForm } from './approval-form.tsx';
 import { ConsentForm } from './consent-form.tsx';
 import { Countdown } from './countdown.tsx';
 import { DirectForm } from './event-forms.tsx';
+import { useRunAction } from './run-action.tsx';
 import { sender } from './sending.tsx';
 
 /** What the run waits for, or why it stopped without an answer, and what to do: the loudest part of the head. */
@@ -86,7 +86,7 @@ interface WaitingProps {
 
 /** What happens without an answer, and when. */
 function Consequence({ view: { run, log, fold, count }, waiting }: WaitingProps) {
-  const limits = (fold.states.at(count - 1) as RecordedState | null)?.limits;
+  const { limits } = (fold.states.at(count - 1) as RecordedState | null) ?? {};
   const waitMs = waiting.for === 'consent' ? limits?.consentMs : waiting.for === 'approval' ? limits?.approvalMs : null;
   const dueMs = Date.parse(run.startedAt) + fold.timeLine.atMs(waiting.askedAt) + (waitMs ?? Number.NaN);
   const countdown = Number.isFinite(dueMs) ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;

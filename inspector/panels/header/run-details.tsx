@@ -49,18 +49,13 @@ export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
   );
 }
 
-/** Marks a fork, with a link to where it left the run that it was forked from. In a table, arrow keys move the focus. */
-export function ForkMark({
-  inspector,
-  run: { forkedFrom },
-  isInTable = false,
-}: RunDetailsProps & { readonly isInTable?: boolean }) {
+/** Marks a fork, with a link to where it left the run that it was forked from. */
+export function ForkMark({ inspector, run: { forkedFrom } }: RunDetailsProps) {
   if (forkedFrom === undefined) return null;
   const { runId, seq } = forkedFrom;
   const isKnown = inspector.runs.value.some((run) => run.runId === runId);
-  const link = isKnown && { href: `#/run/${encodeURIComponent(runId)}/${seq}`, tabIndex: isInTable ? -1 : 0 };
   return (
-    <a class="fork-mark" {...link}>
+    <a class="fork-mark" {...(isKnown && { href: `#/run/${encodeURIComponent(runId)}/${seq}` })}>
       fork of {shortRunId(runId)}
     </a>
   );

@@ -72,7 +72,8 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
     if (first !== undefined && second !== undefined) comparedRuns.value = [first.runId, second.runId];
   }
 
-  const unread = inspector.unread.value;
+  const [runId, unread] = [inspector.selectedRunId.value, inspector.unread.value];
+  if (typeof runId === 'string') return <AbsentRun inspector={inspector} runId={runId} />;
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
     <main class="runs" aria-label="Runs">
@@ -114,6 +115,26 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
             setMessage(result);
           }}
         />
+      )}
+    </main>
+  );
+}
+
+/** A run that the address names and that is not in the list. */
+function AbsentRun({ inspector, runId }: { readonly inspector: Inspector; readonly runId: string }) {
+  const problem = inspector.loaded.value.find((run) => run.runId === runId)?.end.value?.problem;
+  return (
+    <main class="no-run">
+      {problem == null ? (
+        <p role="status">Loading the run…</p>
+      ) : (
+        <div class="stack">
+          <h1>{excerpt(problem, 300)}</h1>
+          <p>It may have been deleted, or be in another store than this inspector shows.</p>
+          <p>
+            <a href="#/">Show all runs</a>
+          </p>
+        </div>
       )}
     </main>
   );

@@ -4,7 +4,7 @@ import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
 import { jsonExcerpt } from '../../fold/text.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
-import { useRunAction } from '../act/recorded-run.tsx';
+import { useRunAction } from '../head/run-action.tsx';
 
 /** Whether a new run can be made from this one: it is recorded, and not written at the moment. */
 export const canFork = ({ connection }: Inspector, { run }: RunView): boolean =>

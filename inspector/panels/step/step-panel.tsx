@@ -1,8 +1,8 @@
 import './step.css';
 import { useState } from 'preact/hooks';
+import { answerUpTo } from '../../fold/answer.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { stepTitle } from '../../fold/step-title.ts';
-import { answerUpTo } from '../../fold/answer.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { Asked } from './asked.tsx';

@@ -7,7 +7,7 @@ import { formatCost, formatDuration, formatNumber, formatScore, pluralize } from
 import { guardTitle } from '../../fold/guard-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type DecidingNumber, decidedRunOf, decidingNumbers } from '../../fold/what-if.ts';
-import { useRunAction } from '../act/recorded-run.tsx';
+import { useRunAction } from '../head/run-action.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { canFork } from './fork-forms.tsx';
 

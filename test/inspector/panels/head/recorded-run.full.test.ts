@@ -43,9 +43,8 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     const { page, close } = await open(`/run/whole/${at}`);
     await page.getByRole('button', { name: 'Fork…' }).click();
     const form = page.getByRole('form', { name: 'Fork' });
-    const fork = form.getByRole('button', { name: `Fork at entry ${at}` });
+    const fork = form.getByRole('button', { name: 'Start the fork' });
     expect(await fork.isDisabled()).toBe(true);
-    await form.getByText('Without a change, the fork would repeat this run.').waitFor();
     await form.getByLabel('Change 1').fill('thresholds.nothing');
     expect(await fork.isDisabled()).toBe(true);
     await form.getByLabel('Value 1').fill('0.99');
@@ -112,7 +111,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
 
   it('says what to do if there is no such run', async () => {
     const { page, close } = await open('/run/nope');
-    await page.getByRole('heading', { name: 'There is no run nope here' }).waitFor();
+    await page.getByRole('heading', { name: 'There is no run "nope".' }).waitFor();
     expect(await axeViolations(page, 'html')).toEqual([]);
     await page.getByRole('link', { name: 'Show all runs' }).click();
     await page.getByText('Is it so?').first().waitFor();

@@ -4,7 +4,7 @@ import type { ActAnswer, InspectedRun, NeedsTrust, RunAction } from '../../../sr
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
-import { Problem } from '../head/event-forms.tsx';
+import { Problem } from './event-forms.tsx';
 
 interface ActionResult {
   readonly isBusy: boolean;

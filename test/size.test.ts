@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15390, exported: 558, floors: 20 },
+  machines: { lines: 15420, exported: 559, floors: 20 },
   'machines/policies': { lines: 7620, exported: 343, floors: 8 },
   'src/chain': { lines: 6160, exported: 122, floors: 9 },
   'src/cli': { lines: 4090, exported: 90, floors: 13 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4430, exported: 98, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
   inspector: { lines: 18310, exported: 307, floors: 13 },
-  test: { lines: 66900, exported: 369, floors: 7 },
+  test: { lines: 66910, exported: 369, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -18,11 +18,11 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/integrations': { lines: 3010, exported: 35, floors: 5 },
   'src/internal': { lines: 2060, exported: 104, floors: 4 },
   'src/llm': { lines: 4200, exported: 62, floors: 10 },
-  'src/models': { lines: 3950, exported: 66, floors: 5 },
+  'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4430, exported: 98, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
   inspector: { lines: 18310, exported: 307, floors: 13 },
-  test: { lines: 66910, exported: 369, floors: 7 },
+  test: { lines: 66920, exported: 369, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

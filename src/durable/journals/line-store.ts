@@ -23,6 +23,7 @@ import {
   type LineCodec,
   type ListedJournal,
   type ListOptions,
+  lastWrittenMs,
   type ManagedJournals,
   type OpenJournalOptions,
   type PruneOptions,
@@ -214,7 +215,13 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
         followOptions,
       );
     },
-    ...listing({ format, scan, isOrdered: backend.isOrdered === true, remove: backend.remove }),
+    ...listing({
+      format,
+      scan,
+      isOrdered: backend.isOrdered === true,
+      read: (id) => store.read(id),
+      remove: backend.remove,
+    }),
   };
   registerStoredJournals(store, { noun: format.noun, hasChecksums: true, openTail, scan, watch: backend.watch });
   return store;
@@ -324,6 +331,7 @@ interface ListSource<Summary> {
   scan(query: BoundsQuery): AsyncIterable<StoredJournal>;
   /** Whether `scan` yields the journals in the order of the list. */
   readonly isOrdered: boolean;
+  read(id: string): AsyncIterable<StoredEntry>;
   remove(id: string): void | Promise<void>;
 }
 
@@ -332,6 +340,7 @@ export function listing<Summary>({
   format,
   scan,
   isOrdered,
+  read,
   remove,
 }: ListSource<Summary>): Pick<ManagedJournals<never, Summary>, 'list' | 'delete' | 'prune'> {
   const { compare = () => 0, endStatuses = [] } = format;
@@ -340,9 +349,9 @@ export function listing<Summary>({
     const [one, ...others] = new Set(statuses?.map((each) => each !== 'damaged' && endStatuses.includes(String(each))));
     return others.length > 0 || statuses?.includes('damaged') ? undefined : one;
   }
+  const startOf = (summary: unknown): string | undefined => (Object(summary) as { startedAt?: string }).startedAt;
   async function find({ status, before, limit = Number.POSITIVE_INFINITY }: ListOptions<Summary>) {
     const statuses: readonly unknown[] | null = status === undefined ? null : [status].flat();
-    const startOf = (summary: unknown): string | undefined => (Object(summary) as { startedAt?: string }).startedAt;
     const found: Listed<Summary>[] = [];
     for await (const journal of scan({ list: { startedAt: startOf(before), hasEnded: haveEnded(statuses) } })) {
       const summary = format.summarize(listedJournal(journal));
@@ -365,10 +374,12 @@ export function listing<Summary>({
     async prune(options) {
       requireOptions('prune', options, ['olderThanMs', 'status']);
       const { olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> } = options;
-      const startedAt = new Date(Date.now() - olderThanMs).toISOString();
+      const latestMs = Date.now() - olderThanMs;
       let count = 0;
-      for (const { id } of await find({ status, before: { startedAt } }))
+      for (const { id, summary } of await find({ status, before: { startedAt: new Date(latestMs).toISOString() } }))
         try {
+          // If a journal cannot be read, its start counts.
+          if ((await lastWrittenMs(startOf(summary) ?? '', read(id)).catch(() => 0)) > latestMs) continue;
           await remove(id);
           count += 1;
         } catch (error) {

@@ -131,6 +131,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
       format,
       scan,
       isOrdered: false,
+      read: (id) => store.read(id),
       remove(id) {
         if (find(id).holder !== null) throw journalInUse(subjectOf(format, id), 'this process');
         journals.delete(id);

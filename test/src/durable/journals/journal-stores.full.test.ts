@@ -98,6 +98,23 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
     expect(await store.list({ limit: 5 })).toHaveLength(1);
   });
 
+  it('prunes by the end of a journal, not by its start, and nothing that waits', async () => {
+    const store = open();
+    const days = (count: number): string => new Date(Date.now() - count * 86_400_000).toISOString();
+    const last = recorded.at(-1) as JournalEntry;
+    const resumed = (days: string): JournalEntry[] => [
+      ...recorded.slice(0, -1),
+      { seq: last.seq, atMs: last.atMs, type: 'resumed', resumedAt: days },
+      { ...last, seq: last.seq + 1 },
+    ];
+    write(store, 'old', startedAtTime(resumed(days(60)), days(90)));
+    write(store, 'ended yesterday', startedAtTime(resumed(days(1)), days(90)));
+    write(store, 'waiting', startedAtTime(recorded.slice(0, 9), days(90)));
+    expect(await store.prune?.({ olderThanMs: 30 * 86_400_000 })).toBe(1);
+    expect((await store.list()).map(({ runId }) => runId).toSorted()).toEqual(['ended yesterday', 'waiting']);
+    expect(await store.prune?.({ olderThanMs: 1_000 })).toBe(1);
+  });
+
   it('lists runs with their status, newest first', async () => {
     const [store, journal] = [open(), await recordJournal()];
     expect(await store.list()).toEqual([]);

@@ -9,7 +9,7 @@ import { ActorHost, type DurableActor, type HostOptions, type SendOptions } from
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
-import type { JournalStore, JournalWriter, OpenJournalOptions } from './journals/journal-store.ts';
+import type { JournalStore, JournalWriter, ListOptions, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
 import {
   createSystem,
@@ -262,8 +262,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async due(): Promise<readonly DueActor[]> {
     const due: DueActor[] = [];
-    for (const { id, status, lastSeq, waiting } of await this.list()) {
-      if (status !== 'waiting' || this.#open.has(id)) continue;
+    for (const { id, lastSeq, waiting } of await this.#list({ status: 'waiting' })) {
+      if (this.#open.has(id)) continue;
       const known = waiting && { dueAtMs: waiting.dueAtMs ?? Number.POSITIVE_INFINITY, crashes: 0 };
       const time = known ?? (await this.#dueTime(id, lastSeq).catch(ifUnavailable));
       if (time !== null && time.dueAtMs <= this.#clock.now()) due.push({ id, crashes: time.crashes });
@@ -365,8 +365,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return fork;
   }
 
-  async list(): Promise<readonly ActorSummary[]> {
-    const all = await this.#options.journals.list();
+  list(): Promise<readonly ActorSummary[]> {
+    return this.#list();
+  }
+
+  async #list(options: ListOptions<ActorSummary> = {}): Promise<readonly ActorSummary[]> {
+    const all = await this.#options.journals.list(options);
     return all.filter(({ machine }) => machine === null || machine.id === this.#machine.id);
   }
 

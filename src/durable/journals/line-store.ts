@@ -350,19 +350,26 @@ export function listing<Summary>({
     return others.length > 0 || statuses?.includes('damaged') ? undefined : one;
   }
   const startOf = (summary: unknown): string | undefined => (Object(summary) as { startedAt?: string }).startedAt;
+  /** The versions of journals that have ended, by id: lists of the others do not read them again. */
+  const ended = new Map<string, string>();
   async function find({ status, before, limit = Number.POSITIVE_INFINITY }: ListOptions<Summary>) {
     const statuses: readonly unknown[] | null = status === undefined ? null : [status].flat();
-    const found: Listed<Summary>[] = [];
-    for await (const journal of scan({ list: { startedAt: startOf(before), hasEnded: haveEnded(statuses) } })) {
+    const listed: Listed<Summary>[] = [];
+    const hasEnded = haveEnded(statuses);
+    const isKnown = (id: string, version: string): boolean => hasEnded === false && ended.get(id) === version;
+    for await (const journal of scan({ isKnown, list: { startedAt: startOf(before), hasEnded } })) {
+      if (journal.ends === null) continue;
       const summary = format.summarize(listedJournal(journal));
-      if (statuses?.includes((Object(summary) as { status?: unknown }).status) === false) continue;
+      const { status: found } = Object(summary) as { status?: unknown };
+      if (endStatuses.includes(String(found))) ended.set(journal.id, journal.version);
+      if (statuses?.includes(found) === false) continue;
       if (before !== undefined && compare(before as Summary, summary) >= 0) continue;
-      const isFull = isOrdered && found.length >= limit;
+      const isFull = isOrdered && listed.length >= limit;
       // What started at the same time is sorted by id below.
-      if (isFull && startOf(summary) !== startOf(found.at(-1)?.summary)) break;
-      found.push({ id: journal.id, summary });
+      if (isFull && startOf(summary) !== startOf(listed.at(-1)?.summary)) break;
+      listed.push({ id: journal.id, summary });
     }
-    return found.toSorted((one, other) => compare(one.summary, other.summary)).slice(0, limit);
+    return listed.toSorted((one, other) => compare(one.summary, other.summary)).slice(0, limit);
   }
 
   return {

@@ -90,7 +90,7 @@ export interface JournalStore<Entry, Summary> {
   list(options?: ListOptions<Summary>): Promise<readonly Summary[]>;
   /**
    * Yields every entry once, in order, as it is written, also by another process, until an entry ends the journal. Until then, it keeps its
-   * process alive.
+   * process alive. Rejects with `invalid_journal` if the journal is deleted, also if one with its id is created again.
    */
   follow?(id: string, options?: FollowOptions): AsyncIterableIterator<Entry>;
   /** Deletes a journal that no process is writing. */

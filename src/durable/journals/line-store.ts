@@ -200,14 +200,23 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     },
     follow(id, followOptions) {
       const reader = lineReader(format, placeOf(format, id));
-      let count = 0;
+      let last: string | null = null;
+      let at = 0;
       return followJournal(
         {
           async *read() {
-            for await (const line of linesIn(backend, format, id, count)) {
-              count += 1;
-              for (const { entry } of reader.read(line)) yield entry;
+            // The last line again: its checksum covers all lines that were read.
+            let known = last;
+            for await (const line of linesIn(backend, format, id, at)) {
+              if (known !== null && line !== known) break;
+              if (known === null) {
+                if (last !== null) at += 1;
+                last = line;
+                for (const { entry } of reader.read(line)) yield entry;
+              }
+              known = null;
             }
+            if (known !== null) throw journalReplaced(format, id);
           },
           watch: (onChange) => backend.watchOne?.(id, onChange) ?? pollVersion(backend, id, onChange),
           isEnd: format.isEnd,
@@ -560,6 +569,11 @@ export function noSuchJournal({ noun }: Named, id: string): PostChainError {
 
 export function journalExists(format: Named, id: string): PostChainError {
   return new PostChainError('invalid_journal', `${subjectOf(format, id)} already exists; use a new id`);
+}
+
+export function journalReplaced(format: Named, id: string): PostChainError {
+  const subject = subjectOf(format, id);
+  return new PostChainError('invalid_journal', `${subject} was deleted and created again; follow it from the start`);
 }
 
 /** `owner` names the process that is writing the journal. */

@@ -53,7 +53,8 @@ async function read(store: JournalStore, runId: string): Promise<readonly Journa
 
 describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
   const checked = { open: () => open(), journal: recorded };
-  for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>(checked)) it(name, check);
+  for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>(checked))
+    it(name, async () => expect(await check()).toBeNull());
 
   it('rejects a damaged journal, and releases it', async () => {
     const [store, journal] = [open(), await recordJournal()];
@@ -274,6 +275,13 @@ describe('the checks of a store', () => {
       list: ({ before: _, ...options } = {}) => store.list(options),
     }),
     'follows a journal': (store) => ({ follow: (id) => store.follow(id) }),
+    'ends following': (store) => ({
+      async *follow(id, options) {
+        try {
+          yield* store.follow(id, options);
+        } catch {}
+      },
+    }),
     'deletes a journal': () => ({ delete: async () => {} }),
     'prunes only journals': () => ({ prune: async () => 0 }),
   };
@@ -287,6 +295,22 @@ describe('the checks of a store', () => {
     );
     await expect(check?.check()).rejects.toThrow();
   });
+});
+
+it('the checks of optional methods that a store lacks are skipped, with the reason', async () => {
+  const open = (): JournalStore => {
+    const { create, read, open: reopen, list } = memoryJournals();
+    return { create, read, open: reopen, list };
+  };
+  const checks = journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded });
+  const results = await Promise.all(checks.map(({ check }) => check()));
+  expect(results.filter((result) => result !== null).toSorted()).toEqual([
+    'the store has no method "delete"',
+    'the store has no method "follow"',
+    'the store has no method "follow"',
+    'the store has no method "follow"',
+    'the store has no method "prune"',
+  ]);
 });
 
 describe('fileJournals', () => {

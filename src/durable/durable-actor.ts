@@ -16,6 +16,7 @@ import { type ActorPath, type DurableEntry, type DurableEvent, type ExternalEven
 import { PostChainError } from './error.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
+import { digestOf } from './machine-digest.ts';
 import { keyframeOf, type ReplayedSystem } from './replay.ts';
 import type { ReusedCalls } from './reused-calls.ts';
 
@@ -263,7 +264,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       events: [...new Set(events)],
       approvals: [...this.#system.approvals.values()].map(({ id, digest, question, askedAtMs }) => ({
         id,
-        digest,
+        digest: this.#bound(digest),
         question,
         askedAtMs,
       })),
@@ -272,16 +273,25 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   async send(event: EventFromLogic<Machine> | ApprovalGiven, { id }: SendOptions = {}): Promise<boolean> {
     requireEvent(event, this.id);
-    const actor = this.#receiverOf(event);
-    if (actor === null) return false;
-    const stored = this.#options.codec.encode(event, `event for ${this.id}`);
-    return this.#offer({ type: 'delivery', actor, event: stored, ...(id !== undefined && { id }) });
+    const received = this.#received(event);
+    if (received === null) return false;
+    const stored = this.#options.codec.encode(received.event, `event for ${this.id}`);
+    return this.#offer({ type: 'delivery', actor: received.actor, event: stored, ...(id !== undefined && { id }) });
   }
 
-  /** Returns the path of the actor that an event is for: the root, or the approval that it answers. Null if it answers none. */
-  #receiverOf(event: { readonly type: string }): ActorPath | null {
-    if (event.type !== 'approval.given' || this.pending.events.includes(event.type)) return '';
-    return [...this.#system.approvals].find(([, open]) => isAnswer(event, open))?.[0] ?? null;
+  /** Returns an event as the actor that it is for receives it: the root, or the approval that it answers. Null if it answers none. */
+  #received<Event extends { readonly type: string }>(event: Event): { actor: ActorPath; event: Event } | null {
+    const open = [...this.#system.approvals].find(([, { id, digest }]) =>
+      isAnswer(event, { id, digest: this.#bound(digest) }),
+    );
+    const own = open === undefined ? event : { ...event, digest: open[1].digest };
+    if (event.type !== 'approval.given' || this.pending.events.includes(event.type)) return { actor: '', event: own };
+    return open === undefined ? null : { actor: open[0], event: own };
+  }
+
+  /** Returns a digest as callers see it: an answer counts for one actor only, although a fork shares entries with its original. */
+  #bound(digest: string): string {
+    return digestOf(`${this.id} ${digest}`);
   }
 
   async stop(): Promise<void> {

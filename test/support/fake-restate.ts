@@ -4,6 +4,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { type PostChainOptions, resolveOptions } from '../../src/chain/runtime/options.ts';
 import type { Clock } from '../../src/durable/clock.ts';
+import type { Json } from '../../src/durable/codec.ts';
 import { runOnHost } from '../../src/integrations/restate/create-restate-chain.ts';
 import type { Host, Outcome, Pending } from '../../src/integrations/restate/restate-executor.ts';
 import { type RestateRunOptions, restateStart } from '../../src/integrations/restate/run-request.ts';
@@ -28,39 +29,63 @@ interface ClusterPlan {
   readonly isInterrupted?: boolean;
 }
 
-/** Runs a chain on a fake cluster to its end. Time advances only when nothing else happens. */
+/** Runs a chain on a fake cluster to its end. */
 export async function runOnFakeCluster({ clock = new SimulatedClock(), ...plan }: ClusterPlan): Promise<ClusterRun> {
-  const options = { ...plan.options, clock };
-  const parts = resolveOptions(options);
+  const parts = resolveOptions({ ...plan.options, clock });
   const started = restateStart('run-1', { request: 'Is it so?', ...plan.run }, parts);
+  const { result, ...run } = await liveOnFakeCluster<FinalAnswer, JournalEntry>({
+    ...plan,
+    clock,
+    // As read back from the cluster.
+    life: (life) => runOnHost(JSON.parse(JSON.stringify(started)), { parts, ...life }),
+  });
+  return { answer: result, ...run };
+}
+
+interface Life<Entry> {
+  readonly host: Host;
+  readonly keep: (entries: readonly Entry[]) => void;
+  readonly signal: AbortSignal;
+}
+
+interface LivesPlan<Result, Entry> {
+  readonly clock: SimulatedClock;
+  /** Executes the run in one process. */
+  readonly life: (life: Life<Entry>) => Promise<Result>;
+  readonly kills?: readonly number[];
+  readonly userEvents?: readonly object[];
+  readonly isInterrupted?: boolean;
+}
+
+/** Executes a run in one process after the other, to its end. Time advances only when nothing else happens. */
+export async function liveOnFakeCluster<Result, Entry>({ clock, ...plan }: LivesPlan<Result, Entry>) {
   const cluster = createFakeCluster(clock);
-  const journals: JournalEntry[][] = [];
+  const journals: (readonly Entry[])[] = [];
   const userEvents = [...(plan.userEvents ?? [])];
-  let answer: FinalAnswer | null = null;
+  let end: { readonly result: Result } | { readonly error: unknown } | null = null;
 
   for (const lives of [...(plan.kills ?? []), Number.POSITIVE_INFINITY]) {
-    const journal: JournalEntry[] = [];
+    const journal: Entry[] = [];
     journals.push(journal);
     const member = cluster.connect(lives);
     const lost = new AbortController();
-    // As read back from the cluster.
-    const stored = JSON.parse(JSON.stringify(started)) as typeof started;
-    runOnHost(stored, {
-      parts,
-      host: member.host,
-      keep: (entries) => void journal.push(...entries),
-      signal: lost.signal,
-    }).then((result) => {
-      answer = result;
-    });
-    for (let idle = 0; answer === null && member.isAlive; ) {
+    const keep = (entries: readonly Entry[]): void => void journal.push(...entries);
+    plan.life({ host: member.host, keep, signal: lost.signal }).then(
+      (result) => {
+        end = { result };
+      },
+      (error: unknown) => {
+        end = { error };
+      },
+    );
+    for (let idle = 0; end === null && member.isAlive; ) {
       const before = cluster.log.length + cluster.commands.length;
       await settle(3);
       if (cluster.log.length + cluster.commands.length !== before) idle = 0;
       else if (plan.isInterrupted && idle === 0) {
         idle += 1;
         member.interrupt();
-      } else if (userEvents.length > 0) cluster.send(userEvents.shift() as ChainEvent);
+      } else if (userEvents.length > 0) cluster.send(userEvents.shift() as object);
       else {
         idle += 1;
         if (idle > 2000) throw new Error('the run hangs');
@@ -68,10 +93,11 @@ export async function runOnFakeCluster({ clock = new SimulatedClock(), ...plan }
       }
     }
     lost.abort();
-    if (answer !== null) break;
+    if (end !== null) break;
   }
-  if (answer === null) throw new Error('there is no answer');
-  return { answer, journals, cluster };
+  const { result, error } = (end ?? { error: new Error('the run has no end') }) as { result: Result; error?: unknown };
+  if (error !== undefined) throw error;
+  return { result, journals, cluster };
 }
 
 /** A request of a process. Each process must make the same requests in the same order. */
@@ -89,7 +115,7 @@ interface Awaited extends Pending {
  * A cluster in memory: keeps requests and outcomes in order, and gives each process the same outcomes in the same order. Throws if a process
  * makes other requests than the one before it.
  */
-function createFakeCluster(clock: Clock) {
+export function createFakeCluster(clock: Clock) {
   const commands: Command[] = [];
   const log: { readonly command: number; readonly json: string }[] = [];
   const promises: { command: number | null; json: string | null }[] = [];
@@ -111,10 +137,10 @@ function createFakeCluster(clock: Clock) {
     log: log as readonly { readonly command: number; readonly json: string }[],
     /** The started steps, including those of killed processes. */
     begun: begun as readonly string[],
-    send(event: ChainEvent, id = `event ${promises.filter(({ json }) => json !== null).length}`): void {
+    send(event: object, id = `event ${promises.filter(({ json }) => json !== null).length}`): void {
       const number = promises.findIndex(({ json }) => json === null);
       const promise = promiseOf(number < 0 ? promises.length : number);
-      promise.json = JSON.stringify({ type: 'sent', id, event, atMs: clock.now() } satisfies Outcome);
+      promise.json = JSON.stringify({ type: 'sent', id, event: event as Json, atMs: clock.now() } satisfies Outcome);
       if (promise.command !== null) record(promise.command, JSON.parse(promise.json));
     },
     /** Starts a process. It is killed after this many outcomes, in the middle of its steps. */
@@ -166,6 +192,7 @@ function createFakeCluster(clock: Clock) {
           promise.command = command;
           return awaited(command);
         },
+        isKnown: () => commands[requested] !== undefined,
         async first(candidates) {
           const pending = candidates as readonly Awaited[];
           for (; alive; ) {

@@ -1,10 +1,9 @@
-import type { ChainEvent } from '../../../machines/contracts/events.ts';
-import { isResult } from '../../chain/journal/stored-entries.ts';
-import type { Activity, Timer } from '../../durable/actor-system.ts';
+import type { DurableActorSystem, Effect, Timer } from '../../durable/actor-system.ts';
 import type { Clock } from '../../durable/clock.ts';
-import { createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
-import type { DurableEntry, DurableEvent, ExternalEvent, StartEntry } from '../../durable/entries.ts';
+import type { Json } from '../../durable/codec.ts';
+import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent, StartEntry } from '../../durable/entries.ts';
 import { createSystem, type SystemParts } from '../../durable/replay.ts';
+import { isThenable, onAbort } from '../../internal/async.ts';
 
 /**
  * What a run needs of a cluster. After a crash, the run makes the same requests in the same order and gets the same results. So `act` runs
@@ -17,6 +16,8 @@ export interface Host {
   sent(number: number): Pending;
   /** Resolves to the outcome that came first: the same one in each process. */
   first(pending: readonly Pending[]): Promise<Outcome>;
+  /** Whether an earlier process has made the next request. */
+  isKnown(): boolean;
 }
 
 /** A future outcome: the same in this process and in one that takes over. JSON. */
@@ -25,104 +26,220 @@ export type Pending = PromiseLike<Outcome>;
 /** `interrupted`: the host ends the run. */
 export type Outcome = CallOutcome | SentOutcome | { readonly type: 'slept' } | { readonly type: 'interrupted' };
 
-/** What a call has reported, in order, up to its result. `atMs` is when it ended, in milliseconds since the epoch. */
+/** What a call or an effect has reported, in order, since its last step. */
 export interface CallOutcome {
   readonly type: 'call';
-  readonly call: number;
+  readonly call: string;
   readonly reports: readonly Report[];
+  /** Whether it is an effect that has ended. */
+  readonly isEnded: boolean;
+  /** When the step ended, in milliseconds since the epoch. */
   readonly atMs: number;
 }
 
-type Report = Extract<DurableEvent, { type: 'activity-event' | 'failed' | 'note' }>;
+type Report = ExternalEvent | Extract<DurableEvent, { type: 'note' }>;
 
 /** A user event. `id` identifies duplicates. */
 export interface SentOutcome {
   readonly type: 'sent';
   readonly id: string;
-  readonly event: ChainEvent;
+  readonly event: Json;
   readonly atMs: number;
 }
 
-interface ExecutorOptions extends Omit<SystemParts, 'actorId' | 'codec' | 'contextCodec'> {
+interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
   readonly host: Host;
-  /** The real clock: it supplies the end time of a call, which is recorded with the outcome. */
+  /** The real clock: it supplies the end time of a step, which is recorded with the outcome. */
   readonly clock: Clock;
   readonly onEntry: (entry: DurableEntry) => void;
+  /** Who receives a user event; null for nobody. */
+  readonly receiverOf: (system: DurableActorSystem, event: { readonly type: string }) => ActorPath | null;
+  /** What happens if the host ends the run. */
+  readonly interruption: ExternalEvent;
+  /**
+   * For a product whose calls are one step each, and do not ask whether they were interrupted. By default, everything that a call reports is
+   * recorded and ends a step.
+   */
+  readonly oneStep?: {
+    readonly isKept: (report: Report) => boolean;
+    readonly isResult: (report: Report) => boolean;
+  };
 }
 
+/** A call or an effect in progress: one step after another, each until it reports something. */
 interface Call {
-  readonly pending: Pending;
+  /** Null between steps. */
+  pending: Pending | null;
   /** What it has reported in this process. */
   readonly reports: Report[];
-  end(): void;
+  isStarted: boolean;
+  /** Whether it is an effect that has ended. */
+  isEnded: boolean;
+  /** Whether no step follows. */
+  isOver: boolean;
+  /** Whether its step can end. */
+  isReady: boolean;
+  wake: () => void;
 }
 
-const codec = createCodec();
-const contextCodec = createContextCodec();
+const createCall = (): Call => ({
+  pending: null,
+  reports: [],
+  isStarted: false,
+  isEnded: false,
+  isOver: false,
+  isReady: false,
+  wake: () => {},
+});
 
-/** Returns an actor system whose calls, timers and user events are the host's steps, sleeps and promises. */
-export function createRestateExecutor(start: StartEntry, { host, clock, onEntry, ...parts }: ExecutorOptions) {
-  /** By the number of their activity; null once the outcome has been taken. */
-  const calls = new Map<number, Call | null>();
+const callKey = (activity: number): string => `call ${activity}`;
+const effectKey = (effect: number): string => `effect ${effect}`;
+
+/** Returns an actor system whose calls, effects, timers and user events are the host's steps, sleeps and promises. */
+export function createRestateExecutor(
+  start: StartEntry,
+  { host, clock, onEntry, receiverOf, interruption, oneStep, ...parts }: ExecutorOptions,
+) {
+  const calls = new Map<string, Call>();
   const owner = { record, receive, note, recorded: () => undefined };
-  const system = createSystem(start, { ...parts, actorId: start.actorId, codec, contextCodec }, { current: owner });
+  const system = createSystem(start, { ...parts, actorId: start.actorId }, { current: owner });
   const timers = createTimers(host, system.timers);
+  const sentIds = new Set<string>();
   /** Advanced by recorded outcomes only, never by a clock, and never back, even if clocks of two machines differ. */
   let nowMs = 0;
   let seq = 0;
   let sentNumber = 0;
   let sent = host.sent(sentNumber);
+  /** Whether this process has started a call or an effect: then no recorded outcome is left. */
+  let isLive = false;
+  /** The effect that is being executed. */
+  let executed: Call | undefined;
 
   function record(event: DurableEvent): void {
     onEntry({ seq, atMs: nowMs, ...event } as DurableEntry);
     seq += 1;
   }
 
-  /** Progress is not kept. */
   function receive(event: DurableEvent): void {
-    if (event.type !== 'activity-event' && event.type !== 'failed') return;
-    const isOf = ({ number, path }: Activity): boolean =>
-      event.type === 'failed' ? path === event.actor : number === event.activity;
-    const call = calls.get([...system.activities.values()].find(isOf)?.number ?? -1);
-    const isEnd = event.type === 'failed' || isResult(event.event);
-    if (isEnd || typeOf(event.event) !== 'reply.progressed') call?.reports.push(event);
-    if (isEnd) call?.end();
+    const report = event as ExternalEvent;
+    const call = reporterOf(report);
+    if (call === undefined) {
+      if (report.type === 'delivery')
+        parts.logger(`${start.actorId}: an event was sent outside of calls and effects; it is lost`);
+      return;
+    }
+    const isResult = report.type === 'failed' || oneStep === undefined || oneStep.isResult(report);
+    if (isResult || oneStep.isKept(report)) call.reports.push(report);
+    if (isResult) endStep(call);
   }
 
-  /** Text deltas are not kept: the reply contains the full text. */
+  /** What custom code sends outside of the sources' own events belongs to whatever is in progress. If nothing is, it could not be recorded. */
+  function reporterOf(event: ExternalEvent): Call | undefined {
+    if (event.type === 'activity-event') return calls.get(callKey(event.activity));
+    if (event.type !== 'failed') return executed ?? [...calls.values()].find(({ isStarted }) => isStarted);
+    if (event.effect !== undefined) return calls.get(effectKey(event.effect));
+    return calls.get(callKey([...system.activities.values()].find(({ path }) => path === event.actor)?.number ?? -1));
+  }
+
   function note(given: Json, activity: number): void {
-    if (typeOf(given) !== 'text-delta') calls.get(activity)?.reports.push({ type: 'note', note: given, activity });
+    const report = { type: 'note', note: given, activity } as const;
+    if (oneStep?.isKept(report) !== false) calls.get(callKey(activity))?.reports.push(report);
   }
 
-  function begin(activity: Activity): Call {
-    const { number, source } = activity;
-    const reports: Report[] = [];
-    let end = (): void => {};
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
+  function endStep(call: Call): void {
+    call.isReady = true;
+    call.wake();
+  }
+
+  /** Requests the next step of a call. */
+  function request(key: string, name: string): void {
+    const call = calls.get(key) ?? createCall();
+    calls.set(key, call);
+    if (call.pending !== null || call.isOver) return;
+    call.pending = host.step(name, async () => {
+      startAll();
+      if (!call.isReady)
+        await new Promise<void>((resolve) => {
+          call.wake = resolve;
+        });
+      call.isReady = false;
+      const reports = call.reports.splice(0);
+      return { type: 'call', call: key, reports, isEnded: call.isEnded, atMs: clock.now() };
     });
-    const pending = host.step(`${source} ${number}`, async () => {
-      if (system.activities.has(number)) system.start(activity);
-      await ended;
-      return { type: 'call', call: number, reports, atMs: clock.now() };
-    });
-    return { pending, reports, end };
+  }
+
+  /** Starts everything that has a step, in the order of the machine: a host starts its steps in any order. */
+  function startAll(): void {
+    isLive = true;
+    for (const effect of system.openEffects.values()) {
+      const call = calls.get(effectKey(effect.number));
+      if (call === undefined || call.isStarted) continue;
+      call.isStarted = true;
+      execute(effect, call);
+    }
+    for (const { number } of system.activities.values()) {
+      const call = calls.get(callKey(number));
+      if (call !== undefined) call.isStarted = true;
+    }
+    system.release(() => false);
+  }
+
+  function execute({ run, fail }: Effect, call: Call): void {
+    const end = (): void => {
+      call.isEnded = true;
+      endStep(call);
+    };
+    const failAndEnd = (error: unknown): void => {
+      fail(error);
+      end();
+    };
+    executed = call;
+    try {
+      const result = run();
+      if (isThenable(result)) result.then(end, failAndEnd);
+      else end();
+    } catch (error) {
+      failAndEnd(error);
+    } finally {
+      executed = undefined;
+    }
+  }
+
+  /** Prints what the step has logged: there is no step of the host for it. */
+  function printLog(): void {
+    for (const { number, run } of system.effects) if (number < 0) run();
   }
 
   function apply(event: ExternalEvent): void {
-    if (system.accepts(event)) system.apply(event, nowMs);
+    const { id } = event as { readonly id?: string };
+    if ((id !== undefined && sentIds.has(id)) || !system.accepts(event)) return;
+    if (id !== undefined) sentIds.add(id);
+    system.apply(event, nowMs);
+    printLog();
   }
 
-  function deliver(event: ChainEvent): void {
-    apply({ type: 'delivery', actor: '', event: codec.encode(event, 'event') });
+  function takeSent({ event }: SentOutcome): void {
+    sentNumber += 1;
+    sent = host.sent(sentNumber);
+    const actor = receiverOf(system, event as { readonly type: string });
+    if (actor !== null) apply({ type: 'delivery', actor, event: parts.codec.encode(event, 'event') });
   }
 
-  function takeReports({ call, reports }: CallOutcome): void {
-    calls.set(call, null);
+  function takeReports({ call: key, reports, isEnded }: CallOutcome): void {
+    const call = calls.get(key);
+    if (call !== undefined) Object.assign(call, { pending: null, isOver: oneStep !== undefined });
     for (const report of reports) {
       if (report.type !== 'note') apply(report);
-      else if (system.activities.has(call)) record(report);
+      else if (system.activities.has(report.activity ?? -1)) record(report);
     }
+    if (isEnded) endEffect(Number(key.split(' ')[1]));
+  }
+
+  function endEffect(effect: number): void {
+    system.openEffects.delete(effect);
+    const { status } = system.root.getSnapshot();
+    const isLast = status !== 'active' && system.openEffects.size === 0;
+    record({ type: 'effect-end', effects: [effect], ...(isLast && { status: status as 'done' }) });
   }
 
   function takeTimers(): void {
@@ -131,40 +248,69 @@ export function createRestateExecutor(start: StartEntry, { host, clock, onEntry,
     for (const timer of due) apply({ type: 'timer', timer });
   }
 
+  /** Whether the machine or an effect has not ended. */
+  const isActive = (): boolean => system.root.getSnapshot().status === 'active' || system.openEffects.size > 0;
+
+  /** Returns everything that may happen next, in the same order in each process. */
+  function pending(): readonly Pending[] {
+    const open = new Set([
+      ...[...system.openEffects.keys()].map(effectKey),
+      ...[...system.activities.keys()].map(callKey),
+    ]);
+    for (const [key, call] of calls) {
+      if (open.has(key)) continue;
+      calls.delete(key);
+      endStep(call);
+    }
+    for (const number of system.openEffects.keys()) request(effectKey(number), effectKey(number));
+    for (const activity of system.activities.values()) {
+      if (oneStep === undefined && host.isKnown()) activity.wasInterrupted = true;
+      request(callKey(activity.number), `${activity.source} ${activity.number}`);
+    }
+    if (isLive) system.feed();
+    return [sent, ...timers.pending(nowMs), ...[...calls.values()].flatMap((call) => call.pending ?? [])];
+  }
+
+  /** Applies the events of an outcome that the system still accepts. */
+  function take(outcome: Outcome): void {
+    if ('atMs' in outcome) nowMs = Math.max(nowMs, Math.floor(outcome.atMs - Date.parse(start.startedAt)));
+    if (outcome.type === 'call') takeReports(outcome);
+    else if (outcome.type === 'sent') takeSent(outcome);
+    else if (outcome.type === 'slept') takeTimers();
+    else if (system.accepts(interruption)) apply(interruption);
+    // Effects are awaited once.
+    else system.openEffects.clear();
+  }
+
+  function begin(): void {
+    system.begin();
+    printLog();
+  }
+
   record(start);
   return {
     system,
     note: (given: Json): void => record({ type: 'note', note: given }),
-    /** Returns everything that may happen next, in the same order in each process. */
-    pending(): readonly Pending[] {
-      for (const [number, call] of calls) {
-        if (system.activities.has(number)) continue;
-        calls.delete(number);
-        call?.end();
+    begin,
+    pending,
+    take,
+    /** Begins, and runs until the end. `beforeWait` is called when there may be new entries. */
+    async run(signal: AbortSignal, beforeWait: () => void): Promise<void> {
+      const stopListening = onAbort(signal, () => system.close());
+      begin();
+      while (isActive()) {
+        const next = pending();
+        beforeWait();
+        take(await host.first(next));
       }
-      for (const activity of system.activities.values())
-        if (!calls.has(activity.number)) calls.set(activity.number, begin(activity));
-      return [sent, ...timers.pending(nowMs), ...[...calls.values()].flatMap((call) => call?.pending ?? [])];
-    },
-    /** Applies the events of an outcome that the system still accepts. */
-    take(outcome: Outcome): void {
-      if (outcome.type === 'slept') takeTimers();
-      else if (outcome.type === 'interrupted')
-        deliver({ type: 'run.interrupted', reason: 'the host canceled the run' });
-      else {
-        nowMs = Math.max(nowMs, Math.floor(outcome.atMs - Date.parse(start.startedAt)));
-        if (outcome.type === 'call') takeReports(outcome);
-        else {
-          sentNumber += 1;
-          sent = host.sent(sentNumber);
-          deliver(outcome.event);
-        }
-      }
+      beforeWait();
+      stopListening();
     },
   };
 }
 
-const typeOf = (stored: Json): unknown => (stored as { readonly type?: Json }).type;
+/** A host need not support longer sleeps: another one follows. */
+const MAX_SLEEP_MS = 365 * 24 * 60 * 60 * 1_000;
 
 interface Sleep {
   readonly dueMs: number;
@@ -188,8 +334,9 @@ export function createTimers(host: Pick<Host, 'sleep'>, timers: ReadonlyMap<numb
       sleeps = sleeps.filter(({ dueMs }) => dueMs > nowMs);
       const [soonest] = sleeps;
       if (soonest !== undefined && soonest.dueMs <= nextMs) return [soonest.pending];
-      const pending = host.sleep(Math.max(0, Math.ceil(nextMs - nowMs)));
-      sleeps = [{ dueMs: nextMs, pending }, ...sleeps];
+      const dueMs = Math.min(nextMs, nowMs + MAX_SLEEP_MS);
+      const pending = host.sleep(Math.max(0, Math.ceil(dueMs - nowMs)));
+      sleeps = [{ dueMs, pending }, ...sleeps];
       return [pending];
     },
     /** Ends the first sleep and returns the timers that are due, in order. One may cancel a later one. */

@@ -4,6 +4,7 @@ import { type AnyActorLogic, createMachine, fromCallback, fromPromise, Simulated
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import { addNote } from '../../../../src/durable/hosted-call.ts';
 import { startEntry } from '../../../../src/durable/replay.ts';
+import { CHAIN_CALLS } from '../../../../src/integrations/restate/create-restate-chain.ts';
 import {
   type CallOutcome,
   createRestateExecutor,
@@ -40,6 +41,7 @@ function createExecutor(port: AnyActorLogic) {
     },
     sleep: (ms) => pendingOf(`sleep ${ms}`),
     sent: (number) => pendingOf(`sent ${number}`),
+    isKnown: () => false,
     first: () => new Promise(() => {}),
   };
   const entries: DurableEntry[] = [];
@@ -49,6 +51,7 @@ function createExecutor(port: AnyActorLogic) {
     describeCall: () => null,
     describeEnd: () => null,
     logger: () => {},
+    ...CHAIN_CALLS,
     host,
     clock: new SimulatedClock(),
     onEntry: (entry) => void entries.push(entry),
@@ -83,7 +86,7 @@ describe('createRestateExecutor', () => {
     executor.take(finished);
     expect(waitingFor()).toEqual(['sent 1']);
     expect(isAborted).toBe(true);
-    expect(await outcome).toMatchObject({ call: 0, reports: [] });
+    expect(await outcome).toMatchObject({ call: 'call 0', reports: [] });
   });
 
   it('does not start an abandoned call', async () => {
@@ -91,7 +94,7 @@ describe('createRestateExecutor', () => {
     waitingFor();
     executor.take(finished);
     waitingFor();
-    expect(await steps[0]?.()).toMatchObject({ call: 0, reports: [] });
+    expect(await steps[0]?.()).toMatchObject({ call: 'call 0', reports: [] });
   });
 
   it('takes what a call reported in order, without progress and text, and does the same in another process', async () => {

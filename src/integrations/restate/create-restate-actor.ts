@@ -1,0 +1,190 @@
+import 'core-js/modules/es.promise.with-resolvers.js';
+import { TerminalError, type WorkflowContext, type WorkflowOptions } from '@restatedev/restate-sdk';
+import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, OutputFrom } from 'xstate';
+import * as z from 'zod/mini';
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { ApprovalGiven } from '../../durable/approval.ts';
+import { requireDurable, requireMachine } from '../../durable/checks.ts';
+import { type Clock, systemClock } from '../../durable/clock.ts';
+import { type Codec, createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
+import type { DurableMachineOptions } from '../../durable/durable-machine.ts';
+import type { DurableEntry, StartEntry } from '../../durable/entries.ts';
+import { machineDigest } from '../../durable/machine-digest.ts';
+import { type Pending, pendingOf, receiverOf } from '../../durable/pending.ts';
+import { startEntry, versionFor } from '../../durable/replay.ts';
+import { createRestateExecutor, type Host } from './restate-executor.ts';
+import { journaledWorkflow, journalKeeper, recordStart, rejectReplaced, restateHost } from './workflow-handlers.ts';
+
+/** Options of a machine on Restate, and Restate's own. */
+export interface RestateActorOptions
+  extends WorkflowOptions,
+    Pick<DurableMachineOptions, 'codecs' | 'versions' | 'describeCall' | 'describeEnd'> {
+  /** The name of the workflow; by default the machine's id. */
+  readonly name?: string;
+}
+
+/** The status of an actor on Restate. */
+export interface RestateActorStatus {
+  readonly machine: StartEntry['machine'];
+  readonly status: 'running' | 'done' | 'error' | 'stopped';
+  /** The active states. */
+  readonly value: unknown;
+  readonly pending: Pending;
+  readonly output: Json;
+  readonly error: Json;
+  /** The number of journal entries. */
+  readonly entries: number;
+}
+
+/**
+ * Returns a state machine as a Restate workflow, for `serve` of the Restate SDK. The workflow's key is the actor's id. `run` takes the
+ * machine's input and returns its output; `send`, `status` and `journal` may be called at any time. Throws `not_durable` with the reasons if
+ * the machine cannot be durable, and `invalid_option` for an option that has no effect on Restate.
+ *
+ * @example
+ * const services = [createRestateActor(orderMachine)];
+ */
+export function createRestateActor<Machine extends AnyStateMachine>(
+  machine: Machine,
+  options: RestateActorOptions = {},
+) {
+  requireMachine(machine);
+  rejectReplaced(options, REPLACED);
+  const { name = machine.id, codecs, versions = {}, describeCall, describeEnd, ...workflowOptions } = options;
+  if (!/^[a-zA-Z_][\w.-]*$/u.test(name))
+    throw new PostChainError('invalid_option', `name: expected letters, digits, "_", "." and "-"; received "${name}".`);
+  const contextCodec = createContextCodec(codecs);
+  for (const one of [machine, ...Object.values(versions)]) requireDurable(one, contextCodec);
+  const parts = {
+    versions,
+    codec: createCodec(codecs),
+    contextCodec,
+    describeCall: describeCall ?? (() => null),
+    describeEnd: describeEnd ?? (() => null),
+    clock: systemClock,
+  };
+
+  const run = async (ctx: WorkflowContext, input: InputFrom<Machine>): Promise<OutputFrom<Machine>> => {
+    const start = await recordStart(ctx, () => actorStart(machine, ctx.key, input, parts));
+    return runActorOnHost(machine, start, {
+      ...parts,
+      logger: (...args) => ctx.console.log(...args),
+      host: restateHost(ctx),
+      keeper: (initial, fold) => journalKeeper(ctx, initial, fold),
+      signal: ctx.request().attemptCompletedSignal,
+    }) as Promise<OutputFrom<Machine>>;
+  };
+
+  return journaledWorkflow<
+    InputFrom<Machine>,
+    OutputFrom<Machine>,
+    EventFromLogic<Machine> | ApprovalGiven,
+    RestateActorStatus,
+    DurableEntry
+  >({ name, run, eventSchema, options: workflowOptions });
+}
+
+const REPLACED = {
+  journals: 'Restate keeps the journal',
+  timeWithoutProcess: 'delays always count the time without a process',
+  parkAfterMs: 'Restate suspends actors that wait',
+  describeWait: 'the status shows what an actor waits for',
+  clock: 'Restate keeps the time',
+  logger: "the action log prints with Restate's ctx.console, which is silent in a replay",
+};
+
+const MAX_EVENT_CHARS = 100_000;
+const eventSchema = z
+  .looseObject({
+    type: z.string().check(z.regex(/^(?!xstate\.)/u, 'expected a type that does not begin with "xstate."')),
+  })
+  .check(
+    z.refine(
+      (event) => JSON.stringify(event).length <= MAX_EVENT_CHARS,
+      `expected at most ${MAX_EVENT_CHARS} characters as JSON`,
+    ),
+  );
+
+interface ActorParts {
+  readonly versions: Readonly<Record<string, AnyStateMachine>>;
+  readonly codec: Codec;
+  readonly contextCodec: Codec;
+  readonly describeCall: (source: string, input: unknown) => Json;
+  readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
+  readonly clock: Clock;
+}
+
+/** Returns what Restate records at the start of an actor. */
+export function actorStart(
+  machine: AnyStateMachine,
+  actorId: string,
+  input: unknown,
+  { codec, clock }: Pick<ActorParts, 'codec' | 'clock'>,
+): StartEntry {
+  return startEntry(machine, { actorId, input: codec.encode(input, 'input'), startedAtMs: clock.now() });
+}
+
+type Fold = (status: RestateActorStatus, entries: readonly DurableEntry[]) => RestateActorStatus;
+
+interface HostedActorOptions extends ActorParts {
+  readonly logger: (...args: unknown[]) => void;
+  readonly host: Host;
+  /** Returns what stores new entries: at least one, in order. */
+  readonly keeper: (initial: RestateActorStatus, fold: Fold) => (entries: readonly DurableEntry[]) => void;
+  /** Aborts when this process no longer executes the actor: calls in flight are aborted. */
+  readonly signal: AbortSignal;
+}
+
+/** Executes an actor on a host and returns its stored output. Throws a terminal error if the machine fails or the host cancels it. */
+export async function runActorOnHost(
+  current: AnyStateMachine,
+  start: StartEntry,
+  { versions, keeper, signal, ...options }: HostedActorOptions,
+): Promise<Json> {
+  const machine = requireSameMachine(start, versionFor(start, current, versions));
+  const entries: DurableEntry[] = [];
+  const { system, run } = createRestateExecutor(start, {
+    ...options,
+    machine,
+    onEntry: (entry) => void entries.push(entry),
+    receiverOf,
+    interruption: { type: 'stopped' },
+  });
+  const startMs = Date.parse(start.startedAt);
+  const statusNow = (): Omit<RestateActorStatus, 'entries' | 'output' | 'error'> => {
+    const { status, value } = system.root.getSnapshot() as AnyMachineSnapshot;
+    const pending = pendingOf(system, (ms) => startMs + ms);
+    return { machine: start.machine, status: status === 'active' ? 'running' : status, value, pending };
+  };
+  system.create();
+  const initial = { ...statusNow(), output: null, error: null, entries: 0 };
+  const keep = keeper(initial, ({ output, error, entries: kept }, fresh) => {
+    const end = fresh.find((entry) => entry.type === 'end');
+    return { ...statusNow(), output: end?.output ?? output, error: end?.error ?? error, entries: kept + fresh.length };
+  });
+  await run(signal, () => {
+    if (entries.length > 0) keep(entries.splice(0));
+  });
+  const { status, output, error } = system.root.getSnapshot() as AnyMachineSnapshot;
+  if (status === 'done') return output === undefined ? null : options.codec.encode(output, 'output');
+  if (status === 'error') throw failure(error);
+  throw new TerminalError(`cancelled: ${start.actorId} was stopped`, { errorCode: 409 });
+}
+
+/** Restate retries this error until the right process is back. */
+function requireSameMachine({ actorId, machine: recorded }: StartEntry, machine: AnyStateMachine): AnyStateMachine {
+  const digest = machineDigest(machine);
+  if (recorded.digest === digest && recorded.version === (machine.version ?? null)) return machine;
+  const nameOf = (one: StartEntry['machine']): string => `${one.id} ${one.version ?? '(no version)'} ${one.digest}`;
+  const received = nameOf({ id: machine.id, version: machine.version ?? null, digest });
+  throw new PostChainError(
+    'invalid_journal',
+    `${actorId} was started with the machine ${nameOf(recorded)}; this process has ${received}. Add the recorded version to "versions", or register this process at another address.`,
+  );
+}
+
+/** The machine's error, with its code if it has one: Restate does not retry it. */
+function failure(error: unknown): TerminalError {
+  const { code, message = error } = Object(error) as { readonly code?: unknown; readonly message?: unknown };
+  return new TerminalError(typeof code === 'string' ? `${code}: ${message}` : String(message));
+}

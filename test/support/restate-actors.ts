@@ -1,11 +1,8 @@
 import { type AnyStateMachine, SimulatedClock } from 'xstate';
 import { createCodec, createContextCodec, type Json } from '../../src/durable/codec.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
-import {
-  actorStart,
-  type RestateActorStatus,
-  runActorOnHost,
-} from '../../src/integrations/restate/create-restate-actor.ts';
+import { startEntry } from '../../src/durable/replay.ts';
+import { type RestateActorStatus, runActorOnHost } from '../../src/integrations/restate/create-restate-actor.ts';
 import { settle } from '../../src/testing/settle.ts';
 import type { Step } from './durable-machines.ts';
 import { createFakeCluster } from './fake-restate.ts';
@@ -61,7 +58,8 @@ export async function playActor({
     clock,
   };
   // Each play has the same random numbers.
-  const start = { ...actorStart(machine, 'a', plan.input, parts), seed: 7 };
+  const input = codec.encode(plan.input, 'input');
+  const start = startEntry(machine, { actorId: 'a', input, seed: 7, startedAtMs: START_MS });
   const rest = [...steps];
   const journals: (readonly DurableEntry[])[] = [];
   let status: RestateActorStatus | null = null;

@@ -13,7 +13,11 @@ export async function setup(): Promise<void> {
       outDir: builtServices,
       emptyOutDir: true,
       rolldownOptions: {
-        input: { rig: 'test/support/restate-service.ts', example: 'examples/restate/main.ts' },
+        input: {
+          rig: 'test/support/restate-service.ts',
+          example: 'examples/restate/main.ts',
+          order: 'examples/restate/order.ts',
+        },
         output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
       },
     },

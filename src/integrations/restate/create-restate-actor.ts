@@ -5,14 +5,14 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ApprovalGiven } from '../../durable/approval.ts';
 import { requireDurable, requireMachine } from '../../durable/checks.ts';
-import { type Clock, systemClock } from '../../durable/clock.ts';
-import { type Codec, createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
+import { systemClock } from '../../durable/clock.ts';
+import { createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
 import type { DurableMachineOptions } from '../../durable/durable-machine.ts';
 import type { DurableEntry, StartEntry } from '../../durable/entries.ts';
 import { machineDigest } from '../../durable/machine-digest.ts';
 import { type Pending, pendingOf, receiverOf } from '../../durable/pending.ts';
 import { startEntry, versionFor } from '../../durable/replay.ts';
-import { createRestateExecutor, type Host } from './restate-executor.ts';
+import { createRestateExecutor, type ExecutorOptions } from './restate-executor.ts';
 import { journaledWorkflow, journalKeeper, recordStart, rejectReplaced, restateHost } from './workflow-handlers.ts';
 
 /** Options of a machine on Restate, and Restate's own. */
@@ -50,24 +50,25 @@ export function createRestateActor<Machine extends AnyStateMachine>(
 ) {
   requireMachine(machine);
   rejectReplaced(options, REPLACED);
-  const { name = machine.id, codecs, versions = {}, describeCall, describeEnd, ...workflowOptions } = options;
+  const { name = machine.id, codecs, versions = {}, ...others } = options;
+  const { describeCall = () => null, describeEnd = () => null, ...workflowOptions } = others;
   if (!/^[a-zA-Z_][\w.-]*$/u.test(name))
     throw new PostChainError('invalid_option', `name: expected letters, digits, "_", "." and "-"; received "${name}".`);
   const contextCodec = createContextCodec(codecs);
   for (const one of [machine, ...Object.values(versions)]) requireDurable(one, contextCodec);
-  const parts = {
-    versions,
-    codec: createCodec(codecs),
-    contextCodec,
-    describeCall: describeCall ?? (() => null),
-    describeEnd: describeEnd ?? (() => null),
-    clock: systemClock,
-  };
+  const codec = createCodec(codecs);
 
   const run = async (ctx: WorkflowContext, input: InputFrom<Machine>): Promise<OutputFrom<Machine>> => {
-    const start = await recordStart(ctx, () => actorStart(machine, ctx.key, input, parts));
+    const start = await recordStart(ctx, () =>
+      startEntry(machine, { actorId: ctx.key, input: codec.encode(input, 'input'), startedAtMs: systemClock.now() }),
+    );
     return runActorOnHost(machine, start, {
-      ...parts,
+      versions,
+      codec,
+      contextCodec,
+      describeCall,
+      describeEnd,
+      clock: systemClock,
       logger: (...args) => ctx.console.log(...args),
       host: restateHost(ctx),
       keeper: (initial, fold) => journalKeeper(ctx, initial, fold),
@@ -105,30 +106,10 @@ const eventSchema = z
     ),
   );
 
-interface ActorParts {
-  readonly versions: Readonly<Record<string, AnyStateMachine>>;
-  readonly codec: Codec;
-  readonly contextCodec: Codec;
-  readonly describeCall: (source: string, input: unknown) => Json;
-  readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
-  readonly clock: Clock;
-}
-
-/** Returns what Restate records at the start of an actor. */
-export function actorStart(
-  machine: AnyStateMachine,
-  actorId: string,
-  input: unknown,
-  { codec, clock }: Pick<ActorParts, 'codec' | 'clock'>,
-): StartEntry {
-  return startEntry(machine, { actorId, input: codec.encode(input, 'input'), startedAtMs: clock.now() });
-}
-
 type Fold = (status: RestateActorStatus, entries: readonly DurableEntry[]) => RestateActorStatus;
 
-interface HostedActorOptions extends ActorParts {
-  readonly logger: (...args: unknown[]) => void;
-  readonly host: Host;
+interface HostedActorOptions extends Omit<ExecutorOptions, 'machine' | 'onEntry' | 'receiverOf' | 'interruption'> {
+  readonly versions: Readonly<Record<string, AnyStateMachine>>;
   /** Returns what stores new entries: at least one, in order. */
   readonly keeper: (initial: RestateActorStatus, fold: Fold) => (entries: readonly DurableEntry[]) => void;
   /** Aborts when this process no longer executes the actor: calls in flight are aborted. */

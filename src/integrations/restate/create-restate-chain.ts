@@ -20,7 +20,7 @@ import { type ChainActorRef, connectRun, RUN_DESCRIPTION } from '../../chain/run
 import { createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
 import { foldStatus, initialStatus, type WorkflowStatus } from './chain-status.ts';
-import { createRestateExecutor, type Host } from './restate-executor.ts';
+import { createRestateExecutor, type ExecutorOptions, type Host } from './restate-executor.ts';
 import { partsFor, type RestateRunOptions, type RestateStart, restateStart } from './run-request.ts';
 import { journaledWorkflow, journalKeeper, recordStart, rejectReplaced, restateHost } from './workflow-handlers.ts';
 
@@ -133,19 +133,17 @@ const INTERRUPTED = { type: 'run.interrupted', reason: 'the host canceled the ru
 const typeOf = (stored: Json): unknown => (stored as { readonly type?: Json }).type;
 
 /** The charts handle all events themselves. Progress and text deltas are not kept: the reply contains the full text. */
-export const CHAIN_CALLS: Pick<
-  Parameters<typeof createRestateExecutor>[1],
-  'codec' | 'contextCodec' | 'receiverOf' | 'interruption' | 'oneStep'
-> = {
-  codec: createCodec(),
-  contextCodec: createContextCodec(),
-  receiverOf: () => '',
-  interruption: { type: 'delivery', actor: '', event: INTERRUPTED },
-  oneStep: {
-    isKept: (report) =>
-      report.type === 'note'
-        ? typeOf(report.note) !== 'text-delta'
-        : report.type === 'activity-event' && typeOf(report.event) !== 'reply.progressed',
-    isResult: (report) => report.type === 'activity-event' && isResult(report.event),
-  },
-};
+export const CHAIN_CALLS: Pick<ExecutorOptions, 'codec' | 'contextCodec' | 'receiverOf' | 'interruption' | 'oneStep'> =
+  {
+    codec: createCodec(),
+    contextCodec: createContextCodec(),
+    receiverOf: () => '',
+    interruption: { type: 'delivery', actor: '', event: INTERRUPTED },
+    oneStep: {
+      isKept: (report) =>
+        report.type === 'note'
+          ? typeOf(report.note) !== 'text-delta'
+          : report.type === 'activity-event' && typeOf(report.event) !== 'reply.progressed',
+      isResult: (report) => report.type === 'activity-event' && isResult(report.event),
+    },
+  };

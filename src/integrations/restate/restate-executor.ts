@@ -47,7 +47,7 @@ export interface SentOutcome {
   readonly atMs: number;
 }
 
-interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
+export interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
   readonly host: Host;
   /** The real clock: it supplies the end time of a step, which is recorded with the outcome. */
   readonly clock: Clock;

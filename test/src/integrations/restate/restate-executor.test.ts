@@ -250,6 +250,17 @@ describe('createTimers', () => {
     expect(endSleep()).toEqual([0, 1]);
   });
 
+  it('sleeps for a year at most, as often as a delay needs', () => {
+    const { time, sleeps, pending, endSleep, wait } = setUpTimers();
+    const yearMs = 365 * 24 * 60 * 60 * 1_000;
+    wait(0, yearMs + 500);
+    for (const due of [[], [0]]) {
+      pending();
+      expect(endSleep()).toEqual(due);
+    }
+    expect([time.nowMs, sleeps]).toEqual([yearMs + 500, [yearMs, 500]]);
+  });
+
   it('sleeps for whole milliseconds until a time with a fraction has passed', () => {
     const { sleeps, pending, endSleep, wait } = setUpTimers();
     wait(0, 0.5);

@@ -262,8 +262,8 @@ export interface ServiceProcess {
   restart(): Promise<void>;
 }
 
-/** A process that serves chains (`rig` those of restate-service.ts, `example` that of examples/restate) or the machine `order` of the latter. */
-export async function startService(name: 'rig' | 'example' | 'order', meeting?: ModelControl): Promise<ServiceProcess> {
+/** A process that serves chains: `rig` those of rig/service.ts, `example` that of examples/restate. */
+export async function startService(name: 'rig' | 'example', meeting?: ModelControl): Promise<ServiceProcess> {
   const port = await freePort();
   const start = (): Promise<Child> =>
     startChild(process.execPath, [join(builtServices, `${name}.mjs`)], {

@@ -13,11 +13,7 @@ export async function setup(): Promise<void> {
       outDir: builtServices,
       emptyOutDir: true,
       rolldownOptions: {
-        input: {
-          rig: 'test/support/restate-service.ts',
-          example: 'examples/restate/main.ts',
-          order: 'examples/restate/order.ts',
-        },
+        input: { rig: 'test/support/restate-service.ts', example: 'examples/restate/main.ts' },
         output: { entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
       },
     },

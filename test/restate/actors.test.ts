@@ -1,8 +1,9 @@
 import { connect } from '@restatedev/restate-sdk-clients';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { setup } from 'xstate';
 import type { createRestateActor } from '../../src/entries/restate.ts';
 import {
+  createModelControl,
   type RestateServer,
   type ServiceProcess,
   startRestate,
@@ -70,6 +71,26 @@ describe('a machine on Restate', () => {
     await fetch(`${restate.admin}/invocations/${invocationId}/cancel`, { method: 'PATCH' });
     await expect(order.workflowAttach()).rejects.toThrow('cancelled');
     expect(await order.status()).toMatchObject({ status: 'stopped' });
+  });
+
+  it('keeps what it has recorded, and knows that a call was interrupted, when its process dies', async () => {
+    const control = await createModelControl();
+    const rig = await startService('rig', control);
+    onTestFinished(async () => {
+      await rig.kill();
+      await control.remove();
+    });
+    await restate.register(rig.uri);
+    const pid = rig.pid();
+    control.hold('probe');
+    const probe = connect({ url: restate.ingress }).workflowClient<Order>({ name: 'probe' } as never, 'p-1');
+    await probe.workflowSubmit({ amount: 0 });
+    await waitUntil(() => control.calls('probe').length === 1);
+    await rig.kill();
+    control.release('probe');
+    await rig.restart();
+    expect(await probe.workflowAttach()).toEqual({ pid, wasInterrupted: true });
+    expect(control.calls('probe').map((call) => call.pid)).toEqual([pid, rig.pid()]);
   });
 
   it.each([{ type: 'xstate.stop' }, { amount: 1 }, { type: 'big', text: 'x'.repeat(100_000) }])(

@@ -78,13 +78,9 @@ export async function playActor({
     runActorOnHost(deployed[index] ?? machine, JSON.parse(JSON.stringify(start)), {
       ...parts,
       host: member.host,
-      keeper: (initial, fold) => {
-        let kept = initial;
-        return (entries) => {
-          journal.push(...(JSON.parse(JSON.stringify(entries)) as DurableEntry[]));
-          kept = fold(kept, entries);
-          status = kept;
-        };
+      keep(entries, after) {
+        journal.push(...(JSON.parse(JSON.stringify(entries)) as DurableEntry[]));
+        status = after;
       },
       signal: lost.signal,
     }).then(

@@ -71,7 +71,7 @@ export function createRestateActor<Machine extends AnyStateMachine>(
       clock: systemClock,
       logger: (...args) => ctx.console.log(...args),
       host: restateHost(ctx),
-      keeper: (initial, fold) => journalKeeper(ctx, initial, fold),
+      keep: journalKeeper(ctx),
       signal: ctx.request().attemptCompletedSignal,
     }) as Promise<OutputFrom<Machine>>;
   };
@@ -106,12 +106,10 @@ const eventSchema = z
     ),
   );
 
-type Fold = (status: RestateActorStatus, entries: readonly DurableEntry[]) => RestateActorStatus;
-
 interface HostedActorOptions extends Omit<ExecutorOptions, 'machine' | 'onEntry' | 'receiverOf' | 'interruption'> {
   readonly versions: Readonly<Record<string, AnyStateMachine>>;
-  /** Returns what stores new entries: at least one, in order. */
-  readonly keeper: (initial: RestateActorStatus, fold: Fold) => (entries: readonly DurableEntry[]) => void;
+  /** Stores new entries: at least one, in order. */
+  readonly keep: (entries: readonly DurableEntry[], status: RestateActorStatus) => void;
   /** Aborts when this process no longer executes the actor: calls in flight are aborted. */
   readonly signal: AbortSignal;
 }
@@ -120,33 +118,36 @@ interface HostedActorOptions extends Omit<ExecutorOptions, 'machine' | 'onEntry'
 export async function runActorOnHost(
   current: AnyStateMachine,
   start: StartEntry,
-  { versions, keeper, signal, ...options }: HostedActorOptions,
+  { versions, keep, signal, ...options }: HostedActorOptions,
 ): Promise<Json> {
   const machine = requireSameMachine(start, versionFor(start, current, versions));
   const entries: DurableEntry[] = [];
-  const { system, run } = createRestateExecutor(start, {
+  let end: Extract<DurableEntry, { type: 'end' }> | undefined;
+  const executor = createRestateExecutor(start, {
     ...options,
     machine,
     onEntry: (entry) => void entries.push(entry),
+    forget: (count) => void entries.splice(-count),
     receiverOf,
     interruption: { type: 'stopped' },
   });
   const startMs = Date.parse(start.startedAt);
-  const statusNow = (): Omit<RestateActorStatus, 'entries' | 'output' | 'error'> => {
-    const { status, value } = system.root.getSnapshot() as AnyMachineSnapshot;
-    const pending = pendingOf(system, (ms) => startMs + ms);
-    return { machine: start.machine, status: status === 'active' ? 'running' : status, value, pending };
-  };
-  system.create();
-  const initial = { ...statusNow(), output: null, error: null, entries: 0 };
-  const keep = keeper(initial, ({ output, error, entries: kept }, fresh) => {
-    const end = fresh.find((entry) => entry.type === 'end');
-    return { ...statusNow(), output: end?.output ?? output, error: end?.error ?? error, entries: kept + fresh.length };
+  await executor.run(signal, () => {
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    end = entries.find((entry) => entry.type === 'end') ?? end;
+    const { status, value } = executor.system.root.getSnapshot() as AnyMachineSnapshot;
+    keep(entries.splice(0), {
+      machine: start.machine,
+      status: status === 'active' ? 'running' : status,
+      value,
+      pending: pendingOf(executor.system, (ms) => startMs + ms),
+      output: end?.output ?? null,
+      error: end?.error ?? null,
+      entries: last.seq + 1,
+    });
   });
-  await run(signal, () => {
-    if (entries.length > 0) keep(entries.splice(0));
-  });
-  const { status, output, error } = system.root.getSnapshot() as AnyMachineSnapshot;
+  const { status, output, error } = executor.system.root.getSnapshot() as AnyMachineSnapshot;
   if (status === 'done') return output === undefined ? null : options.codec.encode(output, 'output');
   if (status === 'error') throw failure(error);
   throw new TerminalError(`cancelled: ${start.actorId} was stopped`, { errorCode: 409 });

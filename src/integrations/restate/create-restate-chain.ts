@@ -46,12 +46,15 @@ export function createRestateChain(options: RestateChainOptions = {}, restate: R
 
   const run = async (ctx: WorkflowContext, request: RestateRunOptions): Promise<FinalAnswer> => {
     const started = await recordStart(ctx, () => restateStart(ctx.key, request, parts));
+    const keep = journalKeeper(ctx);
+    let status = initialStatus(ctx.key);
     return runOnHost(started, {
       parts,
       host: restateHost(ctx),
-      keep: journalKeeper(ctx, initialStatus(ctx.key), (status, entries: readonly JournalEntry[]) =>
-        entries.reduce(foldStatus, status),
-      ),
+      keep(entries) {
+        status = entries.reduce(foldStatus, status);
+        keep(entries, status);
+      },
       signal: ctx.request().attemptCompletedSignal,
     });
   };

@@ -2,7 +2,8 @@ import type { DurableActorSystem, Effect, Timer } from '../../durable/actor-syst
 import type { Clock } from '../../durable/clock.ts';
 import type { Json } from '../../durable/codec.ts';
 import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent, StartEntry } from '../../durable/entries.ts';
-import { createSystem, type SystemParts } from '../../durable/replay.ts';
+import { PostChainError } from '../../durable/error.ts';
+import { createSystem, replaySystem, type SystemParts } from '../../durable/replay.ts';
 import { isThenable, onAbort } from '../../internal/async.ts';
 
 /**
@@ -37,7 +38,8 @@ export interface CallOutcome {
   readonly atMs: number;
 }
 
-type Report = ExternalEvent | Extract<DurableEvent, { type: 'note' }>;
+type Recorded = Extract<DurableEvent, { type: 'value' }>;
+type Report = ExternalEvent | Recorded | Extract<DurableEvent, { type: 'note' }>;
 
 /** A user event. `id` identifies duplicates. */
 export interface SentOutcome {
@@ -52,13 +54,15 @@ export interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
   /** The real clock: it supplies the end time of a step, which is recorded with the outcome. */
   readonly clock: Clock;
   readonly onEntry: (entry: DurableEntry) => void;
+  /** Takes back the last entries. */
+  readonly forget?: (count: number) => void;
   /** Who receives a user event; null for nobody. */
   readonly receiverOf: (system: DurableActorSystem, event: { readonly type: string }) => ActorPath | null;
   /** What happens if the host ends the run. */
   readonly interruption: ExternalEvent;
   /**
-   * For a product whose calls are one step each, and do not ask whether they were interrupted. By default, everything that a call reports is
-   * recorded and ends a step.
+   * For a product whose calls are one step each and do not ask whether they were interrupted, and whose `recordOnce` is deterministic. By
+   * default, everything that a call reports is recorded and ends a step.
    */
   readonly oneStep?: {
     readonly isKept: (report: Report) => boolean;
@@ -77,6 +81,8 @@ interface Call {
   isEnded: boolean;
   /** Whether no step follows. */
   isOver: boolean;
+  /** Whether an earlier process has started it. */
+  wasInterrupted: boolean;
   /** Whether its step can end. */
   isReady: boolean;
   wake: () => void;
@@ -88,6 +94,7 @@ const createCall = (): Call => ({
   isStarted: false,
   isEnded: false,
   isOver: false,
+  wasInterrupted: false,
   isReady: false,
   wake: () => {},
 });
@@ -98,26 +105,33 @@ const effectKey = (effect: number): string => `effect ${effect}`;
 /** Returns an actor system whose calls, effects, timers and user events are the host's steps, sleeps and promises. */
 export function createRestateExecutor(
   start: StartEntry,
-  { host, clock, onEntry, receiverOf, interruption, oneStep, ...parts }: ExecutorOptions,
+  { host, clock, onEntry, forget, receiverOf, interruption, oneStep, ...others }: ExecutorOptions,
 ) {
   const calls = new Map<string, Call>();
-  const owner = { record, receive, note, recorded: () => undefined };
-  const system = createSystem(start, { ...parts, actorId: start.actorId }, { current: owner });
-  const timers = createTimers(host, system.timers);
-  const sentIds = new Set<string>();
+  const parts = { ...others, actorId: start.actorId };
+  const owner = { record, receive, note, recorded: () => known.shift() };
+  let system = createSystem(start, parts, { current: owner });
+  const timers = createTimers(host, () => system.timers);
+  let sentIds = new Set<string>();
+  const entries: DurableEntry[] = [];
+  /** What `recordOnce` has recorded in this step, and what it must return. */
+  let values: readonly Recorded[] = [];
+  let known: Recorded[] = [];
   /** Advanced by recorded outcomes only, never by a clock, and never back, even if clocks of two machines differ. */
   let nowMs = 0;
-  let seq = 0;
   let sentNumber = 0;
   let sent = host.sent(sentNumber);
   /** Whether this process has started a call or an effect: then no recorded outcome is left. */
   let isLive = false;
   /** The effect that is being executed. */
   let executed: Call | undefined;
+  let isInterrupted = false;
 
   function record(event: DurableEvent): void {
-    onEntry({ seq, atMs: nowMs, ...event } as DurableEntry);
-    seq += 1;
+    const entry = { seq: entries.length, atMs: nowMs, ...event } as DurableEntry;
+    entries.push(entry);
+    if (event.type === 'value') values = [...values, event];
+    onEntry(entry);
   }
 
   function receive(event: DurableEvent): void {
@@ -156,6 +170,7 @@ export function createRestateExecutor(
     const call = calls.get(key) ?? createCall();
     calls.set(key, call);
     if (call.pending !== null || call.isOver) return;
+    call.wasInterrupted ||= oneStep === undefined && host.isKnown();
     call.pending = host.step(name, async () => {
       startAll();
       if (!call.isReady)
@@ -177,9 +192,11 @@ export function createRestateExecutor(
       call.isStarted = true;
       execute(effect, call);
     }
-    for (const { number } of system.activities.values()) {
-      const call = calls.get(callKey(number));
-      if (call !== undefined) call.isStarted = true;
+    for (const activity of system.activities.values()) {
+      const call = calls.get(callKey(activity.number));
+      if (call === undefined) continue;
+      call.isStarted = true;
+      activity.wasInterrupted = call.wasInterrupted;
     }
     system.release(() => false);
   }
@@ -218,18 +235,14 @@ export function createRestateExecutor(
     printLog();
   }
 
-  function takeSent({ event }: SentOutcome): void {
-    sentNumber += 1;
-    sent = host.sent(sentNumber);
+  function deliver(event: Json): void {
     const actor = receiverOf(system, event as { readonly type: string });
     if (actor !== null) apply({ type: 'delivery', actor, event: parts.codec.encode(event, 'event') });
   }
 
-  function takeReports({ call: key, reports, isEnded }: CallOutcome): void {
-    const call = calls.get(key);
-    if (call !== undefined) Object.assign(call, { pending: null, isOver: oneStep !== undefined });
+  function applyReports({ call: key, reports, isEnded }: CallOutcome): void {
     for (const report of reports) {
-      if (report.type !== 'note') apply(report);
+      if (report.type !== 'note') apply(report as ExternalEvent);
       else if (system.activities.has(report.activity ?? -1)) record(report);
     }
     if (isEnded) endEffect(Number(key.split(' ')[1]));
@@ -240,12 +253,6 @@ export function createRestateExecutor(
     const { status } = system.root.getSnapshot();
     const isLast = status !== 'active' && system.openEffects.size === 0;
     record({ type: 'effect-end', effects: [effect], ...(isLast && { status: status as 'done' }) });
-  }
-
-  function takeTimers(): void {
-    const { endMs, due } = timers.endSleep(nowMs);
-    nowMs = endMs;
-    for (const timer of due) apply({ type: 'timer', timer });
   }
 
   /** Whether the machine or an effect has not ended. */
@@ -263,23 +270,61 @@ export function createRestateExecutor(
       endStep(call);
     }
     for (const number of system.openEffects.keys()) request(effectKey(number), effectKey(number));
-    for (const activity of system.activities.values()) {
-      if (oneStep === undefined && host.isKnown()) activity.wasInterrupted = true;
-      request(callKey(activity.number), `${activity.source} ${activity.number}`);
-    }
+    for (const { number, source } of system.activities.values()) request(callKey(number), `${source} ${number}`);
     if (isLive) system.feed();
     return [sent, ...timers.pending(nowMs), ...[...calls.values()].flatMap((call) => call.pending ?? [])];
   }
 
-  /** Applies the events of an outcome that the system still accepts. */
-  function take(outcome: Outcome): void {
+  /** Takes an outcome, and returns the step that applies those of its events that the system still accepts. */
+  function taken(outcome: Outcome): () => void {
     if ('atMs' in outcome) nowMs = Math.max(nowMs, Math.floor(outcome.atMs - Date.parse(start.startedAt)));
-    if (outcome.type === 'call') takeReports(outcome);
-    else if (outcome.type === 'sent') takeSent(outcome);
-    else if (outcome.type === 'slept') takeTimers();
-    else if (system.accepts(interruption)) apply(interruption);
-    // Effects are awaited once.
-    else system.openEffects.clear();
+    switch (outcome.type) {
+      case 'call': {
+        const call = calls.get(outcome.call);
+        if (call !== undefined) Object.assign(call, { pending: null, isOver: oneStep !== undefined });
+        return () => applyReports(outcome);
+      }
+      case 'sent':
+        sentNumber += 1;
+        sent = host.sent(sentNumber);
+        return () => deliver(outcome.event);
+      case 'slept': {
+        const { endMs, due } = timers.endSleep(nowMs);
+        nowMs = endMs;
+        return () => {
+          for (const timer of due) apply({ type: 'timer', timer });
+        };
+      }
+      case 'interrupted':
+        // Effects are awaited once.
+        return () => (system.accepts(interruption) ? apply(interruption) : system.openEffects.clear());
+    }
+  }
+
+  /**
+   * Performs a step. What `recordOnce` has recorded in it becomes an outcome of the host. A process that takes over may have recorded
+   * something else: it takes the step back, and performs it with the outcome.
+   */
+  async function perform(step: () => void): Promise<void> {
+    const before = entries.length;
+    const { hasBegun } = system;
+    values = [];
+    step();
+    if (values.length === 0 || oneStep !== undefined) return;
+    const mine = { type: 'call', call: 'recordOnce', reports: values, isEnded: false, atMs: nowMs } as const;
+    const pending = [host.step(mine.call, async () => mine)];
+    let outcome = await host.first(pending);
+    for (; outcome.type !== 'call'; outcome = await host.first(pending)) isInterrupted = true;
+    if (JSON.stringify(outcome.reports) === JSON.stringify(mine.reports)) return;
+    forget?.(entries.splice(before).length);
+    if (hasBegun) {
+      const replayed = replaySystem(entries, parts);
+      if (replayed.divergence !== null) throw new PostChainError('diverged', replayed.divergence.cause);
+      ({ system, sentIds } = replayed);
+      replayed.owner.current = owner;
+    } else system = createSystem(start, parts, { current: owner });
+    known = [...(outcome.reports as readonly Recorded[])];
+    step();
   }
 
   function begin(): void {
@@ -289,19 +334,23 @@ export function createRestateExecutor(
 
   record(start);
   return {
-    system,
+    get system() {
+      return system;
+    },
     note: (given: Json): void => record({ type: 'note', note: given }),
     begin,
     pending,
-    take,
+    take: (outcome: Outcome): void => taken(outcome)(),
     /** Begins, and runs until the end. `beforeWait` is called when there may be new entries. */
     async run(signal: AbortSignal, beforeWait: () => void): Promise<void> {
       const stopListening = onAbort(signal, () => system.close());
-      begin();
+      await perform(begin);
       while (isActive()) {
         const next = pending();
         beforeWait();
-        take(await host.first(next));
+        const outcome = isInterrupted ? ({ type: 'interrupted' } as const) : await host.first(next);
+        isInterrupted = false;
+        await perform(taken(outcome));
       }
       beforeWait();
       stopListening();
@@ -322,13 +371,17 @@ interface Sleep {
  * canceled. So only the next due timer has a sleep, and the sleep of a canceled timer is reused for a later one: it ends early, and another
  * sleep follows.
  */
-export function createTimers(host: Pick<Host, 'sleep'>, timers: ReadonlyMap<number, Pick<Timer, 'number' | 'dueMs'>>) {
+export function createTimers(
+  host: Pick<Host, 'sleep'>,
+  timersNow: () => ReadonlyMap<number, Pick<Timer, 'number' | 'dueMs'>>,
+) {
   /** In the order in which they end. */
   let sleeps: readonly Sleep[] = [];
 
   return {
     /** Returns a sleep that ends when the next timer is due, or earlier; none if no timer is set. */
     pending(nowMs: number): readonly Pending[] {
+      const timers = timersNow();
       if (timers.size === 0) return [];
       const nextMs = Math.min(...[...timers.values()].map(({ dueMs }) => dueMs));
       sleeps = sleeps.filter(({ dueMs }) => dueMs > nowMs);
@@ -344,7 +397,7 @@ export function createTimers(host: Pick<Host, 'sleep'>, timers: ReadonlyMap<numb
       const [soonest, ...later] = sleeps;
       sleeps = later;
       const endMs = Math.max(nowMs, Math.ceil(soonest?.dueMs ?? 0));
-      const due = [...timers.values()].filter(({ dueMs }) => dueMs <= endMs);
+      const due = [...timersNow().values()].filter(({ dueMs }) => dueMs <= endMs);
       due.sort((one, other) => one.dueMs - other.dueMs);
       return { endMs, due: due.map(({ number }) => number) };
     },

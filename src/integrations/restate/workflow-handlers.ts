@@ -118,19 +118,10 @@ const ENTRIES_KEY = 'entries-';
 /** A page ends with the batch that makes it this long. */
 const PAGE_CHARS = 1_000_000;
 
-/**
- * Returns a function that stores batches of entries in the workflow's state, each under the `seq` of its first entry, and the status after
- * them.
- */
-export function journalKeeper<Status extends StoredStatus, Entry>(
-  ctx: WorkflowContext,
-  initial: Status,
-  fold: (status: Status, entries: readonly Entry[]) => Status,
-): (entries: readonly Entry[]) => void {
-  let status = initial;
-  return (entries) => {
-    ctx.set(`${ENTRIES_KEY}${status.entries}`, entries);
-    status = fold(status, entries);
+/** Returns a function that stores a batch of entries in the workflow's state, under the `seq` of its first entry, and the status after it. */
+export function journalKeeper(ctx: WorkflowContext): (entries: readonly StoredEntry[], status: StoredStatus) => void {
+  return (entries, status) => {
+    ctx.set(`${ENTRIES_KEY}${entries[0]?.seq}`, entries);
     ctx.set(STATUS_KEY, status);
   };
 }

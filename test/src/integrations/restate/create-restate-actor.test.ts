@@ -7,6 +7,7 @@ import {
   type DurableEntry,
   idempotencyKey,
   memoryJournals,
+  recordOnce,
   wasInterrupted,
 } from '../../../../src/entries/durable.ts';
 import { createRestateActor, type RestateActorStatus } from '../../../../src/entries/restate.ts';
@@ -205,6 +206,46 @@ describe('an effect on Restate', () => {
     const { error, status } = await playActor({ machine, steps: [] });
     expect(error).toMatchObject({ name: 'TerminalError', message: 'E_MAIL: no mail' });
     expect(status).toMatchObject({ status: 'error', error: { value: { message: 'no mail' } } });
+  });
+});
+
+describe('recordOnce on Restate', () => {
+  it('returns the same in each process, whatever its work returns there', async () => {
+    let count = 0;
+    const numbers = (name: string) => [recordOnce(`${name} 1`, () => ++count), recordOnce(`${name} 2`, () => ++count)];
+    const build = () =>
+      createMachine({
+        context: () => ({ seen: numbers('first') }),
+        invoke: { src: fromPromise(async () => 1), onDone: '.called' },
+        initial: 'calling',
+        states: {
+          calling: {},
+          called: {
+            entry: assign({ seen: ({ context }) => [...context['seen'], ...numbers('later')] }),
+            on: { GO: 'end' },
+          },
+          end: { type: 'final' },
+        },
+        output: ({ context }) => context['seen'],
+      });
+    const play = (kills: readonly number[]) => {
+      count = 0;
+      return playActor({ machine: build(), steps: [{ type: 'GO' }], kills });
+    };
+    const whole = await play([]);
+    expect(whole.output).toEqual([1, 2, 3, 4]);
+    expect(divergenceOf(build(), whole.journals[0] ?? [])).toBeNull();
+    for (let kill = 0; kill < whole.outcomes; kill += 1) {
+      const killed = await play([kill]);
+      expect(killed.requests, `killed at ${kill}`).toEqual(whole.requests);
+      for (const journal of killed.journals)
+        expect(byType(killed.journals.at(-1), 'value').slice(0, byType(journal, 'value').length)).toEqual(
+          byType(journal, 'value'),
+        );
+      const recorded = byType(killed.journals.at(-1), 'value').map((entry) => (entry as { value: unknown }).value);
+      expect(killed.output, `killed at ${kill}`).toEqual(recorded);
+      expect(divergenceOf(build(), killed.journals.at(-1) ?? []), `killed at ${kill}`).toBeNull();
+    }
   });
 });
 

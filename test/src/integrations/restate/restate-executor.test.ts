@@ -175,7 +175,7 @@ function setUpTimers() {
     endsAt.set(pending, time.nowMs + ms);
     return pending;
   };
-  const timers = createTimers({ sleep }, due);
+  const timers = createTimers({ sleep }, () => due);
   return {
     time,
     sleeps,

@@ -29,63 +29,39 @@ interface ClusterPlan {
   readonly isInterrupted?: boolean;
 }
 
-/** Runs a chain on a fake cluster to its end. */
+/** Runs a chain on a fake cluster to its end. Time advances only when nothing else happens. */
 export async function runOnFakeCluster({ clock = new SimulatedClock(), ...plan }: ClusterPlan): Promise<ClusterRun> {
-  const parts = resolveOptions({ ...plan.options, clock });
+  const options = { ...plan.options, clock };
+  const parts = resolveOptions(options);
   const started = restateStart('run-1', { request: 'Is it so?', ...plan.run }, parts);
-  const { result, ...run } = await liveOnFakeCluster<FinalAnswer, JournalEntry>({
-    ...plan,
-    clock,
-    // As read back from the cluster.
-    life: (life) => runOnHost(JSON.parse(JSON.stringify(started)), { parts, ...life }),
-  });
-  return { answer: result, ...run };
-}
-
-interface Life<Entry> {
-  readonly host: Host;
-  readonly keep: (entries: readonly Entry[]) => void;
-  readonly signal: AbortSignal;
-}
-
-interface LivesPlan<Result, Entry> {
-  readonly clock: SimulatedClock;
-  /** Executes the run in one process. */
-  readonly life: (life: Life<Entry>) => Promise<Result>;
-  readonly kills?: readonly number[];
-  readonly userEvents?: readonly object[];
-  readonly isInterrupted?: boolean;
-}
-
-/** Executes a run in one process after the other, to its end. Time advances only when nothing else happens. */
-export async function liveOnFakeCluster<Result, Entry>({ clock, ...plan }: LivesPlan<Result, Entry>) {
   const cluster = createFakeCluster(clock);
-  const journals: (readonly Entry[])[] = [];
+  const journals: JournalEntry[][] = [];
   const userEvents = [...(plan.userEvents ?? [])];
-  let end: { readonly result: Result } | { readonly error: unknown } | null = null;
+  let answer: FinalAnswer | null = null;
 
   for (const lives of [...(plan.kills ?? []), Number.POSITIVE_INFINITY]) {
-    const journal: Entry[] = [];
+    const journal: JournalEntry[] = [];
     journals.push(journal);
     const member = cluster.connect(lives);
     const lost = new AbortController();
-    const keep = (entries: readonly Entry[]): void => void journal.push(...entries);
-    plan.life({ host: member.host, keep, signal: lost.signal }).then(
-      (result) => {
-        end = { result };
-      },
-      (error: unknown) => {
-        end = { error };
-      },
-    );
-    for (let idle = 0; end === null && member.isAlive; ) {
+    // As read back from the cluster.
+    const stored = JSON.parse(JSON.stringify(started)) as typeof started;
+    runOnHost(stored, {
+      parts,
+      host: member.host,
+      keep: (entries) => void journal.push(...entries),
+      signal: lost.signal,
+    }).then((result) => {
+      answer = result;
+    });
+    for (let idle = 0; answer === null && member.isAlive; ) {
       const before = cluster.log.length + cluster.commands.length;
       await settle(3);
       if (cluster.log.length + cluster.commands.length !== before) idle = 0;
       else if (plan.isInterrupted && idle === 0) {
         idle += 1;
         member.interrupt();
-      } else if (userEvents.length > 0) cluster.send(userEvents.shift() as object);
+      } else if (userEvents.length > 0) cluster.send(userEvents.shift() as ChainEvent);
       else {
         idle += 1;
         if (idle > 2000) throw new Error('the run hangs');
@@ -93,11 +69,10 @@ export async function liveOnFakeCluster<Result, Entry>({ clock, ...plan }: Lives
       }
     }
     lost.abort();
-    if (end !== null) break;
+    if (answer !== null) break;
   }
-  const { result, error } = (end ?? { error: new Error('the run has no end') }) as { result: Result; error?: unknown };
-  if (error !== undefined) throw error;
-  return { result, journals, cluster };
+  if (answer === null) throw new Error('there is no answer');
+  return { answer, journals, cluster };
 }
 
 /** A request of a process. Each process must make the same requests in the same order. */

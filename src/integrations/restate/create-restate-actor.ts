@@ -1,4 +1,3 @@
-import 'core-js/modules/es.promise.with-resolvers.js';
 import { TerminalError, type WorkflowContext, type WorkflowOptions } from '@restatedev/restate-sdk';
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, OutputFrom } from 'xstate';
 import * as z from 'zod/mini';
@@ -136,12 +135,13 @@ export async function runActorOnHost(
     const last = entries.at(-1);
     if (last === undefined) return;
     end = entries.find((entry) => entry.type === 'end') ?? end;
-    const { status, value } = executor.system.root.getSnapshot() as AnyMachineSnapshot;
+    const { system } = executor;
+    const { status, value } = system.root.getSnapshot() as AnyMachineSnapshot;
     keep(entries.splice(0), {
       machine: start.machine,
-      status: status === 'active' ? 'running' : status,
+      status: status === 'active' || system.openEffects.size > 0 ? 'running' : status,
       value,
-      pending: pendingOf(executor.system, (ms) => startMs + ms),
+      pending: pendingOf(system, (ms) => startMs + ms),
       output: end?.output ?? null,
       error: end?.error ?? null,
       entries: last.seq + 1,

@@ -1,10 +1,3 @@
-/**
- * Polyfill for Node 20: the SDK uses Promise.withResolvers when it serves a request. It is imported here and not in index.ts, because
- * bundlers drop side effects of index.ts.
- *
- * @internal
- */
-import 'core-js/modules/es.promise.with-resolvers.js';
 import type { WorkflowContext, WorkflowOptions } from '@restatedev/restate-sdk';
 import { type ChainEvent, type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';

@@ -71,33 +71,22 @@ export interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
 }
 
 /** A call or an effect in progress: one step after another, each until it reports something. */
-interface Call {
+class Call {
   /** Null between steps. */
-  pending: Pending | null;
+  pending: Pending | null = null;
   /** What it has reported in this process. */
-  readonly reports: Report[];
-  isStarted: boolean;
+  readonly reports: Report[] = [];
+  isStarted = false;
   /** Whether it is an effect that has ended. */
-  isEnded: boolean;
+  isEnded = false;
   /** Whether no step follows. */
-  isOver: boolean;
+  isOver = false;
   /** Whether an earlier process has started it. */
-  wasInterrupted: boolean;
+  wasInterrupted = false;
   /** Whether its step can end. */
-  isReady: boolean;
-  wake: () => void;
+  isReady = false;
+  wake = (): void => {};
 }
-
-const createCall = (): Call => ({
-  pending: null,
-  reports: [],
-  isStarted: false,
-  isEnded: false,
-  isOver: false,
-  wasInterrupted: false,
-  isReady: false,
-  wake: () => {},
-});
 
 const callKey = (activity: number): string => `call ${activity}`;
 const effectKey = (effect: number): string => `effect ${effect}`;
@@ -167,7 +156,7 @@ export function createRestateExecutor(
 
   /** Requests the next step of a call. */
   function request(key: string, name: string): void {
-    const call = calls.get(key) ?? createCall();
+    const call = calls.get(key) ?? new Call();
     calls.set(key, call);
     if (call.pending !== null || call.isOver) return;
     call.wasInterrupted ||= oneStep === undefined && host.isKnown();

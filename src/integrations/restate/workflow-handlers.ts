@@ -1,3 +1,10 @@
+/**
+ * Polyfill for Node 20: the SDK uses Promise.withResolvers when it serves a request. It is imported here and not in index.ts, because
+ * bundlers drop side effects of index.ts.
+ *
+ * @internal
+ */
+import 'core-js/modules/es.promise.with-resolvers.js';
 import {
   CancelledError,
   handlers,

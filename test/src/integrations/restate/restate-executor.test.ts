@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AnyActorLogic, createMachine, fromCallback, fromPromise, SimulatedClock } from 'xstate';
+import {
+  type AnyActorLogic,
+  type AnyStateMachine,
+  createMachine,
+  fromCallback,
+  fromPromise,
+  SimulatedClock,
+} from 'xstate';
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import { addNote } from '../../../../src/durable/hosted-call.ts';
 import { startEntry } from '../../../../src/durable/replay.ts';
@@ -13,25 +20,8 @@ import {
   type Pending,
 } from '../../../../src/integrations/restate/restate-executor.ts';
 
-/** A machine that calls `port` and waits for 50 ms, in a host that only records its requests. */
-function createExecutor(port: AnyActorLogic) {
-  const machine = createMachine(
-    {
-      initial: 'calling',
-      states: {
-        calling: {
-          invoke: { src: 'port', onDone: 'done', onError: 'failed' },
-          after: { 50: 'late' },
-          on: { 'run.finished': 'stopped', 'reply.ended': 'done' },
-        },
-        done: {},
-        failed: {},
-        late: {},
-        stopped: {},
-      },
-    },
-    { actors: { port } },
-  );
+/** Executes a machine in a host that only records its requests. */
+function createExecutorOf(machine: AnyStateMachine, calls = CHAIN_CALLS) {
   const steps: (() => Promise<CallOutcome>)[] = [];
   const pendingOf = (what: string) => ({ what }) as unknown as Pending & { readonly what: string };
   const host: Host = {
@@ -51,7 +41,7 @@ function createExecutor(port: AnyActorLogic) {
     describeCall: () => null,
     describeEnd: () => null,
     logger: () => {},
-    ...CHAIN_CALLS,
+    ...calls,
     host,
     clock: new SimulatedClock(),
     onEntry: (entry) => void entries.push(entry),
@@ -60,6 +50,28 @@ function createExecutor(port: AnyActorLogic) {
   const waitingFor = () => executor.pending().map((pending) => (pending as Pending & { what: string }).what);
   const state = () => (executor.system.root.getSnapshot() as { value: unknown }).value;
   return { executor, entries, steps, waitingFor, state };
+}
+
+/** A machine that calls `port` and waits for 50 ms. */
+function createExecutor(port: AnyActorLogic) {
+  const machine = createMachine(
+    {
+      initial: 'calling',
+      states: {
+        calling: {
+          invoke: { src: 'port', onDone: 'done', onError: 'failed' },
+          after: { 50: 'late' },
+          on: { 'run.finished': 'stopped', 'reply.ended': 'done' },
+        },
+        done: {},
+        failed: {},
+        late: {},
+        stopped: {},
+      },
+    },
+    { actors: { port } },
+  );
+  return createExecutorOf(machine);
 }
 
 const finished = { type: 'sent', id: 'one', event: { type: 'run.finished' }, atMs: 1005 } as const;
@@ -120,6 +132,18 @@ describe('createRestateExecutor', () => {
     other.waitingFor();
     other.executor.take(JSON.parse(JSON.stringify({ ...outcome, atMs: 1080 })));
     expect(other.entries).toEqual(entries);
+  });
+
+  it('starts effects and calls in the order of the machine, whichever step the host executes first', async () => {
+    const started: string[] = [];
+    const start = (name: string) => (): void => void started.push(name);
+    const call = fromCallback(start('call'));
+    const machine = createMachine({ entry: [start('one'), start('two')], invoke: { src: call, id: 'call' } });
+    const { oneStep: _, ...calls } = CHAIN_CALLS;
+    const { steps, waitingFor } = createExecutorOf(machine, calls);
+    expect(waitingFor()).toEqual(['sent 0', 'effect 0', 'effect 1', 'xstate.invoke.0.(machine) 0']);
+    for (const act of steps.toReversed()) void act();
+    expect(started).toEqual(['one', 'two', 'call']);
   });
 
   it('waits for the next user event after each, and never goes back in time', () => {

@@ -24,6 +24,7 @@ import {
   type SameEntry,
   startEntry,
   startOf,
+  versionFor,
 } from './replay.ts';
 import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
 
@@ -527,11 +528,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return { replayed: replaySystem(entries, this.#parts(id, this.#machineOf(start)), isSame), start };
   }
 
-  #machineOf({ machine: { version } }: StartEntry): AnyStateMachine {
-    const { versions = {} } = this.#options;
-    const { version: current } = this.#machine as { readonly version?: string };
-    const older = version === null || version === current ? undefined : versions[version];
-    return older ?? this.#machine;
+  #machineOf(start: StartEntry): AnyStateMachine {
+    return versionFor(start, this.#machine, this.#options.versions);
   }
 
   #parts(actorId: string, machine: AnyStateMachine) {

@@ -12,17 +12,17 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6180, exported: 122, floors: 9 },
   'src/cli': { lines: 4120, exported: 90, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
-  'src/durable': { lines: 8390, exported: 125, floors: 10 },
+  'src/durable': { lines: 8440, exported: 129, floors: 10 },
   'src/entries': { lines: 400, exported: 0, floors: 1 },
   'src/inspection': { lines: 3370, exported: 47, floors: 8 },
-  'src/integrations': { lines: 3010, exported: 35, floors: 5 },
+  'src/integrations': { lines: 3440, exported: 38, floors: 5 },
   'src/internal': { lines: 2060, exported: 104, floors: 4 },
   'src/llm': { lines: 4200, exported: 62, floors: 10 },
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4450, exported: 98, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
   inspector: { lines: 18310, exported: 307, floors: 13 },
-  test: { lines: 67180, exported: 369, floors: 7 },
+  test: { lines: 67820, exported: 372, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -131,7 +131,7 @@ export function isResult(stored: Json): boolean {
 
 /** Returns the entry of a durable actor that an entry stands for. */
 export function storedEntry(entry: JournalEntry): DurableEntry {
-  // Most entries are of these types: copied once, they take a third of the time.
+  // Most entries are of these types, so they are copied only once.
   if (entry.type === 'transition' || entry.type === 'ignored' || entry.type === 'timer-start') {
     const { seq, atMs, path: actor = '', ...rest } = entry;
     return { seq, atMs, ...rest, actor } as unknown as DurableEntry;

@@ -55,8 +55,8 @@ const NO_TEXT: TextState = { sum: 0, window: new Uint8Array() };
 const WINDOW_BYTES = 32_768;
 
 /**
- * The end of the window that a writer uses. A step waits for its compression, so it must be fast: level 9 with the whole window takes three
- * times as long and saves a sixth of the bytes.
+ * The end of the window that a writer uses. A step waits for its compression, so it must be fast: level 9 with the whole window takes twice
+ * as long or more, and saves a sixth of the bytes.
  */
 const DICTIONARY_BYTES = 12_288;
 

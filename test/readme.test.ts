@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { format } from 'node:util';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { attemptMachine } from '../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../machines/chain/chain.machine.ts';
 import { attemptPolicySchema } from '../machines/contracts/attempt.ts';
 import { limitsSchema, thresholdsSchema } from '../machines/contracts/limits.ts';
 import { chartOf } from '../src/durable/charts/chart.ts';
 import { mermaid } from '../src/durable/charts/mermaid.ts';
+import { runExample } from './support/run-example.ts';
 
 /** The pages with a generated diagram of a machine. */
 const pictures = [
@@ -23,8 +23,8 @@ const pages = [
 const shown = readdirSync('examples', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') }));
-/** Single-file examples; those in folders have their own tests in test/examples. */
-const examples = shown.filter(({ name }) => !name.includes('/'));
+/** Single-file examples. Those in folders have their own tests in test/examples, and so has the one that starts PostgreSQL. */
+const examples = shown.filter(({ name }) => !name.includes('/') && name !== 'stores.ts');
 
 /** The text of a page outside its code blocks. */
 function proseOf(page: string): string {
@@ -134,15 +134,5 @@ describe('the documentation', () => {
 });
 
 describe('the examples', () => {
-  it.each(examples)('$name runs and prints what it says', async ({ name, code }) => {
-    const print = vi.spyOn(console, 'log').mockImplementation(() => {});
-    const before = process.listeners('SIGINT');
-    await import(`../examples/${name.slice(0, -'.ts'.length)}.ts`);
-    const printed = print.mock.calls.map((values) => format(...values));
-    print.mockRestore();
-    // End an example that stays open until Ctrl-C.
-    for (const end of process.listeners('SIGINT')) if (!before.includes(end)) end('SIGINT');
-    expect(printed.length).toBeGreaterThan(0);
-    for (const [, text] of code.matchAll(/console\.log\(.*\); \/\/ (.+)$/gm)) expect(printed).toContain(text);
-  });
+  it.each(examples)('$name runs and prints what it says', ({ name, code }) => runExample(name, code));
 });

@@ -60,11 +60,12 @@ export interface LoopProblem {
 }
 
 /**
- * The permission for one call. It is bound to `digest`, that of the capability and its arguments, and decided once. While it is `editing`,
+ * The permission for one call. It is bound to `digest`, that of the run, the capability and its arguments, and decided once. While it is `editing`,
  * the `edited` arguments are validated.
  */
 export interface Approval {
   readonly questionId: string;
+  readonly runId: string;
   readonly digest: string;
   readonly state: 'pending' | 'editing' | Exclude<ApprovalDecision, 'invalid'>;
   readonly by: 'user' | 'program' | 'limit' | null;

@@ -1,4 +1,4 @@
-import { datesIn } from '../text/dates.ts';
+import { datesIn, monthsOfDays } from '../text/dates.ts';
 import { sentencesOf } from '../text/sentences.ts';
 import { isUnspaced, stemOfFolded } from '../text/words.ts';
 import { type Features, FULL_LENGTH, type Reading, read, shareOf, spaced, type Word, weightIn } from './reading.ts';
@@ -92,10 +92,17 @@ function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], 
   return { isFound, isDerived, measure };
 }
 
-/** Returns the days and months of those dates in an answer whose day and month no text contains together. */
+/** Returns the days and months of those dates in an answer that no text has: a day beside another month is another date. */
 function wrongDates(answer: Reading, texts: readonly Reading[]): ReadonlySet<string> {
-  const dates = datesIn(answer.plain).map((date) => date.map(stemOfFolded));
-  return new Set(dates.filter((date) => !texts.some(({ terms }) => date.every((term) => terms.has(term)))).flat());
+  const dates = datesIn(answer.plain);
+  if (dates.length === 0) return new Set();
+  const days = texts.map(({ plain, terms }) => ({ terms, months: monthsOfDays(plain) }));
+  const isIn = ([day = '', month = '']: readonly string[]) =>
+    days.some(({ terms, months }) => {
+      const beside = months.get(day);
+      return terms.has(stemOfFolded(month)) && (beside?.has(month) === true || beside?.has('') === true);
+    });
+  return new Set(dates.filter((date) => !isIn(date)).flatMap((date) => date.map(stemOfFolded)));
 }
 
 const NUMBER = /^\d{1,15}(?:\.\d{1,15})?$/;

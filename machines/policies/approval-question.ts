@@ -8,7 +8,9 @@ export function digestOfText(capability: string, text: string): string {
 
 type Arguments = { readonly capability: string; readonly arguments: Readonly<Record<string, unknown>> };
 
-export const digestOf = (call: Arguments): string => digestOfText(call.capability, JSON.stringify(call.arguments));
+/** Returns the digest of a question: that of the call, for one run only, so that no answer counts for another run. */
+export const digestOf = (runId: string, { capability, arguments: given }: Arguments): string =>
+  wideDigest(JSON.stringify([runId, digestOfText(capability, JSON.stringify(given))]));
 
 const LONG_NUMBER = /\d{16}/;
 
@@ -30,14 +32,21 @@ function sortedJson(text: string): string {
 }
 
 /** Returns a new question about a call. `problem` is what was wrong with the last answer. */
-export function newQuestion({ id }: Pick<ActionState, 'id'>, number: number, call: Arguments, problem = ''): Approval {
+export function newQuestion(
+  { id, input: { runId } }: Pick<ActionState, 'id' | 'input'>,
+  number: number,
+  call: Arguments,
+  problem = '',
+): Approval {
   const questionId = `${id}.approval${number}`;
-  return { questionId, digest: digestOf(call), state: 'pending', by: null, reason: problem };
+  return { questionId, runId, digest: digestOf(runId, call), state: 'pending', by: null, reason: problem };
 }
 
 /** Whether a call needs no approval, or is approved with exactly its present arguments. */
 export function isApproved(call: StepCall): boolean {
   const { approval } = call;
   if (approval === undefined) return true;
-  return (approval.state === 'approved' || approval.state === 'edited') && approval.digest === digestOf(call);
+  return (
+    (approval.state === 'approved' || approval.state === 'edited') && approval.digest === digestOf(approval.runId, call)
+  );
 }

@@ -97,7 +97,7 @@ function decided(
   const reason = oneLine(given, MAX_REASON_CHARS);
   const approval: Approval = { ...call.approval, by, reason };
   if (decision !== 'approve') return denied(state, { ...call, approval });
-  if (edited === undefined || digestOf({ ...call, arguments: edited }) === approval.digest)
+  if (edited === undefined || digestOf(approval.runId, { ...call, arguments: edited }) === approval.digest)
     return { ...call, approval: { ...approval, state: 'approved' } };
   return { ...call, approval: { ...approval, state: 'editing', edited } };
 }
@@ -150,7 +150,8 @@ export function applyEdits(
     const { edited: _, ...approval } = call.approval;
     if (check?.ok) {
       const edited = { ...call, arguments: check.arguments };
-      const own = { ...approval, state: 'edited', digest: digestOf(edited), original: call.arguments } as const;
+      const digest = digestOf(approval.runId, edited);
+      const own = { ...approval, state: 'edited', digest, original: call.arguments } as const;
       return { ...edited, approval: own };
     }
     const problem = `the edited arguments are invalid: ${check?.problem ?? otherwise}`;

@@ -58,6 +58,23 @@ const PLAIN = new RegExp(
 export const datesIn = (words: string): readonly (readonly string[])[] =>
   Array.from(words.matchAll(PLAIN), ([, day = '', month = '']) => [day, month]);
 
+const ENGLISH_MONTHS: ReadonlySet<string> = new Set(MONTHS.map(([english = '']) => english.toLowerCase()));
+
+/**
+ * Returns the months, in lower case, that each day in a text is beside: "3 June" or "June 3"; an empty string if none is. The text is
+ * words in lower case with one space between them.
+ */
+export function monthsOfDays(words: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const months = new Map<string, Set<string>>();
+  const all = words.split(' ');
+  for (const [at, day] of all.entries()) {
+    if (!/^\d{1,2}$/.test(day)) continue;
+    const month = [all[at + 1], all[at - 1]].find((word = '') => ENGLISH_MONTHS.has(word)) ?? '';
+    months.set(day, (months.get(day) ?? new Set()).add(month));
+  }
+  return months;
+}
+
 const englishOf = (month: string): string => ENGLISH.get(month.toLowerCase()) ?? month;
 
 /** Returns the date in its plain form, or the text unchanged if it is not a date. A space follows if a time does. */

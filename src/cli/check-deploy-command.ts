@@ -1,6 +1,6 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { checkRuns } from '../chain/journal/check-runs.ts';
-import { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
+import { type CheckedActor, type CheckedMachine, checkDeploy, uncheckedActors } from '../durable/check-deploy.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { type JournalFlags, openExistingJournals } from './find-run.ts';
 import { importModule } from './load-chart-module.ts';
@@ -12,7 +12,7 @@ export interface CheckDeployFlags extends JournalFlags {
 
 interface Checked {
   readonly text: string;
-  /** 0 if all can continue, 1 if not. */
+  /** 0 if all can continue, 1 if not or if some could not be checked. */
   readonly code: number;
 }
 
@@ -25,9 +25,11 @@ export async function checkDeployCommand(
   const runs = modules.length === 0 ? openExistingJournals(flags) : null;
   const machines = (await Promise.all(modules.map(machinesIn))).flat();
   const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();
-  const code = checked.some(({ problem }) => problem !== null) ? 1 : 0;
-  if (flags.json) return { text: `${printableJson(JSON.stringify(checked, null, 2))}\n`, code };
-  if (checked.length > 0) return { text: textOf(checked, stdout), code };
+  const unchecked = await uncheckedActors(machines, modules.join(', '));
+  const listed = [...checked, ...unchecked];
+  const code = listed.some(({ problem }) => problem !== null) ? 1 : 0;
+  if (flags.json) return { text: `${printableJson(JSON.stringify(listed, null, 2))}\n`, code };
+  if (listed.length > 0) return { text: textOf(checked, unchecked, stdout), code };
   const all = (await Promise.all((runs ? [runs] : machines).map((each) => each.list()))).flat();
   const ended = count(all.length, runs ? 'run' : 'actor');
   return { text: `Nothing waits: ${all.length === 1 ? `${ended} has` : `all ${ended} have`} ended.\n`, code };
@@ -46,10 +48,15 @@ async function machinesIn(path: string): Promise<readonly CheckedMachine[]> {
 const isDurableMachine = (value: unknown): value is CheckedMachine =>
   typeof Object(value).list === 'function' && typeof Object(value).replay === 'function';
 
-function textOf(checked: readonly CheckedActor[], stdout: NodeJS.WriteStream): string {
+function textOf(
+  checked: readonly CheckedActor[],
+  unchecked: readonly CheckedActor[],
+  stdout: NodeJS.WriteStream,
+): string {
   const { cyan, green, red } = colorsFor(stdout);
-  const lines = checked.map(({ id, status, problem }) => {
-    const verdict = problem === null ? green('continues') : red('fails    ');
+  const lines = [...checked, ...unchecked].map((actor) => {
+    const { id, status, problem } = actor;
+    const verdict = problem === null ? green('continues') : red(unchecked.includes(actor) ? 'unchecked' : 'fails    ');
     return `${verdict}  ${cyan(oneLine(id))}  ${status}${problem === null ? '' : `  ${oneLine(problem)}`}`;
   });
   const differing = checked.filter(({ problem }) => problem !== null).length;

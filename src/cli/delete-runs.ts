@@ -1,12 +1,14 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunSummary } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../chain/journal/journal-format.ts';
+import { lastWrittenMs } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { type Asker, ask } from './ask-user.ts';
 import { type JournalFlags, openJournals, requireRun, shortRunIds } from './find-run.ts';
 import { localTime } from './screen.ts';
 
 export interface DeleteFlags extends JournalFlags {
-  /** Run ids or starts of them; true for all runs that are older than `olderThan`. */
+  /** Run ids or starts of them; true for all runs that have not changed for `olderThan` and do not wait. */
   readonly delete: true | readonly string[];
   /** Milliseconds. */
   readonly olderThan?: number;
@@ -27,7 +29,7 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
   if (remove === undefined)
     throw new PostChainError('invalid_option', '--delete: this journal store cannot delete runs');
   const all = await store.list();
-  const { chosen, skipped } = chosenRuns(all, flags);
+  const { chosen, skipped } = await chosenRuns(store, all, flags);
   const shortId = shortRunIds(all);
   const name = ({ runId }: RunSummary): string => oneLine(shortId(runId));
   const note = skipped > 0 ? `${count(skipped, 'run')} in progress skipped.\n` : '';
@@ -51,14 +53,16 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
   );
 }
 
-/** Runs in progress that were named are an error; those that are old are skipped. */
-function chosenRuns(all: readonly RunSummary[], { delete: named, olderThan }: DeleteFlags) {
+/** Runs in progress that were named are an error; those that are old are skipped, and so are those that wait. */
+async function chosenRuns(store: JournalStore, all: readonly RunSummary[], { delete: named, olderThan }: DeleteFlags) {
   if (named === true && olderThan === undefined)
     throw new PostChainError('invalid_option', '--delete needs run ids, or --older-than with an age such as 30d');
   if (named !== true && olderThan !== undefined)
     throw new PostChainError('invalid_option', '--delete takes run ids or --older-than; received both');
   const matching =
-    named === true ? olderRuns(all, olderThan ?? 0) : [...new Set(named.map((name) => requireRun(name, all)))];
+    named === true
+      ? await unchangedRuns(store, all, olderThan ?? 0)
+      : [...new Set(named.map((name) => requireRun(name, all)))];
   const running = matching.filter(({ status }) => status === 'running');
   if (named !== true && running[0] !== undefined)
     throw new PostChainError(
@@ -66,6 +70,17 @@ function chosenRuns(all: readonly RunSummary[], { delete: named, olderThan }: De
       `Run ${oneLine(running[0].runId)} is in progress and cannot be deleted; wait until it ends`,
     );
   return { chosen: matching.filter(({ status }) => status !== 'running'), skipped: running.length };
+}
+
+/** Returns the runs that do not wait and whose last entry was written more than `ms` milliseconds ago. */
+async function unchangedRuns(store: JournalStore, all: readonly RunSummary[], ms: number) {
+  const unchanged: RunSummary[] = [];
+  for (const run of olderRuns(all, ms)) {
+    if (run.status === 'waiting') continue;
+    const writtenMs = await lastWrittenMs(run.startedAt, store.read(run.runId)).catch(() => 0);
+    if (run.status === 'running' || writtenMs < Date.now() - ms) unchanged.push(run);
+  }
+  return unchanged;
 }
 
 /** Returns the runs that started more than `ms` milliseconds ago. The age of a damaged journal is unknown. */

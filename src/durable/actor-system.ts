@@ -322,18 +322,19 @@ export class DurableActorSystem {
       if (!activity.isStarted) {
         activity.isReplaced = replace(activity);
         if (activity.isReplaced) continue;
-        this.start(activity);
+        this.#start(activity);
       }
-      while (activity.received < activity.answered + activity.unanswered.length) {
-        const send = activity.unanswered[activity.received - activity.answered];
-        activity.received += 1;
-        send?.();
-      }
+      feed(activity);
     }
   }
 
+  /** Sends the sources that are running their events. */
+  feed(): void {
+    for (const activity of [...this.activities.values()]) if (activity.isStarted) feed(activity);
+  }
+
   /** Starts an activity that is not running. If it throws, its actor fails. */
-  start(activity: Activity): void {
+  #start(activity: Activity): void {
     activity.isStarted = true;
     try {
       activity.start();
@@ -719,6 +720,14 @@ function postpone(receiver: Activity, send: () => void): void {
     forgetAnswered(receiver, receiver.answered + 1);
   }
   receiver.unanswered.push(send);
+}
+
+function feed(activity: Activity): void {
+  while (activity.received < activity.answered + activity.unanswered.length) {
+    const send = activity.unanswered[activity.received - activity.answered];
+    activity.received += 1;
+    send?.();
+  }
 }
 
 function forgetAnswered(activity: Activity, received: number): void {

@@ -19,7 +19,7 @@ export interface ApprovalGiven {
 export interface OpenApproval {
   /** Unique in its actor system. */
   readonly id: string;
-  /** Identifies the question; does not depend on the order of its members. */
+  /** Identifies the question of this actor; does not depend on the order of its members. */
   readonly digest: string;
   readonly question: Json;
   /** Milliseconds since the epoch. */
@@ -65,7 +65,10 @@ export const approval: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly qu
 };
 
 /** Whether an event answers an open approval. */
-export function isAnswer(event: { readonly type: string }, { id, digest }: OpenApproval): boolean {
+export function isAnswer(
+  event: { readonly type: string },
+  { id, digest }: Pick<OpenApproval, 'id' | 'digest'>,
+): boolean {
   const answer = event as ApprovalGiven;
   const isDecision = answer.decision === 'approve' || answer.decision === 'deny';
   return answer.type === 'approval.given' && isDecision && answer.id === id && answer.digest === digest;

@@ -8,9 +8,15 @@ export interface CheckedActor {
   readonly problem: string | null;
 }
 
+interface ListedActor {
+  readonly id: string;
+  readonly status: string;
+  readonly machine?: { readonly id: string } | null;
+}
+
 /** The methods of a durable machine that `checkDeploy` calls. */
 export interface CheckedMachine {
-  list(): Promise<readonly { readonly id: string; readonly status: string }[]>;
+  list(options?: { readonly ofAllMachines?: boolean }): Promise<readonly ListedActor[]>;
   replay(id: string): Promise<{ readonly divergence: Divergence | null }>;
 }
 
@@ -27,6 +33,23 @@ export async function checkDeploy(machine: CheckedMachine): Promise<readonly Che
     if (divergence === null) return null;
     const { seq, expected, received, cause } = divergence;
     return `entry ${seq}: expected ${textOf(expected)}; received ${textOf(received)}. Likely cause: ${cause}`;
+  });
+}
+
+/** Returns the actors in the stores of machines that have not ended and belong to none of the machines, each with this as its problem. */
+export async function uncheckedActors(
+  machines: readonly CheckedMachine[],
+  exporter: string,
+): Promise<readonly CheckedActor[]> {
+  const idOf = ({ machine }: ListedActor): string | null => machine?.id ?? null;
+  const own = new Set((await Promise.all(machines.map((each) => each.list()))).flat().map(idOf));
+  const all = (await Promise.all(machines.map((each) => each.list({ ofAllMachines: true })))).flat();
+  const others = all.filter((actor) => !ENDED.has(actor.status) && idOf(actor) !== null && !own.has(idOf(actor)));
+  // Machines may share a store.
+  const distinct = new Map(others.map((actor) => [`${idOf(actor)} ${actor.id}`, actor]));
+  return [...distinct.values()].map((actor) => {
+    const problem = `not checked: machine "${idOf(actor)}" is not exported by ${exporter}`;
+    return { id: actor.id, status: actor.status, problem };
   });
 }
 

@@ -72,9 +72,13 @@ export function requireKnown(name: keyof typeof OPTIONS, options: unknown): void
   if (unknown !== undefined) throw invalid(`options of ${name}`, `only ${known.join(', ')}`, unknown);
 }
 
+export function requireMachine(machine: unknown): void {
+  if (!isMachine(machine)) throw invalid('machine', 'a state machine of XState 5', machine);
+}
+
 /** Throws `invalid_option` for options that JavaScript cannot check. */
 export function requireOptions(machine: unknown, options: object): void {
-  if (!isMachine(machine)) throw invalid('machine', 'a state machine of XState 5', machine);
+  requireMachine(machine);
   requireKnown('createDurableMachine', options);
   const { journals, timeWithoutProcess = 'counts', parkAfterMs = 0 } = Object(options) as Record<string, unknown>;
   const expected = 'a journal store of postchain/durable, for example fileJournals("orders")';

@@ -6,29 +6,19 @@ import type {
   OutputFrom,
   SnapshotFrom,
 } from 'xstate';
-import { activeNodes } from '../internal/xstate-internals.ts';
+import { isThenable } from '../internal/async.ts';
 import type { Activity, DurableActorSystem, Effect, Timer } from './actor-system.ts';
-import { type ApprovalGiven, isAnswer, type OpenApproval } from './approval.ts';
+import type { ApprovalGiven } from './approval.ts';
 import { type Clock, takeTurnOf } from './clock.ts';
 import { type ClockStart, clockStartFor, clockStartsIn } from './clock-starts.ts';
 import type { Codec, Json } from './codec.ts';
-import { type ActorPath, type DurableEntry, type DurableEvent, type ExternalEvent, isExternal } from './entries.ts';
+import { type DurableEntry, type DurableEvent, type ExternalEvent, isExternal } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
+import { type Pending, pendingOf, receivedBy } from './pending.ts';
 import { keyframeOf, type ReplayedSystem } from './replay.ts';
 import type { ReusedCalls } from './reused-calls.ts';
-
-/** What an actor is waiting for. Times are in milliseconds since the epoch. */
-export interface Pending {
-  /** Calls in progress: promises, callbacks, observables. */
-  readonly activities: readonly { readonly actor: ActorPath; readonly source: string; readonly sinceMs: number }[];
-  readonly timers: readonly { readonly actor: ActorPath; readonly event: string; readonly dueAtMs: number }[];
-  /** Types of the events that its active states handle. */
-  readonly events: readonly string[];
-  /** Approvals that wait for the event `approval.given`. */
-  readonly approvals: readonly OpenApproval[];
-}
 
 export interface SendOptions {
   /** An event with an id that was already sent, even by another process, is ignored. */
@@ -247,41 +237,15 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   get pending(): Pending {
     const atEpoch = (ms: number): number => Math.floor(this.#options.clock.now()) + ms - this.#nowMs;
-    const nodes = this.#hasEnded ? [] : activeNodes(this.#system.root.getSnapshot());
-    const events = nodes.flatMap((node) => node.ownEvents).filter((type) => !type.startsWith('xstate.'));
-    return {
-      activities: [...this.#system.activities.values()].map(({ path, source, startedAtMs }) => ({
-        actor: path,
-        source,
-        sinceMs: atEpoch(startedAtMs),
-      })),
-      timers: [...this.#system.timers.values()].map((timer) => ({
-        actor: timer.path,
-        event: timer.event,
-        dueAtMs: atEpoch(this.#dueMsOf(timer)),
-      })),
-      events: [...new Set(events)],
-      approvals: [...this.#system.approvals.values()].map(({ id, digest, question, askedAtMs }) => ({
-        id,
-        digest,
-        question,
-        askedAtMs,
-      })),
-    };
+    return pendingOf(this.#system, this.id, atEpoch, (timer) => this.#dueMsOf(timer));
   }
 
   async send(event: EventFromLogic<Machine> | ApprovalGiven, { id }: SendOptions = {}): Promise<boolean> {
     requireEvent(event, this.id);
-    const actor = this.#receiverOf(event);
-    if (actor === null) return false;
-    const stored = this.#options.codec.encode(event, `event for ${this.id}`);
-    return this.#offer({ type: 'delivery', actor, event: stored, ...(id !== undefined && { id }) });
-  }
-
-  /** Returns the path of the actor that an event is for: the root, or the approval that it answers. Null if it answers none. */
-  #receiverOf(event: { readonly type: string }): ActorPath | null {
-    if (event.type !== 'approval.given' || this.pending.events.includes(event.type)) return '';
-    return [...this.#system.approvals].find(([, open]) => isAnswer(event, open))?.[0] ?? null;
+    const received = receivedBy(this.#system, this.id, event);
+    if (received === null) return false;
+    const stored = this.#options.codec.encode(received.event, `event for ${this.id}`);
+    return this.#offer({ type: 'delivery', actor: received.actor, event: stored, ...(id !== undefined && { id }) });
   }
 
   async stop(): Promise<void> {
@@ -529,7 +493,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     for (const { number, run, fail } of effects) {
       try {
         const result = run();
-        if (isPromise(result)) this.#awaitEffect(number, fail, result);
+        if (isThenable(result)) this.#awaitEffect(number, fail, result);
         else if (number >= 0) ended.push(number);
       } catch (error) {
         if (number >= 0) ended.push(number);
@@ -628,9 +592,6 @@ function requireEvent(event: unknown, id: string): void {
     `event for ${id}: expected an object with a "type" that does not begin with "xstate."; received ${JSON.stringify(event)?.slice(0, 100)}.`,
   );
 }
-
-const isPromise = (value: unknown): value is PromiseLike<unknown> =>
-  typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 
 const stopped = (id: string): PostChainError =>
   new PostChainError(

@@ -9,7 +9,7 @@ import { ActorHost, type DurableActor, type HostOptions, type SendOptions } from
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
-import type { JournalStore, JournalWriter, OpenJournalOptions } from './journals/journal-store.ts';
+import type { JournalStore, JournalWriter, ListOptions, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
 import {
   createSystem,
@@ -24,6 +24,7 @@ import {
   type SameEntry,
   startEntry,
   startOf,
+  versionFor,
 } from './replay.ts';
 import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
 
@@ -164,8 +165,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   replaySteps(entries: readonly DurableEntry[], isSame?: SameEntry): Generator<ReplayStep, ActorReplay<Machine>>;
   /** Starts another actor with the same past, up to an entry. Takes the id of an actor or its entries. */
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
-  /** All actors, the newest first. */
-  list(): Promise<readonly ActorSummary[]>;
+  /** All actors, the newest first; on request, those of other machines in the same store too. */
+  list(options?: { readonly ofAllMachines?: boolean }): Promise<readonly ActorSummary[]>;
   /** Deletes an actor that no process holds. */
   delete(id: string): Promise<void>;
 }
@@ -262,8 +263,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async due(): Promise<readonly DueActor[]> {
     const due: DueActor[] = [];
-    for (const { id, status, lastSeq, waiting } of await this.list()) {
-      if (status !== 'waiting' || this.#open.has(id)) continue;
+    for (const { id, lastSeq, waiting } of await this.#list({ status: 'waiting' })) {
+      if (this.#open.has(id)) continue;
       const known = waiting && { dueAtMs: waiting.dueAtMs ?? Number.POSITIVE_INFINITY, crashes: 0 };
       const time = known ?? (await this.#dueTime(id, lastSeq).catch(ifUnavailable));
       if (time !== null && time.dueAtMs <= this.#clock.now()) due.push({ id, crashes: time.crashes });
@@ -365,8 +366,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return fork;
   }
 
-  async list(): Promise<readonly ActorSummary[]> {
-    const all = await this.#options.journals.list();
+  list({ ofAllMachines = false } = {}): Promise<readonly ActorSummary[]> {
+    return ofAllMachines ? this.#options.journals.list() : this.#list();
+  }
+
+  async #list(options: ListOptions<ActorSummary> = {}): Promise<readonly ActorSummary[]> {
+    const all = await this.#options.journals.list(options);
     return all.filter(({ machine }) => machine === null || machine.id === this.#machine.id);
   }
 
@@ -523,11 +528,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return { replayed: replaySystem(entries, this.#parts(id, this.#machineOf(start)), isSame), start };
   }
 
-  #machineOf({ machine: { version } }: StartEntry): AnyStateMachine {
-    const { versions = {} } = this.#options;
-    const { version: current } = this.#machine as { readonly version?: string };
-    const older = version === null || version === current ? undefined : versions[version];
-    return older ?? this.#machine;
+  #machineOf(start: StartEntry): AnyStateMachine {
+    return versionFor(start, this.#machine, this.#options.versions);
   }
 
   #parts(actorId: string, machine: AnyStateMachine) {

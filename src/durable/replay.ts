@@ -78,6 +78,16 @@ export function isSameBuild({ machine: { digest }, node, icu }: StartEntry, mach
   return digest === machineDigest(machine) && node === versions.node && icu === versions.icu;
 }
 
+/** Returns the version of a machine that started an actor, or else the current one. */
+export function versionFor(
+  { machine: { version } }: StartEntry,
+  current: AnyStateMachine,
+  versions: Readonly<Record<string, AnyStateMachine>> = {},
+): AnyStateMachine {
+  const older = version === null || version === current.version ? undefined : versions[version];
+  return older ?? current;
+}
+
 /** Creates the actor system of a journal's first entry, without starting it. */
 export function createSystem(
   start: StartEntry,

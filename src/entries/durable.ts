@@ -4,7 +4,7 @@ export { type ApprovalDecision, type ApprovalGiven, approval, type OpenApproval 
 export { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
 export type { Clock } from '../durable/clock.ts';
 export type { Json, ValueCodec } from '../durable/codec.ts';
-export type { DurableActor, Pending, SendOptions } from '../durable/durable-actor.ts';
+export type { DurableActor, SendOptions } from '../durable/durable-actor.ts';
 export type { ActorSummary } from '../durable/durable-format.ts';
 export {
   type ActorReplay,
@@ -24,6 +24,7 @@ export { defineGuard, type GuardResult } from '../durable/guards.ts';
 export { addNote, idempotencyKey, wasInterrupted } from '../durable/hosted-call.ts';
 export type { JournalStore, JournalWriter, OpenedJournal } from '../durable/journals/journal-store.ts';
 export type { PostgresPool, PostgresSource } from '../durable/journals/postgres.ts';
+export type { Pending } from '../durable/pending.ts';
 export { recordOnce } from '../durable/recorded-values.ts';
 export type { Divergence, ReplayStep } from '../durable/replay.ts';
 export type { ReuseOptions } from '../durable/reused-calls.ts';

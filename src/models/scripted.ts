@@ -4,6 +4,7 @@ import type { ChatModel, FinishReason, ModelPart, ModelRequest, ReplyForm } from
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { PhaseInput } from '../../machines/contracts/phase-io.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
+import { describeValue } from '../internal/describe-value.ts';
 import { areValid, briefReply } from './brief-reply.ts';
 
 /** How a scripted reply is sent, and how it ends. */
@@ -127,6 +128,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
       'invalid_option',
       `chunkChars: expected an integer of at least 1; received ${chunkChars}.`,
     );
+  requireEntries(script);
   return {
     id: options.id ?? 'scripted',
     contextWindowTokens: options.contextWindowTokens ?? 128_000,
@@ -152,6 +154,16 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
       );
     },
   };
+}
+
+/** Rejects a reply that is not in a list: a mistake that the types show, but JavaScript does not. */
+function requireEntries(script: Script): void {
+  for (const [task, entries] of typeof script === 'function' ? [] : Object.entries(script))
+    if (entries !== undefined && !Array.isArray(entries) && !(entries instanceof Always))
+      throw new PostChainError(
+        'invalid_option',
+        `script.${task}: expected a list of replies, or always(reply); received ${describeValue(entries)}.`,
+      );
 }
 
 function replyTo(

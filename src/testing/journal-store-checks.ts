@@ -2,14 +2,15 @@ import {
   entriesOf,
   type JournalStore,
   type JournalWriter,
+  type ManagedJournals,
   type StoredEntry,
 } from '../durable/journals/journal-store.ts';
 
 /** One property of a store. */
 export interface JournalStoreCheck {
   readonly name: string;
-  /** Rejects if the store does not have the property. */
-  check(): Promise<void>;
+  /** Rejects if the store does not have the property. Resolves to why it was skipped, or to null. */
+  check(): Promise<string | null>;
 }
 
 export interface JournalStoreChecksOptions<Entry, Summary> {
@@ -20,10 +21,14 @@ export interface JournalStoreChecksOptions<Entry, Summary> {
 }
 
 /**
- * Returns the checks that every journal store must pass, for any test runner. Optional methods are checked if the store has them.
+ * Returns the checks that every journal store must pass, for any test runner. Those of optional methods that the store lacks are skipped.
  *
  * @example
- * for (const { name, check } of journalStoreChecks({ open: () => myStore(), journal: run.journal })) test(name, check);
+ * for (const { name, check } of journalStoreChecks({ open: () => myStore(), journal: run.journal }))
+ *   test(name, async ({ skip }) => {
+ *     const reason = await check();
+ *     if (reason !== null) skip(reason);
+ *   });
  */
 export function journalStoreChecks<Entry extends StoredEntry, Summary>({
   open,
@@ -47,7 +52,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
   const has = async (store: Store, id: string, entries: readonly Entry[]): Promise<void> =>
     equal(await entriesOf(store.read(id)), entries, `the entries of ${JSON.stringify(id)}`);
 
-  const checks: Record<string, (store: Store) => Promise<void>> = {
+  const checks: Record<string, (store: ManagedJournals<Entry, Summary>) => Promise<void>> = {
     async 'reads what was written, also while a journal is being written'(store) {
       const writer = await written(store, 'a', middle);
       await has(store, 'a', middle);
@@ -158,8 +163,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       equal((await store.list()).length, 3, 'the number of journals');
     },
     async 'follows a journal to its end'(store) {
-      const follow = store.follow?.bind(store);
-      if (follow === undefined) return;
+      const follow = store.follow.bind(store);
       const writer = await written(store, 'a', middle);
       const [all, late] = [follow('a'), follow('a', { from: 2 })];
       const first = [(await all.next()).value, (await late.next()).value];
@@ -170,8 +174,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       equal(await entriesOf(follow('a', { from: journal.length })), [], 'the entries after the end');
     },
     async 'stops following'(store) {
-      const follow = store.follow?.bind(store);
-      if (follow === undefined) return;
+      const follow = store.follow.bind(store);
       await written(store, 'a', middle);
       const aborted = new AbortController();
       const [left, ended] = [follow('a', { from: 3 }), follow('a', { from: 3, signal: aborted.signal })];
@@ -182,8 +185,17 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       const [result] = await Promise.allSettled([pending[1]]);
       ok(result.status === 'rejected' && result.reason === aborted.signal.reason, 'it rejects with the reason');
     },
+    async 'ends following a journal that is deleted'(store) {
+      await stored(store, 'a', middle);
+      const followed = store.follow('a');
+      for (const entry of middle) equal((await followed.next()).value, entry, 'an entry');
+      const next = followed.next();
+      next.catch(() => {});
+      await store.delete('a');
+      await stored(store, 'a', journal.slice(0, 1));
+      await rejected(next);
+    },
     async 'deletes a journal unless it is being written'(store) {
-      if (store.delete === undefined) return;
       const writer = await written(store, 'a', middle);
       await rejected(store.delete('a'));
       await writer.close();
@@ -194,7 +206,6 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       await has(store, 'a', journal);
     },
     async 'prunes only journals that have ended'(store) {
-      if (store.prune === undefined) return;
       const writer = await written(store, 'running', middle);
       await stored(store, 'waiting', middle);
       await stored(store, 'ended', journal);
@@ -206,8 +217,26 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
       await writer.close();
     },
   };
-  return Object.entries(checks).map(([name, check]) => ({ name, check: async () => check(await open()) }));
+  return Object.entries(checks).map(([name, check]) => ({
+    name,
+    async check() {
+      const store = await open();
+      const missing = NEEDED[name]?.find((method) => store[method] === undefined);
+      if (missing !== undefined) return `the store has no method "${missing}"`;
+      await check(store as ManagedJournals<Entry, Summary>);
+      return null;
+    },
+  }));
 }
+
+/** The optional methods that a check calls. */
+const NEEDED: Readonly<Record<string, readonly ('follow' | 'delete' | 'prune')[]>> = {
+  'follows a journal to its end': ['follow'],
+  'stops following': ['follow'],
+  'ends following a journal that is deleted': ['follow', 'delete'],
+  'deletes a journal unless it is being written': ['delete'],
+  'prunes only journals that have ended': ['prune'],
+};
 
 type Status<Summary> = NonNullable<NonNullable<Parameters<JournalStore<never, Summary>['list']>[0]>['status']>;
 

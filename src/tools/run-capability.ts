@@ -41,9 +41,13 @@ async function outcomeUnlessAborted(registry: CapabilityRegistry, run: Capabilit
 async function outcomeOf(registry: CapabilityRegistry, run: CapabilityRun): Promise<Outcome> {
   const { capability: name, arguments: args, maxResultChars, signal, sessionId, idempotencyKey } = run;
   const capability = registry.get(name);
-  const validated = await registry.validatorOf(name)?.validate(args);
-  if (capability === undefined || validated === undefined)
+  const validator = registry.validatorOf(name);
+  if (capability === undefined || validator === undefined)
     return failed('unknown_capability', `unknown capability ${quoted(name)}`);
+  // A run that waited for approval may continue with another version of the schema, which would drop a key that it no longer has.
+  const unknownKey = validator.unknownKeyIn(args);
+  if (unknownKey !== null) return failed('arguments_misfit', unknownKey);
+  const validated = await validator.validate(args);
   if (!validated.ok) return failed('arguments_misfit', validated.problem);
   try {
     const context = { signal, now: () => run.now(), sessionId, idempotencyKey };

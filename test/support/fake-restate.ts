@@ -4,6 +4,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { type PostChainOptions, resolveOptions } from '../../src/chain/runtime/options.ts';
 import type { Clock } from '../../src/durable/clock.ts';
+import type { Json } from '../../src/durable/codec.ts';
 import { runOnHost } from '../../src/integrations/restate/create-restate-chain.ts';
 import type { Host, Outcome, Pending } from '../../src/integrations/restate/restate-executor.ts';
 import { type RestateRunOptions, restateStart } from '../../src/integrations/restate/run-request.ts';
@@ -89,7 +90,7 @@ interface Awaited extends Pending {
  * A cluster in memory: keeps requests and outcomes in order, and gives each process the same outcomes in the same order. Throws if a process
  * makes other requests than the one before it.
  */
-function createFakeCluster(clock: Clock) {
+export function createFakeCluster(clock: Clock) {
   const commands: Command[] = [];
   const log: { readonly command: number; readonly json: string }[] = [];
   const promises: { command: number | null; json: string | null }[] = [];
@@ -111,10 +112,10 @@ function createFakeCluster(clock: Clock) {
     log: log as readonly { readonly command: number; readonly json: string }[],
     /** The started steps, including those of killed processes. */
     begun: begun as readonly string[],
-    send(event: ChainEvent, id = `event ${promises.filter(({ json }) => json !== null).length}`): void {
+    send(event: object, id = `event ${promises.filter(({ json }) => json !== null).length}`): void {
       const number = promises.findIndex(({ json }) => json === null);
       const promise = promiseOf(number < 0 ? promises.length : number);
-      promise.json = JSON.stringify({ type: 'sent', id, event, atMs: clock.now() } satisfies Outcome);
+      promise.json = JSON.stringify({ type: 'sent', id, event: event as Json, atMs: clock.now() } satisfies Outcome);
       if (promise.command !== null) record(promise.command, JSON.parse(promise.json));
     },
     /** Starts a process. It is killed after this many outcomes, in the middle of its steps. */
@@ -166,6 +167,7 @@ function createFakeCluster(clock: Clock) {
           promise.command = command;
           return awaited(command);
         },
+        isKnown: () => commands[requested] !== undefined,
         async first(candidates) {
           const pending = candidates as readonly Awaited[];
           for (; alive; ) {

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createEndpointHandler } from '@restatedev/restate-sdk';
 import type { ChatModel, ModelRequest } from 'postchain';
-import { createRestateChain } from 'postchain/restate';
+import { recordOnce, wasInterrupted } from 'postchain/durable';
+import { createRestateActor, createRestateChain } from 'postchain/restate';
 import { replies } from 'postchain/testing';
+import { assign, createMachine, fromPromise } from 'xstate';
 
 const folder = process.env['MEETING'] ?? '';
 
@@ -43,6 +45,26 @@ const model: ChatModel = {
   },
 };
 
+/** Its output is the process that has recorded its id, and whether its call was interrupted; the call waits where the test wants it to. */
+const probe = createMachine({
+  id: 'probe',
+  context: () => ({ pid: recordOnce('pid', () => process.pid), wasInterrupted: false }),
+  invoke: {
+    src: fromPromise(async ({ self }) => {
+      appendFileSync(
+        join(folder, 'calls.log'),
+        `${JSON.stringify({ pid: process.pid, what: 'begun', run: 'probe', task: 'probe' })}\n`,
+      );
+      while (existsSync(join(folder, 'hold-probe'))) await wait(10);
+      return wasInterrupted({ self });
+    }),
+    onDone: { target: '.done', actions: assign({ wasInterrupted: ({ event }) => event.output as boolean }) },
+  },
+  initial: 'calling',
+  states: { calling: {}, done: { type: 'final' } },
+  output: ({ context }) => context,
+});
+
 /** The tests name the call of each phase. */
 const profile = { extends: 'thorough', earlyCalls: false } as const;
 
@@ -56,5 +78,6 @@ const services = [
   ),
   createRestateChain({ model, profile, consent: 'ask', limits: { consentMs: 300 } }, { name: 'curt' }),
   createRestateChain({ model, profile, limits: { phaseMs: 500, maxPhaseRetries: 0 } }, { name: 'brief' }),
+  createRestateActor(probe),
 ];
 createServer(createEndpointHandler({ services })).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -8,6 +8,7 @@ import type { JournalEntry, RunStart } from '../../../machines/contracts/journal
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
+import { digestOf } from '../../../machines/policies/approval-question.ts';
 import { answering } from '../../../machines/policies/questions.ts';
 import type { Json } from '../../durable/codec.ts';
 import { startOfStep } from '../../durable/durable-format.ts';
@@ -63,12 +64,12 @@ export async function forkRun(
   const start = runStartOf(entries);
   requireSameChart(start);
   requirePosition(chosen, entries.length);
-  const stored = entries.map(storedEntry);
+  const runId = parts.newRunId();
+  const stored = reboundApprovals(entries, start.runId, runId).map(storedEntry);
   const at = beforeApproval(entries, startOfStep(stored, chosen)) ?? chosen;
   const from = startOfStep(stored, at);
   const changes = readChanges(set, entries, from);
   const edited = turns === undefined ? null : editedCall(entries, chosen);
-  const runId = parts.newRunId();
   const input: ChainInput = { ...chainInputFrom(start), runId };
   const asksAnew = changedCalls(start, parts);
   const kept = keptOptions(input, parts);
@@ -162,6 +163,27 @@ function keyOf({ source, subject }: CallInfo, events: readonly ReusedEvent[] | n
   const isAnswered =
     events === null || events.some((event) => event.type === 'activity-event' && isResult(event.event));
   return isAnswered ? `${source} ${(subject as unknown as CallSubject).request}` : null;
+}
+
+/** Returns entries in which each recorded approval answers the same question of another run: an answer counts for one run only. */
+function reboundApprovals(entries: readonly JournalEntry[], from: string, to: string): readonly JournalEntry[] {
+  const digests = new Map<string, string>();
+  for (const entry of entries) {
+    if (entry.type !== 'approval-resolved') continue;
+    const asked = { capability: entry.capability, arguments: entry.original ?? entry.arguments };
+    digests.set(digestOf(from, asked), digestOf(to, asked));
+  }
+  const rebound = <Answer extends ApprovalAnswer>(answer: Answer): Answer => ({
+    ...answer,
+    digest: digests.get(answer.digest) ?? answer.digest,
+  });
+  return entries.map((entry) => {
+    if (entry.type === 'delivery' && entry.event.type === 'approval.given')
+      return { ...entry, event: rebound(entry.event) };
+    if (entry.type !== 'call-event' || entry.actor !== 'approveCalls' || entry.event.type !== 'done') return entry;
+    const answers = entry.event.output as readonly ApprovalAnswer[];
+    return { ...entry, event: { ...entry.event, output: answers.map(rebound) } };
+  });
 }
 
 /**

@@ -54,7 +54,7 @@ export async function advanceRun(host: ChainHost, runId: string, signal: AbortSi
 /** Returns the runs that no process executes and that have something to do. */
 export async function dueRuns({ parts, writers, runs }: ChainHost, journals: JournalStore): Promise<DueActor[]> {
   const due: DueActor[] = [];
-  for (const { runId: id, status, waiting } of await journals.list()) {
+  for (const { runId: id, status, waiting } of await journals.list({ status: ['waiting', 'interrupted'] })) {
     if (runs.has(id)) continue;
     const dueMs = Date.parse(waiting?.due ?? '');
     if (dueMs <= parts.clock.now()) due.push({ id, crashes: 0 });

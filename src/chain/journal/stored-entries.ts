@@ -130,7 +130,13 @@ export function isResult(stored: Json): boolean {
 }
 
 /** Returns the entry of a durable actor that an entry stands for. */
-export function storedEntry({ seq, atMs, ...event }: JournalEntry): DurableEntry {
+export function storedEntry(entry: JournalEntry): DurableEntry {
+  // Most entries are of these types, so they are copied only once.
+  if (entry.type === 'transition' || entry.type === 'ignored' || entry.type === 'timer-start') {
+    const { seq, atMs, path: actor = '', ...rest } = entry;
+    return { seq, atMs, ...rest, actor } as unknown as DurableEntry;
+  }
+  const { seq, atMs, ...event } = entry;
   return { seq, atMs, ...storedEvent(event as JournalEvent) } as DurableEntry;
 }
 
@@ -154,12 +160,6 @@ function storedEvent(event: JournalEvent): DurableEvent {
         inputDigest,
         ...(Object.keys(subject).length > 0 && { subject: subject as Json }),
       };
-    }
-    case 'transition':
-    case 'ignored':
-    case 'timer-start': {
-      const { path: actor = '', ...rest } = event;
-      return { ...rest, actor } as unknown as DurableEvent;
     }
     case 'retry-rule': {
       const { rule, attemptId, result = null, error } = event;

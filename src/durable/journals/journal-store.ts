@@ -67,7 +67,7 @@ export interface ListOptions<Summary> {
 }
 
 export interface PruneOptions<Summary> {
-  /** Deletes journals that started at least this many milliseconds ago. */
+  /** Deletes journals whose last entry was written at least this many milliseconds ago. */
   readonly olderThanMs: number;
   /** Only journals with this status, or one of these; by default all that have ended. */
   readonly status?: StatusOf<Summary> | readonly StatusOf<Summary>[];
@@ -90,7 +90,7 @@ export interface JournalStore<Entry, Summary> {
   list(options?: ListOptions<Summary>): Promise<readonly Summary[]>;
   /**
    * Yields every entry once, in order, as it is written, also by another process, until an entry ends the journal. Until then, it keeps its
-   * process alive.
+   * process alive. Rejects with `invalid_journal` if the journal is deleted, also if one with its id is created again.
    */
   follow?(id: string, options?: FollowOptions): AsyncIterableIterator<Entry>;
   /** Deletes a journal that no process is writing. */
@@ -205,6 +205,20 @@ export function fromKeyframe<Entry extends StoredEntry>(
   const last = entries.findLastIndex(isKeyframe);
   const from = last < 1 ? -1 : entries.findLastIndex((entry, at) => at < last && isKeyframe(entry));
   return from < 1 ? entries : [...entries.slice(0, 1), ...entries.slice(from)];
+}
+
+/**
+ * Returns when the last entry of a journal was written, in milliseconds since the epoch. `atMs` may leave out the time before a process
+ * resumed the journal.
+ */
+export async function lastWrittenMs(startedAt: string, journal: AsyncIterable<StoredEntry>): Promise<number> {
+  let zeroMs = Date.parse(startedAt);
+  let lastMs = 0;
+  for await (const { atMs, ...entry } of journal) {
+    if ('resumedAt' in entry) zeroMs = Date.parse(String(entry.resumedAt)) - atMs;
+    lastMs = atMs;
+  }
+  return zeroMs + lastMs;
 }
 
 /** Collects a journal into a list. */

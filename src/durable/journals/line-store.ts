@@ -23,6 +23,7 @@ import {
   type LineCodec,
   type ListedJournal,
   type ListOptions,
+  lastWrittenMs,
   type ManagedJournals,
   type OpenJournalOptions,
   type PruneOptions,
@@ -199,14 +200,23 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     },
     follow(id, followOptions) {
       const reader = lineReader(format, placeOf(format, id));
-      let count = 0;
+      let last: string | null = null;
+      let at = 0;
       return followJournal(
         {
           async *read() {
-            for await (const line of linesIn(backend, format, id, count)) {
-              count += 1;
-              for (const { entry } of reader.read(line)) yield entry;
+            // The last line again: its checksum covers all lines that were read.
+            let known = last;
+            for await (const line of linesIn(backend, format, id, at)) {
+              if (known !== null && line !== known) break;
+              if (known === null) {
+                if (last !== null) at += 1;
+                last = line;
+                for (const { entry } of reader.read(line)) yield entry;
+              }
+              known = null;
             }
+            if (known !== null) throw journalReplaced(format, id);
           },
           watch: (onChange) => backend.watchOne?.(id, onChange) ?? pollVersion(backend, id, onChange),
           isEnd: format.isEnd,
@@ -214,7 +224,13 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
         followOptions,
       );
     },
-    ...listing({ format, scan, isOrdered: backend.isOrdered === true, remove: backend.remove }),
+    ...listing({
+      format,
+      scan,
+      isOrdered: backend.isOrdered === true,
+      read: (id) => store.read(id),
+      remove: backend.remove,
+    }),
   };
   registerStoredJournals(store, { noun: format.noun, hasChecksums: true, openTail, scan, watch: backend.watch });
   return store;
@@ -324,6 +340,7 @@ interface ListSource<Summary> {
   scan(query: BoundsQuery): AsyncIterable<StoredJournal>;
   /** Whether `scan` yields the journals in the order of the list. */
   readonly isOrdered: boolean;
+  read(id: string): AsyncIterable<StoredEntry>;
   remove(id: string): void | Promise<void>;
 }
 
@@ -332,6 +349,7 @@ export function listing<Summary>({
   format,
   scan,
   isOrdered,
+  read,
   remove,
 }: ListSource<Summary>): Pick<ManagedJournals<never, Summary>, 'list' | 'delete' | 'prune'> {
   const { compare = () => 0, endStatuses = [] } = format;
@@ -340,20 +358,27 @@ export function listing<Summary>({
     const [one, ...others] = new Set(statuses?.map((each) => each !== 'damaged' && endStatuses.includes(String(each))));
     return others.length > 0 || statuses?.includes('damaged') ? undefined : one;
   }
+  const startOf = (summary: unknown): string | undefined => (Object(summary) as { startedAt?: string }).startedAt;
+  /** The versions of journals that have ended, by id: lists of the others do not read them again. */
+  const ended = new Map<string, string>();
   async function find({ status, before, limit = Number.POSITIVE_INFINITY }: ListOptions<Summary>) {
     const statuses: readonly unknown[] | null = status === undefined ? null : [status].flat();
-    const startOf = (summary: unknown): string | undefined => (Object(summary) as { startedAt?: string }).startedAt;
-    const found: Listed<Summary>[] = [];
-    for await (const journal of scan({ list: { startedAt: startOf(before), hasEnded: haveEnded(statuses) } })) {
+    const listed: Listed<Summary>[] = [];
+    const hasEnded = haveEnded(statuses);
+    const isKnown = (id: string, version: string): boolean => hasEnded === false && ended.get(id) === version;
+    for await (const journal of scan({ isKnown, list: { startedAt: startOf(before), hasEnded } })) {
+      if (journal.ends === null) continue;
       const summary = format.summarize(listedJournal(journal));
-      if (statuses?.includes((Object(summary) as { status?: unknown }).status) === false) continue;
+      const { status: found } = Object(summary) as { status?: unknown };
+      if (endStatuses.includes(String(found))) ended.set(journal.id, journal.version);
+      if (statuses?.includes(found) === false) continue;
       if (before !== undefined && compare(before as Summary, summary) >= 0) continue;
-      const isFull = isOrdered && found.length >= limit;
+      const isFull = isOrdered && listed.length >= limit;
       // What started at the same time is sorted by id below.
-      if (isFull && startOf(summary) !== startOf(found.at(-1)?.summary)) break;
-      found.push({ id: journal.id, summary });
+      if (isFull && startOf(summary) !== startOf(listed.at(-1)?.summary)) break;
+      listed.push({ id: journal.id, summary });
     }
-    return found.toSorted((one, other) => compare(one.summary, other.summary)).slice(0, limit);
+    return listed.toSorted((one, other) => compare(one.summary, other.summary)).slice(0, limit);
   }
 
   return {
@@ -365,10 +390,12 @@ export function listing<Summary>({
     async prune(options) {
       requireOptions('prune', options, ['olderThanMs', 'status']);
       const { olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> } = options;
-      const startedAt = new Date(Date.now() - olderThanMs).toISOString();
+      const latestMs = Date.now() - olderThanMs;
       let count = 0;
-      for (const { id } of await find({ status, before: { startedAt } }))
+      for (const { id, summary } of await find({ status, before: { startedAt: new Date(latestMs).toISOString() } }))
         try {
+          // If a journal cannot be read, its start counts.
+          if ((await lastWrittenMs(startOf(summary) ?? '', read(id)).catch(() => 0)) > latestMs) continue;
           await remove(id);
           count += 1;
         } catch (error) {
@@ -542,6 +569,11 @@ export function noSuchJournal({ noun }: Named, id: string): PostChainError {
 
 export function journalExists(format: Named, id: string): PostChainError {
   return new PostChainError('invalid_journal', `${subjectOf(format, id)} already exists; use a new id`);
+}
+
+export function journalReplaced(format: Named, id: string): PostChainError {
+  const subject = subjectOf(format, id);
+  return new PostChainError('invalid_journal', `${subject} was deleted and created again; follow it from the start`);
 }
 
 /** `owner` names the process that is writing the journal. */

@@ -17,6 +17,7 @@ import {
   type BoundsQuery,
   journalExists,
   journalInUse,
+  journalReplaced,
   listing,
   noSuchJournal,
   placeOf,
@@ -113,10 +114,14 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     },
     follow(id, options) {
       let count = 0;
+      let followed: MemoryJournal<Entry> | null = null;
       return followJournal(
         {
           *read() {
-            for (const { entries } = find(id); count < entries.length; ) {
+            const journal = find(id);
+            followed ??= journal;
+            if (journal !== followed) throw journalReplaced(format, id);
+            for (const { entries } = journal; count < entries.length; ) {
               count += 1;
               yield entries[count - 1] as Entry;
             }
@@ -131,6 +136,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
       format,
       scan,
       isOrdered: false,
+      read: (id) => store.read(id),
       remove(id) {
         if (find(id).holder !== null) throw journalInUse(subjectOf(format, id), 'this process');
         journals.delete(id);

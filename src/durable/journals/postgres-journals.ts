@@ -134,19 +134,21 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
   }
 
   /** Inserts lines after those of a row of the journal, if there is one. */
-  const insert = `, inserted AS (
-      INSERT INTO ${lines} (journal, seq, line)
-      SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)
-    ) SELECT ${notify(lines)} FROM journal`;
+  const insert = (given: string): string =>
+    `, inserted AS (INSERT INTO ${lines} (journal, seq, line) ${given}) SELECT ${notify(lines)} FROM journal`;
+  const MANY = `SELECT id, $4::integer + place - 1, line FROM journal, unnest($3::text[]) WITH ORDINALITY AS given (line, place)`;
   const INSERT = `WITH journal AS (
       INSERT INTO ${journals} (name, token, lines, ended, started, owner, expires)
       VALUES ($1, $2, $4::integer + cardinality($3::text[]), $5, $6, $7, ${EXPIRES})
       ON CONFLICT (name) DO NOTHING RETURNING id, name
-    )${insert}`;
-  const UPDATE = `WITH journal AS (
-      UPDATE ${journals} SET lines = lines + cardinality($3::text[]), ended = $5, expires = ${EXPIRES}
+    )${insert(MANY)}`;
+  const update = (count: string, given: string): string => `WITH journal AS (
+      UPDATE ${journals} SET lines = lines + ${count}, ended = $5, expires = ${EXPIRES}
       WHERE name = $1 AND token = $2 AND lines = $4 RETURNING id, name
-    )${insert}`;
+    )${insert(given)}`;
+  const UPDATE = update('cardinality($3::text[])', MANY);
+  /** Most steps are one line, for which an array would take longer. */
+  const UPDATE_ONE = update('1', 'SELECT id, $4, $3 FROM journal');
 
   /** Opens a journal with `count` lines. */
   function openSink(id: string, token: number, count: number, wasNew: boolean): LineSink {
@@ -156,10 +158,13 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
     let last: Promise<void> = Promise.resolve();
 
     async function write(batch: Batch): Promise<void> {
-      const values = [nameOf(id), token, batch.lines, from, batch.isEnd];
+      const isOne = !isNew && batch.lines.length === 1;
+      const values = [nameOf(id), token, isOne ? batch.lines[0] : batch.lines, from, batch.isEnd];
       const stored = await (isNew
         ? db.rows(INSERT, [...values, batch.startedAt, owner], `${lines}_insert`)
-        : db.rows(UPDATE, values, `${lines}_update`));
+        : isOne
+          ? db.rows(UPDATE_ONE, values, `${lines}_update_one`)
+          : db.rows(UPDATE, values, `${lines}_update`));
       from += batch.lines.length;
       if (stored.length === 0) {
         // If the connection was lost before the result arrived, the second try finds the lines of the first.

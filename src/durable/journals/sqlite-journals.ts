@@ -40,7 +40,7 @@ export type SqliteJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
  */
 const SCHEMA = `
   CREATE TABLE journal (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     owner TEXT,
     token INTEGER NOT NULL,
@@ -377,7 +377,7 @@ function readBounds(
       : ids.flatMap((id) => connection.all<ListedRow>(`${sql} WHERE name = ?`, [keyOf(id)]));
   return rows.map((row) => {
     const id = idOf(textOf(row.name));
-    const version = String(row.lastSeq);
+    const version = `${row.id} ${row.lastSeq}`;
     const isWritten = seemsHeld(leases.of(row));
     if (isKnown?.(id, version) === true) return { id, version, lines: null, isWritten };
     const [first, last] = [0, row.lastSeq ?? 0].map((seq) => lineAt(connection, row.id, seq)) as [string, string];

@@ -1,47 +1,21 @@
-/**
- * Polyfill for Node 20: the SDK uses Promise.withResolvers when it serves a request. It is imported here and not in index.ts, because
- * bundlers drop side effects of index.ts.
- *
- * @internal
- */
-import 'core-js/modules/es.promise.with-resolvers.js';
-import {
-  CancelledError,
-  handlers,
-  RestatePromise,
-  type WorkflowContext,
-  type WorkflowOptions,
-  type WorkflowSharedContext,
-  workflow,
-} from '@restatedev/restate-sdk';
-import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { WorkflowContext, WorkflowOptions } from '@restatedev/restate-sdk';
+import { type ChainEvent, type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Limits } from '../../../machines/contracts/limits.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { phaseDeadlineMs } from '../../../machines/policies/usage.ts';
 import { createPromptWriter } from '../../chain/journal/recorded-prompts.ts';
-import { readEntry } from '../../chain/journal/stored-entries.ts';
+import { isResult, readEntry } from '../../chain/journal/stored-entries.ts';
 import { type ChainParts, provideChain } from '../../chain/runtime/actors.ts';
 import { type PostChainOptions, resolveOptions } from '../../chain/runtime/options.ts';
 import { type ChainActorRef, connectRun, RUN_DESCRIPTION } from '../../chain/runtime/run.ts';
+import { createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
-import { onAbort } from '../../internal/async.ts';
-import { createRestateExecutor, type Host, type Outcome } from './restate-executor.ts';
+import { foldStatus, initialStatus, type WorkflowStatus } from './chain-status.ts';
+import { createRestateExecutor, type ExecutorOptions, type Host } from './restate-executor.ts';
 import { partsFor, type RestateRunOptions, type RestateStart, restateStart } from './run-request.ts';
-import {
-  type JournalPage,
-  type JournalRequest,
-  journalKeeper,
-  promiseName,
-  readPage,
-  readStatus,
-  type Sent,
-  type SentEvent,
-  sendEvent,
-  terminalError,
-  type WorkflowStatus,
-} from './workflow-handlers.ts';
+import { journaledWorkflow, journalKeeper, recordStart, rejectReplaced, restateHost } from './workflow-handlers.ts';
 
 /** Options of the Restate workflow. */
 export interface RestateOptions extends WorkflowOptions {
@@ -59,39 +33,30 @@ export type RestateChain = ReturnType<typeof createRestateChain>;
  * `send`, `status` and `journal` may be called at any time. Throws `invalid_option` for invalid options.
  */
 export function createRestateChain(options: RestateChainOptions = {}, restate: RestateOptions = {}) {
-  rejectReplacedOptions(options);
+  rejectReplaced(options, REPLACED);
   const { name = 'postchain', ...workflowOptions } = restate;
   const parts = resolveOptions(options);
 
   const run = async (ctx: WorkflowContext, request: RestateRunOptions): Promise<FinalAnswer> => {
-    const started = await ctx.run('run-start', () => {
-      try {
-        return restateStart(ctx.key, request, parts);
-      } catch (error) {
-        throw terminalError(error);
-      }
-    });
+    const started = await recordStart(ctx, () => restateStart(ctx.key, request, parts));
+    const keep = journalKeeper(ctx);
+    let status = initialStatus(ctx.key);
     return runOnHost(started, {
       parts,
       host: restateHost(ctx),
-      keep: journalKeeper(ctx),
+      keep(entries) {
+        status = entries.reduce(foldStatus, status);
+        keep(entries, status);
+      },
       signal: ctx.request().attemptCompletedSignal,
     });
   };
 
-  return workflow({
+  return journaledWorkflow<RestateRunOptions, FinalAnswer, ClientEvent, WorkflowStatus, JournalEntry>({
     name,
-    handlers: {
-      run: handlers.workflow.workflow(run),
-      send: handlers.workflow.shared(
-        (ctx: WorkflowSharedContext, sent: SentEvent): Promise<Sent> => sendEvent(ctx, sent),
-      ),
-      status: handlers.workflow.shared((ctx: WorkflowSharedContext): Promise<WorkflowStatus | null> => readStatus(ctx)),
-      journal: handlers.workflow.shared(
-        (ctx: WorkflowSharedContext, request: JournalRequest): Promise<JournalPage> => readPage(ctx, request),
-      ),
-    },
-    options: { enableLazyState: true, ...workflowTimeouts(parts.limits), ...workflowOptions },
+    run,
+    eventSchema: clientEventSchema,
+    options: { ...workflowTimeouts(parts.limits), ...workflowOptions },
   });
 }
 
@@ -101,13 +66,6 @@ const REPLACED = {
   maxConcurrentRuns: 'Restate decides how many runs a process gets',
   parkAfterMs: 'Restate suspends runs that wait',
 } as const;
-
-/** Rejects options that would have no effect. */
-function rejectReplacedOptions(options: PostChainOptions): void {
-  for (const [name, why] of Object.entries(REPLACED) as [keyof typeof REPLACED, string][])
-    if (options[name] !== undefined)
-      throw new PostChainError('invalid_option', `"${name}" cannot be used with Restate; ${why}`);
-}
 
 /**
  * Restate must not suspend the workflow while a call may still reach its own deadline, nor abort it before the run's time limit. Both values
@@ -147,46 +105,41 @@ export async function runOnHost(
     prompts.take(entry);
   };
   const described = { machine: provideChain(parts), ...RUN_DESCRIPTION };
-  const { system, note, pending, take } = createRestateExecutor(started.start, { ...described, host, clock, onEntry });
+  const { system, note, run } = createRestateExecutor(started.start, {
+    ...described,
+    ...CHAIN_CALLS,
+    host,
+    clock,
+    onEntry,
+  });
   for (const file of started.files) note({ type: 'attachment', ...file });
   system.create();
   const ref = system.root as ChainActorRef;
   const scope = { clock, partial: () => {}, hasReaders: () => false, prompts };
   const finalAnswer = connectRun(ref, { entries, scope, note });
-  const stopListening = onAbort(signal, () => system.close());
   let kept = 0;
-  const keepNew = (): void => {
+  await run(signal, () => {
     if (entries.length > kept) keep(entries.slice(kept));
     kept = entries.length;
-  };
-
-  system.begin();
-  while (ref.getSnapshot().status === 'active') {
-    const next = pending();
-    keepNew();
-    take(await host.first(next));
-  }
-  keepNew();
-  stopListening();
+  });
   return finalAnswer();
 }
 
-/**
- * Returns a Restate workflow as the host of a run. Outcomes must come in the order of Restate's journal, so promises are combined with the
- * SDK's combinators only, never with `then` or `Promise.race`.
- */
-function restateHost(ctx: WorkflowContext): Host {
-  return {
-    step: (name, act) => ctx.run(name, act),
-    sleep: (ms) => ctx.sleep(ms).map((): Outcome => ({ type: 'slept' })),
-    sent: (number) => ctx.promise<Outcome>(promiseName(number)).get(),
-    async first(pending) {
-      try {
-        return await RestatePromise.race(pending as readonly RestatePromise<Outcome>[]);
-      } catch (error) {
-        if (error instanceof CancelledError) return { type: 'interrupted' };
-        throw error;
-      }
+const INTERRUPTED = { type: 'run.interrupted', reason: 'the host canceled the run' } satisfies ChainEvent;
+const typeOf = (stored: Json): unknown => (stored as { readonly type?: Json }).type;
+
+/** The charts handle all events themselves. Progress and text deltas are not kept: the reply contains the full text. */
+export const CHAIN_CALLS: Pick<ExecutorOptions, 'codec' | 'contextCodec' | 'receivedBy' | 'interruption' | 'oneStep'> =
+  {
+    codec: createCodec(),
+    contextCodec: createContextCodec(),
+    receivedBy: (_system, _actorId, event) => ({ actor: '', event }),
+    interruption: { type: 'delivery', actor: '', event: INTERRUPTED },
+    oneStep: {
+      isKept: (report) =>
+        report.type === 'note'
+          ? typeOf(report.note) !== 'text-delta'
+          : report.type === 'activity-event' && typeOf(report.event) !== 'reply.progressed',
+      isResult: (report) => report.type === 'activity-event' && isResult(report.event),
     },
   };
-}

@@ -1,10 +1,10 @@
-import type { ChainEvent } from '../../../machines/contracts/events.ts';
-import { isResult } from '../../chain/journal/stored-entries.ts';
-import type { Activity, Timer } from '../../durable/actor-system.ts';
+import type { DurableActorSystem, Effect, Timer } from '../../durable/actor-system.ts';
 import type { Clock } from '../../durable/clock.ts';
-import { createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
-import type { DurableEntry, DurableEvent, ExternalEvent, StartEntry } from '../../durable/entries.ts';
-import { createSystem, type SystemParts } from '../../durable/replay.ts';
+import type { Json } from '../../durable/codec.ts';
+import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent, StartEntry } from '../../durable/entries.ts';
+import { PostChainError } from '../../durable/error.ts';
+import { createSystem, replaySystem, type SystemParts } from '../../durable/replay.ts';
+import { isThenable, onAbort } from '../../internal/async.ts';
 
 /**
  * What a run needs of a cluster. After a crash, the run makes the same requests in the same order and gets the same results. So `act` runs
@@ -17,6 +17,8 @@ export interface Host {
   sent(number: number): Pending;
   /** Resolves to the outcome that came first: the same one in each process. */
   first(pending: readonly Pending[]): Promise<Outcome>;
+  /** Whether an earlier process has made the next request. */
+  isKnown(): boolean;
 }
 
 /** A future outcome: the same in this process and in one that takes over. JSON. */
@@ -25,146 +27,333 @@ export type Pending = PromiseLike<Outcome>;
 /** `interrupted`: the host ends the run. */
 export type Outcome = CallOutcome | SentOutcome | { readonly type: 'slept' } | { readonly type: 'interrupted' };
 
-/** What a call has reported, in order, up to its result. `atMs` is when it ended, in milliseconds since the epoch. */
+/** What a call or an effect has reported, in order, since its last step. */
 export interface CallOutcome {
   readonly type: 'call';
-  readonly call: number;
+  readonly call: string;
   readonly reports: readonly Report[];
+  /** Whether it is an effect that has ended. */
+  readonly isEnded: boolean;
+  /** When the step ended, in milliseconds since the epoch. */
   readonly atMs: number;
 }
 
-type Report = Extract<DurableEvent, { type: 'activity-event' | 'failed' | 'note' }>;
+type Recorded = Extract<DurableEvent, { type: 'value' }>;
+type Report = ExternalEvent | Recorded | Extract<DurableEvent, { type: 'note' }>;
 
 /** A user event. `id` identifies duplicates. */
 export interface SentOutcome {
   readonly type: 'sent';
   readonly id: string;
-  readonly event: ChainEvent;
+  readonly event: Json;
   readonly atMs: number;
 }
 
-interface ExecutorOptions extends Omit<SystemParts, 'actorId' | 'codec' | 'contextCodec'> {
+export interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
   readonly host: Host;
-  /** The real clock: it supplies the end time of a call, which is recorded with the outcome. */
+  /** The real clock: it supplies the end time of a step, which is recorded with the outcome. */
   readonly clock: Clock;
   readonly onEntry: (entry: DurableEntry) => void;
+  /** Takes back the last entries. */
+  readonly forget?: (count: number) => void;
+  /** Who receives a user event, and as which event; null for nobody. */
+  readonly receivedBy: (
+    system: DurableActorSystem,
+    actorId: string,
+    event: { readonly type: string },
+  ) => { readonly actor: ActorPath; readonly event: object } | null;
+  /** What happens if the host ends the run. */
+  readonly interruption: ExternalEvent;
+  /**
+   * For a product whose calls are one step each and do not ask whether they were interrupted, and whose `recordOnce` is deterministic. By
+   * default, everything that a call reports is recorded and ends a step.
+   */
+  readonly oneStep?: {
+    readonly isKept: (report: Report) => boolean;
+    readonly isResult: (report: Report) => boolean;
+  };
 }
 
-interface Call {
-  readonly pending: Pending;
+/** A call or an effect in progress: one step after another, each until it reports something. */
+class Call {
+  /** Null between steps. */
+  pending: Pending | null = null;
   /** What it has reported in this process. */
-  readonly reports: Report[];
-  end(): void;
+  readonly reports: Report[] = [];
+  isStarted = false;
+  /** Whether it is an effect that has ended. */
+  isEnded = false;
+  /** Whether no step follows. */
+  isOver = false;
+  /** Whether an earlier process has started it. */
+  wasInterrupted = false;
+  /** Whether its step can end. */
+  isReady = false;
+  wake = (): void => {};
 }
 
-const codec = createCodec();
-const contextCodec = createContextCodec();
+const callKey = (activity: number): string => `call ${activity}`;
+const effectKey = (effect: number): string => `effect ${effect}`;
 
-/** Returns an actor system whose calls, timers and user events are the host's steps, sleeps and promises. */
-export function createRestateExecutor(start: StartEntry, { host, clock, onEntry, ...parts }: ExecutorOptions) {
-  /** By the number of their activity; null once the outcome has been taken. */
-  const calls = new Map<number, Call | null>();
-  const owner = { record, receive, note, recorded: () => undefined };
-  const system = createSystem(start, { ...parts, actorId: start.actorId, codec, contextCodec }, { current: owner });
-  const timers = createTimers(host, system.timers);
+/** Returns an actor system whose calls, effects, timers and user events are the host's steps, sleeps and promises. */
+export function createRestateExecutor(
+  start: StartEntry,
+  { host, clock, onEntry, forget, receivedBy, interruption, oneStep, ...others }: ExecutorOptions,
+) {
+  const calls = new Map<string, Call>();
+  const parts = { ...others, actorId: start.actorId };
+  const owner = { record, receive, note, recorded: () => known.shift() };
+  let system = createSystem(start, parts, { current: owner });
+  const timers = createTimers(host, () => system.timers);
+  let sentIds = new Set<string>();
+  const entries: DurableEntry[] = [];
+  /** What `recordOnce` has recorded in this step, and what it must return. */
+  let values: readonly Recorded[] = [];
+  let known: Recorded[] = [];
   /** Advanced by recorded outcomes only, never by a clock, and never back, even if clocks of two machines differ. */
   let nowMs = 0;
-  let seq = 0;
   let sentNumber = 0;
   let sent = host.sent(sentNumber);
+  /** Whether this process has started a call or an effect: then no recorded outcome is left. */
+  let isLive = false;
+  /** The effect that is being executed. */
+  let executed: Call | undefined;
+  let isInterrupted = false;
 
   function record(event: DurableEvent): void {
-    onEntry({ seq, atMs: nowMs, ...event } as DurableEntry);
-    seq += 1;
+    const entry = { seq: entries.length, atMs: nowMs, ...event } as DurableEntry;
+    entries.push(entry);
+    if (event.type === 'value') values = [...values, event];
+    onEntry(entry);
   }
 
-  /** Progress is not kept. */
   function receive(event: DurableEvent): void {
-    if (event.type !== 'activity-event' && event.type !== 'failed') return;
-    const isOf = ({ number, path }: Activity): boolean =>
-      event.type === 'failed' ? path === event.actor : number === event.activity;
-    const call = calls.get([...system.activities.values()].find(isOf)?.number ?? -1);
-    const isEnd = event.type === 'failed' || isResult(event.event);
-    if (isEnd || typeOf(event.event) !== 'reply.progressed') call?.reports.push(event);
-    if (isEnd) call?.end();
+    const report = event as ExternalEvent;
+    const call = reporterOf(report);
+    if (call === undefined) {
+      if (report.type === 'delivery')
+        parts.logger(`${start.actorId}: an event was sent outside of calls and effects; it is lost`);
+      return;
+    }
+    const isResult = report.type === 'failed' || oneStep === undefined || oneStep.isResult(report);
+    if (isResult || oneStep.isKept(report)) call.reports.push(report);
+    if (isResult) endStep(call);
   }
 
-  /** Text deltas are not kept: the reply contains the full text. */
+  /** What custom code sends outside of the sources' own events belongs to whatever is in progress. If nothing is, it could not be recorded. */
+  function reporterOf(event: ExternalEvent): Call | undefined {
+    if (event.type === 'activity-event') return calls.get(callKey(event.activity));
+    if (event.type !== 'failed') return executed ?? [...calls.values()].find(({ isStarted }) => isStarted);
+    if (event.effect !== undefined) return calls.get(effectKey(event.effect));
+    return calls.get(callKey([...system.activities.values()].find(({ path }) => path === event.actor)?.number ?? -1));
+  }
+
   function note(given: Json, activity: number): void {
-    if (typeOf(given) !== 'text-delta') calls.get(activity)?.reports.push({ type: 'note', note: given, activity });
+    const report = { type: 'note', note: given, activity } as const;
+    if (oneStep?.isKept(report) !== false) calls.get(callKey(activity))?.reports.push(report);
   }
 
-  function begin(activity: Activity): Call {
-    const { number, source } = activity;
-    const reports: Report[] = [];
-    let end = (): void => {};
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
+  function endStep(call: Call): void {
+    call.isReady = true;
+    call.wake();
+  }
+
+  /** Requests the next step of a call. */
+  function request(key: string, name: string): void {
+    const call = calls.get(key) ?? new Call();
+    calls.set(key, call);
+    if (call.pending !== null || call.isOver) return;
+    call.wasInterrupted ||= oneStep === undefined && host.isKnown();
+    call.pending = host.step(name, async () => {
+      startAll();
+      if (!call.isReady)
+        await new Promise<void>((resolve) => {
+          call.wake = resolve;
+        });
+      call.isReady = false;
+      const reports = call.reports.splice(0);
+      return { type: 'call', call: key, reports, isEnded: call.isEnded, atMs: clock.now() };
     });
-    const pending = host.step(`${source} ${number}`, async () => {
-      if (system.activities.has(number)) system.start(activity);
-      await ended;
-      return { type: 'call', call: number, reports, atMs: clock.now() };
-    });
-    return { pending, reports, end };
   }
 
-  function apply(event: ExternalEvent): void {
-    if (system.accepts(event)) system.apply(event, nowMs);
+  /** Starts everything that has a step, in the order of the machine: a host starts its steps in any order. */
+  function startAll(): void {
+    isLive = true;
+    for (const effect of system.openEffects.values()) {
+      const call = calls.get(effectKey(effect.number));
+      if (call === undefined || call.isStarted) continue;
+      call.isStarted = true;
+      execute(effect, call);
+    }
+    for (const activity of system.activities.values()) {
+      const call = calls.get(callKey(activity.number));
+      if (call === undefined) continue;
+      call.isStarted = true;
+      activity.wasInterrupted = call.wasInterrupted;
+    }
+    system.release(() => false);
   }
 
-  function deliver(event: ChainEvent): void {
-    apply({ type: 'delivery', actor: '', event: codec.encode(event, 'event') });
-  }
-
-  function takeReports({ call, reports }: CallOutcome): void {
-    calls.set(call, null);
-    for (const report of reports) {
-      if (report.type !== 'note') apply(report);
-      else if (system.activities.has(call)) record(report);
+  function execute({ run, fail }: Effect, call: Call): void {
+    const end = (): void => {
+      call.isEnded = true;
+      endStep(call);
+    };
+    const failAndEnd = (error: unknown): void => {
+      fail(error);
+      end();
+    };
+    executed = call;
+    try {
+      const result = run();
+      if (isThenable(result)) result.then(end, failAndEnd);
+      else end();
+    } catch (error) {
+      failAndEnd(error);
+    } finally {
+      executed = undefined;
     }
   }
 
-  function takeTimers(): void {
-    const { endMs, due } = timers.endSleep(nowMs);
-    nowMs = endMs;
-    for (const timer of due) apply({ type: 'timer', timer });
+  /** Prints what the step has logged: there is no step of the host for it. */
+  function printLog(): void {
+    for (const { number, run } of system.effects) if (number < 0) run();
+  }
+
+  function apply(event: ExternalEvent): void {
+    const { id } = event as { readonly id?: string };
+    if ((id !== undefined && sentIds.has(id)) || !system.accepts(event)) return;
+    if (id !== undefined) sentIds.add(id);
+    system.apply(event, nowMs);
+    printLog();
+  }
+
+  function deliver(event: Json): void {
+    const received = receivedBy(system, start.actorId, event as { readonly type: string });
+    if (received !== null)
+      apply({ type: 'delivery', actor: received.actor, event: parts.codec.encode(received.event, 'event') });
+  }
+
+  function applyReports({ call: key, reports, isEnded }: CallOutcome): void {
+    for (const report of reports) {
+      if (report.type !== 'note') apply(report as ExternalEvent);
+      else if (system.activities.has(report.activity ?? -1)) record(report);
+    }
+    if (isEnded) endEffect(Number(key.split(' ')[1]));
+  }
+
+  function endEffect(effect: number): void {
+    system.openEffects.delete(effect);
+    const { status } = system.root.getSnapshot();
+    const isLast = status !== 'active' && system.openEffects.size === 0;
+    record({ type: 'effect-end', effects: [effect], ...(isLast && { status: status as 'done' }) });
+  }
+
+  /** Whether the machine or an effect has not ended. */
+  const isActive = (): boolean => system.root.getSnapshot().status === 'active' || system.openEffects.size > 0;
+
+  /** Returns everything that may happen next, in the same order in each process. */
+  function pending(): readonly Pending[] {
+    const open = new Set([
+      ...[...system.openEffects.keys()].map(effectKey),
+      ...[...system.activities.keys()].map(callKey),
+    ]);
+    for (const [key, call] of calls) {
+      if (open.has(key)) continue;
+      calls.delete(key);
+      endStep(call);
+    }
+    for (const number of system.openEffects.keys()) request(effectKey(number), effectKey(number));
+    for (const { number, source } of system.activities.values()) request(callKey(number), `${source} ${number}`);
+    if (isLive) system.feed();
+    return [sent, ...timers.pending(nowMs), ...[...calls.values()].flatMap((call) => call.pending ?? [])];
+  }
+
+  /** Takes an outcome, and returns the step that applies those of its events that the system still accepts. */
+  function taken(outcome: Outcome): () => void {
+    if ('atMs' in outcome) nowMs = Math.max(nowMs, Math.floor(outcome.atMs - Date.parse(start.startedAt)));
+    switch (outcome.type) {
+      case 'call': {
+        const call = calls.get(outcome.call);
+        if (call !== undefined) Object.assign(call, { pending: null, isOver: oneStep !== undefined });
+        return () => applyReports(outcome);
+      }
+      case 'sent':
+        sentNumber += 1;
+        sent = host.sent(sentNumber);
+        return () => deliver(outcome.event);
+      case 'slept': {
+        const { endMs, due } = timers.endSleep(nowMs);
+        nowMs = endMs;
+        return () => {
+          for (const timer of due) apply({ type: 'timer', timer });
+        };
+      }
+      case 'interrupted':
+        // Effects are awaited once.
+        return () => (system.accepts(interruption) ? apply(interruption) : system.openEffects.clear());
+    }
+  }
+
+  /**
+   * Performs a step. What `recordOnce` has recorded in it becomes an outcome of the host. A process that takes over may have recorded
+   * something else: it takes the step back, and performs it with the outcome.
+   */
+  async function perform(step: () => void): Promise<void> {
+    const before = entries.length;
+    const { hasBegun } = system;
+    values = [];
+    step();
+    if (values.length === 0 || oneStep !== undefined) return;
+    const mine = { type: 'call', call: 'recordOnce', reports: values, isEnded: false, atMs: nowMs } as const;
+    const pending = [host.step(mine.call, async () => mine)];
+    let outcome = await host.first(pending);
+    for (; outcome.type !== 'call'; outcome = await host.first(pending)) isInterrupted = true;
+    if (JSON.stringify(outcome.reports) === JSON.stringify(mine.reports)) return;
+    forget?.(entries.splice(before).length);
+    if (hasBegun) {
+      const replayed = replaySystem(entries, parts);
+      if (replayed.divergence !== null) throw new PostChainError('diverged', replayed.divergence.cause);
+      ({ system, sentIds } = replayed);
+      replayed.owner.current = owner;
+    } else system = createSystem(start, parts, { current: owner });
+    known = [...(outcome.reports as readonly Recorded[])];
+    step();
+  }
+
+  function begin(): void {
+    system.begin();
+    printLog();
   }
 
   record(start);
   return {
-    system,
-    note: (given: Json): void => record({ type: 'note', note: given }),
-    /** Returns everything that may happen next, in the same order in each process. */
-    pending(): readonly Pending[] {
-      for (const [number, call] of calls) {
-        if (system.activities.has(number)) continue;
-        calls.delete(number);
-        call?.end();
-      }
-      for (const activity of system.activities.values())
-        if (!calls.has(activity.number)) calls.set(activity.number, begin(activity));
-      return [sent, ...timers.pending(nowMs), ...[...calls.values()].flatMap((call) => call?.pending ?? [])];
+    get system() {
+      return system;
     },
-    /** Applies the events of an outcome that the system still accepts. */
-    take(outcome: Outcome): void {
-      if (outcome.type === 'slept') takeTimers();
-      else if (outcome.type === 'interrupted')
-        deliver({ type: 'run.interrupted', reason: 'the host canceled the run' });
-      else {
-        nowMs = Math.max(nowMs, Math.floor(outcome.atMs - Date.parse(start.startedAt)));
-        if (outcome.type === 'call') takeReports(outcome);
-        else {
-          sentNumber += 1;
-          sent = host.sent(sentNumber);
-          deliver(outcome.event);
-        }
+    note: (given: Json): void => record({ type: 'note', note: given }),
+    begin,
+    pending,
+    take: (outcome: Outcome): void => taken(outcome)(),
+    /** Begins, and runs until the end. `beforeWait` is called when there may be new entries. */
+    async run(signal: AbortSignal, beforeWait: () => void): Promise<void> {
+      const stopListening = onAbort(signal, () => system.close());
+      await perform(begin);
+      while (isActive()) {
+        const next = pending();
+        beforeWait();
+        const outcome = isInterrupted ? ({ type: 'interrupted' } as const) : await host.first(next);
+        isInterrupted = false;
+        await perform(taken(outcome));
       }
+      beforeWait();
+      stopListening();
     },
   };
 }
 
-const typeOf = (stored: Json): unknown => (stored as { readonly type?: Json }).type;
+/** A host need not support longer sleeps: another one follows. */
+const MAX_SLEEP_MS = 365 * 24 * 60 * 60 * 1_000;
 
 interface Sleep {
   readonly dueMs: number;
@@ -176,20 +365,25 @@ interface Sleep {
  * canceled. So only the next due timer has a sleep, and the sleep of a canceled timer is reused for a later one: it ends early, and another
  * sleep follows.
  */
-export function createTimers(host: Pick<Host, 'sleep'>, timers: ReadonlyMap<number, Pick<Timer, 'number' | 'dueMs'>>) {
+export function createTimers(
+  host: Pick<Host, 'sleep'>,
+  timersNow: () => ReadonlyMap<number, Pick<Timer, 'number' | 'dueMs'>>,
+) {
   /** In the order in which they end. */
   let sleeps: readonly Sleep[] = [];
 
   return {
     /** Returns a sleep that ends when the next timer is due, or earlier; none if no timer is set. */
     pending(nowMs: number): readonly Pending[] {
+      const timers = timersNow();
       if (timers.size === 0) return [];
       const nextMs = Math.min(...[...timers.values()].map(({ dueMs }) => dueMs));
       sleeps = sleeps.filter(({ dueMs }) => dueMs > nowMs);
       const [soonest] = sleeps;
       if (soonest !== undefined && soonest.dueMs <= nextMs) return [soonest.pending];
-      const pending = host.sleep(Math.max(0, Math.ceil(nextMs - nowMs)));
-      sleeps = [{ dueMs: nextMs, pending }, ...sleeps];
+      const dueMs = Math.min(nextMs, nowMs + MAX_SLEEP_MS);
+      const pending = host.sleep(Math.max(0, Math.ceil(dueMs - nowMs)));
+      sleeps = [{ dueMs, pending }, ...sleeps];
       return [pending];
     },
     /** Ends the first sleep and returns the timers that are due, in order. One may cancel a later one. */
@@ -197,7 +391,7 @@ export function createTimers(host: Pick<Host, 'sleep'>, timers: ReadonlyMap<numb
       const [soonest, ...later] = sleeps;
       sleeps = later;
       const endMs = Math.max(nowMs, Math.ceil(soonest?.dueMs ?? 0));
-      const due = [...timers.values()].filter(({ dueMs }) => dueMs <= endMs);
+      const due = [...timersNow().values()].filter(({ dueMs }) => dueMs <= endMs);
       due.sort((one, other) => one.dueMs - other.dueMs);
       return { endMs, due: due.map(({ number }) => number) };
     },

@@ -1,54 +1,105 @@
-import { TerminalError, type WorkflowContext, type WorkflowSharedContext } from '@restatedev/restate-sdk';
+/**
+ * Polyfill for Node 20: the SDK uses Promise.withResolvers when it serves a request. It is imported here and not in index.ts, because
+ * bundlers drop side effects of index.ts.
+ *
+ * @internal
+ */
+import 'core-js/modules/es.promise.with-resolvers.js';
+import {
+  CancelledError,
+  handlers,
+  type internal,
+  RestatePromise,
+  TerminalError,
+  type WorkflowContext,
+  type WorkflowOptions,
+  type WorkflowSharedContext,
+  workflow,
+} from '@restatedev/restate-sdk';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
-import { clientEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
+import type { ClientEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Phase } from '../../../machines/contracts/phase.ts';
-import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { type ApprovalAsked, foldApprovals } from '../../../machines/policies/pending-approvals.ts';
+import type { Json } from '../../durable/codec.ts';
 import { invalidOption } from '../../internal/options.ts';
-import type { SentOutcome } from './restate-executor.ts';
+import type { Host, Outcome, SentOutcome } from './restate-executor.ts';
 
-type PendingQuestion = Extract<EmittedEvent, { type: 'consent-asked' | 'direction-asked' }>;
-
-/** The status of a run, folded from its journal. */
-export interface WorkflowStatus {
-  readonly runId: string;
-  readonly status: 'running' | FinalAnswer['status'];
-  /** The latest phase; null before the first. */
-  readonly phase: Phase | null;
-  readonly cycle: number;
-  /** The question that the run waits on (consent or direction); null if there is none. */
-  readonly asks: PendingQuestion | null;
-  /** The calls that wait for approval. */
-  readonly approvals: readonly ApprovalAsked[];
+/** What the status of each run has. */
+interface StoredStatus {
+  /** `running` until the end. */
+  readonly status: string;
   /** The number of journal entries. */
   readonly entries: number;
 }
 
-export function initialStatus(runId: string): WorkflowStatus {
-  return { runId, status: 'running', phase: null, cycle: 0, asks: null, approvals: [], entries: 0 };
+interface JournaledWorkflow<Input, Output> {
+  readonly name: string;
+  readonly run: (ctx: WorkflowContext, input: Input) => Promise<Output>;
+  /** Anyone who reaches the ingress can send events, so only these are accepted. */
+  readonly eventSchema: z.ZodMiniType;
+  readonly options: WorkflowOptions;
 }
 
-export function foldStatus(status: WorkflowStatus, entry: JournalEntry): WorkflowStatus {
-  return { ...status, ...changes(entry), approvals: foldApprovals(status.approvals, entry), entries: entry.seq + 1 };
+/** Returns a workflow with a journal and a status, which `journalKeeper` stores, and with events. */
+export function journaledWorkflow<Input, Output, Event, Status extends StoredStatus, Entry extends StoredEntry>({
+  name,
+  run,
+  eventSchema,
+  options,
+}: JournaledWorkflow<Input, Output>) {
+  return workflow({
+    name,
+    handlers: {
+      run: handlers.workflow.workflow(run),
+      send: handlers.workflow.shared(
+        (ctx: WorkflowSharedContext, sent: SentEvent<Event>): Promise<Sent> => sendEvent(ctx, sent, eventSchema),
+      ),
+      status: handlers.workflow.shared((ctx: WorkflowSharedContext): Promise<Status | null> => readStatus(ctx)),
+      journal: handlers.workflow.shared(
+        (ctx: WorkflowSharedContext, request: JournalRequest): Promise<JournalPage<Entry>> => readPage(ctx, request),
+      ),
+    },
+    options: { enableLazyState: true, ...options },
+  });
 }
 
-function changes(entry: JournalEntry): Partial<WorkflowStatus> {
-  switch (entry.type) {
-    case 'phase-start':
-      return { phase: entry.phase, cycle: entry.cycle, asks: null };
-    case 'consent-asked':
-    case 'direction-asked':
-      return { asks: entry };
-    case 'consent-resolved':
-    case 'decision':
-      return { asks: null };
-    case 'run-end':
-      return { status: entry.status, asks: null };
-    default:
-      return {};
-  }
+/**
+ * Returns a Restate workflow as the host of a run. Outcomes must come in the order of Restate's journal, so promises are combined with the
+ * SDK's combinators only, never with `then` or `Promise.race`.
+ */
+export function restateHost(ctx: WorkflowContext): Host {
+  return {
+    step: (name, act) => ctx.run(name, act),
+    sleep: (ms) => ctx.sleep(ms).map((): Outcome => ({ type: 'slept' })),
+    sent: (number) => ctx.promise<Outcome>(promiseName(number)).get(),
+    isKnown: () => !(ctx as unknown as internal.ContextInternal).isProcessing(),
+    async first(pending) {
+      try {
+        return await RestatePromise.race(pending as readonly RestatePromise<Outcome>[]);
+      } catch (error) {
+        if (error instanceof CancelledError) return { type: 'interrupted' };
+        throw error;
+      }
+    },
+  };
+}
+
+/** Records what a run starts with. Our own errors are not retried. */
+export function recordStart<Start>(ctx: WorkflowContext, start: () => Start): Promise<Start> {
+  return ctx.run('run-start', () => {
+    try {
+      return start();
+    } catch (error) {
+      throw terminalError(error);
+    }
+  });
+}
+
+/** Throws `invalid_option` for options that would have no effect, with the reason. */
+export function rejectReplaced(options: object, replaced: Readonly<Record<string, string>>): void {
+  for (const [name, why] of Object.entries(replaced))
+    if ((options as Record<string, unknown>)[name] !== undefined)
+      throw new PostChainError('invalid_option', `"${name}" cannot be used with Restate; ${why}`);
 }
 
 const requestSchema = z.strictObject({ from: z.optional(z.int().check(z.gte(0))) });
@@ -56,8 +107,12 @@ const requestSchema = z.strictObject({ from: z.optional(z.int().check(z.gte(0)))
 /** Requests the entries from this `seq` on; 0 by default. */
 export type JournalRequest = z.input<typeof requestSchema>;
 
-export interface JournalPage {
-  readonly entries: readonly JournalEntry[];
+interface StoredEntry {
+  readonly seq: number;
+}
+
+export interface JournalPage<Entry = JournalEntry> {
+  readonly entries: readonly Entry[];
   /** The `from` of the next page. */
   readonly next: number;
   /** Whether the run has ended and this is its last page. */
@@ -70,30 +125,31 @@ const ENTRIES_KEY = 'entries-';
 /** A page ends with the batch that makes it this long. */
 const PAGE_CHARS = 1_000_000;
 
-/** Returns a function that stores batches of entries in the workflow's state, each under the `seq` of its first entry. */
-export function journalKeeper(ctx: WorkflowContext): (entries: readonly JournalEntry[]) => void {
-  let status = initialStatus(ctx.key);
-  return (entries) => {
-    ctx.set(`${ENTRIES_KEY}${status.entries}`, entries);
-    status = entries.reduce(foldStatus, status);
+/** Returns a function that stores a batch of entries in the workflow's state, under the `seq` of its first entry, and the status after it. */
+export function journalKeeper(ctx: WorkflowContext): (entries: readonly StoredEntry[], status: StoredStatus) => void {
+  return (entries, status) => {
+    ctx.set(`${ENTRIES_KEY}${entries[0]?.seq}`, entries);
     ctx.set(STATUS_KEY, status);
   };
 }
 
-export function readStatus(ctx: WorkflowSharedContext): Promise<WorkflowStatus | null> {
-  return ctx.get<WorkflowStatus>(STATUS_KEY);
+function readStatus<Status>(ctx: WorkflowSharedContext): Promise<Status | null> {
+  return ctx.get<Status>(STATUS_KEY);
 }
 
 /** Returns a page of stored entries. Throws a terminal error with code 400 for an invalid request. */
-export async function readPage(ctx: WorkflowSharedContext, request: JournalRequest): Promise<JournalPage> {
+async function readPage<Entry extends StoredEntry>(
+  ctx: WorkflowSharedContext,
+  request: JournalRequest,
+): Promise<JournalPage<Entry>> {
   const read = requestSchema.safeParse(request ?? {});
   if (!read.success) throw terminalError(invalidOption('The request', request, read.error, requestSchema));
   const { from = 0 } = read.data;
-  const status = await readStatus(ctx);
-  const entries: JournalEntry[] = [];
+  const status = await readStatus<StoredStatus>(ctx);
+  const entries: Entry[] = [];
   let chars = 0;
   for (const first of batchesFrom(from, await ctx.stateKeys())) {
-    const batch = (await ctx.get<readonly JournalEntry[]>(`${ENTRIES_KEY}${first}`)) ?? [];
+    const batch = (await ctx.get<readonly Entry[]>(`${ENTRIES_KEY}${first}`)) ?? [];
     entries.push(...batch.filter(({ seq }) => seq >= from));
     chars += JSON.stringify(batch).length;
     if (chars >= PAGE_CHARS) break;
@@ -109,14 +165,14 @@ function batchesFrom(from: number, keys: readonly string[]): readonly number[] {
   return firsts.filter((_, index) => (firsts[index + 1] ?? Number.POSITIVE_INFINITY) > from);
 }
 
-/** Anyone who reaches the ingress can send events, so only a client's events are accepted. */
-const sentEventSchema = z.strictObject({
-  event: clientEventSchema,
-  id: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
-});
-
 /** An event for a run. If two events have the same `id`, the run receives the first one only. */
-export type SentEvent = z.input<typeof sentEventSchema>;
+export interface SentEvent<Event = ClientEvent> {
+  readonly event: Event;
+  /** At most 200 characters. */
+  readonly id?: string;
+}
+
+const eventId = z.optional(z.string().check(z.minLength(1), z.maxLength(200)));
 
 /** The number of the event in its run, from 0. `repeated`: an event with this id was already sent. */
 export interface Sent {
@@ -125,7 +181,7 @@ export interface Sent {
 }
 
 /** A promise can be resolved once, so no event overwrites another. */
-export function promiseName(number: number): string {
+function promiseName(number: number): string {
   return `event-${number}`;
 }
 
@@ -133,11 +189,16 @@ export function promiseName(number: number): string {
 const MAX_SENT = 200;
 
 /** Appends an event to those already sent. Throws a terminal error with code 400 for an invalid event, and with 429 for one over the limit. */
-export async function sendEvent(ctx: WorkflowSharedContext, request: SentEvent): Promise<Sent> {
-  const read = sentEventSchema.safeParse(request);
-  if (!read.success) throw terminalError(invalidOption('The event', request, read.error, sentEventSchema));
+export async function sendEvent(
+  ctx: WorkflowSharedContext,
+  request: unknown,
+  eventSchema: z.ZodMiniType,
+): Promise<Sent> {
+  const schema = z.strictObject({ event: eventSchema, id: eventId });
+  const read = schema.safeParse(request);
+  if (!read.success) throw terminalError(invalidOption('The event', request, read.error, schema));
   const { event, id = ctx.request().id } = read.data;
-  const sent: SentOutcome = { type: 'sent', id, event, atMs: await ctx.date.now() };
+  const sent: SentOutcome = { type: 'sent', id, event: event as Json, atMs: await ctx.date.now() };
   const tooMany = new TerminalError(`too_many_events: a run accepts at most ${MAX_SENT} events`, { errorCode: 429 });
   if ((await ctx.promise(promiseName(MAX_SENT - 1)).peek()) !== undefined) throw tooMany;
   for (let number = 0; number < MAX_SENT; number += 1) {
@@ -165,7 +226,7 @@ async function tryResolve(
 }
 
 /** Converts our own errors to terminal ones: Restate does not retry, and the caller gets code 400. Others stay retryable. */
-export function terminalError(error: unknown): unknown {
+function terminalError(error: unknown): unknown {
   if (!(error instanceof PostChainError)) return error;
   return new TerminalError(`${error.code}: ${error.message}`, { errorCode: 400 });
 }

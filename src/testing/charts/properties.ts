@@ -155,7 +155,7 @@ export const actionProperties: readonly Property[] = [
     step.some((call: StepCall) => {
       const { approval, slot } = call;
       if (approval === undefined || slot === null) return false;
-      return !['approved', 'edited'].includes(approval.state) || approval.digest !== digestOf(call);
+      return !['approved', 'edited'].includes(approval.state) || approval.digest !== digestOf(approval.runId, call);
     }),
   ),
   never('a denied call with an id or a slot', ({ context: { step } }) =>

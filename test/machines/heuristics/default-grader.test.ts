@@ -53,12 +53,19 @@ describe('grounding', () => {
       expect(supportFor('When or how much?', one, texts(`It was ${other}`, 'Ferries'), 'names')).toBe(1);
   });
 
+  it('[Y1] is full for the first day of a range of dates', () => {
+    const passages = texts('It is open from 3 to 5 May 2024, and from 4 to 9 June 2024.');
+    expect(supportFor('When?', '3 May 2024', passages, 'names')).toBe(1);
+  });
+
   it.each([
     ['3 June 2024', '2024-05-03'],
     ['4 May 2024', '2024-05-03'],
     ['3 May 2024', '2024-03-05'],
     ['5 March 2024', 'on 3 May 2024, not in March'],
     ['3 May 2024', '05/03/2024'],
+    ['3 May 2024', 'It began on 5 May 2024 and ended on 3 June 2024.'],
+    ['3 May 2024', 'It began on May 5 and ended on June 3, 2024.'],
     ['3,500 million', '3.5 million'],
     ['35 million', '3,5 million'],
   ])('[Y1] is low for another date or number than that of the text: %s, %s', (answer, text) => {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { fileJournals } from '../../../src/chain/journal/stores.ts';
 import { type DeleteFlags, deleteRuns } from '../../../src/cli/delete-runs.ts';
 import { temporaryFolder } from '../../support/cli.ts';
@@ -38,6 +39,31 @@ describe('postchain runs --delete', () => {
     expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('Deleted 1 run.\n');
     expect(await left()).toEqual(['apple', 'banana']);
     expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('No run is that old.\n');
+  });
+
+  it('counts the age from the last entry, and keeps runs that wait', async () => {
+    const { journals, left, remove } = await recordedRuns({ ended: 90 });
+    const { run } = startScripted();
+    await run.answer;
+    const start = { ...run.journal[0], startedAt: new Date(Date.now() - 90 * DAY_MS).toISOString() } as JournalEntry;
+    const now = new Date().toISOString();
+    const place = { seq: 1, atMs: 0 };
+    const waiting = { sinceMs: 0, dueAtMs: null, events: [] };
+    const journalOf: Record<string, JournalEntry[]> = {
+      waiting: [start, { ...place, type: 'closed', closedAt: now, waiting }],
+      resumed: [
+        start,
+        { ...place, type: 'resumed', resumedAt: now },
+        { ...run.journal.at(-1), seq: 2 } as JournalEntry,
+      ],
+    };
+    for (const [runId, entries] of Object.entries(journalOf)) {
+      const writer = fileJournals(journals).create(runId);
+      await writer.write(entries);
+      await writer.close();
+    }
+    expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('Deleted 1 run.\n');
+    expect(await left()).toEqual(['resumed', 'waiting']);
   });
 
   it('never deletes a run in progress', async () => {

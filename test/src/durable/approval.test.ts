@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyEventObject, assign, createActor, fromPromise, setup } from 'xstate';
+import { type AnyEventObject, assign, createActor, forwardTo, fromPromise, setup } from 'xstate';
 import {
   type ActorJournals,
   approval,
@@ -131,8 +131,43 @@ describe('an approval', () => {
     await actor.send({ ...answerTo(asked, 'deny'), edited: { to: 'eve', amount: 1 } });
     expect([paid, actor.pending.approvals[0]?.question]).toEqual([[], { to: 'ann', amount: 50 }]);
     const fork = await orders.fork('p', { at: actor.entries.length - 1, id: 'f' });
-    expect(fork.pending.approvals).toEqual(actor.pending.approvals);
+    expect(fork.pending.approvals).toMatchObject([{ question: { to: 'ann', amount: 50 } }]);
     expect((await orders.replay('f')).divergence).toBeNull();
+  });
+
+  it('[Q1] is given by no answer to another actor, or to the one that it was forked from', async () => {
+    const { host, paid } = setUp();
+    const orders = host();
+    const actor = await orders.open('p');
+    const first = actor.pending.approvals[0] as OpenApproval;
+    await orders.open('other');
+    await orders.fork('p', { at: actor.entries.length - 1, id: 'f' });
+    expect(await orders.send('other', answerTo(first))).toBe(false);
+    expect(await orders.send('f', answerTo(first))).toBe(false);
+    expect(await orders.send('p', answerTo(first))).toBe(true);
+    await nextTurn();
+    expect(paid).toHaveLength(1);
+    const late = await orders.fork('p', { at: actor.entries.length - 1, id: 'g' });
+    const next = late.pending.approvals[0] as OpenApproval;
+    expect(await actor.send(answerTo(next))).toBe(false);
+    expect(await late.send(answerTo(next))).toBe(true);
+    await late.output;
+    expect(paid).toHaveLength(2);
+    expect((await orders.replay('g')).divergence).toBeNull();
+  });
+
+  it('[Q1] is given by the answer that a machine checks and forwards', async () => {
+    const machine = setup({ actors: { approval } }).createMachine({
+      invoke: { id: 'ask', src: 'approval', input: { question: 1 }, onDone: '.paid' },
+      on: { 'approval.given': { guard: ({ event }) => event['by'] === 'bob', actions: forwardTo('ask') } },
+      initial: 'waiting',
+      states: { waiting: {}, paid: {} },
+    });
+    const actor = await createDurableMachine(machine, { journals: memoryJournals() }).open('a');
+    await actor.send({ ...answerTo(actor.pending.approvals[0] as OpenApproval), by: 'eve' });
+    expect(actor.getSnapshot().value).toBe('waiting');
+    await actor.send(answerTo(actor.pending.approvals[0] as OpenApproval));
+    expect(actor.getSnapshot().value).toBe('paid');
   });
 
   it('works in an ordinary XState actor', async () => {

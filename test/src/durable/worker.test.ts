@@ -1,14 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { assign, fromPromise, setup } from 'xstate';
 import {
   createDurableMachine,
   createWorker,
+  fileJournals,
   memoryJournals,
   type WorkerEvent,
   type WorkerHost,
   type WorkerOptions,
 } from '../../../src/entries/durable.ts';
 import { createPostChain, memoryJournals as runJournals } from '../../../src/entries/index.ts';
+import { temporaryFolder } from '../../support/cli.ts';
 import { entriesOf, plannedModel, settle } from '../../support/run-chain.ts';
 import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
 
@@ -184,6 +186,53 @@ describe('a worker', () => {
 
   it('rejects invalid options', () => {
     expect(() => createWorker({ hosts: [], concurrency: 0 })).toThrow('concurrency: expected at least 1; received 0.');
+  });
+});
+
+describe('the look of a worker', () => {
+  it('reads no more journals if more actors have ended, and finds one with the id of one that had', async () => {
+    const machine = setup({ delays: { patience: HOUR } }).createMachine({
+      id: 'timed',
+      initial: 'waiting',
+      states: { waiting: { after: { patience: 'done' }, on: { end: 'done' } }, done: { type: 'final' } },
+    });
+    const clock = new TestClock();
+    const journals = fileJournals(temporaryFolder());
+    const host = createDurableMachine(machine, { journals, clock });
+    const open = vi.spyOn(process.getBuiltinModule('node:fs'), 'openSync');
+    onTestFinished(() => open.mockRestore());
+    const readsOf = async (): Promise<number> => {
+      await host.due();
+      open.mockClear();
+      await host.due();
+      return open.mock.calls.filter(([path]) => String(path).endsWith('.jsonl')).length;
+    };
+    await (await host.open('waits')).park();
+    const reads = await readsOf();
+    for (let count = 0; count < 20; count += 1) await (await host.open(`ended${count}`)).send({ type: 'end' });
+    expect([reads, await readsOf()]).toEqual([1, 1]);
+    await host.delete('ended3');
+    await (await host.open('ended3')).park();
+    clock.increment(HOUR);
+    expect((await host.due()).map(({ id }) => id).toSorted()).toEqual(['ended3', 'waits']);
+  });
+
+  it('lists only the runs of a chain that have not ended', async () => {
+    const journals = runJournals();
+    const listed: (readonly object[])[] = [];
+    const list: typeof journals.list = async (options) => {
+      const found = await journals.list(options);
+      listed.push(found);
+      return found;
+    };
+    const chain = createPostChain({ journals: { ...journals, list }, model: plannedModel({}) });
+    const { answer, journal } = chain.run({ request: 'Is it so?' });
+    await answer;
+    const killed = journals.create('killed');
+    await killed.write(journal.slice(0, 9));
+    await killed.close();
+    expect(await chain.due()).toEqual([{ id: 'killed', crashes: 0 }]);
+    expect(listed).toEqual([[expect.objectContaining({ runId: 'killed' })]]);
   });
 });
 

@@ -114,6 +114,16 @@ describe('directives of the scripted model', () => {
 });
 
 describe('tasks of the scripted model', () => {
+  test('have a list of replies, or one for all calls', () => {
+    const script = { action: { response: 'Hi' } } as never;
+    expect(() => scriptedModel(script)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_option',
+        message: 'script.action: expected a list of replies, or always(reply); received an object with response.',
+      }),
+    );
+  });
+
   test('may have any name besides those of the chain', async () => {
     const model = scriptedModel(
       { output: [{ text: 'o1' }], action: always({ text: 'a' }) },

@@ -8,6 +8,8 @@ import { anActionState } from '../../../support/action-machine.ts';
 
 const STATES: readonly Approval['state'][] = ['pending', 'editing', 'approved', 'edited', 'denied', 'timed_out'];
 
+const input = { ...anActionState().input, runId: 'r' };
+
 /** A call in any state of its approval, perhaps with other arguments than those that were approved. */
 const callArbitrary = fc
   .record({
@@ -18,7 +20,7 @@ const callArbitrary = fc
   })
   .map(({ state, euros, approved, hasStarted }): StepCall => {
     const call = { capability: 'pay', arguments: { euros } };
-    const question = newQuestion({ id: 's1.action' }, 1, { capability: 'pay', arguments: { euros: approved } });
+    const question = newQuestion({ id: 's1.action', input }, 1, { capability: 'pay', arguments: { euros: approved } });
     const started = hasStarted && state === null;
     return {
       ...call,
@@ -40,7 +42,7 @@ describe('[Q2] the policy of starting calls', () => {
             slot === null &&
             (approval === undefined ||
               (['approved', 'edited'].includes(approval.state) &&
-                approval.digest === digestOf({ capability: 'pay', arguments: given }))),
+                approval.digest === digestOf('r', { capability: 'pay', arguments: given }))),
         );
         expect(started).toHaveLength(Math.min(1, free.length));
         if (free.length === 0) expect(callWaits(state, 1).holds).toBe(false);
@@ -52,7 +54,7 @@ describe('[Q2] the policy of starting calls', () => {
 
 describe('[Q1] the digest of a call', () => {
   it('is the same in any order of the arguments, and another one for other arguments', () => {
-    const of = (given: Record<string, unknown>, capability = 'pay') => digestOf({ capability, arguments: given });
+    const of = (given: Record<string, unknown>, capability = 'pay') => digestOf('r', { capability, arguments: given });
     expect(of({ to: 'Ada', euros: { from: 1, to: 2 } })).toBe(of({ euros: { to: 2, from: 1 }, to: 'Ada' }));
     const nested = [{ a: { b: 1 } }, { a: ['{}', ['b', 1]] }, { a: [['b', 1]] }, { a: ['[]', ['b', 1]] }];
     expect(new Set(nested.map((given) => of(given))).size).toBe(nested.length);
@@ -62,7 +64,13 @@ describe('[Q1] the digest of a call', () => {
   it('is required of each answer, which decides only its own question, and only once', () => {
     const ask = (number: number): StepCall => {
       const call = { capability: 'pay', arguments: { euros: number } };
-      return { ...call, id: null, slot: null, result: null, approval: newQuestion({ id: 'loop' }, number, call) };
+      return {
+        ...call,
+        id: null,
+        slot: null,
+        result: null,
+        approval: newQuestion({ id: 'loop', input }, number, call),
+      };
     };
     const before = anActionState({ step: [ask(1), ask(2)] });
     const digest = before.step[1]?.approval?.digest ?? '';

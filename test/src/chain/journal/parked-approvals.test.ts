@@ -16,17 +16,19 @@ function setUp() {
   clock.set(Date.parse('2026-01-01T00:00:00Z'));
   const journals = memoryJournals();
   const paid: unknown[] = [];
-  const pay = defineCapability({
-    name: 'pay',
-    description: 'Pays.',
-    arguments: z.object({ euros: z.number() }),
-    approval: 'always',
-    execute: (args) => void paid.push(args),
-  });
+  const payAs = (schema: z.ZodType<object>) =>
+    defineCapability({
+      name: 'pay',
+      description: 'Pays.',
+      arguments: schema,
+      approval: 'always',
+      execute: (args) => void paid.push(args),
+    });
   const calls = [{ capability: 'pay', arguments: '{"euros":5}' }];
   const model = scriptedModel({ action: always({ reply: { ...replies.action, calls } }) }, { otherwise: replies });
   const limits = { totalMs: 60_000, approvalMs: 2 * HOUR };
-  const create = () => createPostChain({ model, clock, journals, capabilities: [pay], limits, newId: () => 'run-1' });
+  const create = (schema: z.ZodType<object> = z.object({ euros: z.number() })) =>
+    createPostChain({ model, clock, journals, capabilities: [payAs(schema)], limits, newId: () => 'run-1' });
   return { clock, journals, paid, create };
 }
 
@@ -59,6 +61,23 @@ it('a run that waits for approval parks, and the approval continues it in anothe
   const run = await create().send('run-1', { type: 'approval.given', questionId, digest, decision: 'approve' });
   expect((await run.answer).status).toBe('completed');
   expect(paid).toEqual([{ euros: 5 }]);
+});
+
+it.each<[string, z.ZodType<object>]>([
+  ['another limit', z.object({ euros: z.number().max(4) })],
+  ['another key', z.object({ dollars: z.number().optional() })],
+])('[Q2] an approved call whose schema has %s since is validated again, and does not run', async (_, schema) => {
+  const { paid, create, asked } = await parked();
+  const { questionId, digest } = asked;
+  const run = await create(schema).send('run-1', { type: 'approval.given', questionId, digest, decision: 'approve' });
+  await run.answer;
+  expect(paid).toEqual([]);
+  expect(run.journal).toContainEqual(
+    expect.objectContaining({
+      type: 'capability-end',
+      result: expect.objectContaining({ success: false, code: 'arguments_misfit' }),
+    }),
+  );
 });
 
 it('the time for an approval passes while its run is parked', async () => {

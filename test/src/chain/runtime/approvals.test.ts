@@ -322,6 +322,45 @@ describe('a run with approvals', () => {
     },
   );
 
+  it('[Q1] is not decided by an answer to another run, or to the run that it was forked from', async () => {
+    const { chain, paid, run } = payOnce();
+    await settle(200);
+    const other = chain.run({ request: 'Pay.' });
+    const recorded = [...run.journal];
+    const fork = await chain.fork(recorded, { at: recorded.length - 1 });
+    await settle(200);
+    const [answer, ...theirs] = [run, other, fork].map(answerTo);
+    for (const to of [other, fork]) to.send(answer as ChainEvent);
+    await settle(200);
+    expect(paid).toEqual([]);
+    for (const { journal } of [other, fork])
+      expect(journal).toContainEqual(expect.objectContaining({ type: 'answer-refused', reason: 'other_digest' }));
+    other.send(theirs[0] as ChainEvent);
+    fork.send(theirs[1] as ChainEvent);
+    await Promise.all([other.answer, fork.answer]);
+    expect(paid).toHaveLength(2);
+    expect(pendingApprovals(run.journal)).toHaveLength(1);
+    run.cancel();
+    await run.answer;
+  });
+
+  it.each(['user', 'program'] as const)('[Q2] has forks that keep what the %s had decided', async (approver) => {
+    const edited = { decision: 'approve', arguments: { euros: 4 } } as const;
+    const { chain, paid, run } = payOnce(approver === 'program' ? { approve: () => edited } : {});
+    await settle(200);
+    if (approver === 'user') run.send({ ...answerTo(run), ...edited });
+    await run.answer;
+    const fork = await chain.fork(run.journal, { at: run.journal.length - 1 });
+    expect((await fork.answer).status).toBe('completed');
+    const second = await chain.fork(fork.journal, { at: fork.journal.length - 1 });
+    expect((await second.answer).status).toBe('completed');
+    expect(paid).toEqual([{ euros: 4 }]);
+    for (const { journal } of [fork, second]) {
+      expect(journal).toContainEqual(expect.objectContaining({ type: 'approval-resolved', decision: 'edited' }));
+      expect(replay(journal).divergence).toBeNull();
+    }
+  });
+
   it('is bounded: a decider that requests denied calls forever reaches the limit', async () => {
     const started = start('the loop alone', {
       options: {
@@ -353,5 +392,26 @@ describe('a run with approvals', () => {
     expect(started.clock.openTimers).toBe(0);
   });
 });
+
+/** A run that pays once, after an approval. */
+function payOnce(options: PostChainOptions = {}) {
+  const paid: unknown[] = [];
+  const pay = defineCapability({
+    name: 'pay',
+    description: 'Pays.',
+    arguments: z.object({ euros: z.number() }),
+    approval: 'always',
+    execute: (args) => void paid.push(args),
+  });
+  const calls = [{ capability: 'pay', arguments: '{"euros":5}' }];
+  const model = scriptedModel({ action: always({ reply: { ...replies.action, calls } }) }, { otherwise: replies });
+  const chain = createPostChain({ model, clock: new TestClock(), capabilities: [pay], ...options });
+  return { chain, paid, run: chain.run({ request: 'Pay.' }) };
+}
+
+function answerTo({ journal }: { readonly journal: readonly JournalEntry[] }) {
+  const { questionId = '', digest = '' } = pendingApprovals(journal)[0] ?? {};
+  return { type: 'approval.given', questionId, digest, decision: 'approve' } as const;
+}
 
 const withoutPlace = ({ seq: _, atMs: __, ...entry }: JournalEntry) => entry;

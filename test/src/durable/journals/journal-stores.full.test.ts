@@ -53,7 +53,8 @@ async function read(store: JournalStore, runId: string): Promise<readonly Journa
 
 describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
   const checked = { open: () => open(), journal: recorded };
-  for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>(checked)) it(name, check);
+  for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>(checked))
+    it(name, async () => expect(await check()).toBeNull());
 
   it('rejects a damaged journal, and releases it', async () => {
     const [store, journal] = [open(), await recordJournal()];
@@ -96,6 +97,23 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
       });
     await expect(store.list({ after: 'a' } as never)).rejects.toMatchObject({ code: 'invalid_option' });
     expect(await store.list({ limit: 5 })).toHaveLength(1);
+  });
+
+  it('prunes by the end of a journal, not by its start, and nothing that waits', async () => {
+    const store = open();
+    const days = (count: number): string => new Date(Date.now() - count * 86_400_000).toISOString();
+    const last = recorded.at(-1) as JournalEntry;
+    const resumed = (days: string): JournalEntry[] => [
+      ...recorded.slice(0, -1),
+      { seq: last.seq, atMs: last.atMs, type: 'resumed', resumedAt: days },
+      { ...last, seq: last.seq + 1 },
+    ];
+    write(store, 'old', startedAtTime(resumed(days(60)), days(90)));
+    write(store, 'ended yesterday', startedAtTime(resumed(days(1)), days(90)));
+    write(store, 'waiting', startedAtTime(recorded.slice(0, 9), days(90)));
+    expect(await store.prune?.({ olderThanMs: 30 * 86_400_000 })).toBe(1);
+    expect((await store.list()).map(({ runId }) => runId).toSorted()).toEqual(['ended yesterday', 'waiting']);
+    expect(await store.prune?.({ olderThanMs: 1_000 })).toBe(1);
   });
 
   it('lists runs with their status, newest first', async () => {
@@ -257,6 +275,13 @@ describe('the checks of a store', () => {
       list: ({ before: _, ...options } = {}) => store.list(options),
     }),
     'follows a journal': (store) => ({ follow: (id) => store.follow(id) }),
+    'ends following': (store) => ({
+      async *follow(id, options) {
+        try {
+          yield* store.follow(id, options);
+        } catch {}
+      },
+    }),
     'deletes a journal': () => ({ delete: async () => {} }),
     'prunes only journals': () => ({ prune: async () => 0 }),
   };
@@ -270,6 +295,22 @@ describe('the checks of a store', () => {
     );
     await expect(check?.check()).rejects.toThrow();
   });
+});
+
+it('the checks of optional methods that a store lacks are skipped, with the reason', async () => {
+  const open = (): JournalStore => {
+    const { create, read, open: reopen, list } = memoryJournals();
+    return { create, read, open: reopen, list };
+  };
+  const checks = journalStoreChecks<JournalEntry, RunSummary>({ open, journal: recorded });
+  const results = await Promise.all(checks.map(({ check }) => check()));
+  expect(results.filter((result) => result !== null).toSorted()).toEqual([
+    'the store has no method "delete"',
+    'the store has no method "follow"',
+    'the store has no method "follow"',
+    'the store has no method "follow"',
+    'the store has no method "prune"',
+  ]);
 });
 
 describe('fileJournals', () => {

@@ -1,9 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AnyActorLogic, createMachine, fromCallback, fromPromise, SimulatedClock } from 'xstate';
+import {
+  type AnyActorLogic,
+  type AnyStateMachine,
+  createMachine,
+  fromCallback,
+  fromPromise,
+  SimulatedClock,
+} from 'xstate';
 import type { DurableEntry } from '../../../../src/durable/entries.ts';
 import { addNote } from '../../../../src/durable/hosted-call.ts';
 import { startEntry } from '../../../../src/durable/replay.ts';
+import { CHAIN_CALLS } from '../../../../src/integrations/restate/create-restate-chain.ts';
 import {
   type CallOutcome,
   createRestateExecutor,
@@ -12,7 +20,39 @@ import {
   type Pending,
 } from '../../../../src/integrations/restate/restate-executor.ts';
 
-/** A machine that calls `port` and waits for 50 ms, in a host that only records its requests. */
+/** Executes a machine in a host that only records its requests. */
+function createExecutorOf(machine: AnyStateMachine, calls = CHAIN_CALLS) {
+  const steps: (() => Promise<CallOutcome>)[] = [];
+  const pendingOf = (what: string) => ({ what }) as unknown as Pending & { readonly what: string };
+  const host: Host = {
+    step(name, act) {
+      steps.push(act);
+      return pendingOf(name);
+    },
+    sleep: (ms) => pendingOf(`sleep ${ms}`),
+    sent: (number) => pendingOf(`sent ${number}`),
+    isKnown: () => false,
+    first: () => new Promise(() => {}),
+  };
+  const entries: DurableEntry[] = [];
+  const start = startEntry(machine, { actorId: 'run', input: null, seed: 0, startedAtMs: 1000 });
+  const executor = createRestateExecutor(start, {
+    machine,
+    describeCall: () => null,
+    describeEnd: () => null,
+    logger: () => {},
+    ...calls,
+    host,
+    clock: new SimulatedClock(),
+    onEntry: (entry) => void entries.push(entry),
+  });
+  executor.system.begin();
+  const waitingFor = () => executor.pending().map((pending) => (pending as Pending & { what: string }).what);
+  const state = () => (executor.system.root.getSnapshot() as { value: unknown }).value;
+  return { executor, entries, steps, waitingFor, state };
+}
+
+/** A machine that calls `port` and waits for 50 ms. */
 function createExecutor(port: AnyActorLogic) {
   const machine = createMachine(
     {
@@ -31,32 +71,7 @@ function createExecutor(port: AnyActorLogic) {
     },
     { actors: { port } },
   );
-  const steps: (() => Promise<CallOutcome>)[] = [];
-  const pendingOf = (what: string) => ({ what }) as unknown as Pending & { readonly what: string };
-  const host: Host = {
-    step(name, act) {
-      steps.push(act);
-      return pendingOf(name);
-    },
-    sleep: (ms) => pendingOf(`sleep ${ms}`),
-    sent: (number) => pendingOf(`sent ${number}`),
-    first: () => new Promise(() => {}),
-  };
-  const entries: DurableEntry[] = [];
-  const start = startEntry(machine, { actorId: 'run', input: null, seed: 0, startedAtMs: 1000 });
-  const executor = createRestateExecutor(start, {
-    machine,
-    describeCall: () => null,
-    describeEnd: () => null,
-    logger: () => {},
-    host,
-    clock: new SimulatedClock(),
-    onEntry: (entry) => void entries.push(entry),
-  });
-  executor.system.begin();
-  const waitingFor = () => executor.pending().map((pending) => (pending as Pending & { what: string }).what);
-  const state = () => (executor.system.root.getSnapshot() as { value: unknown }).value;
-  return { executor, entries, steps, waitingFor, state };
+  return createExecutorOf(machine);
 }
 
 const finished = { type: 'sent', id: 'one', event: { type: 'run.finished' }, atMs: 1005 } as const;
@@ -83,7 +98,7 @@ describe('createRestateExecutor', () => {
     executor.take(finished);
     expect(waitingFor()).toEqual(['sent 1']);
     expect(isAborted).toBe(true);
-    expect(await outcome).toMatchObject({ call: 0, reports: [] });
+    expect(await outcome).toMatchObject({ call: 'call 0', reports: [] });
   });
 
   it('does not start an abandoned call', async () => {
@@ -91,7 +106,7 @@ describe('createRestateExecutor', () => {
     waitingFor();
     executor.take(finished);
     waitingFor();
-    expect(await steps[0]?.()).toMatchObject({ call: 0, reports: [] });
+    expect(await steps[0]?.()).toMatchObject({ call: 'call 0', reports: [] });
   });
 
   it('takes what a call reported in order, without progress and text, and does the same in another process', async () => {
@@ -117,6 +132,18 @@ describe('createRestateExecutor', () => {
     other.waitingFor();
     other.executor.take(JSON.parse(JSON.stringify({ ...outcome, atMs: 1080 })));
     expect(other.entries).toEqual(entries);
+  });
+
+  it('starts effects and calls in the order of the machine, whichever step the host executes first', async () => {
+    const started: string[] = [];
+    const start = (name: string) => (): void => void started.push(name);
+    const call = fromCallback(start('call'));
+    const machine = createMachine({ entry: [start('one'), start('two')], invoke: { src: call, id: 'call' } });
+    const { oneStep: _, ...calls } = CHAIN_CALLS;
+    const { steps, waitingFor } = createExecutorOf(machine, calls);
+    expect(waitingFor()).toEqual(['sent 0', 'effect 0', 'effect 1', 'xstate.invoke.0.(machine) 0']);
+    for (const act of steps.toReversed()) void act();
+    expect(started).toEqual(['one', 'two', 'call']);
   });
 
   it('waits for the next user event after each, and never goes back in time', () => {
@@ -172,7 +199,7 @@ function setUpTimers() {
     endsAt.set(pending, time.nowMs + ms);
     return pending;
   };
-  const timers = createTimers({ sleep }, due);
+  const timers = createTimers({ sleep }, () => due);
   return {
     time,
     sleeps,
@@ -245,6 +272,17 @@ describe('createTimers', () => {
     cancel(2);
     pending();
     expect(endSleep()).toEqual([0, 1]);
+  });
+
+  it('sleeps for a year at most, as often as a delay needs', () => {
+    const { time, sleeps, pending, endSleep, wait } = setUpTimers();
+    const yearMs = 365 * 24 * 60 * 60 * 1_000;
+    wait(0, yearMs + 500);
+    for (const due of [[], [0]]) {
+      pending();
+      expect(endSleep()).toEqual(due);
+    }
+    expect([time.nowMs, sleeps]).toEqual([yearMs + 500, [yearMs, 500]]);
   });
 
   it('sleeps for whole milliseconds until a time with a fraction has passed', () => {

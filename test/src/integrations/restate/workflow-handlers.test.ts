@@ -1,13 +1,9 @@
 import type { WorkflowSharedContext } from '@restatedev/restate-sdk';
 import { describe, expect, it } from 'vitest';
+import { clientEventSchema } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import {
-  foldStatus,
-  initialStatus,
-  type SentEvent,
-  sendEvent,
-  type WorkflowStatus,
-} from '../../../../src/integrations/restate/workflow-handlers.ts';
+import { foldStatus, initialStatus, type WorkflowStatus } from '../../../../src/integrations/restate/chain-status.ts';
+import { type SentEvent, sendEvent } from '../../../../src/integrations/restate/workflow-handlers.ts';
 import { sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
 
 const statusOf = (journal: readonly JournalEntry[]): WorkflowStatus =>
@@ -64,15 +60,18 @@ describe('sendEvent', () => {
     const { ctx, operations } = sharedContext();
     const event = (number: number): SentEvent => ({ event: { type: 'run.finished' }, id: `event ${number}` });
     for (let number = 0; number < 200; number += 1)
-      expect(await sendEvent(ctx, event(number))).toEqual({ number, repeated: false });
+      expect(await sendEvent(ctx, event(number), clientEventSchema)).toEqual({ number, repeated: false });
     const before = operations();
-    await expect(sendEvent(ctx, event(200))).rejects.toMatchObject({ code: 429 });
+    await expect(sendEvent(ctx, event(200), clientEventSchema)).rejects.toMatchObject({ code: 429 });
     expect(operations() - before).toBe(1);
   });
 
   it('gives a repeated event the number of the first', async () => {
     const { ctx } = sharedContext();
     for (const repeated of [false, true])
-      expect(await sendEvent(ctx, { event: { type: 'run.finished' }, id: 'a' })).toEqual({ number: 0, repeated });
+      expect(await sendEvent(ctx, { event: { type: 'run.finished' }, id: 'a' }, clientEventSchema)).toEqual({
+        number: 0,
+        repeated,
+      });
   });
 });

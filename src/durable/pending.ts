@@ -1,0 +1,68 @@
+import type { AnyMachineSnapshot } from 'xstate';
+import { activeNodes } from '../internal/xstate-internals.ts';
+import type { DurableActorSystem, Timer } from './actor-system.ts';
+import { isAnswer, type OpenApproval } from './approval.ts';
+import type { ActorPath } from './entries.ts';
+import { digestOf } from './machine-digest.ts';
+
+/** What an actor is waiting for. Times are in milliseconds since the epoch. */
+export interface Pending {
+  /** Calls in progress: promises, callbacks, observables. */
+  readonly activities: readonly { readonly actor: ActorPath; readonly source: string; readonly sinceMs: number }[];
+  readonly timers: readonly { readonly actor: ActorPath; readonly event: string; readonly dueAtMs: number }[];
+  /** Types of the events that its active states handle. */
+  readonly events: readonly string[];
+  /** Approvals that wait for the event `approval.given`. */
+  readonly approvals: readonly OpenApproval[];
+}
+
+/** `atEpoch` converts a time of the system's clock. */
+export function pendingOf(
+  system: DurableActorSystem,
+  actorId: string,
+  atEpoch: (ms: number) => number,
+  dueMsOf = ({ dueMs }: Timer): number => dueMs,
+): Pending {
+  return {
+    activities: [...system.activities.values()].map(({ path, source, startedAtMs }) => ({
+      actor: path,
+      source,
+      sinceMs: atEpoch(startedAtMs),
+    })),
+    timers: [...system.timers.values()].map((timer) => ({
+      actor: timer.path,
+      event: timer.event,
+      dueAtMs: atEpoch(dueMsOf(timer)),
+    })),
+    events: awaitedEvents(system),
+    approvals: [...system.approvals.values()].map(({ id, digest, question, askedAtMs }) => ({
+      id,
+      digest: boundTo(actorId, digest),
+      question,
+      askedAtMs,
+    })),
+  };
+}
+
+function awaitedEvents({ root }: DurableActorSystem): readonly string[] {
+  const snapshot = root.getSnapshot() as AnyMachineSnapshot;
+  const nodes = snapshot.status === 'active' ? activeNodes(snapshot) : [];
+  return [...new Set(nodes.flatMap((node) => node.ownEvents).filter((type) => !type.startsWith('xstate.')))];
+}
+
+/** An answer counts for one actor only, although a fork shares entries with its original. */
+const boundTo = (actorId: string, digest: string): string => digestOf(`${actorId} ${digest}`);
+
+/** Returns an event as the actor that it is for receives it: the root, or the approval that it answers. Null if it answers none. */
+export function receivedBy<Event extends { readonly type: string }>(
+  system: DurableActorSystem,
+  actorId: string,
+  event: Event,
+): { readonly actor: ActorPath; readonly event: Event } | null {
+  const open = [...system.approvals].find(([, { id, digest }]) =>
+    isAnswer(event, { id, digest: boundTo(actorId, digest) }),
+  );
+  const own = open === undefined ? event : { ...event, digest: open[1].digest };
+  if (event.type !== 'approval.given' || awaitedEvents(system).includes(event.type)) return { actor: '', event: own };
+  return open === undefined ? null : { actor: open[0], event: own };
+}

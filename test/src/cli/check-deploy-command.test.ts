@@ -1,0 +1,26 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createMachine } from 'xstate';
+import { checkDeployCommand } from '../../../src/cli/check-deploy-command.ts';
+import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+
+it('check-deploy names the waiting actors of machines that no module exports, and exits with 1', async () => {
+  const journals = memoryJournals();
+  const machineOf = (id: string) => createDurableMachine(createMachine({ id }), { journals });
+  const [orders, refunds] = [machineOf('orders'), machineOf('refunds')];
+  await (await orders.open('o-1')).park();
+  const module = join(temporaryFolder(), 'orders.mjs');
+  writeFileSync(module, 'export const { orders, again } = globalThis.exportedMachines;');
+  Object.assign(globalThis, { exportedMachines: { orders, again: machineOf('orders') } });
+  const check = async () => (await checkDeployCommand([module], { json: true })).text;
+  expect(JSON.parse(await check())).not.toContainEqual(expect.objectContaining({ problem: expect.any(String) }));
+  await (await refunds.open('r-1')).park();
+  await (await refunds.open('r-2')).stop();
+  const { text, code } = await checkDeployCommand([module], {});
+  expect(text).toContain(`unchecked  r-1  waiting  not checked: machine "refunds" is not exported by ${module}\n`);
+  expect(text).not.toContain('r-2');
+  expect(text.match(/r-1/gu)).toHaveLength(1);
+  expect(code).toBe(1);
+});

@@ -1,0 +1,318 @@
+import { describe, expect, it } from 'vitest';
+import { type AnyStateMachine, assign, createMachine, fromCallback, fromPromise, setup } from 'xstate';
+import {
+  addNote,
+  approval,
+  createDurableMachine,
+  type DurableEntry,
+  idempotencyKey,
+  memoryJournals,
+  recordOnce,
+  wasInterrupted,
+} from '../../../../src/entries/durable.ts';
+import { createRestateActor, type RestateActorStatus } from '../../../../src/entries/restate.ts';
+import { scenarios } from '../../../support/durable-machines.ts';
+import { repeatedAfterEnd } from '../../../support/durable-runs.ts';
+import { playActor } from '../../../support/restate-actors.ts';
+
+/** Returns the divergence of a replay. */
+function divergenceOf(machine: AnyStateMachine, entries: readonly DurableEntry[]): unknown {
+  const steps = createDurableMachine(machine, { journals: memoryJournals(), logger: () => {} }).replaySteps(entries);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value.divergence;
+  }
+}
+
+/** Only the process of an actor can send an event to a child from outside. */
+const played = Object.entries(scenarios).filter(
+  ([, { steps }]) => !steps.some((step) => typeof step === 'object' && 'child' in step),
+);
+
+describe.each(played)('%s', (_, { machine: build, input, steps, ends }) => {
+  const play = async (kills: readonly number[]) => {
+    const calls: string[] = [];
+    const machine = build({ called: (name, args) => void calls.push(`${name} ${idempotencyKey(args)}`) });
+    return { calls, machine, ...(await playActor({ machine, input, steps, kills })) };
+  };
+
+  it('has one journal, killed at each outcome, and repeats nothing that ended', async () => {
+    const whole = await play([]);
+    const [journal = []] = whole.journals;
+    expect(whole.status.value).toEqual(ends);
+    expect(divergenceOf(whole.machine, journal)).toBeNull();
+    const each = Array.from({ length: whole.outcomes }, (__, kill) => kill);
+    for (const kills of [...each.map((kill) => [kill]), each]) {
+      const killed = await play(kills);
+      expect(killed.journals.at(-1), `killed at ${kills}`).toEqual(journal);
+      expect(killed.requests, `killed at ${kills}`).toEqual(whole.requests);
+      for (const stored of killed.journals.slice(0, -1))
+        expect(stored, `killed at ${kills}`).toEqual(journal.slice(0, stored.length));
+      if (kills.length === 1) expect(repeatedAfterEnd(killed.calls, killed.journals[0] ?? [])).toEqual([]);
+      expect(new Set(killed.calls), `killed at ${kills}`).toEqual(new Set(whole.calls));
+    }
+  });
+});
+
+const typesOf = (entries: readonly DurableEntry[] = []): readonly string[] => entries.map(({ type }) => type);
+const byType = (entries: readonly DurableEntry[] = [], type: DurableEntry['type']) =>
+  entries.filter((entry) => entry.type === type);
+
+/** Asks, waits, and then calls the effect and the promise. */
+function payment(called: (name: string, args: { readonly self: object }) => void) {
+  return setup({
+    types: { context: {} as { amount: number } },
+    actors: {
+      approval,
+      pay: fromPromise<string, number>(async ({ input, self }) => {
+        called(`pay ${input}`, { self });
+        addNote({ self }, { pays: input });
+        return 'paid';
+      }),
+    },
+    actions: { mail: (args) => called('mail', args) },
+  }).createMachine({
+    id: 'payment',
+    context: { amount: 40 },
+    initial: 'asking',
+    states: {
+      asking: {
+        invoke: {
+          src: 'approval',
+          input: ({ context }) => ({ question: context.amount }),
+          onDone: [
+            {
+              guard: ({ event }) => event.output.decision === 'approve',
+              target: 'resting',
+              actions: assign({ amount: ({ event }) => event.output.question as number }),
+            },
+            { target: 'denied' },
+          ],
+        },
+      },
+      resting: { after: { 60000: 'paying' } },
+      paying: { entry: 'mail', invoke: { src: 'pay', input: ({ context }) => context.amount, onDone: 'paid' } },
+      paid: { type: 'final', entry: 'mail' },
+      denied: { type: 'final' },
+    },
+    output: ({ context }) => context.amount,
+  });
+}
+
+const answer = (change: object) => (status: RestateActorStatus) => {
+  const { id, digest } = status.pending.approvals[0] ?? {};
+  return { type: 'approval.given', id, digest, decision: 'approve', ...change };
+};
+
+describe('an approval on Restate', () => {
+  it('is answered once, by its id and digest, and what it allows happens once, whatever is killed', async () => {
+    const steps = [answer({ digest: 'stale' }), answer({ id: 'other' }), answer({ edited: 30 }), answer({}), 60_000];
+    const play = async (kills: readonly number[]) => {
+      const calls: string[] = [];
+      const machine = payment((name, args) => void calls.push(`${name} ${idempotencyKey(args)}`));
+      return { calls, machine, ...(await playActor({ machine, steps, kills })) };
+    };
+    const whole = await play([]);
+    const [journal = []] = whole.journals;
+    expect(whole.output).toBe(30);
+    expect(whole.calls).toEqual(['mail a:effect:0', 'pay 30 a:activity:0', 'mail a:effect:1']);
+    expect(byType(journal, 'delivery')).toMatchObject([{ event: { edited: 30 } }]);
+    expect(byType(journal, 'note')).toMatchObject([{ note: { pays: 30 }, activity: 0 }]);
+    expect(journal.at(-1)).toMatchObject({ type: 'effect-end', status: 'done' });
+    expect(divergenceOf(whole.machine, journal)).toBeNull();
+    for (let kill = 0; kill < whole.outcomes; kill += 1) {
+      const killed = await play([kill]);
+      expect(killed.journals.at(-1), `killed at ${kill}`).toEqual(journal);
+      expect(repeatedAfterEnd(killed.calls, killed.journals[0] ?? []), `killed at ${kill}`).toEqual([]);
+      expect(new Set(killed.calls), `killed at ${kill}`).toEqual(new Set(whole.calls));
+    }
+  });
+
+  it('is in the status, with what else the actor waits for', async () => {
+    const asking = await playActor({ machine: payment(() => {}), steps: [] });
+    expect(asking.status).toMatchObject({
+      machine: { id: 'payment', version: null },
+      status: 'running',
+      value: 'asking',
+      pending: { activities: [], timers: [], approvals: [{ question: 40 }] },
+      output: null,
+      entries: asking.journals[0]?.length,
+    });
+    const resting = await playActor({ machine: payment(() => {}), steps: [answer({})] });
+    const [timer] = resting.status.pending.timers;
+    expect(timer).toMatchObject({ event: 'xstate.after.60000.payment.resting' });
+    expect(timer?.dueAtMs).toBe(Date.parse('2026-01-01T00:01:00Z'));
+  });
+});
+
+describe('a call on Restate', () => {
+  it('knows whether an earlier process has started it', async () => {
+    const answers: boolean[] = [];
+    const machine = createMachine({
+      invoke: {
+        src: fromPromise(async ({ self }) => {
+          answers.push(wasInterrupted({ self }));
+          return new Promise(() => {});
+        }),
+      },
+    });
+    await playActor({ machine, steps: [], kills: [0, 0] });
+    expect(answers).toEqual([false, true, true]);
+  });
+
+  it('reports an event that code sends after its step has ended as lost', async () => {
+    const printed: unknown[] = [];
+    let send = (): void => {};
+    const machine = createMachine({
+      entry: ({ self }) => {
+        send = () => self.send({ type: 'LATE' });
+      },
+    });
+    const go = (): object => {
+      send();
+      return { type: 'GO' };
+    };
+    await playActor({ machine, steps: [go], log: (...args) => void printed.push(...args) });
+    expect(printed).toEqual([expect.stringContaining('lost')]);
+  });
+});
+
+describe('an effect on Restate', () => {
+  it('sends its first events once, although it is repeated', async () => {
+    let process = 0;
+    const machine = createMachine({
+      context: { sent: 0 },
+      entry: async ({ self }) => {
+        process += 1;
+        self.send({ type: 'SENT' });
+        if (process === 1) await new Promise(() => {});
+      },
+      on: { SENT: { actions: assign({ sent: ({ context }) => context['sent'] + 1 }) }, GO: '.over' },
+      initial: 'on',
+      states: { on: {}, over: { type: 'final' } },
+      output: ({ context }) => context['sent'],
+    });
+    const { output, journals } = await playActor({ machine, steps: [{ type: 'GO' }], kills: [1] });
+    expect([process, output]).toEqual([2, 1]);
+    expect(typesOf(journals.at(-1)).filter((type) => type === 'effect-end')).toHaveLength(1);
+  });
+
+  it('that throws ends its actor with the error, which is terminal and has its code', async () => {
+    const machine = createMachine({
+      entry: () => {
+        throw Object.assign(new Error('no mail'), { code: 'E_MAIL' });
+      },
+    });
+    const { error, status } = await playActor({ machine, steps: [] });
+    expect(error).toMatchObject({ name: 'TerminalError', message: 'E_MAIL: no mail' });
+    expect(status).toMatchObject({ status: 'error', error: { value: { message: 'no mail' } } });
+  });
+});
+
+describe('recordOnce on Restate', () => {
+  it('returns the same in each process, whatever its work returns there', async () => {
+    let count = 0;
+    const numbers = (name: string) => [recordOnce(`${name} 1`, () => ++count), recordOnce(`${name} 2`, () => ++count)];
+    const see = (name: string) => assign({ seen: ({ context }) => [...context['seen'], ...numbers(name)] });
+    const build = () =>
+      createMachine({
+        context: () => ({ seen: numbers('first') }),
+        invoke: { src: fromPromise(async () => 1), onDone: '.called' },
+        initial: 'calling',
+        states: {
+          calling: {},
+          called: {
+            entry: [see('later'), ({ self }) => self.send({ type: 'SENT' })],
+            on: { SENT: { actions: see('sent') }, GO: 'end' },
+          },
+          end: { type: 'final' },
+        },
+        output: ({ context }) => context['seen'],
+      });
+    const play = (kills: readonly number[]) => {
+      count = 0;
+      return playActor({ machine: build(), steps: [{ type: 'GO' }], kills });
+    };
+    const whole = await play([]);
+    expect(whole.output).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(divergenceOf(build(), whole.journals[0] ?? [])).toBeNull();
+    for (let kill = 0; kill < whole.outcomes; kill += 1) {
+      const killed = await play([kill]);
+      expect(killed.requests, `killed at ${kill}`).toEqual(whole.requests);
+      for (const journal of killed.journals)
+        expect(byType(killed.journals.at(-1), 'value').slice(0, byType(journal, 'value').length)).toEqual(
+          byType(journal, 'value'),
+        );
+      const recorded = byType(killed.journals.at(-1), 'value').map((entry) => (entry as { value: unknown }).value);
+      expect(killed.output, `killed at ${kill}`).toEqual(recorded);
+      expect(divergenceOf(build(), killed.journals.at(-1) ?? []), `killed at ${kill}`).toBeNull();
+    }
+  });
+});
+
+describe('an actor on Restate that is canceled', () => {
+  it('receives nothing, stops its calls, and ends with a terminal error', async () => {
+    let isAborted = false;
+    const machine = createMachine({
+      invoke: {
+        src: fromCallback(() => () => {
+          isAborted = true;
+        }),
+      },
+    });
+    const { error, journals, status } = await playActor({ machine, steps: [], isCancelled: true });
+    expect(error).toMatchObject({ name: 'TerminalError', code: 409, message: expect.stringMatching(/^cancelled: /u) });
+    expect(typesOf(journals[0]).slice(-2)).toEqual(['stopped', 'end']);
+    expect([isAborted, status.status]).toEqual([true, 'stopped']);
+  });
+});
+
+describe('another version of the machine', () => {
+  const version = (name: string, target: string) =>
+    createMachine({
+      id: 'm',
+      version: name,
+      initial: 'a',
+      states: { a: { on: { GO: target } }, b: { type: 'final' }, c: { type: 'final' } },
+      output: name,
+    });
+  const [first, second] = [version('1', 'b'), version('2', 'c')];
+  const plan = { machine: first, steps: [{ type: 'GO' }], kills: [0], deployed: [first, second] };
+
+  it('does not continue an actor, and names both', async () => {
+    const { error } = await playActor(plan);
+    expect(error).toMatchObject({ code: 'invalid_journal', message: expect.stringMatching(/ m 1 .* m 2 /u) });
+  });
+
+  it('has the earlier one in "versions"', async () => {
+    expect(await playActor({ ...plan, versions: { 1: first } })).toMatchObject({ output: '1' });
+  });
+});
+
+describe('createRestateActor', () => {
+  const machine = createMachine({ id: 'order' });
+
+  it('returns a workflow with the name of the machine, or the given one', () => {
+    const order = createRestateActor(machine) as unknown as { name: string; workflow: object };
+    expect(order.name).toBe('order');
+    expect(Object.keys(order.workflow)).toEqual(['run', 'send', 'status', 'journal']);
+    expect(createRestateActor(machine, { name: 'orders' }).name).toBe('orders');
+  });
+
+  it.each(['journals', 'timeWithoutProcess', 'parkAfterMs', 'describeWait', 'clock', 'logger'])(
+    'rejects the option %s, with the reason',
+    (option) => {
+      expect(() => createRestateActor(machine, { [option]: 'any' })).toThrow(
+        expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(option) }),
+      );
+    },
+  );
+
+  it.each([
+    [{}, 'invalid_option'],
+    [createMachine({}), 'invalid_option'],
+    [createMachine({ id: 'order', invoke: { src: 'missing' } }), 'not_durable'],
+  ])('rejects %o', (given, code) => {
+    expect(() => createRestateActor(given as AnyStateMachine)).toThrow(expect.objectContaining({ code }));
+  });
+});

@@ -1,0 +1,120 @@
+import { type AnyStateMachine, SimulatedClock } from 'xstate';
+import { createCodec, createContextCodec, type Json } from '../../src/durable/codec.ts';
+import type { DurableEntry } from '../../src/durable/entries.ts';
+import { startEntry } from '../../src/durable/replay.ts';
+import { type RestateActorStatus, runActorOnHost } from '../../src/integrations/restate/create-restate-actor.ts';
+import { settle } from '../../src/testing/settle.ts';
+import type { Step } from './durable-machines.ts';
+import { createFakeCluster } from './fake-restate.ts';
+
+const START_MS = Date.parse('2026-01-01T00:00:00Z');
+
+interface ActorPlan {
+  readonly machine: AnyStateMachine;
+  readonly input?: unknown;
+  /** Taken one by one, when nothing else happens. */
+  readonly steps: readonly (Step | ((status: RestateActorStatus) => object))[];
+  /** After how many outcomes each process is killed; one more process continues. */
+  readonly kills?: readonly number[];
+  /** The machines of the processes, one after the other; by default always the first. */
+  readonly deployed?: readonly AnyStateMachine[];
+  readonly versions?: Readonly<Record<string, AnyStateMachine>>;
+  readonly log?: (...args: unknown[]) => void;
+  /** Whether the host cancels the actor after the steps. */
+  readonly isCancelled?: boolean;
+}
+
+export interface PlayedActor {
+  /** The journal of each process, from the first entry on. */
+  readonly journals: readonly (readonly DurableEntry[])[];
+  readonly status: RestateActorStatus;
+  /** How many outcomes the host recorded. */
+  readonly outcomes: number;
+  /** The requests, in order. */
+  readonly requests: readonly string[];
+  readonly output: Json | undefined;
+  readonly error: unknown;
+}
+
+/** Runs a machine on a fake cluster until nothing happens after its steps. */
+export async function playActor({
+  machine,
+  steps,
+  kills = [],
+  deployed = [],
+  ...plan
+}: ActorPlan): Promise<PlayedActor> {
+  const clock = new SimulatedClock();
+  clock.set(START_MS);
+  const cluster = createFakeCluster(clock);
+  const codec = createCodec();
+  const parts = {
+    codec,
+    contextCodec: createContextCodec(),
+    versions: plan.versions ?? {},
+    describeCall: () => null,
+    describeEnd: () => null,
+    logger: plan.log ?? (() => {}),
+    clock,
+  };
+  // Each play has the same random numbers.
+  const input = codec.encode(plan.input, 'input');
+  const start = startEntry(machine, { actorId: 'a', input, seed: 7, startedAtMs: START_MS });
+  const rest = [...steps];
+  const journals: (readonly DurableEntry[])[] = [];
+  let status: RestateActorStatus | null = null;
+  const end: { output?: Json; error?: unknown } = {};
+
+  for (const [index, lives] of [...kills, Number.POSITIVE_INFINITY].entries()) {
+    const journal: DurableEntry[] = [];
+    journals.push(journal);
+    const member = cluster.connect(lives);
+    const lost = new AbortController();
+    let hasEnded = false;
+    const ended = (result: object): void => {
+      hasEnded = true;
+      Object.assign(end, result);
+    };
+    runActorOnHost(deployed[index] ?? machine, JSON.parse(JSON.stringify(start)), {
+      ...parts,
+      host: member.host,
+      keep(entries, after) {
+        journal.push(...(JSON.parse(JSON.stringify(entries)) as DurableEntry[]));
+        status = after;
+      },
+      signal: lost.signal,
+    }).then(
+      (output) => ended({ output }),
+      (error: unknown) => ended({ error }),
+    );
+    const size = (): number => cluster.log.length + cluster.commands.length + journal.length;
+    const quiet = async (): Promise<void> => {
+      for (let before = -1; before !== size(); ) {
+        before = size();
+        await settle(3);
+      }
+    };
+    await quiet();
+    while (member.isAlive && !hasEnded && rest.length > 0) {
+      const step = rest.shift() as ActorPlan['steps'][number];
+      if (typeof step === 'number') clock.increment(step);
+      else cluster.send(typeof step === 'function' ? step(status as unknown as RestateActorStatus) : step);
+      await quiet();
+    }
+    if (plan.isCancelled && lives === Number.POSITIVE_INFINITY) {
+      member.interrupt();
+      await quiet();
+    }
+    lost.abort();
+  }
+  const requests = cluster.commands.map(({ name }) => name);
+  const { output, error } = end;
+  return {
+    journals,
+    status: status as unknown as RestateActorStatus,
+    outcomes: cluster.log.length,
+    requests,
+    output,
+    error,
+  };
+}

@@ -47,10 +47,6 @@ export function consentRequest(
   return { items };
 }
 
-/** Returns what the operation that asks would do: summarize if there is a summary, otherwise remove. */
-export const recommendedChoice = ({ summary }: ConsentRequest['items'][number]): ConsentChoice =>
-  summary === '' ? 'remove' : 'summarize';
-
 type Planned = Pick<ChainState, 'evaluation' | 'consent'>;
 
 const operationsAsking = ({ evaluation }: Planned): number => (evaluation?.operations ?? []).filter(asksConsent).length;

@@ -51,12 +51,6 @@ export function recommendation(state: ChainState): Decision | null {
   return rule === null ? null : { cycle: state.recursion.cycle, ...completion(state, rule) };
 }
 
-/** Returns what a user who is asked for a direction is recommended: "finish" if a rule recommends it, or else the proposed phase. */
-export const recommendedDirection = (asked: {
-  readonly proposal: string;
-  readonly recommendation: Decision | null;
-}): string => (asked.recommendation === null ? asked.proposal : 'finish');
-
 /** Starts the next cycle with a phase. */
 export function decideToContinue(state: ChainState, rule: DecisionRule, phase: Phase): Partial<ChainState> {
   const { assessment } = state;

@@ -137,8 +137,8 @@ export default defineConfig({
   test: {
     reporters: ['default'],
     // Guards against a hang, not expectations: a machine that is five times as busy must not exceed them.
-    testTimeout: isSoak ? 3_600_000 : 300_000,
-    hookTimeout: isSoak ? 3_600_000 : 300_000,
+    testTimeout: isSoak ? 3_600_000 : 900_000,
+    hookTimeout: isSoak ? 3_600_000 : 900_000,
     teardownTimeout: 60_000,
     expect: { poll: { timeout: 120_000 } },
     // Vitest would leave one of two cores idle.

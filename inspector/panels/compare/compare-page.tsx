@@ -55,7 +55,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
           Swap A and B
         </button>
       </div>
-      <h2 class="title verbatim">{isSameQuestion ? excerpt(titles[0] ?? '', 400) : 'Two runs compared'}</h2>
+      <h1 class="title verbatim">{isSameQuestion ? excerpt(titles[0] ?? '', 400) : 'Two runs compared'}</h1>
       {comparison !== null && <Cause comparison={comparison} runIds={runIds} />}
       <div class="pair">
         {sides.map(({ run, opened }, at) => (

@@ -77,6 +77,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
     <main class="runs" aria-label="Runs">
+      <h1 class="visually-hidden">Runs</h1>
       {inspector.connection.value === 'lost' && (
         <p class="lost" role="status">
           The connection to the inspector is lost, so this list may be out of date. If it does not return, start{' '}
@@ -148,7 +149,7 @@ function NoRuns({ connection }: { readonly connection: string }) {
         <p>The inspector is not running or cannot be reached. Start it again.</p>
       ) : (
         <div class="first-steps stack">
-          <h2>No runs yet</h2>
+          <h1>No runs yet</h1>
           <p>Start one in a terminal. It appears here automatically:</p>
           <pre>postchain run "How does a run end?" --docs docs</pre>
           <p>

@@ -119,28 +119,15 @@ export const nextFrames = (page: Page): Promise<void> =>
 export interface DisplayedState {
   readonly position: string;
   readonly status: string;
-  /** The names of the active states in the chart, outermost first. */
-  readonly active: readonly string[];
-  /** The class names of all states and lines in the chart. */
-  readonly marks: readonly string[];
-  /** How many shown lines are marked as the latest transition. */
-  readonly shownLast: number;
+  /** The rows of the trace, and the phases of the map. */
+  readonly rows: readonly string[];
 }
 
 export const displayedState = (page: Page): Promise<DisplayedState> =>
   page.evaluate(() => ({
     position: document.querySelector('.position')?.textContent ?? '',
     status: document.querySelector('.verdict .word')?.textContent ?? '',
-    active: [...document.querySelectorAll('.chart-picture .state.active')].map(
-      (state) => state.querySelector('.name')?.textContent ?? '',
-    ),
-    marks: [...document.querySelectorAll('.chart-picture [data-state], .chart-picture [data-line]')].map(
-      (part) => part.getAttribute('class') ?? '',
-    ),
-    // A transition is drawn once per level of detail, and shown in one of them.
-    shownLast: [...document.querySelectorAll('.chart-picture [data-line].last')].filter(
-      (line) => line.getBoundingClientRect().width + line.getBoundingClientRect().height > 0,
-    ).length,
+    rows: [...document.querySelectorAll<HTMLElement>('.trace-row, .map-phase')].map((row) => row.innerText),
   }));
 
 /** Waits until the page has received at least this many entries (a run may add more meanwhile) and shows the newest. */
@@ -200,7 +187,7 @@ export function pageForRuns(
     server = await inspectionServer();
     for (const run of runs) server.watch(run);
     inspector = await openInspector(browser, server.url, options);
-    await inspector.page.locator('.chart-picture').waitFor();
+    await inspector.page.locator('.position').waitFor({ state: 'attached' });
   });
   afterAll(async () => {
     if (browser === null) return;

@@ -8,11 +8,8 @@ import type { PageMessage, ServerMessage } from '../../../src/inspection/wire.ts
 import { failingRun, manualRun, ownCharts, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import {
   browserFor,
-  displayedState,
-  nextFrames,
   openInspector,
   openRun,
-  type PanelName,
   selectEntry,
   showPanel,
   waitForEntries,
@@ -32,26 +29,15 @@ const endOfStep = (entries: readonly JournalEntry[], seq: number): number => {
   return next < 0 ? entries.length - 1 : next - 1;
 };
 
-type Panels = readonly PanelName[];
-
-/** Returns the text of the chart and these panels. */
-async function toldBy(page: Page, panels: Panels): Promise<Readonly<Record<string, unknown>>> {
-  const { active, marks } = await displayedState(page);
-  const told: Record<string, unknown> = { active, marks };
-  for (const name of panels) {
-    if (!(await showPanel(page, name))) continue;
-    const parts = await page.locator('.parts button').all();
-    for (const [index, part] of (parts.length === 0 ? [null] : parts).entries()) {
-      await part?.click();
-      await nextFrames(page);
-      told[`${name} ${index}`] = await page.locator('#panel').innerText();
-    }
-  }
-  return told;
+/** Returns the text of the selected step. If nothing follows an entry, its step is running; otherwise, it has not finished there. */
+async function toldBy(page: Page): Promise<string> {
+  await showPanel(page, 'step');
+  const text = await page.locator('#panel').innerText();
+  return text.replace(/\b(?:running|not finished at this point)\b/u, '(open)');
 }
 
-describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at an entry', () => {
-  it('show the same as when that entry is the newest', async () => {
+describe.skipIf(browser === null)('the selected step at an entry', () => {
+  it('shows the same as when that entry is the newest', async () => {
     const server = await inspectionServer();
     const looks = journals.flatMap((entries, index) => {
       const seqs = fc.sample(fc.nat(entries.length - 1), { seed: 7 + index, numRuns: 4 });
@@ -96,12 +82,11 @@ describe.skipIf(browser === null)('the chart, Why, Output, and Context panels at
       // For a received event, Why shows what it led to, which is later.
       const entry = entries[at];
       if (entry === undefined || isExternalEvent(entry)) continue;
-      const panels: Panels = ['step'];
       await choose(part);
-      const expected = await toldBy(page, panels);
+      const expected = await toldBy(page);
       await choose(whole);
       await selectEntry(page, at);
-      expect(await toldBy(page, panels), `at entry ${at} of ${whole}`).toEqual(expected);
+      expect(await toldBy(page), `at entry ${at} of ${whole}`).toEqual(expected);
     }
     await watched.close();
     await server.close();

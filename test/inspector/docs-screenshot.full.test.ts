@@ -30,8 +30,8 @@ async function draw(): Promise<void> {
         viewport: { width: WIDTH, height: HEIGHT },
         colorScheme: colorScheme as keyof typeof PICTURES,
       });
-      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.runId}/${decision}?panel=why`);
-      await page.locator('.chart-picture [role=treeitem]').first().waitFor();
+      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.runId}/${decision}`);
+      await page.locator('.step-area').getByRole('heading', { name: 'Why' }).waitFor();
       await page.screenshot({ path });
       await page.close();
     }

@@ -86,13 +86,13 @@ describe.skipIf(browser === null)('code injected into the page', () => {
     await writeFile(path, (await exportRun(run.journal)).html);
     const url = kind === 'served' ? server.url : pathToFileURL(path).href;
     const { page } = await openInspector(browser as NonNullable<typeof browser>, url);
-    await page.locator('.chart-picture').waitFor();
+    await page.locator('.trace-row').first().waitFor();
     expect(await page.evaluate(() => window.refused)).toEqual([]);
     await tryAll(page);
     const refused = () => page.evaluate(() => window.refused.map((what) => what.split(' ')[0]).sort());
     await expect.poll(refused).toEqual(REFUSED);
     expect(await page.evaluate(() => window.pwned)).toBe(undefined);
-    expect(await page.locator('.chart-picture').isVisible()).toBe(true);
+    expect(await page.locator('.trace').isVisible()).toBe(true);
     expect(page.url().split('#')[0]).toBe(url);
     expect(asked).toEqual([]);
     await page.close();

@@ -124,7 +124,7 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
     const watched = await openInspector(browser as NonNullable<typeof browser>, server.url);
     for (const { name, pieces } of runs) {
       await openRun(watched.page, name);
-      await watched.page.locator('.chart-picture').waitFor();
+      await watched.page.locator('.trace-row').first().waitFor();
       const text = await readAll(watched.page, name);
       for (const piece of pieces) expect(text, name).toContain(revealHidden(piece.slice(0, 100)).split('\n')[0]);
     }
@@ -164,7 +164,7 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
       const path = join(folder, `${name}.html`);
       await writeFile(path, (await exportRun(entries)).html);
       const watched = await openInspector(browser as NonNullable<typeof browser>, pathToFileURL(path).href);
-      await watched.page.locator('.chart-picture').waitFor();
+      await watched.page.locator('.trace-row').first().waitFor();
       await readAll(watched.page, `${name} in a file`);
       await watched.close();
     }

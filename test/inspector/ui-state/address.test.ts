@@ -10,13 +10,20 @@ import {
 } from '../../../inspector/ui-state/address.ts';
 
 describe('an address of the page', () => {
-  it('names the list of runs, a run, or a run with a selected entry, and a panel', () => {
-    for (const address of ['#/', '#/?sort=cost&q=a+b', '#/run/r1', '#/run/r1/12?panel=why', '#/run/a%2Fb%20c/0'])
+  it('names the list of runs, a run, a run with a selected entry, or two runs', () => {
+    for (const address of [
+      '#/',
+      '#/?sort=cost&q=a+b',
+      '#/run/r1',
+      '#/run/r1/12?view=chart',
+      '#/run/a%2Fb%20c/0',
+      '#/compare/a%2Fb/c',
+    ])
       expect(printAddress(parseAddress(address))).toBe(address);
-    expect(parseAddress('#/run/a%2Fb/12?panel=why&state=x')).toEqual({
+    expect(parseAddress('#/run/a%2Fb/12?state=x')).toEqual({
       runId: 'a/b',
       seq: 12,
-      panel: 'why',
+      compared: null,
       parameters: { state: 'x' },
     });
     expect(addressParameters.value).toEqual({});
@@ -42,9 +49,9 @@ describe('an address of the page', () => {
   });
 
   it('leaves out what makes no sense, and leaves the run open if it names none', () => {
-    expect(parseAddress('#/run/r1/-3?panel=nonsense')).toEqual({ runId: 'r1', seq: null, panel: null, parameters: {} });
+    expect(parseAddress('#/run/r1/-3')).toEqual({ runId: 'r1', seq: null, compared: null, parameters: {} });
     expect(parseAddress('').runId).toBe(undefined);
-    expect(parseAddress('#?panel=context')).toMatchObject({ runId: undefined, panel: 'context' });
+    expect(parseAddress('#/compare/r1')).toMatchObject({ runId: null, compared: null });
     expect(parseAddress('#/elsewhere').runId).toBe(null);
     expect(parseAddress('#/run/%E0%A4%A').runId).toBe('%E0%A4%A');
   });

@@ -119,7 +119,7 @@ export const nextFrames = (page: Page): Promise<void> =>
 export interface DisplayedState {
   readonly position: string;
   readonly status: string;
-  /** The rows of the trace, and the phases of the map. */
+  /** The rows of the trace, without times, and the phases of the map. */
   readonly rows: readonly string[];
 }
 
@@ -127,7 +127,9 @@ export const displayedState = (page: Page): Promise<DisplayedState> =>
   page.evaluate(() => ({
     position: document.querySelector('.position')?.textContent ?? '',
     status: document.querySelector('.verdict .word')?.textContent ?? '',
-    rows: [...document.querySelectorAll<HTMLElement>('.trace-row, .map-phase')].map((row) => row.innerText),
+    rows: [...document.querySelectorAll<HTMLElement>('.trace-row, .map-phase')].map((row) =>
+      row.innerText.replace(/[\d.,]+ (?:ms|s|min)\b/gu, ''),
+    ),
   }));
 
 /** Waits until the page has received at least this many entries (a run may add more meanwhile) and shows the newest. */

@@ -58,7 +58,7 @@ export async function buildTestPage({ areSkipped, folder }: PageTests): Promise<
   });
 }
 
-/** Opens the page without any run; `hash` selects what it shows, like `/run/ID/3?panel=act`. */
+/** Opens the page without any run; `hash` selects what it shows, like `/run/ID/3`. */
 export async function openTestPage({ newPage, folder }: PageTests, hash: string, width = 1280): Promise<Page> {
   const page = await newPage({ viewport: { width, height: 720 } });
   await page.goto(`${pathToFileURL(join(folder, 'index.html')).href}#${hash}`);

@@ -86,7 +86,10 @@ describe.skipIf(tests.areSkipped)('the address of the page', () => {
   });
 
   it('restores the two runs that are compared', async () => {
-    const page = await openRecordedRuns(tests, runs, '/compare/run-0/run-2');
+    const page = await openRecordedRuns(tests, runs, '/run/run-0');
+    await page.evaluate(() => {
+      location.hash = '#/compare/run-0/run-2';
+    });
     await page.locator('.compare-page').waitFor();
     expect(await hashOf(page)).toBe('#/compare/run-0/run-2');
   });

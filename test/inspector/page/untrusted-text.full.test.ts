@@ -78,7 +78,11 @@ const readable = (page: Page): Promise<string> =>
 /** Side effects that no text may have. */
 const made = (page: Page): Promise<readonly string[]> =>
   page.evaluate(() =>
-    [...document.querySelectorAll('#page :is(script, img, iframe, a, link, meta, style, object, embed, base)')]
+    [
+      ...document.querySelectorAll(
+        '#page :is(script, img, iframe, a:not([href^="#/"]), link, meta, style, object, embed, base)',
+      ),
+    ]
       .concat([
         ...document.querySelectorAll(
           'body > :not(#page, script[type="application/json"]), #page [onerror], #page [onload]',

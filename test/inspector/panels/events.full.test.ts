@@ -10,7 +10,7 @@ beforeAll(() => buildTestPage(tests));
 
 describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
   it('gives the search the key after /, however soon it is pressed', async () => {
-    const page = await openRecordedRuns(tests, runs);
+    const page = await openRecordedRuns(tests, runs, '/run/run-0');
     const focused = await page.evaluate(async () => {
       document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true }));
       for (let toggle = 0; toggle < 20; toggle += 1) await Promise.resolve();
@@ -23,7 +23,7 @@ describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
     const [long, short] = [...runs].sort((left, right) => right.lines.length - left.lines.length);
     if (long === undefined || short === undefined) throw new Error('there are three');
     expect(short.lines.length).toBeLessThan(long.lines.length);
-    const page = await openRecordedRuns(tests, [long, short]);
+    const page = await openRecordedRuns(tests, [long, short], `/run/${long.run.runId}`);
     await page.keyboard.press('/');
     await page.getByRole('searchbox').fill('type:run-end');
     await page.getByRole('checkbox', { name: 'Show only matches' }).check();

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartView } from '../chart/chart-view.tsx';
 import { badgesAt } from '../fold/badges.ts';
@@ -41,7 +41,8 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const selected = chartSelection.value;
-  useEffect(() => addKeys(CHART_KEYS), []);
+  // Before painting, so that Escape works as soon as the chart is seen.
+  useLayoutEffect(() => addKeys(CHART_KEYS), []);
   // A selected step is shown in its own state.
   const isStep = inspector.held.value === selection && selection.kind !== 'entry';
   const main = charts?.charts[0]?.id ?? '';

@@ -50,33 +50,30 @@ function keyLabel(name: string): string {
 }
 
 const LEGEND: Readonly<Record<string, ComponentChildren>> = {
-  'active state': (
-    <>
-      <rect class="active-state" x="3" y="3" width="26" height="12" rx="3" />
-      <circle class="filled" cx="29" cy="3" r="3" />
-    </>
-  ),
-  'transition taken': <path class="line" d="M2 9h26" />,
-  'latest transition': <path class="line latest" d="M2 9h26" />,
-  'transition not taken yet': <path class="line untaken" d="M2 9h26" />,
+  'active state': <rect class="state active" x="3" y="3" width="26" height="12" rx="4" />,
+  'failed state': <rect class="state failed" x="3" y="3" width="26" height="12" rx="4" />,
   'initial state': (
     <>
-      <circle class="grey" cx="10" cy="5" r="3" />
-      <path class="line untaken" d="M12 7l8 8" />
+      <rect class="state" x="5" y="5" width="24" height="11" rx="4" />
+      <circle class="initial" cx="5" cy="5" r="4" />
     </>
   ),
-  'triggered by an external event, a timeout or an error': <path class="line untaken dashed" d="M2 9h26" />,
+  'state with an inside': <path class="line inside" d="M11 9h10M16 4v10" />,
+  'transition taken': <path class="line taken" d="M2 9h26" />,
+  'latest transition': <path class="line latest" d="M2 9h26" />,
+  'transition not taken yet': <path class="line" d="M2 9h26" />,
+  'triggered by an external event, a timeout or an error': <path class="line dashed" d="M2 9h26" />,
   'how often a transition was taken': (
-    <text class="times" x="6" y="13">
+    <text x="6" y="13">
       ×4
     </text>
   ),
   'other transitions on the same line': (
-    <text class="more" x="6" y="13">
+    <text x="6" y="13">
       +2
     </text>
   ),
-  'idle time, shortened in the trace': <path class="line untaken" d="M4 14 14 4M11 14 21 4M18 14 28 4" />,
+  'idle time, shortened in the trace': <path class="line" d="M4 14 14 4M11 14 21 4M18 14 28 4" />,
 };
 
 function Legend() {

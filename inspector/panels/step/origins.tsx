@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { markedParts, type Origin, originsOf, originText } from '../../fold/origins.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { addKeys } from '../../ui-state/keys.ts';
@@ -90,7 +90,8 @@ function OriginList({ inspector: { moveTo }, view, selected, onClose }: OriginLi
   const input = useRef<HTMLInputElement>(null);
   const { log, fold, count } = view;
   const origins = useMemo(() => originsOf(log, fold, phrase), [log, fold, count, phrase]);
-  useEffect(() => {
+  // Before painting, so that the next key reaches the field.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     input.current?.focus();
     return () => {

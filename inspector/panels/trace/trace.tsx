@@ -1,5 +1,5 @@
 import './trace.css';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
 import { axisEnd, gapsOf, ticksOf } from '../../fold/time-axis.ts';
@@ -30,6 +30,7 @@ const ORDERS: readonly (readonly [Measure | 'order', string])[] = [
 const TRACE_KEYS: readonly Key[] = [
   { keys: ['ArrowUp', 'ArrowDown', 'k', 'j'], description: 'Select the row above or below', group: 'Trace' },
   { keys: ['Enter', ' '], description: 'Open or close the row', group: 'Trace' },
+  { keys: ['PageUp', 'PageDown'], description: 'Ten rows up or down', group: 'Trace' },
   { keys: ['Home', 'End'], description: 'First or last row', group: 'Trace' },
 ];
 
@@ -66,7 +67,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const list = useRef<HTMLDivElement>(null);
   const isNarrow = useIsNarrow(list);
   const sinceMs = useClock(view);
-  useEffect(() => addKeys(TRACE_KEYS), []);
+  useLayoutEffect(() => addKeys(TRACE_KEYS), []);
 
   const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
   const steps = useMemo(

@@ -1,10 +1,9 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, describe, expect, it } from 'vitest';
 import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import { failingRun } from '../../support/inspector/inspected-runs.ts';
 import {
   browserFor,
-  displayedState,
   nextFrames,
   openRun,
   PANEL_NAMES,
@@ -81,8 +80,8 @@ function unreached(): readonly string[] {
     element.checkVisibility({ visibilityProperty: true }) && element.closest(':disabled, [inert]') === null;
   const isWalked = (element: Element): boolean => {
     for (let at: Element | null = element; at !== null; at = at.parentElement) if (window.walked.has(at)) return true;
-    // In a tab list, a tree, and a radio group, one item is the tab stop and the arrow keys move from there.
-    const group = element.closest('[role=tablist], [role=tree], [role=listbox], [role=radiogroup]');
+    // In a list, a radio group and a chart, one item is the tab stop and the arrow keys move from there.
+    const group = element.closest('[role=listbox], [role=radiogroup], .chart-picture');
     return group !== null && [...window.walked].some((one) => group.contains(one));
   };
   const labelled = (element: Element): Element =>
@@ -100,24 +99,57 @@ const asWritten = (name: string): string =>
   name
     .replace('Arrow', '')
     .replace('Shift+', 'Shift ')
-    .replace('Page Page', 'Page ')
     .replace(/Page(?=Up|Down)/u, 'Page ');
 
-const at = async (page: Page): Promise<number> =>
-  Number(/entry (?<at>\d+)/u.exec((await displayedState(page)).position)?.groups?.['at']);
+const blur = (page: Page): Promise<void> => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+
+const picture = (page: Page): Locator => page.locator('.chart-area .chart-picture');
+
+async function openChart(page: Page): Promise<void> {
+  await page.keyboard.press('c');
+  await picture(page).waitFor();
+}
+
+async function closeChart(page: Page): Promise<void> {
+  await page.keyboard.press('c');
+  await page.getByRole('tree', { name: 'Trace' }).waitFor();
+}
+
+/** Where the active row of the trace is among the rendered rows, which are in order. */
+const activeRow = (page: Page) =>
+  page.getByRole('tree', { name: 'Trace' }).evaluate((tree) => {
+    const rows = [...tree.querySelectorAll<HTMLElement>('[role=treeitem]')].sort(
+      (one, other) => one.offsetTop - other.offsetTop,
+    );
+    const index = rows.findIndex(({ id }) => id === tree.getAttribute('aria-activedescendant'));
+    const row = rows[index];
+    return {
+      index,
+      next: rows[index + 1]?.id,
+      id: row?.id,
+      isFirst: row?.offsetTop === 0,
+      isLast: row !== undefined && row.offsetTop + row.offsetHeight === tree.clientHeight,
+      isSelected: row?.getAttribute('aria-selected') === 'true',
+    };
+  });
 
 describe.skipIf(browser === null)('keyboard operation', () => {
-  it('reaches every control with Tab, forward and backward, in every panel', async () => {
+  it('reaches every control with Tab, forward and backward, in every panel and with the chart', async () => {
     const page = thePage();
+    const reachesAll = async (what: string): Promise<void> => {
+      const forwards = await walk(page, 'Tab');
+      expect(await page.evaluate(unreached), what).toEqual([]);
+      expect(await walk(page, 'Shift+Tab'), `${what} backwards`).toBe(forwards);
+    };
     for (const runId of [run.runId, waiting.runId]) {
       await openRun(page, runId);
-      for (const name of PANEL_NAMES) {
-        if (!(await showPanel(page, name))) continue;
-        const forwards = await walk(page, 'Tab');
-        expect(await page.evaluate(unreached), `${name} of ${runId}`).toEqual([]);
-        expect(await walk(page, 'Shift+Tab'), `${name} backwards`).toBe(forwards);
-      }
+      for (const name of PANEL_NAMES) if (await showPanel(page, name)) await reachesAll(`${name} of ${runId}`);
     }
+    await blur(page);
+    await openChart(page);
+    await reachesAll('the chart');
+    await blur(page);
+    await closeChart(page);
     expect(await page.evaluate(() => window.hearing.size)).toBeGreaterThan(30);
   });
 
@@ -125,7 +157,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
     const page = thePage();
     await openRun(page, run.runId);
     await showPanel(page, 'step');
-    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    await blur(page);
     const seqsOf = (type: string): readonly number[] =>
       run.journal.filter((entry) => entry.type === type).map(({ seq }) => seq);
     const last = run.journal.length - 1;
@@ -145,19 +177,13 @@ describe.skipIf(browser === null)('keyboard operation', () => {
     const after = (seqs: readonly number[]) => seqs.find((seq) => seq > from);
     const leads = (seq: number | undefined) => async (key: string) => {
       await selectEntry(page, from);
-      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-      if (key.startsWith('Page')) await page.getByRole('slider', { name: 'Time' }).focus();
+      await blur(page);
       await page.keyboard.press(key);
       await nextFrames(page);
-      expect(await at(page), key).toBe(seq);
-      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      expect(await page.locator('.position').getAttribute('data-at'), key).toBe(String(seq));
     };
-    const shows = (name: (typeof PANEL_NAMES)[number]) =>
-      page
-        .locator(name === 'raw' ? '.event-row' : '.step-head')
-        .first()
-        .waitFor();
     const pressed = (check: (key: string) => Promise<void>) => async (key: string) => {
+      await blur(page);
       await page.keyboard.press(key);
       await nextFrames(page);
       await check(key);
@@ -166,25 +192,61 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       await page.keyboard.press('Escape');
       await page.locator('dialog').waitFor({ state: 'detached' });
     };
-    const picture = page.locator('.chart-picture > svg');
-    const view = () => picture.locator('> g').getAttribute('transform');
-    const moved = async (key: string): Promise<void> => {
-      await picture.focus();
-      const cached = await view();
-      await page.keyboard.press(key);
-      await page.waitForFunction(
-        (old) => document.querySelector('.chart-picture > svg > g')?.getAttribute('transform') !== old,
-        cached,
-      );
-    };
-    const onTrack = (check: (key: string) => Promise<void>) => async (key: string) => {
-      await page.getByRole('slider', { name: 'Time' }).focus();
+    const trace = page.getByRole('tree', { name: 'Trace' });
+    /** With the focus on the trace and after another key. */
+    const inTrace = (first: string, check: (key: string) => Promise<void>) => async (key: string) => {
+      await trace.focus();
+      await page.keyboard.press(first);
+      await nextFrames(page);
       await check(key);
-      await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+      await blur(page);
     };
-    const lane = () => page.locator('.lane-names .chosen').textContent();
-    const range = () => page.locator('.range-sums p').textContent();
-    const isZoomed = () => page.getByRole('button', { name: 'whole run' }).isEnabled();
+    const down = inTrace('Home', async (key) => {
+      const { next } = await activeRow(page);
+      await page.keyboard.press(key);
+      await expect.poll(() => activeRow(page)).toMatchObject({ id: next, index: 1, isSelected: true });
+    });
+    const up = inTrace('Home', async (key) => {
+      const start = await activeRow(page);
+      await page.keyboard.press('ArrowDown');
+      await expect.poll(() => activeRow(page)).toMatchObject({ id: start.next });
+      await page.keyboard.press(key);
+      await expect.poll(() => activeRow(page)).toMatchObject({ id: start.id, isSelected: start.isSelected });
+    });
+    const toggles = inTrace('Home', async (key) => {
+      const open = trace.locator('.active[aria-expanded]');
+      const isOpen = await open.getAttribute('aria-expanded');
+      for (const to of [isOpen === 'true' ? 'false' : 'true', isOpen]) {
+        await page.keyboard.press(key);
+        await expect.poll(() => open.getAttribute('aria-expanded')).toBe(to);
+      }
+    });
+    const states = picture(page).locator('.state');
+    const inChart = (check: (key: string) => Promise<void>) => async (key: string) => {
+      await blur(page);
+      await openChart(page);
+      await states.first().focus();
+      await check(key);
+      if (await picture(page).isVisible()) await closeChart(page);
+    };
+    const focusMoves = (start: number, to: number) =>
+      inChart(async (key) => {
+        await states.nth(start).focus();
+        await page.keyboard.press(key);
+        expect(await page.evaluate(() => document.activeElement?.getAttribute('data-state')), key).toBe(
+          await states.nth(to).getAttribute('data-state'),
+        );
+      });
+    const width = async (): Promise<number> => Number(await picture(page).getAttribute('width'));
+    const note = page.getByRole('complementary', { name: 'Selected in the chart' });
+    const outer = page.getByRole('navigation', { name: 'Level of the chart' }).getByRole('button');
+    const openInside = async (): Promise<void> => {
+      await picture(page).locator('.state:has(.fold)').first().focus();
+      await page.keyboard.press('Enter');
+      await note.waitFor();
+      await page.keyboard.press('Enter');
+      await outer.waitFor();
+    };
     const does: Readonly<Record<string, (key: string) => Promise<void>>> = {
       'Move ArrowLeft': leads(from - 1),
       'Move ArrowRight': leads(from + 1),
@@ -196,64 +258,50 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       'Move }': leads(after(cycles)),
       'Move Home': leads(0),
       'Move End': leads(last),
-      'Move Space': async () => {
-        await page.keyboard.press('Home');
-        await page.keyboard.press('Space');
-        await page.getByRole('button', { name: 'Pause' }).waitFor();
-        await page.keyboard.press('Space');
-        await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
-      },
-      'Timeline ArrowUp': onTrack(async (key) => {
-        for (const to of ['ArrowDown', key]) await page.keyboard.press(to);
-        expect(await lane()).toBe('Cycles');
-      }),
-      'Timeline ArrowDown': onTrack(async (key) => {
+      'Trace ArrowDown': down,
+      'Trace j': down,
+      'Trace ArrowUp': up,
+      'Trace k': up,
+      'Trace PageDown': inTrace('Home', async (key) => {
         await page.keyboard.press(key);
-        expect(await lane()).toBe('Phases');
+        await expect.poll(() => activeRow(page)).toMatchObject({ index: 10 });
       }),
-      'Timeline PageUp': leads(before(cycles)),
-      'Timeline PageDown': leads(after(cycles)),
-      'Timeline Enter': onTrack(async (key) => {
+      'Trace PageUp': inTrace('Home', async (key) => {
+        for (const to of ['PageDown', 'ArrowDown', key]) await page.keyboard.press(to);
+        await expect.poll(() => activeRow(page)).toMatchObject({ index: 1 });
+      }),
+      'Trace Home': inTrace('End', async (key) => {
         await page.keyboard.press(key);
-        expect(await range()).toMatch(/^Range: /u);
+        await expect.poll(() => activeRow(page)).toMatchObject({ isFirst: true });
       }),
-      'Timeline Escape': onTrack(async (key) => {
+      'Trace End': inTrace('Home', async (key) => {
         await page.keyboard.press(key);
-        expect(await range()).toBe('');
+        await expect.poll(() => activeRow(page)).toMatchObject({ isLast: true });
       }),
-      'Timeline r': onTrack(async (key) => {
-        for (const one of [key, 'ArrowRight', key]) await page.keyboard.press(one);
-        expect(await range()).toMatch(/^Range: /u);
-      }),
-      'Timeline +': onTrack(async (key) => {
-        await page.keyboard.press(key);
-        expect(await isZoomed()).toBe(true);
-      }),
-      'Timeline -': onTrack(async (key) => {
-        await page.keyboard.press(key);
-        expect(await isZoomed()).toBe(false);
-      }),
-      'Timeline 0': onTrack(async (key) => {
-        for (const one of ['+', '+', key]) await page.keyboard.press(one);
-        expect(await isZoomed()).toBe(false);
-      }),
+      'Trace Enter': toggles,
+      'Trace Space': toggles,
       'Panels o': async (key) => {
-        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+        await blur(page);
+        const words = page.locator('.step-view h2').first();
+        await words.evaluate((element) => getSelection()?.selectAllChildren(element));
+        await page.getByRole('button', { name: 'Where is this from?' }).waitFor();
+        const selected = await page.evaluate(() => getSelection()?.toString().trim());
         await page.keyboard.press(key);
-        await page.getByRole('dialog', { name: 'Where is this from?' }).waitFor();
+        const dialog = page.getByRole('dialog', { name: 'Where is this from?' });
+        expect(await dialog.getByRole('searchbox').inputValue()).toBe(selected);
         await page.keyboard.press('Escape');
-        expect(await page.getByRole('dialog').count()).toBe(0);
+        await dialog.waitFor({ state: 'detached' });
+        await page.evaluate(() => getSelection()?.empty());
       },
       'Page /': pressed(async (key) => {
-        await shows('raw');
+        await page.locator('.event-row').first().waitFor();
         expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label')), key).toBe(
           'Search the events',
         );
         // Keys typed into a text field are text.
-        await page.keyboard.type('?1');
-        expect(await page.locator('.event-search input[type=search]').inputValue()).toBe('?1');
+        await page.keyboard.type('?c1');
+        expect(await page.locator('.event-search input[type=search]').inputValue()).toBe('?c1');
         await page.keyboard.press('Escape');
-        await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
       }),
       'Page ?': pressed(async () => {
         await page.getByRole('dialog', { name: 'Keys' }).waitFor();
@@ -265,47 +313,68 @@ describe.skipIf(browser === null)('keyboard operation', () => {
         expect(await dialog.getByRole('textbox').inputValue()).toContain('replay');
         await closed();
       }),
-      'Chart +': moved,
-      'Chart -': moved,
-      'Chart 0': async (key) => {
-        await moved('+');
-        await moved(key);
-      },
-      ...Object.fromEntries(['Left', 'Right', 'Up', 'Down'].map((way) => [`Chart Arrow${way}`, moved])),
-      'Chart Tab': async (key) => {
-        await picture.focus();
+      'Page c': pressed(async (key) => {
+        await picture(page).waitFor();
+        expect(await trace.count()).toBe(0);
         await page.keyboard.press(key);
-        expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('treeitem');
-      },
-      'Chart Enter': async () => {
-        await page.locator('.chart-picture [data-state][tabindex="0"]').focus();
-        await page.keyboard.press('ArrowDown');
-        await page.keyboard.press('Enter');
-        const note = page.getByRole('complementary', { name: 'Selected in the chart' });
-        await note.waitFor();
+        await trace.waitFor();
+        expect(await picture(page).count()).toBe(0);
+      }),
+      'Chart ArrowRight': focusMoves(0, 1),
+      'Chart ArrowDown': focusMoves(0, 1),
+      'Chart ArrowLeft': focusMoves(1, 0),
+      'Chart ArrowUp': focusMoves(1, 0),
+      'Chart +': inChart(async (key) => {
+        const fit = await width();
+        await page.keyboard.press(key);
+        await expect.poll(width).toBeGreaterThan(fit);
+      }),
+      'Chart -': inChart(async (key) => {
+        const fit = await width();
+        await page.keyboard.press(key);
+        await expect.poll(width).toBeLessThan(fit);
+      }),
+      'Chart 0': inChart(async (key) => {
+        const fit = await width();
+        await page.keyboard.press('+');
+        await expect.poll(width).toBeGreaterThan(fit);
+        await page.keyboard.press(key);
+        await expect.poll(width).toBe(fit);
+      }),
+      'Chart Enter': inChart(async () => {
+        await openInside();
         await note.getByRole('button', { name: 'Close' }).press('Enter');
         await note.waitFor({ state: 'detached' });
-      },
-      'Chart Space': async () => {
-        const state = page.locator('.chart-picture [data-state][aria-label^="experience,"]');
-        await state.press('0');
-        await expect.poll(() => state.getAttribute('aria-expanded')).toBe('false');
-        for (const isOpen of ['true', 'false']) {
-          await state.press('Space');
-          await expect.poll(() => state.getAttribute('aria-expanded')).toBe(isOpen);
-        }
-      },
+      }),
+      'Chart Escape': inChart(async (key) => {
+        await openInside();
+        await page.keyboard.press(key);
+        await outer.waitFor({ state: 'detached' });
+        await page.keyboard.press(key);
+        await trace.waitFor();
+      }),
     };
-    await page.keyboard.press('?');
-    const listed = await page
-      .locator('dialog section')
-      .evaluateAll((sections) =>
-        sections.flatMap((section) =>
-          [...section.querySelectorAll('kbd')].map((key) => `${section.getAttribute('aria-label')} ${key.textContent}`),
-        ),
-      );
-    await closed();
-    expect([...listed].sort()).toEqual(Object.keys(does).map(asWritten).sort());
+    const listed = async (): Promise<readonly string[]> => {
+      await page.keyboard.press('?');
+      const keys = await page
+        .locator('dialog section')
+        .evaluateAll((sections) =>
+          sections.flatMap((section) =>
+            [...section.querySelectorAll('kbd')].map(
+              (key) => `${section.getAttribute('aria-label')} ${key.textContent}`,
+            ),
+          ),
+        );
+      await closed();
+      return keys;
+    };
+    const withTrace = await listed();
+    await openChart(page);
+    const withChart = await listed();
+    await closeChart(page);
+    const written = Object.keys(does).map(asWritten);
+    expect([...withTrace].sort()).toEqual(written.filter((name) => !name.startsWith('Chart ')).sort());
+    expect([...withChart].sort()).toEqual(written.filter((name) => !name.startsWith('Trace ')).sort());
     for (const [name, check] of Object.entries(does)) await check(name.slice(name.indexOf(' ') + 1));
   });
 });

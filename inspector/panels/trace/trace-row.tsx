@@ -102,7 +102,11 @@ export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
             <Icon name="arrow-right" /> {row.next}
           </span>
         )}
-        <StatusWord row={row} isPartial={isPartial} />
+        <StatusWord
+          row={row}
+          isPartial={isPartial}
+          running={moment.view.run.status === 'waiting' ? 'waiting' : 'running'}
+        />
         {isOpen === false && <TroubleWords row={row} />}
         {note !== '' && <span class="note verbatim">{excerpt(note, 300)}</span>}
       </span>
@@ -116,13 +120,19 @@ export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
   );
 }
 
-function StatusWord({ row: { status, kind, to }, isPartial }: { readonly row: TraceRow; readonly isPartial: boolean }) {
+interface StatusProps {
+  readonly row: TraceRow;
+  readonly isPartial: boolean;
+  readonly running: string;
+}
+
+function StatusWord({ row: { status, kind, to }, isPartial, running }: StatusProps) {
   if (status === 'failed') return <span class="word bad">failed</span>;
   if (isPartial && kind !== 'state') return <span class="word">in progress</span>;
   if (status === 'ended' && kind !== 'wait')
     return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;
   if (status === 'open' && to === null && kind !== 'wait' && kind !== 'state' && kind !== 'actor')
-    return <span class="word">running</span>;
+    return <span class="word">{running}</span>;
   return null;
 }
 

@@ -59,7 +59,8 @@ const rowsOf = ({ run, log, fold, charts, count }: RunView, isOver: boolean): re
 export function Trace({ inspector, view }: PanelProps) {
   const { run, log, fold, count, selection } = view;
   const { timeLine, spans } = fold;
-  const isOver = view.end !== null || (!run.live && run.status !== 'running');
+  // A run that waits outside memory goes on when it is answered.
+  const isOver = run.status !== 'waiting' && (view.end !== null || (!run.live && run.status !== 'running'));
   const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [active, setActive] = useState<string | null>(null);

@@ -56,7 +56,7 @@ function tickLabel(ms: number): string {
 }
 
 /** A stretch of time in which nothing ran, drawn shorter than it was. */
-interface Gap {
+export interface Gap {
   readonly from: number;
   readonly to: number;
   readonly label: string;

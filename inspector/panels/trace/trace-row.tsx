@@ -1,5 +1,6 @@
 import { formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
+import type { Gap } from '../../fold/time-axis.ts';
 import type { Measure, MeasuredStep } from '../../fold/trace.ts';
 import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon } from '../../icon.tsx';
@@ -18,6 +19,7 @@ export interface Moment {
   readonly sinceMs: number;
   /** A share of the axis. */
   readonly cursor: number;
+  readonly gaps: readonly Gap[];
   /** Sorted by a measure: its largest value. */
   readonly largest: number;
   readonly measure: Measure | null;
@@ -167,6 +169,7 @@ function Figures({ row, moment, step }: FiguresProps) {
   return (
     <>
       <span class="track">
+        {moment.measure === null && <Axis moment={moment} />}
         <Bar row={row} moment={moment} step={step} />
       </span>
       <span class="number">{formatDuration(ms)}</span>
@@ -184,6 +187,16 @@ function Figures({ row, moment, step }: FiguresProps) {
     </>
   );
 }
+
+/** Behind the bar: the stretches in which nothing ran, and the cursor. */
+const Axis = ({ moment: { view, cursor, gaps } }: { readonly moment: Moment }) => (
+  <>
+    {gaps.map(({ from, to, label }) => (
+      <i key={from} class="gap" title={label} style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }} />
+    ))}
+    {view.at < view.count - 1 && <i class="cursor" style={{ left: `${100 * cursor}%` }} />}
+  </>
+);
 
 /** Without the currency, which the head of the column names. */
 const costText = (amount: number, currency: string): string => formatCost({ amount, currency }).split(' ', 1)[0] ?? '';

@@ -107,6 +107,7 @@ export function Trace({ inspector, view }: PanelProps) {
     nowMs,
     sinceMs,
     cursor: timeLine.drawnMs(view.at) / endMs,
+    gaps: gapsOf(timeLine, endMs),
     largest: steps[0]?.value ?? 1,
     measure: order === 'order' ? null : order,
   };
@@ -196,7 +197,6 @@ export function Trace({ inspector, view }: PanelProps) {
         onKeyDown={onKeyDown}
         onBlur={() => setActive(null)}
       >
-        {order === 'order' && <Axis view={view} endMs={endMs} cursor={moment.cursor} />}
         {visible.map((item, index) => (
           <Row
             key={item.row.id}
@@ -250,27 +250,6 @@ function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: Pos
         </button>
       )}
     </p>
-  );
-}
-
-interface AxisProps {
-  readonly view: RunView;
-  readonly endMs: number;
-  readonly cursor: number;
-}
-
-/** Behind all rows: the stretches in which nothing ran, and the cursor. */
-function Axis({ view: { fold, at, count }, endMs, cursor }: AxisProps) {
-  return (
-    <div class="trace-axis" role="presentation">
-      <span />
-      <span class="lines">
-        {gapsOf(fold.timeLine, endMs).map(({ from, to, label }) => (
-          <i key={from} class="gap" title={label} style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }} />
-        ))}
-        {at < count - 1 && <i class="cursor" style={{ left: `${100 * cursor}%` }} />}
-      </span>
-    </div>
   );
 }
 

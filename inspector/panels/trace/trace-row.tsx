@@ -164,7 +164,7 @@ function Figures({ row, moment, step }: FiguresProps) {
     spans: { currency },
   } = moment.view.fold;
   const last = moment.view.count - 1;
-  const ms = timeLine.atMs(to ?? last) - timeLine.atMs(from) + (to === null ? moment.sinceMs : 0);
+  const ms = row.ms ?? timeLine.atMs(to ?? last) - timeLine.atMs(from) + (to === null ? moment.sinceMs : 0);
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return (
     <>

@@ -71,7 +71,7 @@ export function Trace({ inspector, view }: PanelProps) {
 
   const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
   const steps = useMemo(
-    () => (order === 'order' ? [] : stepsBy(log, fold, count, isOver, order)),
+    () => (order === 'order' ? null : stepsBy(log, fold, count, isOver, order)),
     [fold, count, isOver, order],
   );
   const path = useMemo(() => pathTo(top, selection), [top, selection]);
@@ -79,11 +79,8 @@ export function Trace({ inspector, view }: PanelProps) {
   const opened = useRef(new Set<string>());
   for (const { id } of path.slice(0, -1)) if (inspector.cursor.value !== null) opened.current.add(id);
   const isOpen = (row: TraceRow): boolean =>
-    toggled.get(row.id) ?? (opened.current.has(row.id) || isOpenAtFirst(row, top));
-  const rows: readonly ListedRow[] =
-    order === 'order'
-      ? listed(top, isOpen)
-      : steps.map(({ row }, at) => ({ row, level: 1, isOpen: null, index: at + 1, size: steps.length }));
+    toggled.get(row.id) ?? (steps !== null || opened.current.has(row.id) || isOpenAtFirst(row, top));
+  const rows: readonly ListedRow[] = listed(steps?.rows ?? top, isOpen);
   const shown = new Map(rows.map(({ row }, index) => [row.id, index]));
   const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
@@ -108,7 +105,7 @@ export function Trace({ inspector, view }: PanelProps) {
     sinceMs,
     cursor: timeLine.drawnMs(view.at) / endMs,
     gaps: gapsOf(timeLine, endMs),
-    largest: steps[0]?.value ?? 1,
+    largest: steps?.steps.get(steps.rows[0]?.id ?? '')?.most ?? 1,
     measure: order === 'order' ? null : order,
   };
 
@@ -140,13 +137,12 @@ export function Trace({ inspector, view }: PanelProps) {
       if (chosen !== undefined) choose(chosen);
       show(to);
     } else if ((event.key === 'Enter' || event.key === ' ') && row !== undefined) {
-      if (row.children === undefined || order !== 'order') choose(row);
+      if (row.children === undefined) choose(row);
       else toggle(row);
     } else return;
     event.preventDefault();
   }
 
-  const measured = new Map(steps.map((step) => [step.row.id, step]));
   const activeId = rows[current]?.row.id;
   const price = spans.currency;
   return (
@@ -206,7 +202,7 @@ export function Trace({ inspector, view }: PanelProps) {
             isNarrow={isNarrow}
             isSelected={item.row.id === selected}
             isActive={item.row.id === activeId}
-            step={measured.get(item.row.id)}
+            step={steps?.steps.get(item.row.id)}
             onSelect={() => (item.row.selection === null ? toggle(item.row) : choose(item.row))}
             onToggle={() => toggle(item.row)}
           />

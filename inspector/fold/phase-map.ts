@@ -2,8 +2,9 @@ import type { Phase } from '../../machines/contracts/phase.ts';
 import { PHASE_NAMES } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { type Selection, selectionOf } from './selection.ts';
-import { countUpTo, lastStartedBy } from './sorted.ts';
+import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
+import { phaseOf } from './step.ts';
 
 /** A phase over the whole run. */
 interface MappedPhase {
@@ -27,20 +28,10 @@ interface PhaseMap {
 }
 
 const counted = new WeakMap<Spans, { readonly calls: Map<Phase | 'answer', number>; attempts: number }>();
-const stepPhases = new WeakMap<Spans, { readonly byStep: Map<number, Phase>; phases: number }>();
 
 /** The phase whose step made a call, which may start earlier; null for the writing of the answer. */
-export function phaseOfAttempt(spans: Spans, { attemptId, task, phase }: AttemptSpan): Phase | null {
-  if (task === 'synthesis') return null;
-  const known = stepPhases.get(spans) ?? { byStep: new Map<number, Phase>(), phases: 0 };
-  stepPhases.set(spans, known);
-  for (; known.phases < spans.phases.length; known.phases += 1) {
-    const span = spans.phases[known.phases] as PhaseSpan;
-    known.byStep.set(span.step, span.phase);
-  }
-  const step = /^s(\d+)\./u.exec(attemptId)?.[1];
-  return known.byStep.get(Number(step ?? Number.NaN)) ?? phase;
-}
+export const phaseOfAttempt = (spans: Spans, attempt: AttemptSpan): Phase | null =>
+  attempt.task === 'synthesis' ? null : (phaseOf(spans, attempt)?.phase ?? attempt.phase);
 
 function callsByPhase(spans: Spans): ReadonlyMap<Phase | 'answer', number> {
   const known = counted.get(spans) ?? { calls: new Map<Phase | 'answer', number>(), attempts: 0 };
@@ -60,7 +51,10 @@ function callsByPhase(spans: Spans): ReadonlyMap<Phase | 'answer', number> {
   return all;
 }
 
-export function phaseMapOf({ spans, entries }: RunFold, { from }: Pick<Selection, 'from'>): PhaseMap {
+export function phaseMapOf(
+  { spans, entries }: RunFold,
+  { kind, from }: Partial<Selection> & Pick<Selection, 'from'>,
+): PhaseMap {
   const calls = callsByPhase(spans);
   const phases = PHASE_NAMES.map((phase) => {
     const visits = spans.phases.filter((span) => span.phase === phase);
@@ -68,11 +62,13 @@ export function phaseMapOf({ spans, entries }: RunFold, { from }: Pick<Selection
     return { phase, calls: calls.get(phase) ?? 0, visits: visits.length, failures };
   });
   const last = spans.phases.at(-1);
-  // The first phase starts after its first call.
-  const span = lastStartedBy(spans.phases, from) ?? spans.phases[0];
+  const attempt =
+    kind === 'attempt' ? spans.attempts[firstIndexWhere(spans.attempts, (one) => one.from >= from)] : null;
+  // A call may start before its phase; the first of all does.
+  const span = (attempt && phaseOf(spans, attempt)) ?? lastStartedBy(spans.phases, from) ?? spans.phases[0];
   const hasEnded = entries.of('answer').length > 0 && last !== undefined && last.to !== null && from > last.to;
   const isDecision = countUpTo(entries.of('decision'), from) > countUpTo(entries.of('decision'), from - 1);
-  const isAnswer = hasEnded && !isDecision;
+  const isAnswer = attempt?.task === 'synthesis' || (hasEnded && !isDecision);
   const index = span === undefined ? -1 : spans.phases.lastIndexOf(span);
   const way: Phase[] = [];
   for (let at = index; at >= 0 && spans.phases[at]?.cycle === span?.cycle; at -= 1)

@@ -66,6 +66,10 @@ export interface CapabilitySpan extends Span {
   readonly index: number;
   /** Why it failed; null if it did not. */
   error: string | null;
+  /** By whom it was denied, and why; null if it was not. */
+  denial: string | null;
+  /** As its result has it; null while running. */
+  ms: number | null;
 }
 
 /** All spans of a run, each list in start order. */
@@ -182,7 +186,16 @@ export function createSpanFold(): SpanFold {
   }
 
   function beginCapability({ capability, index, seq }: EntryOf<'capability-start'>): void {
-    const span: CapabilitySpan = { capability, index, from: seq, to: null, failure: null, error: null };
+    const span: CapabilitySpan = {
+      capability,
+      index,
+      from: seq,
+      to: null,
+      failure: null,
+      error: null,
+      denial: null,
+      ms: null,
+    };
     capabilities.push(span);
     running.add(span);
   }
@@ -192,7 +205,9 @@ export function createSpanFold(): SpanFold {
     if (span === undefined) return;
     running.delete(span);
     end(span, seq);
-    if (!result.success) span.error = result.error ?? 'it failed';
+    span.ms = result.durationMs;
+    const isDenied = result.code === 'denied' || result.code === 'approval_timed_out';
+    if (!result.success) span[isDenied ? 'denial' : 'error'] = result.error ?? 'it failed';
   }
 
   function beginPhase({ phase, cycle, step, seq }: EntryOf<'phase-start'>): void {

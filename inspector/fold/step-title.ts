@@ -7,7 +7,7 @@ import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { usageOf } from './spans.ts';
-import { type StepCalls, stepCalls, toolUses } from './step.ts';
+import { phaseOf, type StepCalls, stepCalls, toolUses } from './step.ts';
 import { excerpt, stateName } from './text.ts';
 import { waitingAt } from './user-events.ts';
 
@@ -58,12 +58,14 @@ export function stepTitle(view: StepView): StepTitle {
   const { spans, timeLine } = fold;
   const until = Math.max(from, Math.min(to, at));
   const duration = formatDuration(timeLine.atMs(until) - timeLine.atMs(from));
-  const phase = lastStartedBy(spans.phases, to);
+  const calls = stepCalls(fold, selection, at);
+  const own = kind === 'attempt' && calls !== null ? phaseOf(spans, calls.selected.span) : undefined;
+  const phase = own ?? lastStartedBy(spans.phases, to);
+  const isEarly = own !== undefined && own !== spans.phases[0] && from < own.from;
   const where =
     phase !== undefined && (phase.to === null || phase.to >= from)
-      ? [`${capitalize(phase.phase)}, cycle ${phase.cycle}`]
+      ? [`${capitalize(phase.phase)}, cycle ${phase.cycle}`, ...(isEarly ? ['started early'] : [])]
       : [];
-  const calls = stepCalls(fold, selection, at);
   switch (kind) {
     case 'phase': {
       const isEnded = phase?.to != null && phase.to <= at;

@@ -39,8 +39,9 @@ export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, endMs: number)
     const last = next === undefined ? endMs : drawnMs(Math.min(next, count) - 1);
     let time = Math.ceil((drawnMs(first) + hidden) / step - 1e-9) * step;
     for (; time - hidden <= last + 1e-9; time += step) {
-      const at = (time - hidden) / endMs;
-      if (at < 0.85 && at - (ticks.at(-1)?.at ?? -1) >= 0.9 / MOST_TICKS) ticks.push({ at, label: tickLabel(time) });
+      const [at, label, before] = [(time - hidden) / endMs, tickLabel(time), ticks.at(-1)];
+      if (at < 0.85 && at - (before?.at ?? -1) >= 0.9 / MOST_TICKS && label !== before?.label)
+        ticks.push({ at, label });
     }
   }
   return ticks;
@@ -55,7 +56,7 @@ function tickLabel(ms: number): string {
 }
 
 /** A stretch of time in which nothing ran, drawn shorter than it was. */
-interface Gap {
+export interface Gap {
   readonly from: number;
   readonly to: number;
   readonly label: string;

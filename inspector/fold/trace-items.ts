@@ -1,3 +1,4 @@
+import type { Failure, FailureStage } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { NO_USAGE } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
@@ -9,8 +10,8 @@ import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere } from './sorted.ts';
 import { type AttemptSpan, type CallSpan, type CapabilitySpan, usageOf } from './spans.ts';
-import { jsonExcerpt } from './text.ts';
-import type { RowStatus, TraceRow } from './trace-row.ts';
+import { excerpt, jsonExcerpt } from './text.ts';
+import type { RowStatus, TraceRow, Trouble } from './trace-row.ts';
 import { rejectionAfter } from './user-events.ts';
 
 /** What the rows of a run are made from. */
@@ -33,7 +34,7 @@ export function itemRows(run: TracedRun, from: number, to: number, calls: readon
       countStartedBy(all, to),
     );
   return [
-    ...calls.flatMap((call) => [callRow(run, call), ...backOffRow(run, call, calls, to)]),
+    ...calls.flatMap((call, index) => [callRow(run, call, calls[index - 1]), ...backOffRow(run, call, calls, to)]),
     ...during(spans.capabilities).map((tool) => toolRow(run, tool)),
     ...during(spans.calls).flatMap((call) =>
       call.actor === RETRIEVAL ? [searchRow(run, call)] : activityRow(run, call),
@@ -52,22 +53,44 @@ export function itemRows(run: TracedRun, from: number, to: number, calls: readon
 const statusOf = ({ isOver }: TracedRun, to: number | null, hasResult: boolean): RowStatus =>
   to !== null ? (hasResult ? 'done' : 'ended') : isOver ? 'ended' : 'open';
 
-export function callRow(run: TracedRun, call: AttemptSpan): TraceRow {
-  const { from, to, failure, usage, task, phase, phases, attempt, model } = call;
+export const isFailed = ({ failure }: { readonly failure: Failure | null }): boolean =>
+  failure !== null && failure.stage !== 'aborted';
+
+const REASONS: { readonly [Stage in FailureStage]?: string } = {
+  transport: 'the request failed',
+  deadline: 'it took too long',
+  unexpected: 'it failed',
+};
+
+/** Why a call repeats the one before it in its phase; null if it does not. */
+function repeatReason({ attempt, task }: AttemptSpan, before: AttemptSpan | undefined): string | null {
+  if (before?.task !== task || before.failure === null || !isFailed(before)) return attempt > 1 ? 'it failed' : null;
+  return REASONS[before.failure.stage] ?? 'the reply was invalid';
+}
+
+/** How many of the calls of a phase failed, and how many repeat the one before. */
+export const callTrouble = (calls: readonly AttemptSpan[]): Pick<Trouble, 'calls' | 'retries'> => ({
+  calls: calls.filter(isFailed).length,
+  retries: calls.filter((call, index) => repeatReason(call, calls[index - 1]) !== null).length,
+});
+
+/** `before`: the call before it in its phase. */
+function callRow(run: TracedRun, call: AttemptSpan, before: AttemptSpan | undefined): TraceRow {
+  const { from, to, failure, usage, task, phase, phases, model } = call;
+  const reason = repeatReason(call, before);
   const notes = [
-    attempt > 1 ? 'retry' : '',
+    reason === null ? '' : `repeated: ${reason}`,
     task === phase || task === 'synthesis' ? '' : humanize(task),
     phases !== null && phases.length > 1 ? `for ${phases.join(', ')}` : '',
     model > 0 ? `fallback model${model > 1 ? ` ${model}` : ''}` : '',
   ];
-  const isFailed = failure !== null && failure.stage !== 'aborted';
   return {
     id: `call${from}`,
     kind: 'call',
     title: `Call ${run.numberOf(call)}`,
     note: notes.filter(Boolean).join(', '),
     text: failure?.message ?? '',
-    status: isFailed ? 'failed' : statusOf(run, to, usage !== null && failure === null),
+    status: isFailed(call) ? 'failed' : statusOf(run, to, usage !== null && failure === null),
     from,
     to,
     usage: usage === null ? NO_USAGE : usageOf([call], run.fold.spans.currency),
@@ -94,27 +117,40 @@ function backOffRow(
   ];
 }
 
-export function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
-  const { from, to, error, capability } = tool;
+function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
+  const { from, to, error, denial, capability, ms } = tool;
   const end = to !== null && run.fold.entries.typeOf(to) === 'capability-end' ? to : null;
+  const result = () => (run.log.entry(end ?? 0) as EntryOf<'capability-end'>).result;
   let output: string | undefined;
   return {
     id: `tool${from}`,
     kind: 'tool',
     title: capability,
+    ...(denial !== null && { note: argumentWords(result().arguments) }),
     get text() {
-      output ??= end === null ? '' : (run.log.entry(end) as EntryOf<'capability-end'>).result.output;
-      return error ?? output;
+      output ??= end === null ? '' : result().output;
+      return error ?? denial ?? output;
     },
-    status: error !== null ? 'failed' : statusOf(run, to, end !== null),
+    status: error !== null ? 'failed' : denial !== null ? 'noted' : statusOf(run, to, end !== null),
     from,
     to,
+    ms,
     usage: null,
     selection: selectionOf('capability', tool, run.count),
   };
 }
 
-export function searchRow(run: TracedRun, search: CallSpan): TraceRow {
+/** The arguments of a tool in short: a single one without its name. */
+function argumentWords(given: Readonly<Record<string, unknown>>): string {
+  const all = Object.entries(given);
+  const words = all.map(([name, value]) => {
+    const text = typeof value === 'string' ? value : jsonExcerpt(value, 60);
+    return all.length === 1 ? text : `${name}: ${text}`;
+  });
+  return excerpt(words.join(', '), 200);
+}
+
+function searchRow(run: TracedRun, search: CallSpan): TraceRow {
   const { from, to, call, outcome } = search;
   let cached: EntryOf<'retrieval'> | undefined;
   const found = (): EntryOf<'retrieval'> | undefined => {
@@ -246,25 +282,24 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       .find((entry) => entry.questionId === questionId && entry.index === index);
     const decided = (entry: EntryOf<'approval-resolved'>): string =>
       [`${entry.decision.replaceAll('_', ' ')} by the ${entry.by}`, entry.reason].filter(Boolean).join(': ');
-    const text = answer === undefined ? jsonExcerpt(given, 200) : decided(answer);
+    const text = answer === undefined ? argumentWords(given) : decided(answer);
     return waitRow(run, seq, `approval of ${capability}`, answer?.seq ?? null, text);
   },
-  delivery: ({ seq, event }, { log }) => {
+  delivery: ({ seq, event }, { log, fold }) => {
     const { type, ...values } = event;
     const rejection = rejectionAfter(log, seq);
-    const words = Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
-    const title =
-      type === 'run.directed' ? `Directed to ${values['phase' as keyof typeof values]}` : (words ?? humanize(type));
     return [
       {
-        ...plainRow('event', seq, title),
+        ...plainRow('event', seq, deliveryTitle(event)),
         note: 'by the user',
         text:
-          rejection === null
-            ? Object.keys(values).length === 0
-              ? ''
-              : jsonExcerpt(values, 300)
-            : `No effect: ${rejection}`,
+          rejection !== null
+            ? `No effect: ${rejection}`
+            : event.type === 'approval.given'
+              ? askedWords(log, fold, event, seq)
+              : Object.keys(values).length === 0
+                ? ''
+                : jsonExcerpt({ ...values, questionId: undefined }, 300),
         status: rejection === null ? 'done' : 'noted',
       },
     ];
@@ -278,6 +313,28 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
   'session-recalled': ({ seq, problem }) => sessionProblem(seq, 'Session not recalled', problem),
   'session-stored': ({ seq, problem }) => sessionProblem(seq, 'Session not stored', problem),
 };
+
+type Delivered = EntryOf<'delivery'>['event'];
+
+function deliveryTitle(event: Delivered): string {
+  if (event.type === 'run.directed') return `Directed to ${event.phase}`;
+  if (event.type !== 'approval.given')
+    return (Object.hasOwn(EVENTS, event.type) && EVENTS[event.type]) || humanize(event.type);
+  const { decision, reason = '' } = event;
+  const word = decision === 'deny' ? 'Denied' : event.arguments === undefined ? 'Approved' : 'Approved with changes';
+  return [word, reason].filter(Boolean).join(': ');
+}
+
+/** The tool that an answer is about, with its arguments. */
+function askedWords(log: RunLog, { entries }: RunFold, answer: Delivered, seq: number): string {
+  const { questionId, digest, arguments: edited } = answer as Extract<Delivered, { type: 'approval.given' }>;
+  const seqs = entries.of('approval-asked');
+  const asked = seqs
+    .slice(0, countUpTo(seqs, seq))
+    .map((at) => log.entry(at) as EntryOf<'approval-asked'>)
+    .find((entry) => entry.questionId === questionId && entry.digest === digest);
+  return asked === undefined ? '' : `${asked.capability} ${argumentWords(edited ?? asked.arguments)}`.trim();
+}
 
 /** The rules of Yield that end a run at a limit. */
 const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetExhausted']);
@@ -320,7 +377,6 @@ const EVENTS: Readonly<Record<string, string>> = {
   'context.overruled': 'Context operation overruled',
   'context.undone': 'Context operation undone',
   'consent.given': 'Consent answered',
-  'approval.given': 'Approval answered',
 };
 
 const sessionProblem = (seq: number, title: string, problem: string | null): readonly TraceRow[] =>

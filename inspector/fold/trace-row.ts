@@ -1,6 +1,6 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
-import { pluralize } from './format.ts';
+import { formatNumber, pluralize } from './format.ts';
 import type { Selection } from './selection.ts';
 
 type RowKind =
@@ -47,6 +47,8 @@ export interface TraceRow {
   readonly from: number;
   /** The last entry; null while in progress. */
   readonly to: number | null;
+  /** Its duration, if it is recorded. */
+  readonly ms?: number | null;
   /** Null if it calls no model. */
   readonly usage: Usage | null;
   /** Null: a click opens and closes the row. */
@@ -57,21 +59,19 @@ export interface TraceRow {
   readonly children?: () => readonly TraceRow[];
 }
 
-const NAMES: readonly (readonly [keyof Trouble, (count: number) => string])[] = [
-  ['phases', (count) => `${pluralize(count, 'phase')} failed`],
-  ['tools', (count) => `${pluralize(count, 'tool')} failed`],
-  ['searches', (count) => `${count === 1 ? '1 search' : `${count} searches`} failed`],
-  ['calls', (count) => `${pluralize(count, 'call')} failed`],
-  ['retries', (count) => (count === 1 ? '1 retry' : `${count} retries`)],
-  ['limits', (count) => `${pluralize(count, 'limit')} reached`],
-];
-
 /** What went wrong inside a row, in words; `isBad`: something failed. */
 export function troubleWords(trouble: Trouble): readonly { readonly text: string; readonly isBad: boolean }[] {
-  return NAMES.filter(([name]) => trouble[name] > 0).map(([name, words]) => ({
-    text: words(trouble[name]),
-    isBad: name !== 'retries' && name !== 'limits',
-  }));
+  const { phases, tools, searches, calls, retries, limits } = trouble;
+  const repeated = retries === calls && calls === 1 ? 'repeated' : `${formatNumber(retries)} repeated`;
+  const words: readonly (readonly [count: number, text: string])[] = [
+    [phases, `${pluralize(phases, 'phase')} failed`],
+    [tools, `${pluralize(tools, 'tool')} failed`],
+    [searches, `${searches === 1 ? '1 search' : `${searches} searches`} failed`],
+    [calls, `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${repeated}` : ''}`],
+    [calls > 0 ? 0 : retries, `${pluralize(retries, 'call')} repeated`],
+    [limits, `${pluralize(limits, 'limit')} reached`],
+  ];
+  return words.filter(([count]) => count > 0).map(([, text]) => ({ text, isBad: text.includes(' failed') }));
 }
 
 export const NO_TROUBLE: Trouble = { phases: 0, tools: 0, searches: 0, calls: 0, retries: 0, limits: 0 };

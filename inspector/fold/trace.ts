@@ -8,7 +8,7 @@ import type { RunFold } from './run-fold.ts';
 import { answerSelection, RETRIEVAL, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.ts';
 import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
-import { callRow, isLimitStop, itemRows, searchRow, type TracedRun, toolRow } from './trace-items.ts';
+import { callTrouble, isFailed, isLimitStop, itemRows, type TracedRun } from './trace-items.ts';
 import { addTrouble, NO_TROUBLE, type TraceRow, type Trouble } from './trace-row.ts';
 
 /** The model calls of a run by the step that they belong to, which may not have begun yet. */
@@ -154,14 +154,11 @@ function troubleOf(run: Run, phase: PhaseSpan, next: PhaseSpan | undefined): Tro
     phases: isFailed(phase) ? 1 : 0,
     tools: during(spans.capabilities).filter(({ error }) => error !== null).length,
     searches: during(spans.calls).filter(({ actor, outcome }) => actor === RETRIEVAL && outcome === 'failed').length,
-    calls: calls.filter(isFailed).length,
-    retries: calls.filter(({ attempt }) => attempt > 1).length,
+    ...callTrouble(calls),
     limits: stops.slice(countUpTo(stops, from - 1), countUpTo(stops, to)).filter((seq) => isLimitStop(run.log, seq))
       .length,
   };
 }
-
-const isFailed = ({ failure }: PhaseSpan | AttemptSpan): boolean => failure !== null && failure.stage !== 'aborted';
 
 const phaseRows = new WeakMap<PhaseSpan, TraceRow>();
 
@@ -171,11 +168,12 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const { log, fold, count, isOver } = run;
   const { from, to, phase, failure } = span;
   const calls = callsOf(run, span, next);
+  // The calls of the first phase are recorded before it.
+  const start = isFirst ? 0 : from;
   const end = to === null ? null : log.entry(to);
   const isAborted = failure?.stage === 'aborted' || (end !== null && end.type !== 'phase-end');
   const finding = failure === null && span.source !== null ? phaseFinding(phase, replyOf(log, span.source)) : '';
   const summary = end?.type === 'phase-end' ? end.summary : '';
-  const start = isFirst ? 0 : from;
   const until = to ?? (next?.from ?? run.end) - 1;
   const children = itemRows(run, start, until, calls).map((child) =>
     child.kind === 'call' && child.from < start
@@ -186,7 +184,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     id: `phase${from}`,
     kind: 'phase',
     title: capitalize(phase),
-    note: [callsNote(run, span, calls), ...contextNotes(run, from, until)].filter(Boolean).join(' · '),
+    note: [callsNote(run, span, calls, start), ...contextNotes(run, from, until)].filter(Boolean).join(' · '),
     text: failure?.message ?? ([finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : 'nothing new')),
     status: to === null ? (isOver ? 'ended' : 'open') : isAborted ? 'ended' : failure === null ? 'done' : 'failed',
     phase,
@@ -208,11 +206,13 @@ function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
 }
 
 /** The numbers of a phase's calls, or where its result is from if it made none. */
-function callsNote(run: Run, { source, to, failure }: PhaseSpan, calls: readonly AttemptSpan[]): string {
+function callsNote(run: Run, { source, to, failure }: PhaseSpan, calls: readonly AttemptSpan[], start: number): string {
   const numbers = calls.map(run.numberOf);
   const [first, last] = [numbers[0] ?? 0, numbers.at(-1) ?? 0];
-  if (numbers.length === 1) return `call ${first}`;
-  if (numbers.length > 1) return `calls ${last - first < numbers.length ? `${first}–${last}` : numbers.join(', ')}`;
+  const early = (calls[0]?.from ?? start) < start;
+  if (numbers.length === 1) return `call ${first}${early ? ', started early' : ''}`;
+  if (numbers.length > 1)
+    return `calls ${last - first < numbers.length ? `${first}–${last}` : numbers.join(', ')}${early ? `, ${first} started early` : ''}`;
   if (to === null || failure !== null) return '';
   return source === null ? 'no model call' : `from call ${run.numberOf(source)}`;
 }
@@ -292,11 +292,7 @@ function answerRows(run: Run): readonly TraceRow[] {
       within: { from: end, to: count - 1 },
       usage: calls.length === 0 ? null : usageOf(calls, fold.spans.currency),
       selection: answerSelection(fold, count),
-      trouble: {
-        ...NO_TROUBLE,
-        calls: calls.filter(isFailed).length,
-        retries: calls.filter(({ attempt }) => attempt > 1).length,
-      },
+      trouble: { ...NO_TROUBLE, ...callTrouble(calls) },
       ...(children.length > 0 && { children: () => children }),
     },
   ];
@@ -313,35 +309,50 @@ export interface MeasuredStep {
   readonly row: TraceRow;
   readonly place: string;
   readonly value: number;
+  /** The most of it and of those inside. */
+  readonly most: number;
 }
 
-/** All model calls, and by time also tools and searches, those with the most first; those with nothing are left out. */
-export function stepsBy(
-  log: RunLog,
-  fold: RunFold,
-  count: number,
-  isOver: boolean,
-  measure: Measure,
-): readonly MeasuredStep[] {
+const RANKED: ReadonlySet<TraceRow['kind']> = new Set(['phase', 'answer', 'call', 'tool', 'search']);
+
+/** All phases and the answer, those with the most first, with their calls, and by time also tools and searches, inside; those with nothing are left out. */
+export function stepsBy(log: RunLog, fold: RunFold, count: number, isOver: boolean, measure: Measure) {
   const run = tracedRun(log, fold, count, isOver);
-  const { attempts, capabilities, calls, phases } = fold.spans;
+  const { attempts, phases } = fold.spans;
   const { atMs } = fold.timeLine;
-  const placeOf = ({ from }: TraceRow): string => {
-    const phase = phases[countStartedBy(phases, from) - 1] ?? phases[0];
-    return from >= run.end ? 'answer' : phase === undefined ? '' : `${phase.phase}, cycle ${phase.cycle}`;
-  };
-  const measured = (row: TraceRow): number => {
-    if (measure === 'time') return atMs(row.to ?? count - 1) - atMs(row.from);
-    const { inputTokens, outputTokens, cost } = row.usage ?? NO_USAGE;
+  const steps = new Map<string, MeasuredStep>();
+  const measured = ({ from, to, ms, usage }: TraceRow): number => {
+    if (measure === 'time') return ms ?? atMs(to ?? count - 1) - atMs(from);
+    const { inputTokens, outputTokens, cost } = usage ?? NO_USAGE;
     return measure === 'tokens' ? inputTokens + outputTokens : (cost ?? 0);
   };
-  const rows = attempts.map((call) => callRow(run, call));
-  if (measure === 'time') {
-    rows.push(...capabilities.map((tool) => toolRow(run, tool)));
-    rows.push(...calls.filter(({ actor }) => actor === RETRIEVAL).map((search) => searchRow(run, search)));
-  }
-  return rows
-    .map((row) => ({ row, place: placeOf(row), value: measured(row) }))
-    .filter(({ value }) => value > 0)
-    .sort((one, other) => other.value - one.value);
+  const ranked = (rows: readonly (readonly [row: TraceRow, place: string])[]): readonly TraceRow[] =>
+    rows
+      .filter(([{ kind }]) => RANKED.has(kind))
+      .map(([row, place]): MeasuredStep => {
+        const value = measured(row);
+        if (row.children === undefined) return { row, place, value, most: value };
+        const { children, ...alone } = row;
+        const inside = ranked(children().map((child) => [child, '']));
+        const values = inside.map(({ id }) => steps.get(id)?.most ?? 0);
+        // A single call is all that its phase used.
+        const isAlone = inside.length === 0 || (inside.length === 1 && values[0] === value);
+        const most = Math.max(value, values[0] ?? 0);
+        return { row: isAlone ? alone : { ...alone, children: () => inside }, place, value, most };
+      })
+      .filter(({ most }) => most > 0)
+      .sort((one, other) => other.most - one.most)
+      .map((step) => {
+        steps.set(step.row.id, step);
+        return step.row;
+      });
+  const outer =
+    phases.length === 0
+      ? itemRows(run, 0, run.end - 1, attempts)
+      : phases.map((phase, index) => phaseRow(run, phase, phases[index + 1], index === 0));
+  const rows = ranked([
+    ...outer.map((row, index) => [row, phases.length === 0 ? '' : `cycle ${phases[index]?.cycle}`] as const),
+    ...answerRows(run).map((row) => [row, ''] as const),
+  ]);
+  return { rows, steps };
 }

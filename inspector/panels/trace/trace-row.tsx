@@ -1,5 +1,6 @@
 import { formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
+import type { Gap } from '../../fold/time-axis.ts';
 import type { Measure, MeasuredStep } from '../../fold/trace.ts';
 import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon } from '../../icon.tsx';
@@ -18,6 +19,7 @@ export interface Moment {
   readonly sinceMs: number;
   /** A share of the axis. */
   readonly cursor: number;
+  readonly gaps: readonly Gap[];
   /** Sorted by a measure: its largest value. */
   readonly largest: number;
   readonly measure: Measure | null;
@@ -102,7 +104,11 @@ export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
             <Icon name="arrow-right" /> {row.next}
           </span>
         )}
-        <StatusWord row={row} isPartial={isPartial} />
+        <StatusWord
+          row={row}
+          isPartial={isPartial}
+          running={moment.view.run.status === 'waiting' ? 'waiting' : 'running'}
+        />
         {isOpen === false && <TroubleWords row={row} />}
         {note !== '' && <span class="note verbatim">{excerpt(note, 300)}</span>}
       </span>
@@ -116,13 +122,19 @@ export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
   );
 }
 
-function StatusWord({ row: { status, kind, to }, isPartial }: { readonly row: TraceRow; readonly isPartial: boolean }) {
+interface StatusProps {
+  readonly row: TraceRow;
+  readonly isPartial: boolean;
+  readonly running: string;
+}
+
+function StatusWord({ row: { status, kind, to }, isPartial, running }: StatusProps) {
   if (status === 'failed') return <span class="word bad">failed</span>;
   if (isPartial && kind !== 'state') return <span class="word">in progress</span>;
   if (status === 'ended' && kind !== 'wait')
     return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;
   if (status === 'open' && to === null && kind !== 'wait' && kind !== 'state' && kind !== 'actor')
-    return <span class="word">running</span>;
+    return <span class="word">{running}</span>;
   return null;
 }
 
@@ -152,11 +164,12 @@ function Figures({ row, moment, step }: FiguresProps) {
     spans: { currency },
   } = moment.view.fold;
   const last = moment.view.count - 1;
-  const ms = timeLine.atMs(to ?? last) - timeLine.atMs(from) + (to === null ? moment.sinceMs : 0);
+  const ms = row.ms ?? timeLine.atMs(to ?? last) - timeLine.atMs(from) + (to === null ? moment.sinceMs : 0);
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return (
     <>
       <span class="track">
+        {moment.measure === null && <Axis moment={moment} />}
         <Bar row={row} moment={moment} step={step} />
       </span>
       <span class="number">{formatDuration(ms)}</span>
@@ -174,6 +187,16 @@ function Figures({ row, moment, step }: FiguresProps) {
     </>
   );
 }
+
+/** Behind the bar: the stretches in which nothing ran, and the cursor. */
+const Axis = ({ moment: { view, cursor, gaps } }: { readonly moment: Moment }) => (
+  <>
+    {gaps.map(({ from, to, label }) => (
+      <i key={from} class="gap" title={label} style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }} />
+    ))}
+    {view.at < view.count - 1 && <i class="cursor" style={{ left: `${100 * cursor}%` }} />}
+  </>
+);
 
 /** Without the currency, which the head of the column names. */
 const costText = (amount: number, currency: string): string => formatCost({ amount, currency }).split(' ', 1)[0] ?? '';

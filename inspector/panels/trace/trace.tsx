@@ -60,7 +60,8 @@ const rowsOf = ({ run, log, fold, charts, count }: RunView, isOver: boolean): re
 export function Trace({ inspector, view }: PanelProps) {
   const { run, log, fold, count, selection } = view;
   const { timeLine, spans } = fold;
-  const isOver = view.end !== null || (!run.live && run.status !== 'running');
+  // A run that waits outside memory goes on when it is answered.
+  const isOver = run.status !== 'waiting' && (view.end !== null || (!run.live && run.status !== 'running'));
   const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [active, setActive] = useState<string | null>(null);
@@ -71,7 +72,7 @@ export function Trace({ inspector, view }: PanelProps) {
 
   const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
   const steps = useMemo(
-    () => (order === 'order' ? [] : stepsBy(log, fold, count, isOver, order)),
+    () => (order === 'order' ? null : stepsBy(log, fold, count, isOver, order)),
     [fold, count, isOver, order],
   );
   const path = useMemo(() => pathTo(top, selection), [top, selection]);
@@ -79,11 +80,8 @@ export function Trace({ inspector, view }: PanelProps) {
   const opened = useRef(new Set<string>());
   for (const { id } of path.slice(0, -1)) if (inspector.cursor.value !== null) opened.current.add(id);
   const isOpen = (row: TraceRow): boolean =>
-    toggled.get(row.id) ?? (opened.current.has(row.id) || isOpenAtFirst(row, top));
-  const rows: readonly ListedRow[] =
-    order === 'order'
-      ? listed(top, isOpen)
-      : steps.map(({ row }, at) => ({ row, level: 1, isOpen: null, index: at + 1, size: steps.length }));
+    toggled.get(row.id) ?? (steps !== null || opened.current.has(row.id) || isOpenAtFirst(row, top));
+  const rows: readonly ListedRow[] = listed(steps?.rows ?? top, isOpen);
   const shown = new Map(rows.map(({ row }, index) => [row.id, index]));
   const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
@@ -107,7 +105,8 @@ export function Trace({ inspector, view }: PanelProps) {
     nowMs,
     sinceMs,
     cursor: timeLine.drawnMs(view.at) / endMs,
-    largest: steps[0]?.value ?? 1,
+    gaps: gapsOf(timeLine, endMs),
+    largest: steps?.steps.get(steps.rows[0]?.id ?? '')?.most ?? 1,
     measure: order === 'order' ? null : order,
   };
 
@@ -139,13 +138,12 @@ export function Trace({ inspector, view }: PanelProps) {
       if (chosen !== undefined) choose(chosen);
       show(to);
     } else if ((event.key === 'Enter' || event.key === ' ') && row !== undefined) {
-      if (row.children === undefined || order !== 'order') choose(row);
+      if (row.children === undefined) choose(row);
       else toggle(row);
     } else return;
     event.preventDefault();
   }
 
-  const measured = new Map(steps.map((step) => [step.row.id, step]));
   const activeId = rows[current]?.row.id;
   const price = spans.currency;
   return (
@@ -196,7 +194,6 @@ export function Trace({ inspector, view }: PanelProps) {
         onKeyDown={onKeyDown}
         onBlur={() => setActive(null)}
       >
-        {order === 'order' && <Axis view={view} endMs={endMs} cursor={moment.cursor} />}
         {visible.map((item, index) => (
           <Row
             key={item.row.id}
@@ -206,7 +203,7 @@ export function Trace({ inspector, view }: PanelProps) {
             isNarrow={isNarrow}
             isSelected={item.row.id === selected}
             isActive={item.row.id === activeId}
-            step={measured.get(item.row.id)}
+            step={steps?.steps.get(item.row.id)}
             onSelect={() => (item.row.selection === null ? toggle(item.row) : choose(item.row))}
             onToggle={() => toggle(item.row)}
           />
@@ -250,27 +247,6 @@ function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: Pos
         </button>
       )}
     </p>
-  );
-}
-
-interface AxisProps {
-  readonly view: RunView;
-  readonly endMs: number;
-  readonly cursor: number;
-}
-
-/** Behind all rows: the stretches in which nothing ran, and the cursor. */
-function Axis({ view: { fold, at, count }, endMs, cursor }: AxisProps) {
-  return (
-    <div class="trace-axis" role="presentation">
-      <span />
-      <span class="lines">
-        {gapsOf(fold.timeLine, endMs).map(({ from, to, label }) => (
-          <i key={from} class="gap" title={label} style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }} />
-        ))}
-        {at < count - 1 && <i class="cursor" style={{ left: `${100 * cursor}%` }} />}
-      </span>
-    </div>
   );
 }
 

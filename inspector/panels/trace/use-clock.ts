@@ -1,20 +1,26 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EntryOf } from '../../fold/entry-index.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 
 const TICK_MS = 250;
 
-/**
- * The milliseconds that have passed since the latest entry: of a run in progress it ticks, of any other it is 0. The
- * time of the start tells how old the entry was when the page opened, unless the run was forked or resumed since.
- */
-export function useClock({ run, fold, count, end }: RunView): number {
-  const isTicking = end === null && (run.live || run.status === 'running');
+/** When the clock of a run stood at 0, in milliseconds since the epoch; NaN if that is unknown. */
+function clockStart({ run, log, fold }: RunView): number {
+  const resumed = fold.entries.of('resumed').at(-1);
+  if (resumed !== undefined)
+    return Date.parse((log.entry(resumed) as EntryOf<'resumed'>).resumedAt) - fold.timeLine.atMs(resumed);
+  return run.forkedFrom === undefined ? Date.parse(run.startedAt) : (run.summary?.clockStartMs ?? Number.NaN);
+}
+
+/** The milliseconds since the latest entry: of a run that goes on or waits it ticks, of any other it is 0. */
+export function useClock(view: RunView): number {
+  const { run, fold, count, end } = view;
+  const isTicking = run.status === 'waiting' || (end === null && (run.live || run.status === 'running'));
   const [, tick] = useState(0);
   const latest = useRef({ count: -1, atMs: 0 });
   if (latest.current.count !== count) {
-    const startedMs = Date.parse(run.startedAt) + fold.timeLine.atMs(count - 1);
-    const isFirst = latest.current.count < 0 && run.forkedFrom === undefined && fold.entries.of('resumed').length === 0;
-    latest.current = { count, atMs: isFirst && startedMs < Date.now() ? startedMs : Date.now() };
+    const recordedAt = clockStart(view) + fold.timeLine.atMs(count - 1);
+    latest.current = { count, atMs: Number.isFinite(recordedAt) ? recordedAt : Date.now() };
   }
   useEffect(() => {
     if (!isTicking) return undefined;

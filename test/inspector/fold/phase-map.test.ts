@@ -42,6 +42,15 @@ describe('the map of the phases', () => {
     }
   });
 
+  it('follows a selected call to its own phase, which may not have begun', () => {
+    for (const { fold } of runs)
+      for (const { attemptId, task, from } of fold.spans.attempts) {
+        const own = fold.spans.phases.find(({ step }) => attemptId.startsWith(`s${step}.`));
+        const expected = task === 'synthesis' ? 'answer' : own?.phase;
+        expect(phaseMapOf(fold, { kind: 'attempt', from }).current).toBe(expected);
+      }
+  });
+
   it('selects the latest visit with a call, not a later empty one', () => {
     for (const { fold, count } of runs) {
       const { phases, calls } = fold.spans;

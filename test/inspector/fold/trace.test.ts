@@ -50,7 +50,7 @@ describe('the trace of a run', () => {
     const inside = action?.children?.() ?? [];
     expect(titlesOf(inside)).toEqual(['Call 1', 'Wait before the retry', 'Call 2', 'work', 'Call 3']);
     expect(inside[0]).toMatchObject({ status: 'failed', text: 'the script fails this call' });
-    expect(inside[2]).toMatchObject({ status: 'done', note: 'retry' });
+    expect(inside[2]).toMatchObject({ status: 'done', note: 'repeated: the request failed' });
     expect(inside[3]).toMatchObject({ text: 'done', usage: null });
   });
 
@@ -135,14 +135,21 @@ describe('a long run', () => {
     expect(top.filter(({ kind }) => kind === 'cycle').at(-1)?.title).toBe(`Cycle ${fold.spans.phases.at(-1)?.cycle}`);
   });
 
-  it('lists the steps with the most tokens first, each call once', () => {
+  it('lists the phases with the most tokens first, in each its calls', () => {
     const entries = longRun(failing, 4_000);
     const { log, fold } = traced(entries);
-    const steps = stepsBy(log, fold, entries.length, true, 'tokens');
-    const sums = entries.flatMap((entry) =>
-      entry.type === 'attempt-end' ? [entry.usage.inputTokens + entry.usage.outputTokens] : [],
+    const { rows, steps } = stepsBy(log, fold, entries.length, true, 'tokens');
+    const values = rows.map(({ id }) => steps.get(id)?.value ?? 0);
+    expect(values).toEqual(values.toSorted((one, other) => other - one));
+    const total = entries.reduce(
+      (sum, entry) => sum + (entry.type === 'attempt-end' ? entry.usage.inputTokens + entry.usage.outputTokens : 0),
+      0,
     );
-    expect(steps.map(({ value }) => value)).toEqual(sums.filter((sum) => sum > 0).sort((one, other) => other - one));
+    expect(values.reduce((sum, value) => sum + value, 0)).toBe(total);
+    for (const row of rows.filter(({ children }) => children !== undefined)) {
+      const inside = (row.children?.() ?? []).map(({ id }) => steps.get(id)?.value ?? 0);
+      expect(inside.reduce((sum, value) => sum + value, 0)).toBe(steps.get(row.id)?.value);
+    }
   });
 });
 

@@ -46,7 +46,7 @@ function numbered(
 }
 
 /** The phase that a model call is for; undefined if it has not started, or there is none. */
-function phaseOf({ phases }: Spans, { attemptId }: AttemptSpan): PhaseSpan | undefined {
+export function phaseOf({ phases }: Spans, { attemptId }: AttemptSpan): PhaseSpan | undefined {
   const step = Number(/^s(\d+)\./u.exec(attemptId)?.[1]);
   const phase = phases[firstIndexWhere(phases, (one) => one.step >= step)];
   return phase?.step === step ? phase : undefined;

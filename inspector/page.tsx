@@ -81,6 +81,9 @@ function RunPage({ inspector, view }: PanelProps) {
       )}
       <Separator pane="step" />
       <section class="step-area" aria-label="Details">
+        <button type="button" class="to-trace" onClick={backToTrace}>
+          Back to the {kind === 'system' || !hasChart ? 'trace' : 'chart'}
+        </button>
         {kind === 'run' && (
           <ErrorBoundary name="The map" resetKey={runId}>
             <ChartMap inspector={inspector} view={view} />
@@ -90,6 +93,13 @@ function RunPage({ inspector, view }: PanelProps) {
       </section>
     </main>
   );
+}
+
+/** On a narrow page, the trace is far above the step. */
+function backToTrace(): void {
+  const area = document.querySelector('.trace-area') ?? document.querySelector('.chart-area');
+  (area?.querySelector('[aria-selected=true]') ?? area)?.scrollIntoView({ block: 'center' });
+  area?.querySelector<HTMLElement>('.trace-list, .chart-picture')?.focus({ preventScroll: true });
 }
 
 const MARKS: Readonly<Record<string, string>> = {

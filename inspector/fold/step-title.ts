@@ -148,12 +148,16 @@ const startsEarly = ({ spans }: RunFold, from: number, number: number): boolean 
   return phase !== undefined && spans.attempts[number - 1]?.attemptId.startsWith(`s${phase.step}.`) === true;
 };
 
+/** The most calls that are named one by one. */
+const MAX_NUMBERS = 8;
+
 function callFacts(view: StepView, calls: StepCalls | null, from: number): readonly string[] {
   const own = ownCalls(calls, view, from);
   const [first, last] = [own[0], own.at(-1)];
   if (first === undefined || last === undefined)
     return calls === null ? ['no model call'] : [`result from call ${calls.selected.number}`];
-  return [first === last ? `call ${first.number}` : `${own.length} calls: ${first.number} to ${last.number}`];
+  if (own.length > MAX_NUMBERS) return [`${own.length} calls from ${first.number} to ${last.number}`];
+  return [`${first === last ? 'call' : 'calls'} ${own.map(({ number }) => number).join(', ')}`];
 }
 
 function tokenFacts(view: StepView, calls: StepCalls | null, from: number): readonly string[] {

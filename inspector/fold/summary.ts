@@ -94,13 +94,29 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
   const answer = answerUpTo(log, fold, count - 1)?.answer;
   if (answer === undefined) return null;
   const { decision } = answer.metadata;
-  const explanation = explanationOf(answer);
-  if (decision?.complete !== true) return `Ended ${placeOf(fold)}: ${explanation}`;
-  const reason = decisionReason(decision, runStart(log)?.thresholds ?? null);
-  // The decision rates Yield's answer, from which the final one is written.
-  const differs = decision.rule === 'confidenceReached' && decision.inputs['confidence'] !== answer.confidence;
-  const after = differs ? ` The final answer has ${formatScore(answer.confidence)}.` : '';
-  return `Ended in cycle ${decision.cycle}: ${reason}.${after}${explanation === '' ? '' : ` ${explanation}`}`;
+  if (decision?.complete !== true) return `Ended ${placeOf(fold)}: ${explanationOf(answer)}`;
+  const { confidence, above } = decision.inputs;
+  const isConfident = decision.rule === 'confidenceReached' && typeof confidence === 'number';
+  const cap = confidenceCap(log, fold, answer);
+  const reason = isConfident
+    ? `the draft's confidence ${formatScore(confidence)} was above ${formatScore(Number(above ?? runStart(log)?.thresholds.confidence))}`
+    : decisionReason(decision, runStart(log)?.thresholds ?? null);
+  const final =
+    cap !== null
+      ? ` Final confidence ${answer.confidence.toFixed(2)}: capped, because ${cap.short}.`
+      : isConfident && confidence !== answer.confidence
+        ? ` Final confidence ${answer.confidence.toFixed(2)}.`
+        : '';
+  // Said above already: a limit, and a low confidence with its cause.
+  const said = new Set<string>([
+    ...(decision.rule === 'cycleLimitReached' ? ['cycle_limit_reached'] : []),
+    ...(decision.rule === 'budgetExhausted' ? ['budget_exhausted'] : []),
+    ...(decision.rule === 'loopDetected' ? ['loop_detected'] : []),
+    ...(final === '' ? [] : ['low_confidence']),
+    ...(cap === null ? [] : ['not_grounded', 'no_evidence']),
+  ]);
+  const others = explanationOf({ reasons: answer.reasons.filter(({ code }) => !said.has(code)) });
+  return `Ended in cycle ${decision.cycle}: ${reason}.${final}${others === '' ? '' : ` ${others}`}`;
 }
 
 /** The place of the last phase: `in Action, cycle 1`. */

@@ -22,6 +22,8 @@ export interface RunView {
 export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly connection: ReadonlySignal<Connection>;
   readonly events: ReadonlySignal<readonly string[]>;
+  /** The server resumes and forks recorded runs. */
+  readonly continues: ReadonlySignal<boolean>;
   readonly runs: ReadonlySignal<readonly InspectedRun[]>;
   /** How many recorded runs follow. */
   readonly unread: ReadonlySignal<number>;
@@ -46,6 +48,7 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
 export function createInspector(source: PageSource): Inspector {
   const connection = signal<Connection>('connecting');
   const events = signal<readonly string[]>([]);
+  const continues = signal(false);
   const runs = signal<readonly InspectedRun[]>([]);
   const unread = signal(0);
   const selectedRunId = signal<string | null | undefined>(undefined);
@@ -111,8 +114,9 @@ export function createInspector(source: PageSource): Inspector {
       connection: (state) => {
         connection.value = state;
       },
-      events: (all) => {
-        events.value = all;
+      hello(types, all) {
+        events.value = types;
+        continues.value = all;
       },
       runs(all, first, more) {
         batch(() => {
@@ -136,6 +140,7 @@ export function createInspector(source: PageSource): Inspector {
     ...source,
     connection,
     events,
+    continues,
     runs,
     unread,
     selectedRunId,

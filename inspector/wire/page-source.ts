@@ -16,7 +16,8 @@ export type Connection = 'connecting' | 'open' | 'lost' | 'file';
 
 export interface PageListener {
   connection(state: Connection): void;
-  events(types: readonly string[]): void;
+  /** `continues`: the server resumes and forks recorded runs. */
+  hello(events: readonly string[], continues: boolean): void;
   /** All runs, newest first. `unread`: how many the server has yet to read. */
   runs(runs: readonly InspectedRun[], selected: string | null, unread: number): void;
   charts(runId: string, charts: RunCharts): void;
@@ -109,7 +110,7 @@ export function socketSource(address: string): PageSource {
     const message = JSON.parse(head < 0 ? frame : frame.slice(0, head)) as ServerMessage;
     switch (message.type) {
       case 'hello':
-        return to.events(message.events);
+        return to.hello(message.events, message.continues);
       case 'runs':
         return to.runs(merged(message), message.chosen, message.unread);
       case 'charts':

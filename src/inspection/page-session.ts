@@ -191,7 +191,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     stopListening();
     for (const runId of [...opened.keys()]) close(runId);
   });
-  page.send({ type: 'hello', version: WIRE_VERSION, events: EVENT_TYPES });
+  page.send({ type: 'hello', version: WIRE_VERSION, events: EVENT_TYPES, continues: actions !== null });
   sendRuns();
   void runs.refresh();
 }

@@ -180,8 +180,13 @@ export interface RunCharts {
 }
 
 export type ServerMessage =
-  /** The first message, with the types of the events that a live run accepts. */
-  | { readonly type: 'hello'; readonly version: typeof WIRE_VERSION; readonly events: readonly string[] }
+  /** The first message, with the types of the events that a live run accepts. `continues`: recorded runs can be resumed and forked. */
+  | {
+      readonly type: 'hello';
+      readonly version: typeof WIRE_VERSION;
+      readonly events: readonly string[];
+      readonly continues: boolean;
+    }
   /**
    * The runs that can be opened, in no particular order: first all, then those that are new or changed, and the ids of those that are gone.
    * `chosen`: the run to open first. `unread`: how many recorded runs follow, because they are still being read.

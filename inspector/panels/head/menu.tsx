@@ -4,7 +4,8 @@ import { Icon } from '../../icon.tsx';
 export interface MenuItem {
   readonly label: string;
   readonly title?: string;
-  readonly act: () => void;
+  /** Null only tells why something is not offered. */
+  readonly act: (() => void) | null;
 }
 
 interface MenuProps {
@@ -57,9 +58,10 @@ export function Menu({ label, items }: MenuProps) {
             role="menuitem"
             tabIndex={-1}
             title={title}
+            aria-disabled={act === null}
             onClick={() => {
               list.current?.hidePopover();
-              act();
+              act?.();
             }}
           >
             {words}

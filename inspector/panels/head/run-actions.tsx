@@ -9,7 +9,7 @@ import { addKeys } from '../../ui-state/keys.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { canFork, ForkForm } from '../step/fork-forms.tsx';
+import { canFork, ForkForm, NO_FORKS } from '../step/fork-forms.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
@@ -72,6 +72,7 @@ export function RunActions({ inspector, view }: PanelProps) {
     ...(isLive ? [item('event', 'Send another event…')] : []),
     ...(isRecorded ? [item('replay', 'Replay without a model…')] : []),
     item('details', 'Details…'),
+    ...(isRecorded && !inspector.continues.value ? [{ label: NO_FORKS, act: null }] : []),
   ];
   return (
     <div class="run-actions row">

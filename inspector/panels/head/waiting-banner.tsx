@@ -42,6 +42,8 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
       {waiting !== null && <Consequence view={view} waiting={waiting} />}
       {run.live && waiting !== null ? (
         <Question inspector={inspector} view={view} waiting={waiting} />
+      ) : isStopped && inspector.connection.value === 'open' && !inspector.continues.value ? (
+        <p>Resuming is off in this inspector. Start it with postchain inspect.</p>
       ) : isStopped ? (
         <div class="row">
           <button

@@ -17,17 +17,26 @@ interface AnswerProps {
 
 /** The answer with its confidence, what limits it, and its sources. */
 export function AnswerText({ view: { log, fold }, answer }: AnswerProps) {
-  const { answerText, confidence, sources, notes, grounding, metadata } = answer;
+  const { answerText, status, confidence, sources, notes, grounding, metadata } = answer;
   const { reason, missingFields, synthesis } = metadata;
   const explanation = explanationOf(answer);
   const cap = confidenceCap(log, fold, answer)?.full ?? null;
   const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';
+  const isOffline = writer === 'offline-extractive';
   const unsupported = grounding?.unsupported ?? [];
   return (
     <>
       <Markdown text={answerText} />
       <p>
-        Confidence <meter min={0} max={1} value={confidence} aria-label="Confidence" /> {formatScore(confidence)}
+        Confidence{' '}
+        <meter
+          class={status === 'completed' ? '' : 'plain'}
+          min={0}
+          max={1}
+          value={confidence}
+          aria-label="Confidence"
+        />{' '}
+        {formatScore(confidence)}
         {cap !== null && <span class="muted"> {cap}</span>}
       </p>
       {grounding !== null && (
@@ -74,7 +83,7 @@ export function AnswerText({ view: { log, fold }, answer }: AnswerProps) {
           </Fact>
         )}
         <Fact label="Written by">
-          <span class="verbatim">{excerpt(writer, 80)}</span>
+          <span class="verbatim">{isOffline ? 'the offline extractor' : excerpt(writer, 80)}</span>
           {synthesis.error !== null && <span class="verbatim">: {excerpt(synthesis.error, 200)}</span>}
         </Fact>
       </dl>

@@ -7,8 +7,11 @@ import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { useRunAction } from '../head/run-action.tsx';
 
 /** Whether a new run can be made from this one: it is recorded, and not written at the moment. */
-export const canFork = ({ connection }: Inspector, { run }: RunView): boolean =>
-  connection.value === 'open' && run.kind === 'run' && !run.live && run.status !== 'running';
+export const canFork = ({ connection, continues }: Inspector, { run }: RunView): boolean =>
+  connection.value === 'open' && continues.value && run.kind === 'run' && !run.live && run.status !== 'running';
+
+/** Why runs cannot be continued here. */
+export const NO_FORKS = 'Forking is off in this inspector. Start it with postchain inspect.';
 
 interface FormProps {
   readonly inspector: Inspector;

@@ -1,18 +1,9 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { markedParts, type Origin, originsOf, originText } from '../../fold/origins.ts';
+import { markedParts, originName, originsOf, originText } from '../../fold/origins.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { EntryLink } from '../entry-link.tsx';
 import type { PanelProps } from '../panel.tsx';
-
-const KINDS: Readonly<Record<Origin['kind'], string>> = {
-  request: 'Request',
-  'earlier turn': 'Earlier turn',
-  passage: 'Passage',
-  result: 'Tool result',
-  reply: 'Reply',
-  answer: 'Answer',
-};
 
 const MAX_SHOWN = 50;
 const MAX_PHRASE_CHARS = 200;
@@ -128,9 +119,8 @@ function OriginList({ inspector: { moveTo }, view, selected, onClose }: OriginLi
         {origins.slice(0, MAX_SHOWN).map(({ seq, kind, place, excerpt }) => (
           <li key={`${seq} ${kind} ${place}`}>
             <EntryLink seq={seq} moveTo={moveTo}>
-              {KINDS[kind]}
-            </EntryLink>{' '}
-            <span class="muted verbatim">{revealHidden(place)}</span>
+              <span class="verbatim">{revealHidden(originName({ kind, place }))}</span>
+            </EntryLink>
             <p class="verbatim">
               {markedParts(excerpt, phrase).map(({ text, isMatch }, nth) =>
                 // biome-ignore lint/suspicious/noArrayIndexKey: the parts keep their order

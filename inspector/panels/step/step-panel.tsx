@@ -1,9 +1,10 @@
 import './step.css';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { stepTitle } from '../../fold/step-title.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
+import { isNarrowPage } from '../../ui-state/layout.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
 import { Asked } from './asked.tsx';
 import { ChangedContexts } from './changed-contexts.tsx';
@@ -18,11 +19,17 @@ import { PendingWork, Why } from './why.tsx';
 
 /** Everything about the selected step, in one scroll. */
 export function StepPanel(props: PanelProps) {
-  const { view } = props;
+  const { inspector, view } = props;
   const { kind, from, stateId = '' } = view.selection;
+  const panel = useRef<HTMLElement>(null);
+  const chosen = inspector.chosen.value;
+  const isShown = chosen?.selection === view.selection;
+  useEffect(() => {
+    if (isShown && panel.current !== null) bringIntoView(panel.current);
+  }, [chosen, isShown]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it
-    <section class="panel step-view" id="panel" aria-label="Selected step" tabIndex={0}>
+    <section ref={panel} class="panel step-view" id="panel" aria-label="Selected step" tabIndex={0}>
       <ErrorBoundary name="The step" resetKey={`${view.run.runId} ${view.at} ${kind} ${from}`}>
         {view.count === 0 ? (
           <p class="muted">Nothing is recorded yet.</p>
@@ -33,6 +40,14 @@ export function StepPanel(props: PanelProps) {
       <Origins {...props} />
     </section>
   );
+}
+
+/** A step that was chosen starts at its top. On a narrow page, it is far below what was clicked; arrow keys in the trace stay there. */
+function bringIntoView(panel: HTMLElement): void {
+  panel.scrollTop = 0;
+  if (!isNarrowPage() || document.querySelector('.trace-list:focus-visible') !== null) return;
+  panel.closest('.step-area')?.scrollIntoView();
+  panel.querySelector<HTMLElement>('.step-head h2')?.focus({ preventScroll: true });
 }
 
 function Step(props: PanelProps) {
@@ -80,7 +95,9 @@ function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: n
   return (
     <header class="step-head">
       <div class="row">
-        <h2 class="verbatim">{name}</h2>
+        <h2 class="verbatim" tabIndex={-1}>
+          {name}
+        </h2>
         {status !== null && <span class={`pill ${TONES[status.tone]}`}>{status.word}</span>}
         {isForkable && (
           <span class="row actions">

@@ -122,7 +122,7 @@ function outcomeText({ recorded, now, outcome }: WhatIf, currency: string): stri
     return `This run would have ended in cycle ${now.cycle} (${guardTitle(now.rule ?? '')}), which saves ${savedText(recorded.use, now.use, currency)}.`;
   const next = now.nextPhase === null ? 'asked for a direction' : `continued with ${now.nextPhase}`;
   const end = outcome === 'further' ? 'beyond its recorded end' : 'instead of its recorded path';
-  return `After cycle ${now.cycle}, this run would have ${next}, ${end}. What follows is not recorded: fork the run to see it.`;
+  return `After cycle ${now.cycle}, this run would have ${next}, ${end}. What follows is not recorded.`;
 }
 
 function savedText(all: PhaseUse, used: PhaseUse, currency: string): string {

@@ -62,11 +62,11 @@ describe('how a run ended', () => {
     const decision = answer.metadata.decision;
     expect(decision?.rule).toBe('confidenceReached');
     expect(endingOf(log, fold, entries.length)).toMatch(
-      /^Ended in cycle 3: Yield’s answer is confident enough \(0\.95, needs more than 0\.9\)\. .*observation/u,
+      /^Ended in cycle 3: the draft's confidence 0\.95 was above 0\.9\. .*observation/u,
     );
     const capped = withAnswer({ status: 'completed', reasons: [], confidence: 0.5 });
     expect(endingOf(capped.log, capped.fold, entries.length)).toBe(
-      'Ended in cycle 3: Yield’s answer is confident enough (0.95, needs more than 0.9). The final answer has 0.5.',
+      "Ended in cycle 3: the draft's confidence 0.95 was above 0.9. Final confidence 0.50: capped, because the evidence does not support the answer.",
     );
   });
 

@@ -107,7 +107,7 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
       before: (page) =>
         page.routeWebSocket(/\/socket$/u, (opened) => {
           socket = opened;
-          tell({ type: 'hello', version: 3, events: [] });
+          tell({ type: 'hello', version: 3, events: [], continues: false });
           opened.onMessage((text) => {
             const message = JSON.parse(String(text)) as PageMessage;
             const run = given.get('runId' in message ? message.runId : '');

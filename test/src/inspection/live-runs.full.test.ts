@@ -231,6 +231,7 @@ describe('an event sent to a run', () => {
     await page.runs();
     const [hello] = page.all('hello');
     expect(hello?.version).toBe(3);
+    expect(hello?.continues).toBe(false);
     expect(hello?.events).toEqual([
       'run.cancelled',
       'run.interrupted',

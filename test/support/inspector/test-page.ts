@@ -108,7 +108,7 @@ export async function openLivePage(tests: PageTests, run: Run, hash: string): Pr
   await page.evaluate(({ runId, charts, events: all }) => {
     const known = { runId, kind: 'run', title: 'A run', startedAt: '', status: 'running', live: true } as const;
     window.listener.connection('open');
-    window.listener.events(all);
+    window.listener.hello(all, false);
     window.listener.runs([{ ...known, fidelity: [], summary: null }], runId, 0);
     window.listener.charts(runId, charts);
   }, start);

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
+import { scriptedChain } from '../../support/run-chain.ts';
+
+const browser = await browserFor('the narrow page');
+const journals = memoryJournals();
+let server: InspectionServer;
+beforeAll(async () => {
+  await scriptedChain({}, { journals, newId: () => 'one' }).chain.run({ request: 'Is it so?' }).answer;
+  server = await inspectionServer({ journals });
+});
+afterAll(async () => {
+  await browser?.close();
+  await server.close();
+});
+
+it.skipIf(browser === null)(
+  'a chosen step comes into view on a narrow page, and the trace again on request',
+  async () => {
+    if (browser === null) throw new Error('no browser');
+    const { page, close } = await openInspector(browser, server.url, { width: 390, hash: '/run/one' });
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+    const isInView = (selector: string) =>
+      page
+        .locator(selector)
+        .first()
+        .evaluate((element) => {
+          const { top, bottom } = element.getBoundingClientRect();
+          return bottom > 0 && top < innerHeight;
+        });
+    await page.locator('.trace-row').getByText('Observation').first().click();
+    await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
+    expect(await focused()).toBe('Observation, cycle 1');
+    expect(await isInView('.step-head h2')).toBe(true);
+    await page.getByRole('button', { name: 'Back to the trace' }).click();
+    expect(await isInView('.trace-row[aria-selected=true]')).toBe(true);
+    // A link to a step opens there; the arrow keys in the trace stay in the trace.
+    await page.keyboard.press('ArrowDown');
+    expect(await isInView('.trace-list')).toBe(true);
+    await page.reload();
+    await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
+    expect(await isInView('.step-head h2')).toBe(true);
+    // This server continues no runs.
+    expect(await page.getByRole('button', { name: 'Fork' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByText('Forking is off in this inspector.').waitFor();
+    await close();
+  },
+);

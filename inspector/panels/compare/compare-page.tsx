@@ -189,7 +189,7 @@ function Side({ run, opened: { log, fold, count, end }, label, hasQuestion, lett
   return (
     <>
       {label !== '' && <p class="verbatim muted">{label}</p>}
-      {hasQuestion && <h3 class="title verbatim">{excerpt(run.title, 400) || shortRunId(run.runId)}</h3>}
+      {hasQuestion && <h2 class="title verbatim">{excerpt(run.title, 400) || shortRunId(run.runId)}</h2>}
       <div class="row">
         <strong class={tone}>{text}</strong>
         <PhaseStrip strip={run.summary?.strip} />

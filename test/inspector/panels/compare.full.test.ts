@@ -55,7 +55,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
       `${after}`,
       `${(before ?? 0) - (after ?? 0)} fewer`,
     ]);
-    expect(await page.locator('.compare-page h2').first().innerText()).toBe('Is it so?');
+    expect(await page.locator('.compare-page h1').innerText()).toBe('Is it so?');
   });
 
   it('folds equal steps, and unfolds them on request', async () => {

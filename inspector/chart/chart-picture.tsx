@@ -40,7 +40,7 @@ interface ChartPictureProps {
   readonly onOpen: (stateId: string) => void;
 }
 
-const MARGIN = 6;
+export const MARGIN = 6;
 const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
 const NONE: ReadonlySet<string> = new Set();
 

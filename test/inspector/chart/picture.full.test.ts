@@ -136,6 +136,25 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await stateItem(page, 'action').waitFor();
   });
 
+  it('shows the whole chart on request, and in a readable size everything can be scrolled to', async () => {
+    const page = await openChart({ size: { width: 390, height: 400 } });
+    await callPage(page, 'mark', marksAfterFailing);
+    const inside = () =>
+      page.evaluate(() => {
+        const [view, chart] = ['.chart-scroll', '.chart-picture'].map((selector) =>
+          (document.querySelector(selector) as Element).getBoundingClientRect(),
+        ) as [DOMRect, DOMRect];
+        return [chart.left - view.left, chart.top - view.top, view.right - chart.right, view.bottom - chart.bottom].map(
+          (room) => room >= 0,
+        );
+      });
+    await page.getByRole('button', { name: 'Whole chart' }).click();
+    expect(await inside()).toEqual([true, true, true, true]);
+    await page.getByRole('button', { name: 'Readable size' }).click();
+    await page.locator('.chart-scroll').evaluate((element) => element.scrollTo(0, 0));
+    expect((await inside()).slice(0, 2)).toEqual([true, true]);
+  });
+
   it('reports a clicked line with its transitions, and draws no line over the selected state', async () => {
     const page = await openChart();
     await stateItem(page, 'recovering').click();

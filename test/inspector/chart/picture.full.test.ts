@@ -105,6 +105,16 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await textsOf(page, '.edge.last > text')).toBe('succeeded ×2');
   });
 
+  it('keeps all transitions of a line of another program, with delays in seconds, and counts those taken', async () => {
+    const page = await openChart({ charts: trafficLight, root: 'light' });
+    await page.locator('.state').first().waitFor();
+    const { transitions } = trafficLight.charts[0] as RunCharts['charts'][number];
+    const timer = transitions.findIndex(({ event }) => event === 'after 3000');
+    expect(await textsOf(page, '.edge > text')).toContain('PEDESTRIAN, after 3 s');
+    await callPage(page, 'mark', { active: {}, where: {}, taken: { light: [[timer, 2]] }, last: null });
+    expect(await textsOf(page, '.edge.taken > text')).toContain('after 3 s ×2, PEDESTRIAN');
+  });
+
   it('marks the active state, mutes what the run never visited, and names what failed', async () => {
     const page = await openChart();
     await callPage(page, 'mark', marksInIntention);

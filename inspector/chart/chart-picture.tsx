@@ -3,7 +3,7 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
-import { noteText, transitionName, transitionWords } from '../fold/chart-words.ts';
+import { noteText, showsAll, transitionName, transitionWords } from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
 import { type Badges, type Marks, visitedStates } from '../fold/marks.ts';
@@ -40,7 +40,7 @@ interface ChartPictureProps {
   readonly onOpen: (stateId: string) => void;
 }
 
-const MARGIN = 6;
+export const MARGIN = 6;
 const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
 const NONE: ReadonlySet<string> = new Set();
 
@@ -158,10 +158,12 @@ interface Line {
   readonly edge: DrawnEdge;
   /** What takes it, the most frequent first. */
   readonly words: readonly string[];
-  /** What took it; before it was taken, what can. */
+  /** What took it; before it was taken, and for charts of other programs, what can. */
   readonly label: readonly string[];
   readonly names: readonly string[];
   readonly times: number;
+  /** The label has a count at each of its words. */
+  readonly isEach: boolean;
   readonly isLast: boolean;
   readonly isOutside: boolean;
 }
@@ -172,12 +174,21 @@ function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, numbe
   const ways = ordered.flatMap((index) => chart.transitions[index] ?? []);
   const words = ways.map((way) => transitionWords(chart.id, way));
   const taken = ordered.filter((index) => timesOf(index) > 0).length;
+  const times = ordered.reduce((sum, index) => sum + timesOf(index), 0);
+  const counted = new Map(words.map((word) => [word, 0]));
+  for (const [at, word] of words.entries()) counted.set(word, (counted.get(word) ?? 0) + timesOf(ordered[at] ?? -1));
+  const isEach = showsAll(chart.id) && counted.size > 1;
   return {
     edge,
     words,
-    label: taken === 0 ? words : words.slice(0, taken),
+    label: isEach
+      ? [...counted].map(([word, count]) => `${word} ${countText(count)}`.trim())
+      : taken === 0
+        ? words
+        : words.slice(0, taken),
     names: ways.map(transitionName),
-    times: ordered.reduce((sum, index) => sum + timesOf(index), 0),
+    times,
+    isEach,
     isLast: last !== null && edge.transitions.includes(last),
     isOutside: ways.every(({ event }) => event !== '' && event !== 'done'),
   };
@@ -279,7 +290,7 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
   const { edge, names, times, isLast, isOutside } = line;
   const { points, label, isBranch } = edge;
   const count = countText(times);
-  const texts = isBranch ? [count] : labelLines(line.label, count);
+  const texts = isBranch ? [count] : labelLines(line.label, line.isEach ? '' : count);
   const path = linePath(points);
   const taken = times === 0 ? 'Not taken' : times === 1 ? 'Taken once' : `Taken ${formatNumber(times)} times`;
   return (

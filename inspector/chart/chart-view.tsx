@@ -7,7 +7,7 @@ import type { Badges, Marks } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
 import { IconButton } from '../icon.tsx';
-import { ChartPicture, type Hues, type Place } from './chart-picture.tsx';
+import { ChartPicture, type Hues, MARGIN, type Place } from './chart-picture.tsx';
 import { type Drawing, type LaidOut, ownOf } from './drawing.ts';
 import { LEGIBLE } from './label-text.ts';
 import { bakedDrawingsOf, layoutOf } from './layout.ts';
@@ -72,7 +72,8 @@ function Levels(props: LevelsProps) {
   const [path, setPath] = useState<readonly Place[]>([
     { chartId: root, level: root, copy: root, name: root, host: '' },
   ]);
-  const [zoom, setZoom] = useState<number | null>(null);
+  /** Null: all of the level, if its text is legible then. */
+  const [zoom, setZoom] = useState<number | 'whole' | null>(null);
   const [space, setSpace] = useState({ width: 800, height: 500 });
   const scroll = useRef<HTMLDivElement>(null);
   const place = path.at(-1) as Place;
@@ -88,10 +89,12 @@ function Levels(props: LevelsProps) {
     return () => observer.disconnect();
   }, []);
 
-  const scale = level === undefined ? 1 : (zoom ?? fitScale(level, space));
+  const whole = level === undefined ? 1 : wholeScale(level, space);
+  const scale = zoom === 'whole' ? whole : (zoom ?? Math.max(LEGIBLE, whole));
   useLayoutEffect(() => {
-    if (scroll.current !== null) bringIntoView(scroll.current, '.leaf');
-  }, [marks, path, scale]);
+    const selector = scroll.current?.querySelector('.state.selected') ? '.state.selected' : '.leaf';
+    if (scroll.current !== null) bringIntoView(scroll.current, selector);
+  }, [marks, path, scale, selected]);
 
   /** The focus follows into a state, and back to it. */
   const focusNext = useRef<string | null>(null);
@@ -126,7 +129,8 @@ function Levels(props: LevelsProps) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === '+' || event.key === '=') setZoom(scale * ZOOM_STEP);
     else if (event.key === '-') setZoom(scale / ZOOM_STEP);
-    else if (event.key === '0') setZoom(null);
+    else if (event.key === '0') setZoom('whole');
+    else if (event.key === '1') setZoom(null);
     else if (event.key === 'Escape' && path.length > 1) goTo(path.slice(0, -1));
     else return;
     event.preventDefault();
@@ -154,7 +158,12 @@ function Levels(props: LevelsProps) {
         </nav>
         <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
         <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
-        <IconButton icon="fit" label="Fit the chart" keys="0" onClick={() => setZoom(null)} />
+        <IconButton icon="fit" label="Whole chart" keys="0" onClick={() => setZoom('whole')} />
+        {whole < LEGIBLE && (
+          <button type="button" class="link-button" title="1" onClick={() => setZoom(null)}>
+            Readable size
+          </button>
+        )}
       </div>
       <div class="chart-scroll" ref={scroll}>
         {level !== undefined && (
@@ -181,12 +190,13 @@ function Levels(props: LevelsProps) {
   );
 }
 
-/** All of the level; if its text would be too small, as much as is legible. */
-function fitScale(
+/** With room for a margin. */
+function wholeScale(
   { width, height }: { readonly width: number; readonly height: number },
   space: { readonly width: number; readonly height: number },
 ): number {
-  return Math.min(MAX_FIT, Math.max(LEGIBLE, Math.min(space.width / width, space.height / height)));
+  const room = 2 * (MARGIN + 4);
+  return Math.min(MAX_FIT, space.width / (width + room), space.height / (height + room));
 }
 
 /** Scrolls only this element, and only if something is not visible. */

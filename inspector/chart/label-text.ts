@@ -43,9 +43,10 @@ export function labelLines(words: readonly string[], count = ''): readonly strin
 
 export const LABEL_LINE = 14;
 
-/** Room for a label in any order of its words, with a count. */
-export function labelSize(words: readonly string[]): { readonly width: number; readonly height: number } {
-  const longest = [...new Set(words)].sort((one, other) => other.length - one.length);
+/** Room for a label in any order of its words, with a count, or with one at each word. */
+export function labelSize(all: readonly string[], isEach = false): { readonly width: number; readonly height: number } {
+  const words = [...new Set(all)].map((word) => (isEach ? `${word} ×99` : word));
+  const longest = words.sort((one, other) => other.length - one.length);
   const lines = labelLines(longest, '×99');
   const width = Math.max(...lines.map((line) => widthOf(line, FONT.label)), ...longest.map(wordWidth));
   return { width: width + 4, height: lines.length * LABEL_LINE };

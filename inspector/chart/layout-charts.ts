@@ -1,7 +1,7 @@
 import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
-import { noteText, transitionWords } from '../fold/chart-words.ts';
+import { noteText, showsAll, transitionWords } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import type { Box, Drawing, DrawnEdge, DrawnLevel } from './drawing.ts';
 import { FONT, labelSize, widthOf } from './label-text.ts';
@@ -135,7 +135,9 @@ function graphOf(level: Level, chart: Chart, lines: readonly LevelEdge[], option
     labels: [
       {
         text: 'label',
-        ...(isBranch(line, lines) ? { width: COUNT_WIDTH, height: 14 } : labelSize(wordsOf(line, chart))),
+        ...(isBranch(line, lines)
+          ? { width: COUNT_WIDTH, height: 14 }
+          : labelSize(wordsOf(line, chart), showsAll(chart.id))),
         layoutOptions: { 'elk.edgeLabels.inline': line.source === line.target ? 'false' : 'true' },
       },
     ],

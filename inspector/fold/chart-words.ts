@@ -1,5 +1,5 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
-import { humanizeGuard } from './format.ts';
+import { formatDelay, humanizeGuard } from './format.ts';
 
 type Transition = Chart['transitions'][number];
 
@@ -36,6 +36,9 @@ const EVENTS: Readonly<Record<string, string>> = {
   'run.interrupted': 'interrupted',
 };
 
+/** Whether a line shows all its transitions: those of the chain are too many. */
+export const showsAll = (chartId: string): boolean => !OWN_CHARTS.has(chartId);
+
 const wordsIn = (words: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(words, key) ? words[key] : undefined;
 
@@ -44,7 +47,7 @@ export function noteText(chartId: string, invokes: readonly string[], own: reado
   if (invokes.length > 0) return invokes.join(', ');
   const events = own.flatMap(({ event, target }) => (target.length > 0 || event === '' ? [] : [event]));
   if (events.length === 0 || OWN_CHARTS.has(chartId)) return '';
-  return `on ${[...new Set(events)].join(', ')}${count === '' ? '' : ` ${count}`}`;
+  return `on ${[...new Set(events.map(eventName))].join(', ')}${count === '' ? '' : ` ${count}`}`;
 }
 
 /** What takes a transition: in words for the chain's charts, by its names for those of other programs. */
@@ -58,7 +61,11 @@ export function transitionWords(chartId: string, transition: Transition): string
   return event.startsWith('after ') ? 'out of time' : event === '' ? 'always' : event;
 }
 
+const eventName = (event: string): string =>
+  event.replace(/^after (\d+)$/u, (_, ms: string) => `after ${formatDelay(Number(ms))}`);
+
 /** The event and the guard of a transition, as the chart names them. */
 export function transitionName({ event, guard, otherwise }: Transition): string {
-  return [event, guard ?? (otherwise ? 'else' : '')].filter((part) => part !== '').join(': ') || 'always';
+  const name = guard === 'inline' ? humanizeGuard(guard) : guard;
+  return [eventName(event), name ?? (otherwise ? 'else' : '')].filter((part) => part !== '').join(': ') || 'always';
 }

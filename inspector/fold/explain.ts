@@ -6,7 +6,7 @@ import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { type ChartIndex, type IndexedChart, lastName, nameIn, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
-import { formatDecimal, formatNumber, humanize, humanizeGuard } from './format.ts';
+import { formatDecimal, formatDelay, formatNumber, humanize, humanizeGuard } from './format.ts';
 
 function sameIds(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((id, at) => id === right[at]);
@@ -59,7 +59,7 @@ export function explainTransition(entry: Transition, index: ChartIndex): Explain
     description: chart?.state(target)?.description ?? '',
     candidates: candidates.map(({ guard, result, inputs, target: to }, index) => ({
       index,
-      guard: guard === null ? (index === 0 ? 'always' : 'otherwise') : humanizeGuard(guard),
+      guard: guard === null ? (index === 0 ? 'no condition' : 'otherwise') : humanizeGuard(guard),
       name: guard,
       result,
       compared: inputs === null ? [] : comparedValues(inputs),
@@ -308,5 +308,5 @@ const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id)
 
 function delayIn(rest: string): string {
   const delay = rest.split('.', 1)[0] ?? rest;
-  return /^\d+$/u.test(delay) ? `${formatNumber(Number(delay))} ms` : delay;
+  return /^\d+$/u.test(delay) ? formatDelay(Number(delay)) : delay;
 }

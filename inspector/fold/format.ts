@@ -10,6 +10,10 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** A delay as its chart defines it: `60 s`. */
+export const formatDelay = (ms: number): string =>
+  ms < 1_000 ? `${ms} ms` : ms <= 120_000 ? `${ms / 1_000} s` : formatDuration(ms);
+
 /** Formats with tenths of a millisecond below a second, with milliseconds above. */
 export const formatTime = (ms: number): string =>
   ms < 999.95 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(3)} s`;
@@ -55,8 +59,12 @@ export function humanize(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/gu, (_, before: string, next: string) => `${before} ${next.toLowerCase()}`);
 }
 
+/** What charts call a guard that is an anonymous function. */
+const UNNAMED = 'inline';
+
 /** A guard with its parameters: `nextPhaseIs(action)` as `next phase is action`. */
 export function humanizeGuard(guard: string): string {
+  if (guard === UNNAMED) return 'an unnamed guard';
   const [, name, parameters] = /^([A-Za-z][A-Za-z0-9]*)\((.*)\)$/su.exec(guard) ?? [];
   return name === undefined ? humanize(guard) : `${humanize(name)} ${parameters ?? ''}`;
 }

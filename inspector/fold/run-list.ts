@@ -15,6 +15,10 @@ interface SortColumn {
 const tokensOf = ({ summary }: InspectedRun): number | null =>
   summary?.tokens ? summary.tokens.input + summary.tokens.output : null;
 
+const knownMs = ({ summary, ending }: InspectedRun): number | null => summary?.durationMs ?? ending?.durationMs ?? null;
+
+const isFinished = ({ status }: InspectedRun): boolean => status === 'completed' || status === 'degraded';
+
 /** The status of a run, or `waiting` if it runs and waits for its user. */
 export const stateOf = ({ status, summary }: InspectedRun): string =>
   status === 'running' && summary?.waitingFor ? 'waiting' : status;
@@ -22,7 +26,7 @@ export const stateOf = ({ status, summary }: InspectedRun): string =>
 export const SORT_COLUMNS = [
   { name: 'question', title: 'Question', of: ({ title }) => title.toLowerCase() },
   { name: 'status', title: 'Status', of: (run) => statusWords(run).text },
-  { name: 'duration', title: 'Time', of: ({ summary }) => summary?.durationMs ?? null, isDescending: true },
+  { name: 'duration', title: 'Time', of: knownMs, isDescending: true },
   { name: 'tokens', title: 'Tokens', of: tokensOf, isDescending: true },
   { name: 'cost', title: 'Cost', of: ({ summary }) => summary?.cost?.amount ?? null, isDescending: true },
   { name: 'model', title: 'Model', of: ({ summary }) => summary?.models.join(', ') || null },
@@ -220,12 +224,17 @@ const REASONS: Readonly<Record<string, string>> = {
 export const reasonWords = (reason: string): string =>
   (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? excerpt(reason, 60).replaceAll('_', ' ');
 
+/** How a completed system ended: it may be in any final state, so this is no judgment. */
+export const endedText = ({ ending }: InspectedRun): string =>
+  ending?.states ? `ended in ${excerpt(ending.states, 80)}` : 'ended';
+
 export function statusWords(run: InspectedRun): StatusWords {
   const { confidence = null, unsupported, reason, phase, waitingFor } = run.summary ?? {};
   const score = confidence === null ? '' : ` ${confidence.toFixed(2)}`;
   const state = stateOf(run);
   switch (state) {
     case 'completed':
+      if (run.kind === 'system') return { text: endedText(run), tone: 'plain' };
       return unsupported
         ? { text: `completed, partly unsupported${score}`, tone: 'warn' }
         : { text: `completed${score}`, tone: 'ok' };
@@ -247,9 +256,15 @@ export function statusWords(run: InspectedRun): StatusWords {
 }
 
 /** The duration of a run; of one in progress, up to now. Null if it is unknown. */
-export function durationOf({ status, summary }: InspectedRun, nowMs: number): number | null {
+export function durationOf({ kind, status, startedAt, summary, ending }: InspectedRun, nowMs: number): number | null {
+  if (kind === 'system') return ending?.durationMs ?? (status === 'running' ? elapsedMs(startedAt, nowMs) : null);
   const { durationMs = null, clockStartMs = null } = summary ?? {};
   return status === 'running' && clockStartMs !== null ? Math.max(durationMs ?? 0, nowMs - clockStartMs) : durationMs;
+}
+
+function elapsedMs(startedAt: string, nowMs: number): number | null {
+  const startMs = Date.parse(startedAt);
+  return Number.isNaN(startMs) ? null : Math.max(0, nowMs - startMs);
 }
 
 const AGES = [
@@ -273,23 +288,27 @@ export interface RunsSummary {
   readonly failing: number;
   readonly medianMs: number | null;
   readonly medianTokens: number | null;
-  /** Null without costs, and if they are in different currencies. */
+  /** Of the finished runs; null unless two of them have a cost, and if the costs are in different currencies. */
   readonly medianCost: { readonly amount: number; readonly currency: string } | null;
 }
 
 const MAX_RULES = 3;
 
 export function summaryOf(runs: readonly InspectedRun[]): RunsSummary {
-  const costs = runs.flatMap(({ summary }) => summary?.cost ?? []);
+  const finished = runs.filter(isFinished);
+  const costs = finished.flatMap(({ summary }) => summary?.cost ?? []);
   const currencies = new Set(costs.map(({ currency }) => currency));
   const [currency] = currencies;
   const amount = median(costs.map((cost) => cost.amount));
   return {
     rules: countsOf(runs, ({ summary }) => summary?.rule ?? null).slice(0, MAX_RULES),
     failing: runs.filter(hasFailures).length,
-    medianMs: median(runs.flatMap(({ summary }) => summary?.durationMs ?? [])),
-    medianTokens: median(runs.flatMap((run) => tokensOf(run) ?? [])),
-    medianCost: amount === null || currency === undefined || currencies.size > 1 ? null : { amount, currency },
+    medianMs: median(finished.flatMap((run) => knownMs(run) ?? [])),
+    medianTokens: median(finished.flatMap((run) => tokensOf(run) ?? [])),
+    medianCost:
+      amount === null || currency === undefined || costs.length < 2 || currencies.size > 1
+        ? null
+        : { amount, currency },
   };
 }
 

@@ -17,7 +17,7 @@ import {
   type WhyFact,
 } from './explain.ts';
 import { isExternalEvent } from './external-events.ts';
-import { humanize } from './format.ts';
+import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
@@ -36,7 +36,7 @@ function describeOutcome(outcome: EventOutcome): string {
     case 'handled':
       return 'Handled without a transition: no state was exited or entered.';
     case 'guards-false':
-      return `Ignored: every guard was false (${outcome.guards.map(humanize).join(', ')}).`;
+      return `Ignored: every guard was false (${outcome.guards.map(humanizeGuard).join(', ')}).`;
     case 'no-transition':
       return 'Ignored: the current states have no transition for this event.';
     case 'stopped':

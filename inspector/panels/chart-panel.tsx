@@ -30,7 +30,7 @@ const CHART_KEYS: readonly Key[] = [
   { keys: ['Enter'], description: 'Select the state; again, show its inside' },
   { keys: ['Escape'], description: 'Leave the inside of a state, or the chart', act: () => closeChart() },
   { keys: ['+', '-'], description: 'Zoom' },
-  { keys: ['0'], description: 'Fit the chart' },
+  { keys: ['0', '1'], description: 'Whole chart, readable size' },
 ].map((key) => ({ ...key, group: 'Chart' }));
 
 function closeChart(): void {

@@ -25,21 +25,25 @@ const answerSchema = z.object({
       cycles: z.number(),
       usage: usageSchema,
       cost: z.nullable(z.object({ amount: z.number(), currency: z.string() })),
-      failures: z.array(z.unknown()),
+      failures: z.array(z.object({ failure: z.object({ code: z.string() }) })),
     }),
   }),
 });
+const capabilitySchema = z.object({ success: z.boolean(), code: z.optional(z.nullable(z.string())) });
 const entrySchema = z.discriminatedUnion('type', [
   answerSchema,
   z.object({ type: z.literal('phase-start'), cycle: z.number(), phase: phaseSchema }),
   z.object({ type: z.literal('phase-end'), failure: z.nullable(z.object({ stage: z.string() })) }),
   z.object({ type: z.literal('attempt-end'), usage: tokenUsageSchema }),
-  z.object({ type: z.literal('capability-end'), result: z.object({ success: z.boolean() }) }),
+  z.object({ type: z.literal('capability-end'), result: capabilitySchema }),
   z.object({ type: z.enum(['consent-asked', 'approval-asked', 'direction-asked']), questionId: z.string() }),
   z.object({ type: z.literal('approval-resolved'), questionId: z.string() }),
   z.object({ type: z.enum(['consent-resolved', 'decision', 'resumed']) }),
   z.object({ type: z.literal('closed'), summary: z.optional(z.object({ for: z.string() })) }),
 ]);
+
+/** That a tool was not approved is a decision of the user. */
+const isDenied = (code: unknown): boolean => code === 'denied' || code === 'approval_timed_out';
 
 /** How many marks a strip of phases has at most: the first and the last phases, with one mark for the others. */
 const MAX_MARKS = 24;
@@ -102,7 +106,7 @@ export function figuresFold(
         if (entry.failure !== null && entry.failure.stage !== 'aborted') fail();
         break;
       case 'capability-end':
-        if (!entry.result.success) fail();
+        if (!entry.result.success && !isDenied(entry.result.code)) fail();
         break;
       case 'attempt-end': {
         const { inputTokens, outputTokens, estimated } = entry.usage;
@@ -186,7 +190,7 @@ export function figuresFold(
         cost: metadata.cost,
         durationMs,
         confidence,
-        failures: metadata.failures.length,
+        failures: metadata.failures.filter(({ failure }) => !isDenied(failure.code)).length,
         phase: null,
       };
     },

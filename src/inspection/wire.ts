@@ -26,12 +26,22 @@ export interface InspectedRun {
   readonly fidelity: readonly string[];
   /** Null for a system, and for a run whose journal cannot be read. */
   readonly summary: RunFigures | null;
+  /** How a system ended; absent while it runs, and for a run. */
+  readonly ending?: SystemEnding;
   /** The run that it is a fork of, and the number of the first entry that differs; absent if it is none. */
   readonly forkedFrom?: { readonly runId: string; readonly seq: number };
   /** How the record was checked, in one sentence; absent if it was not. */
   readonly integrity?: string;
   /** Why the journal cannot be read completely; absent if it is intact or the reason is unknown. */
   readonly problem?: string;
+}
+
+export interface SystemEnding {
+  /** The names of the innermost states of its root machine; empty without any. */
+  readonly states: string;
+  /** The last actor that failed, and why; empty if none has. */
+  readonly failure: string;
+  readonly durationMs: number;
 }
 
 /** A number is null while it is unknown. */
@@ -46,7 +56,7 @@ export interface RunFigures {
   readonly answer: string;
   /** How many sentences of the answer the evidence does not support; null if there was nothing to compare them with. */
   readonly unsupported: number | null;
-  /** The phases that failed and the failed runs of tools. */
+  /** The phases that failed and the failed runs of tools, without those that were not approved. */
   readonly failures: number | null;
   /**
    * A letter for each phase that ran (`a` for Action), in upper case if it or one of its tools failed. Of a long run, the first and the last

@@ -84,6 +84,8 @@ export interface Comparison extends Rows {
 export interface Parting {
   /** The transition of each run; null if it took no more. */
   readonly entries: Pair<EntryOf<'transition'> | null>;
+  /** The entry of each run that shows why: of a transition out of Yield, its decision. */
+  readonly shownAt: Pair<number | null>;
   /** The first guard with another result in each run; null if none has. */
   readonly guard: PartingGuard | null;
 }
@@ -138,8 +140,20 @@ function partingOf({ first }: Rows, paths: Pair<readonly Step[]>, runs: Pair<Com
     return entry?.type === 'transition' ? entry : null;
   };
   const entries: Pair<EntryOf<'transition'> | null> = [entryOf(0), entryOf(1)];
-  return { entries, guard: partingGuardOf(entries) };
+  const shownAt = (run: 0 | 1): number | null => {
+    const [entry, { fold }] = [entries[run], runs[run]];
+    if (entry?.machine !== 'postChain' || !entry.source.split('.').includes('yield')) return entry?.seq ?? null;
+    const { seq } = entry;
+    const distances = fold.entries.of('decision').map((one) => [Math.abs(one - seq), one] as const);
+    return distances.sort(([one], [other]) => one - other)[0]?.[1] ?? seq;
+  };
+  return { entries, shownAt: [shownAt(0), shownAt(1)], guard: partingGuardOf(entries) };
 }
+
+/** The number of the entry after which a path writes the answer. */
+export const answerFrom = (path: readonly Step[]): number =>
+  path.findLast(({ transition: { machine, target } }) => machine === 'postChain' && target.includes('synthesizing'))
+    ?.seq ?? Number.POSITIVE_INFINITY;
 
 type Candidate = EntryOf<'transition'>['candidates'][number];
 type Inputs = NonNullable<Candidate['inputs']>;

@@ -1,5 +1,5 @@
 import './compare.css';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { answerUpTo } from '../../fold/answer.ts';
 import type { Pair } from '../../fold/compare/align.ts';
@@ -189,7 +189,7 @@ function Side({ run, opened: { log, fold, count, end }, label, hasQuestion, lett
   return (
     <>
       {label !== '' && <p class="verbatim muted">{label}</p>}
-      {hasQuestion && <h3 class="title verbatim">{excerpt(run.title, 400) || shortRunId(run.runId)}</h3>}
+      {hasQuestion && <h2 class="title verbatim">{excerpt(run.title, 400) || shortRunId(run.runId)}</h2>}
       <div class="row">
         <strong class={tone}>{text}</strong>
         <PhaseStrip strip={run.summary?.strip} />
@@ -202,10 +202,33 @@ function Side({ run, opened: { log, fold, count, end }, label, hasQuestion, lett
       {answer === undefined ? (
         <p class="muted">No answer{run.status === 'running' ? ' yet' : ''}.</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a long answer scrolls
-        <section class="answer" tabIndex={0} aria-label={`Answer of ${letter}`}>
-          <Markdown text={answer.answerText} />
-        </section>
+        <Answer text={answer.answerText} letter={letter} />
+      )}
+    </>
+  );
+}
+
+/** A long answer is cut until the user expands it. */
+function Answer({ text, letter }: { readonly text: string; readonly letter: string }) {
+  const box = useRef<HTMLElement>(null);
+  const [isLong, setLong] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  useLayoutEffect(() => {
+    if (box.current !== null && !isOpen) setLong(box.current.scrollHeight > box.current.clientHeight);
+  }, [text, isOpen]);
+  return (
+    <>
+      <section
+        ref={box}
+        class={`answer${isOpen ? '' : ' short'}${isLong && !isOpen ? ' cut' : ''}`}
+        aria-label={`Answer of ${letter}`}
+      >
+        <Markdown text={text} />
+      </section>
+      {isLong && (
+        <button type="button" class="link-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? 'Show less' : 'Show all'}
+        </button>
       )}
     </>
   );
@@ -274,11 +297,11 @@ function Cause({ comparison, runIds }: { readonly comparison: Comparison; readon
     <div class="cause">
       <p>{first === 0 ? 'They differ from the first step:' : `After ${pluralize(first, 'equal step')}:`}</p>
       {words.map((text, at) => {
-        const seq = parting.entries[at]?.seq;
+        const seq = parting.shownAt[at] ?? null;
         return (
           <p key={LETTERS[at]} class="verbatim">
             <b class="letter">{LETTERS[at]}</b> {text}.{' '}
-            {seq !== undefined && <a href={`#/run/${encodeURIComponent(runIds[at] ?? '')}/${seq}`}>Open the step</a>}
+            {seq !== null && <a href={`#/run/${encodeURIComponent(runIds[at] ?? '')}/${seq}`}>Open the step</a>}
           </p>
         );
       })}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Pair, Row } from '../../fold/compare/align.ts';
-import type { Comparison, Step } from '../../fold/compare/comparison.ts';
+import { answerFrom, type Comparison, type Step } from '../../fold/compare/comparison.ts';
 import { capitalize, humanizeGuard, pluralize } from '../../fold/format.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { excerpt, stateName } from '../../fold/text.ts';
@@ -28,7 +28,8 @@ const MAX_PARTS = 300;
 /** All steps of the runs, side by side, from their common start on; all but the first difference are folded. */
 export function CompareSteps({ runs, comparison }: CompareStepsProps) {
   const { rows, paths, first, cutOff, runIds } = comparison;
-  const heading = (row: Row): string => headingOf(row, runs, paths);
+  const answers = useMemo(() => paths.map(answerFrom), [comparison]);
+  const heading = (row: Row): string => headingOf(row, runs, paths, answers);
   const parts = useMemo(() => partsOf(rows, heading), [comparison]);
   const rangeText = ({ title, to }: Part): string => {
     const last = rows[to - 1];
@@ -86,9 +87,16 @@ function partsOf(rows: readonly Row[], heading: (row: Row) => string): readonly 
   return parts;
 }
 
-function headingOf({ steps: [left, right] }: Row, runs: Pair<OpenedRun>, paths: Pair<readonly Step[]>): string {
+function headingOf(
+  { steps: [left, right] }: Row,
+  runs: Pair<OpenedRun>,
+  paths: Pair<readonly Step[]>,
+  answers: readonly number[],
+): string {
   const run = left === null ? 1 : 0;
-  const phase = lastStartedBy(runs[run].fold.spans.phases, paths[run][left ?? right ?? -1]?.seq ?? 0);
+  const seq = paths[run][left ?? right ?? -1]?.seq ?? 0;
+  if (seq > (answers[run] ?? seq)) return 'Answer';
+  const phase = lastStartedBy(runs[run].fold.spans.phases, seq);
   return phase === undefined ? 'Start' : `Cycle ${phase.cycle}, ${capitalize(phase.phase)}`;
 }
 

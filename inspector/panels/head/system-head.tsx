@@ -1,4 +1,5 @@
-import { formatDuration, pluralize } from '../../fold/format.ts';
+import { capitalize, formatDelay, formatDuration, pluralize } from '../../fold/format.ts';
+import { endedText } from '../../fold/run-list.ts';
 import { systemWaits } from '../../fold/system-waits.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
@@ -8,7 +9,6 @@ import { Countdown } from './countdown.tsx';
 
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   running: ['Running', 'running'],
-  completed: ['Done', 'completed'],
   degraded: ['Failed', 'bad'],
   cancelled: ['Stopped', ''],
   disconnected: ['Disconnected: its program has ended or closed the connection', 'waiting'],
@@ -19,7 +19,7 @@ const MAX_LISTED = 12;
 /** The head of a system of another program: its status, what it waits for, and how much happened. */
 export function SystemHead({ inspector, view }: PanelProps) {
   const { run, fold, count } = view;
-  const [word, tone] = WORDS[run.status] ?? [run.status, ''];
+  const [word, tone] = WORDS[run.status] ?? [capitalize(endedText(run)), ''];
   const ignored = fold.entries.of('ignored').length;
   const figures = [
     pluralize(fold.entries.of('delivery').length, 'event'),
@@ -34,6 +34,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
       <p class="verdict" role="status">
         <b class={`word ${tone}`}>{word}</b>
       </p>
+      {run.ending?.failure && <p class="verbatim">{excerpt(run.ending.failure, 400)}</p>}
       {run.status === 'running' && <Waits view={view} />}
       <p class="figures dotted">
         {figures.map((figure) => (
@@ -66,7 +67,7 @@ function Waits({ view: { run, fold, charts, count } }: { readonly view: RunView 
       {timers.map(({ delay, dueMs }) => (
         <li key={delay}>
           Timer of{' '}
-          <span class="verbatim">{/^\d+$/u.test(delay) ? formatDuration(Number(delay)) : excerpt(delay, 60)}</span>
+          <span class="verbatim">{/^\d+$/u.test(delay) ? formatDelay(Number(delay)) : excerpt(delay, 60)}</span>
           {dueMs !== null && Number.isFinite(startMs) && <Countdown toMs={startMs + dueMs} />}
         </li>
       ))}

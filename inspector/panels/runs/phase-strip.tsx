@@ -1,4 +1,4 @@
-import { PHASE_NAMES } from '../../fold/format.ts';
+import { capitalize, PHASE_NAMES } from '../../fold/format.ts';
 
 const STEP_PX = 7;
 const HEIGHT_PX = 12;
@@ -37,5 +37,5 @@ const classOf = (mark: string, hasFailed: boolean): string => (hasFailed ? 'fail
 function wordsOf(mark: string): string {
   if (mark === '.') return '…';
   if (mark === '!') return '… (some failed)';
-  return `${phaseOf(mark) ?? mark}${mark === mark.toLowerCase() ? '' : ' (failed)'}`;
+  return `${capitalize(phaseOf(mark) ?? mark)}${mark === mark.toLowerCase() ? '' : ' (failed)'}`;
 }

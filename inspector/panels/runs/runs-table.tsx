@@ -323,8 +323,10 @@ const MAX_DEPTH = 4;
 const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) || excerpt(runId, 80);
 
 /** The answer; without one, why. */
-const resultOf = ({ summary, problem }: InspectedRun): string =>
-  excerpt(problem ?? '', 300) || plainMarkdown(summary?.answer ?? '', 200) || excerpt(summary?.explanation ?? '', 300);
+const resultOf = ({ summary, problem, ending }: InspectedRun): string =>
+  excerpt(problem ?? ending?.failure ?? '', 300) ||
+  plainMarkdown(summary?.answer ?? '', 200) ||
+  excerpt(summary?.explanation ?? '', 300);
 
 function toggle({ runId }: InspectedRun): void {
   const next = new Set(checked.value);

@@ -197,8 +197,8 @@ function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
         <p>
           <span class="title verbatim">{revealHidden(name === null ? guard : guardTitle(name))}</span>{' '}
           <span class="muted">
-            {RESULTS[result]}
-            {name !== null && <code class="verbatim"> {revealHidden(name)}</code>}{' '}
+            {guard !== 'no condition' && RESULTS[result]}
+            {name !== null && name !== 'inline' && <code class="verbatim"> {revealHidden(name)}</code>}{' '}
             {!isRule && (
               <>
                 <Icon name="arrow-right" />{' '}

@@ -54,6 +54,9 @@ export function observedSystem(
   let title = rootId;
   let status: RunStatus | 'disconnected' = 'running';
   let isLive = true;
+  let rootLeaves: readonly string[] = [];
+  let rootChart: Chart | undefined;
+  let failure = '';
 
   function append(event: SystemEvent): void {
     if (entries.length >= limits.entries || chars > limits.chars) missing.entries += 1;
@@ -85,7 +88,7 @@ export function observedSystem(
     };
     actors.set(sessionId, actor);
     names.add(actor.name);
-    if (sessionId === rootId) title = actor.name;
+    if (sessionId === rootId) [title, rootChart, rootLeaves] = [actor.name, chart, leaves];
     if (actor.chart !== null) {
       if (src !== null && parent?.chart) charts.link(src, actor.chart);
       for (const sink of sinks) sink.charts(charts.all());
@@ -110,6 +113,7 @@ export function observedSystem(
       append({ type: 'ignored', actor: name, machine: chart, event: message.event, guards });
     } else {
       const { event, source, target, leaves } = message;
+      if (message.actor === rootId) rootLeaves = leaves;
       const candidates = message.candidates.map((candidate) => ({ ...candidate, inputs: null }));
       append({ type: 'transition', machine: chart, event, source, target, candidates, leaves });
     }
@@ -124,6 +128,9 @@ export function observedSystem(
     ended.set(sessionId, name);
     if (ended.size > limits.actors) ended.delete([...ended.keys()][0] ?? '');
     if (chart !== null) charts.release(chart);
+    // The root fails last, and often because of another one.
+    if (ending === 'error' && (sessionId !== rootId || failure === ''))
+      failure = `${actorName(name)} failed: ${errorText(error)}`;
     if (sessionId === rootId) status = STATUS[ending];
   }
 
@@ -154,6 +161,13 @@ export function observedSystem(
         ...(missing.entries > 0 ? ['The log is full: the latest entries are missing.'] : []),
       ],
       summary: null,
+      ...(status !== 'running' && {
+        ending: {
+          states: rootLeaves.map((id) => rootChart?.states.find((one) => one.id === id)?.name ?? id).join(', '),
+          failure,
+          durationMs: nowMs - (startedMs ?? nowMs),
+        },
+      }),
     }),
     charts: charts.all,
     follow(from, outer) {
@@ -192,6 +206,17 @@ export function observedSystem(
 }
 
 const INIT = 'xstate.init';
+
+/** An actor without an id of its own is named by the state that invokes it: `0.order.charging`. */
+const actorName = (name: string): string => (/^\d+\./u.test(name) ? (name.split('.').at(-1) ?? name) : name);
+
+const MAX_ERROR = 300;
+
+/** The message of an error, as far as it was sent. */
+function errorText(error: unknown): string {
+  const { message = error } = Object(error) as { readonly message?: unknown };
+  return (typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no reason given')).slice(0, MAX_ERROR);
+}
 
 interface SystemActor {
   /** Unique among the running actors. */

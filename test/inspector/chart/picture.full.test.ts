@@ -105,6 +105,16 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await textsOf(page, '.edge.last > text')).toBe('succeeded ×2');
   });
 
+  it('keeps all transitions of a line of another program, with delays in seconds, and counts those taken', async () => {
+    const page = await openChart({ charts: trafficLight, root: 'light' });
+    await page.locator('.state').first().waitFor();
+    const { transitions } = trafficLight.charts[0] as RunCharts['charts'][number];
+    const timer = transitions.findIndex(({ event }) => event === 'after 3000');
+    expect(await textsOf(page, '.edge > text')).toContain('PEDESTRIAN, after 3 s');
+    await callPage(page, 'mark', { active: {}, where: {}, taken: { light: [[timer, 2]] }, last: null });
+    expect(await textsOf(page, '.edge.taken > text')).toContain('after 3 s ×2, PEDESTRIAN');
+  });
+
   it('marks the active state, mutes what the run never visited, and names what failed', async () => {
     const page = await openChart();
     await callPage(page, 'mark', marksInIntention);
@@ -134,6 +144,25 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     await stateItem(page, 'action').waitFor();
+  });
+
+  it('shows the whole chart on request, and in a readable size everything can be scrolled to', async () => {
+    const page = await openChart({ size: { width: 390, height: 400 } });
+    await callPage(page, 'mark', marksAfterFailing);
+    const inside = () =>
+      page.evaluate(() => {
+        const [view, chart] = ['.chart-scroll', '.chart-picture'].map((selector) =>
+          (document.querySelector(selector) as Element).getBoundingClientRect(),
+        ) as [DOMRect, DOMRect];
+        return [chart.left - view.left, chart.top - view.top, view.right - chart.right, view.bottom - chart.bottom].map(
+          (room) => room >= 0,
+        );
+      });
+    await page.getByRole('button', { name: 'Whole chart' }).click();
+    expect(await inside()).toEqual([true, true, true, true]);
+    await page.getByRole('button', { name: 'Readable size' }).click();
+    await page.locator('.chart-scroll').evaluate((element) => element.scrollTo(0, 0));
+    expect((await inside()).slice(0, 2)).toEqual([true, true]);
   });
 
   it('reports a clicked line with its transitions, and draws no line over the selected state', async () => {

@@ -122,7 +122,14 @@ describe('an observed system', () => {
     ['a forbidden event beside a wildcard', ['OUTER', 'FORBIDDEN'], 'FORBIDDEN', NOTHING, 'off', '*, ROOT, OUTER'],
     ['an event forbidden to an outer state', ['ROOT'], 'ROOT', NOTHING, 'on', ACCEPTED],
     ['a forbidden event of another machine', ['SPAWN', 'TELL'], 'HELLO', NOTHING, 'friend', 'nothing'],
-    ['guards that were false', ['NEVER'], 'NEVER', 'Ignored: every guard was false (inline, is never).', '', ACCEPTED],
+    [
+      'guards that were false',
+      ['NEVER'],
+      'NEVER',
+      'Ignored: every guard was false (an unnamed guard, is never).',
+      '',
+      ACCEPTED,
+    ],
     [
       'no transition',
       ['OTHER'],

@@ -114,11 +114,24 @@ describe('the list of runs', () => {
       failing: 1,
       medianMs: 100,
       medianTokens: 12,
-      medianCost: { amount: 1.25, currency: 'EUR' },
+      medianCost: null,
+    });
+    const priced = (amount: number, currency = 'EUR') => aRun('p', {}, { cost: { amount, currency }, durationMs: 300 });
+    expect(summaryOf([...runs, priced(1)])).toMatchObject({
+      medianMs: 200,
+      medianCost: { amount: 1.5, currency: 'EUR' },
     });
     expect(summaryOf([])).toEqual({ rules: [], failing: 0, medianMs: null, medianTokens: null, medianCost: null });
-    const inDollars = aRun('e', {}, { cost: { amount: 1, currency: 'USD' } });
-    expect(summaryOf([...runs, inDollars]).medianCost).toBeNull();
+    expect(summaryOf([...runs, priced(1), priced(1, 'USD')]).medianCost).toBeNull();
+  });
+});
+
+describe('a system of another program', () => {
+  it('ends in a state, whatever that means, and has a duration', () => {
+    const ending = { states: 'canceled', failure: 'charge failed: card declined', durationMs: 300 };
+    const system = aRun('s', { kind: 'system', summary: null, ending });
+    expect(statusWords(system)).toEqual({ text: 'ended in canceled', tone: 'plain' });
+    expect(durationOf(system, 0)).toBe(300);
   });
 });
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { capitalize } from '../../../inspector/fold/format.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
@@ -50,7 +51,7 @@ describe.skipIf(browser === null)('the table of runs', () => {
     expect(await row.locator('.question').innerText()).toBe(`Where is the bridge?\n${answerText}`);
     expect(await row.locator('.status').innerText()).toBe(`completed ${confidence.toFixed(2)}`);
     const phases = entries.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
-    await row.getByRole('img', { name: `Phases: ${phases.join(', ')}` }).waitFor();
+    await row.getByRole('img', { name: `Phases: ${phases.map(capitalize).join(', ')}` }).waitFor();
     const { inputTokens, outputTokens } = end.usage;
     expect(await row.locator('.tokens').innerText()).toBe(`~${(inputTokens + outputTokens).toLocaleString('en-US')}`);
     await close();

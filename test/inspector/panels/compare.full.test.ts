@@ -40,6 +40,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     // Each side links to the step at which it parts.
     await cause.getByRole('link', { name: 'Open the step' }).last().click();
     await page.locator('main[data-run="run-1"]').waitFor();
+    expect(page.url()).toContain(`#/run/run-1/${lastOf(1, 'decision').seq}`);
   });
 
   it('shows both answers, and the figures of the journals with their difference', async () => {
@@ -55,7 +56,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
       `${after}`,
       `${(before ?? 0) - (after ?? 0)} fewer`,
     ]);
-    expect(await page.locator('.compare-page h2').first().innerText()).toBe('Is it so?');
+    expect(await page.locator('.compare-page h1').innerText()).toBe('Is it so?');
   });
 
   it('folds equal steps, and unfolds them on request', async () => {
@@ -68,6 +69,8 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     await page.keyboard.press('Enter');
     const folded = Number.parseInt(await fold.innerText(), 10);
     await expect.poll(() => links.count()).toBe(before + 2 * folded);
+    // What follows the decision writes the answer.
+    expect(await page.locator('.compare-steps summary').last().innerText()).toContain('Answer');
   });
 
   it('swaps the runs, chooses another one, and goes back with Escape', async () => {

@@ -66,6 +66,20 @@ it('shortens the strip of a long run, with one mark for the phases that it leave
   expect(stripOf(59)).toBe('ayayayayaya.ayayayayayaY');
 });
 
+it('counts a tool that was not approved as no failure', async () => {
+  const [start] = recordedEntries(await plainRun());
+  if (start?.type !== 'run-start') throw new Error('no run-start');
+  const failuresWith = (code: string) => {
+    const fold = figuresFold(start, true);
+    fold.take({ type: 'phase-start', phase: 'action', cycle: 1 });
+    fold.take({ type: 'capability-end', result: { success: false, code } });
+    const { failures, strip } = fold.figures(false);
+    return [failures, strip];
+  };
+  expect(failuresWith('denied')).toEqual([0, 'a']);
+  expect(failuresWith('threw')).toEqual([1, 'A']);
+});
+
 it('says what a run waits for, and which phase is in progress', async () => {
   const entries = recordedEntries(await manualRun());
   const upTo = (type: JournalEntry['type']) =>

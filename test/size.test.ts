@@ -7,22 +7,22 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15430, exported: 559, floors: 20 },
-  'machines/policies': { lines: 7630, exported: 343, floors: 8 },
+  machines: { lines: 15450, exported: 560, floors: 20 },
+  'machines/policies': { lines: 7650, exported: 344, floors: 8 },
   'src/chain': { lines: 6180, exported: 122, floors: 9 },
-  'src/cli': { lines: 4120, exported: 90, floors: 13 },
+  'src/cli': { lines: 4060, exported: 90, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 8440, exported: 129, floors: 10 },
   'src/entries': { lines: 400, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3370, exported: 47, floors: 8 },
+  'src/inspection': { lines: 3610, exported: 46, floors: 8 },
   'src/integrations': { lines: 3440, exported: 38, floors: 5 },
   'src/internal': { lines: 2060, exported: 104, floors: 4 },
   'src/llm': { lines: 4200, exported: 62, floors: 10 },
   'src/models': { lines: 3960, exported: 66, floors: 5 },
-  'src/testing': { lines: 4450, exported: 98, floors: 9 },
+  'src/testing': { lines: 4350, exported: 96, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
-  inspector: { lines: 18310, exported: 307, floors: 13 },
-  test: { lines: 67820, exported: 372, floors: 7 },
+  inspector: { lines: 16450, exported: 314, floors: 14 },
+  test: { lines: 66750, exported: 358, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -36,7 +36,7 @@ export interface InspectedRun {
   readonly problem?: string;
 }
 
-export interface SystemEnding {
+interface SystemEnding {
   /** The names of the innermost states of its root machine; empty without any. */
   readonly states: string;
   /** The last actor that failed, and why; empty if none has. */

@@ -31,9 +31,15 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
     if (seq !== undefined) inspector.moveTo(seq);
   }
 
+  function leave(): void {
+    search.isShown.value = false;
+    document.querySelector<HTMLElement>('.step-view')?.focus();
+  }
+
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key === 'Enter') go(event.shiftKey ? -1 : 1);
     else if (event.key === 'Escape' && search.text.peek() !== '') search.text.value = '';
+    else if (event.key === 'Escape') leave();
     else return;
     event.preventDefault();
   }

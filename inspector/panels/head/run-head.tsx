@@ -1,4 +1,5 @@
 import './head.css';
+import { useEffect, useRef } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
 import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { type Incident, incidentsOf } from '../../fold/incidents.ts';
@@ -24,9 +25,16 @@ function ChainHead({ inspector, view }: PanelProps) {
   const answer = answerUpTo(log, fold, count - 1)?.answer ?? null;
   const ending = endingOf(log, fold, count);
   const incidents = incidentsOf(log, fold, count);
+  const title = useRef<HTMLHeadingElement>(null);
+  // The link that opened the run is gone.
+  useEffect(() => {
+    if (document.activeElement === document.body) title.current?.focus({ preventScroll: true });
+  }, []);
   return (
     <div class="run-head">
-      <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
+      <h1 ref={title} class="verbatim" tabIndex={-1}>
+        {excerpt(run.title, 300) || 'Untitled'}
+      </h1>
       <RunActions inspector={inspector} view={view} />
       <Verdict view={view} />
       <WaitingBanner inspector={inspector} view={view} />

@@ -7,6 +7,7 @@ import { type ChartIndex, type IndexedChart, lastName, nameIn, statePath } from 
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
 import { formatDecimal, formatNumber, humanize, humanizeGuard } from './format.ts';
+import { roundDuration } from './time-axis.ts';
 
 function sameIds(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((id, at) => id === right[at]);
@@ -308,5 +309,5 @@ const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id)
 
 function delayIn(rest: string): string {
   const delay = rest.split('.', 1)[0] ?? rest;
-  return /^\d+$/u.test(delay) ? `${formatNumber(Number(delay))} ms` : delay;
+  return /^\d+$/u.test(delay) ? roundDuration(Number(delay)) : delay;
 }

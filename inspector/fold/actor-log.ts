@@ -28,6 +28,10 @@ export interface ActorRecord {
 /** The actors of an observed system, in the order in which they started; empty for a run. */
 export type ActorLog = readonly ActorRecord[];
 
+/** The events that were sent to an actor: all but its start. */
+export const receivedBy = ({ events }: ActorRecord): readonly ReceivedEvent[] =>
+  events.filter(({ type }) => type !== 'xstate.init');
+
 export function createActorLog(): { readonly log: ActorLog; take(entry: JournalEntry): void } {
   const log: (ActorRecord & { readonly events: ReceivedEvent[] })[] = [];
   /** Those that have not ended, by name. */

@@ -1,6 +1,8 @@
-import type { InspectedRun } from '../../src/inspection/wire.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { InspectedRun, SystemEntry } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
+import { humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -129,8 +131,7 @@ export function stepTitle(view: StepView): StepTitle {
           status: { word: status, tone },
         };
       }
-      const { type } = log.count === 0 ? { type: 'nothing recorded' } : log.entry(at);
-      return { name: capitalize(humanize(type.replaceAll('-', ' '))), facts: where, status: null };
+      return { name: log.count === 0 ? 'Nothing recorded' : entryName(log.entry(at)), facts: where, status: null };
     }
   }
 }
@@ -165,4 +166,11 @@ function tokenFacts(view: StepView, calls: StepCalls | null, from: number): read
   if (spans.length === 0) return [];
   const { inputTokens, outputTokens } = usageOf(spans, view.fold.spans.currency);
   return [pluralize(inputTokens + outputTokens, 'token')];
+}
+
+/** An entry without a step of its own, in words. An event is named by what was sent. */
+function entryName(entry: JournalEntry | SystemEntry): string {
+  if (entry.type === 'delivery') return `Event: ${excerpt(humanizeEvent(entry.event.type), 80)}`;
+  if (entry.type === 'actor-end') return `End of ${excerpt(entry.actor, 80)}`;
+  return capitalize(humanize(entry.type.replaceAll('-', ' ')));
 }

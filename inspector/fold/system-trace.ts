@@ -1,8 +1,8 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
-import type { ActorRecord } from './actor-log.ts';
+import { type ActorRecord, receivedBy } from './actor-log.ts';
 import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
 import { humanizeEvent } from './explain.ts';
-import { formatDuration, pluralize } from './format.ts';
+import { pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
@@ -19,12 +19,10 @@ export function systemTrace(system: System): readonly TraceRow[] {
   return system.fold.actors.map((actor) => actorRow(system, actor));
 }
 
-const INIT = 'xstate.init';
-
 function actorRow(system: System, actor: ActorRecord): TraceRow {
-  const { name, machine, from, end, events } = actor;
+  const { name, machine, from, end } = actor;
   const isOpen = end === null && !system.isOver;
-  const received = events.filter(({ type }) => type !== INIT);
+  const received = receivedBy(actor);
   const ignored = received.filter((event) => event.ignored !== null).length;
   const notes = [
     machine === null ? 'activity' : '',
@@ -54,7 +52,8 @@ function errorText(error: unknown): string {
   return `${message}`;
 }
 
-function partsOf(system: System, { machine, events, end }: ActorRecord): readonly TraceRow[] {
+function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
+  const { machine, end } = actor;
   const { fold, isOver, count } = system;
   const positions = machine === null ? [] : fold.transitions.positionsOf(machine);
   const states = positions.map(({ targets, since }, index): TraceRow => {
@@ -71,29 +70,23 @@ function partsOf(system: System, { machine, events, end }: ActorRecord): readonl
       selection: { kind: 'entry', from: since, to: since },
     };
   });
-  const received = events
-    .filter(({ type }) => type !== INIT)
-    .map(
-      ({ seq, type, sender, ignored }): TraceRow => ({
-        id: `event${seq}`,
-        kind: 'event',
-        title: humanizeEvent(type),
-        note: sender === null ? '' : `from ${sender}`,
-        text: ignored === null ? '' : ignored.length === 0 ? 'ignored' : `ignored: ${ignored.join(', ')} did not hold`,
-        status: ignored === null ? 'done' : 'noted',
-        from: seq,
-        to: seq,
-        usage: null,
-        selection: { kind: 'entry', from: seq, to: seq },
-      }),
-    );
+  const received = receivedBy(actor).map(
+    ({ seq, type, sender, ignored }): TraceRow => ({
+      id: `event${seq}`,
+      kind: 'event',
+      title: humanizeEvent(type),
+      note: sender === null ? '' : `from ${sender}`,
+      text: ignored === null ? '' : ignored.length === 0 ? 'ignored' : `ignored: ${ignored.join(', ')} did not hold`,
+      status: ignored === null ? 'done' : 'noted',
+      from: seq,
+      to: seq,
+      usage: null,
+      selection: { kind: 'entry', from: seq, to: seq },
+    }),
+  );
   const waiting = machine === null || end !== null ? [] : waitRow(system, machine);
   return [...[...states, ...received].sort((one, other) => one.from - other.from), ...waiting];
 }
-
-/** A delay in the chart is given in milliseconds, or by its name. */
-const eventWords = (event: string): string =>
-  humanizeEvent(event).replace(/^after (\d+)$/u, (_, ms: string) => `after ${formatDuration(Number(ms))}`);
 
 /** The events and delays that would lead on from the states that a machine is in. */
 function waitRow({ fold, charts, isOver, count }: System, machine: string): readonly TraceRow[] {
@@ -102,7 +95,7 @@ function waitRow({ fold, charts, isOver, count }: System, machine: string): read
   if (chart === undefined || position === undefined) return [];
   const around = position.targets.flatMap((id) => ancestorsOf(chart, id));
   const awaited = around.flatMap(({ id }) => chart.transitionsFrom(id).map(({ event }) => event));
-  const words = [...new Set(awaited.filter((event) => event !== '').map(eventWords))];
+  const words = [...new Set(awaited.filter((event) => event !== '').map(humanizeEvent))];
   if (words.length === 0) return [];
   return [
     {

@@ -39,7 +39,7 @@ export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, endMs: number)
     const last = next === undefined ? endMs : drawnMs(Math.min(next, count) - 1);
     let time = Math.ceil((drawnMs(first) + hidden) / step - 1e-9) * step;
     for (; time - hidden <= last + 1e-9; time += step) {
-      const [at, label, before] = [(time - hidden) / endMs, tickLabel(time), ticks.at(-1)];
+      const [at, label, before] = [(time - hidden) / endMs, roundDuration(time), ticks.at(-1)];
       if (at < 0.85 && at - (before?.at ?? -1) >= 0.9 / MOST_TICKS && label !== before?.label)
         ticks.push({ at, label });
     }
@@ -47,7 +47,8 @@ export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, endMs: number)
   return ticks;
 }
 
-function tickLabel(ms: number): string {
+/** A time in its largest unit: `5 s`, `1:30 min`. */
+function roundDuration(ms: number): string {
   if (ms < SECOND) return ms === 0 ? '0 s' : `${Number(ms.toFixed(1))} ms`;
   if (ms < MINUTE) return `${ms / SECOND} s`;
   const [unit, small, name] = ms < HOUR ? [MINUTE, SECOND, 'min'] : [HOUR, MINUTE, 'h'];

@@ -1,3 +1,4 @@
+import { receivedBy } from '../../fold/actor-log.ts';
 import { capitalize, formatDelay, formatDuration, pluralize } from '../../fold/format.ts';
 import { endedText } from '../../fold/run-list.ts';
 import { systemWaits } from '../../fold/system-waits.ts';
@@ -20,9 +21,10 @@ const MAX_LISTED = 12;
 export function SystemHead({ inspector, view }: PanelProps) {
   const { run, fold, count } = view;
   const [word, tone] = WORDS[run.status] ?? [capitalize(endedText(run)), ''];
-  const ignored = fold.entries.of('ignored').length;
+  const events = fold.actors.flatMap(receivedBy);
+  const ignored = events.filter((event) => event.ignored !== null).length;
   const figures = [
-    pluralize(fold.entries.of('delivery').length, 'event'),
+    pluralize(events.length, 'event'),
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
     pluralize(fold.transitions.seqs.length, 'transition'),
     pluralize(fold.transitions.machines.length, 'machine'),

@@ -58,7 +58,7 @@ function RunPage({ inspector, view }: PanelProps) {
   const sizes = Object.entries(paneSizes.value).map(([pane, size]) => [`--${pane}-size`, `${size}px`]);
   const hasChart = kind === 'system' || isChartFull.value;
   return (
-    <main class={`page ${kind}`} data-run={runId} style={Object.fromEntries(sizes)}>
+    <main class={`page ${kind}${view.run.live ? ' live' : ''}`} data-run={runId} style={Object.fromEntries(sizes)}>
       <section class="head-area" aria-label="Run">
         <ErrorBoundary name="The head" resetKey={`${runId} ${view.count}`}>
           <RunHead key={runId} inspector={inspector} view={view} />

@@ -44,7 +44,7 @@ function ChainHead({ inspector, view }: PanelProps) {
       ) : (
         <Answer inspector={inspector} view={view} answer={answer} />
       )}
-      {(ending !== null || incidents.length > 0) && (
+      {(ending !== null || incidents.length > 0 || run.live) && (
         <div class="ending">
           {ending !== null && <p class="verbatim">{excerpt(ending, 600)}</p>}
           {incidents.map((incident) => (

@@ -81,6 +81,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     const { page, close } = await open('/run/whole');
     await page.getByRole('button', { name: 'More', exact: true }).press('Enter');
     // The menu has the focus on its first item.
+    await page.locator('[role=menuitem]:focus').waitFor();
     for (const key of ['ArrowDown', 'ArrowUp', 'Enter']) await page.keyboard.press(key);
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page

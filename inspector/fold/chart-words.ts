@@ -61,7 +61,8 @@ export function transitionWords(chartId: string, transition: Transition): string
   return event.startsWith('after ') ? 'out of time' : event === '' ? 'always' : event;
 }
 
-const eventName = (event: string): string =>
+/** An event of a chart; a delay has its unit. */
+export const eventName = (event: string): string =>
   event.replace(/^after (\d+)$/u, (_, ms: string) => `after ${formatDelay(Number(ms))}`);
 
 /** The event and the guard of a transition, as the chart names them. */

@@ -1,8 +1,9 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ActorRecord, receivedBy } from './actor-log.ts';
 import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
+import { eventName } from './chart-words.ts';
 import { humanizeEvent } from './explain.ts';
-import { pluralize } from './format.ts';
+import { humanizeGuard, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
@@ -76,7 +77,12 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
       kind: 'event',
       title: humanizeEvent(type),
       note: sender === null ? '' : `from ${sender}`,
-      text: ignored === null ? '' : ignored.length === 0 ? 'ignored' : `ignored: ${ignored.join(', ')} did not hold`,
+      text:
+        ignored === null
+          ? ''
+          : ignored.length === 0
+            ? 'ignored'
+            : `ignored: ${ignored.map(humanizeGuard).join(', ')} did not hold`,
       status: ignored === null ? 'done' : 'noted',
       from: seq,
       to: seq,
@@ -95,7 +101,7 @@ function waitRow({ fold, charts, isOver, count }: System, machine: string): read
   if (chart === undefined || position === undefined) return [];
   const around = position.targets.flatMap((id) => ancestorsOf(chart, id));
   const awaited = around.flatMap(({ id }) => chart.transitionsFrom(id).map(({ event }) => event));
-  const words = [...new Set(awaited.filter((event) => event !== '').map(humanizeEvent))];
+  const words = [...new Set(awaited.filter((event) => event !== '').map((event) => eventName(humanizeEvent(event))))];
   if (words.length === 0) return [];
   return [
     {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Thresholds } from '../../../machines/contracts/limits.ts';
 import { runStart } from '../../fold/answer.ts';
+import { eventName } from '../../fold/chart-words.ts';
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
 import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
 import { formatScore, humanize, pluralize } from '../../fold/format.ts';
@@ -316,7 +317,7 @@ export function PendingWork({ view }: { readonly view: RunView }) {
             <b>{revealHidden(machine)}</b>, in {revealHidden(states.join(', '))}:{' '}
             {[
               ...(events.length > 0 ? [`accepts ${events.join(', ')}`] : []),
-              ...(delays.length > 0 ? [`timer ${delays.join(', ')}`] : []),
+              ...(delays.length > 0 ? [`timer ${delays.map(eventName).join(', ')}`] : []),
               ...(activities.length > 0 ? [`waits for an actor in ${activities.join(', ')}`] : []),
             ]
               .map(revealHidden)

@@ -12,7 +12,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6180, exported: 122, floors: 9 },
   'src/cli': { lines: 4060, exported: 90, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
-  'src/durable': { lines: 8440, exported: 129, floors: 10 },
+  'src/durable': { lines: 8450, exported: 129, floors: 10 },
   'src/entries': { lines: 400, exported: 0, floors: 1 },
   'src/inspection': { lines: 3610, exported: 46, floors: 8 },
   'src/integrations': { lines: 3440, exported: 38, floors: 5 },

@@ -276,18 +276,23 @@ export class DurableActorSystem {
       case 'delivery':
       case 'failed':
         return this.#actors.get(event.actor)?.isRunning === true;
+      // A call of an actor that crashed may still be in progress when the system ends.
       case 'activity-event':
-        return this.activities.has(event.activity);
+        return this.#isActive() && this.activities.has(event.activity);
       case 'timer':
-        return this.timers.has(event.timer);
+        return this.#isActive() && this.timers.has(event.timer);
       case 'stopped':
         return this.#actors.get('')?.isRunning === true;
     }
   }
 
+  #isActive(): boolean {
+    return this.root.getSnapshot().status === 'active';
+  }
+
   /** Records and processes an external event that `accepts` has accepted. */
   apply(event: ExternalEvent, atMs: number): void {
-    this.#step(atMs, this.root.getSnapshot().status === 'active', () => {
+    this.#step(atMs, this.#isActive(), () => {
       this.#options.record(event);
       const { codec } = this.#options;
       this.#externalType = this.#typeOf(event);

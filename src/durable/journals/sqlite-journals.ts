@@ -40,7 +40,7 @@ export type SqliteJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
  */
 const SCHEMA = `
   CREATE TABLE journal (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
     owner TEXT,
     token INTEGER NOT NULL,

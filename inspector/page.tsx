@@ -45,7 +45,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
           <RunsTable inspector={inspector} />
         </ErrorBoundary>
       ) : (
-        <RunPage inspector={inspector} view={view} />
+        <RunPage key={view.run.runId} inspector={inspector} view={view} />
       )}
       {helps && <HelpSheet hasLegend={isRun} onClose={() => setHelps(false)} />}
     </>
@@ -54,11 +54,14 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
 
 /** Head, trace, and the selected step, all at the same entry. Of other programs, the chart comes first. */
 function RunPage({ inspector, view }: PanelProps) {
-  const { runId, kind } = view.run;
+  const { runId, kind, live } = view.run;
+  // Also after its end, so that nothing moves then.
+  const [isFollowed, follow] = useState(live);
+  if (live && !isFollowed) follow(true);
   const sizes = Object.entries(paneSizes.value).map(([pane, size]) => [`--${pane}-size`, `${size}px`]);
   const hasChart = kind === 'system' || isChartFull.value;
   return (
-    <main class={`page ${kind}${view.run.live ? ' live' : ''}`} data-run={runId} style={Object.fromEntries(sizes)}>
+    <main class={`page ${kind}${isFollowed ? ' followed' : ''}`} data-run={runId} style={Object.fromEntries(sizes)}>
       <section class="head-area" aria-label="Run">
         <ErrorBoundary name="The head" resetKey={`${runId} ${view.count}`}>
           <RunHead key={runId} inspector={inspector} view={view} />

@@ -70,7 +70,7 @@ export function ProvisionalAnswer({ view: { run, log, fold, count } }: { readonl
   if (waiting?.for === 'direction') return null;
   return (
     <section class="answer" aria-label="Provisional answer">
-      {isRunning && <p class="muted">{activityOf(fold)}…</p>}
+      {isRunning && <p class="muted">{`${activityOf(fold)}…`}</p>}
       {found !== null && (
         <div class="provisional">
           <b class="muted">{run.status === 'running' ? 'Provisional answer' : 'Draft, not an answer yet'}:</b>{' '}

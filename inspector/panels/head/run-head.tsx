@@ -44,14 +44,12 @@ function ChainHead({ inspector, view }: PanelProps) {
       ) : (
         <Answer inspector={inspector} view={view} answer={answer} />
       )}
-      {(ending !== null || incidents.length > 0 || run.live) && (
-        <div class="ending">
-          {ending !== null && <p class="verbatim">{excerpt(ending, 600)}</p>}
-          {incidents.map((incident) => (
-            <Chip key={incident.text} inspector={inspector} view={view} incident={incident} />
-          ))}
-        </div>
-      )}
+      <div class="ending">
+        {ending !== null && <p class="verbatim">{excerpt(ending, 600)}</p>}
+        {incidents.map((incident) => (
+          <Chip key={incident.text} inspector={inspector} view={view} incident={incident} />
+        ))}
+      </div>
       <Figures inspector={inspector} view={view} />
     </div>
   );

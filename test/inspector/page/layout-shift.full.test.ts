@@ -25,8 +25,8 @@ it.skipIf(browser === null).each([1280, 700])(
     }
     await run.answer;
     await waitForEntries(page, run.journal.length);
-    // What the Core Web Vitals call good.
-    expect(await page.evaluate(() => (window.shifted < 0.1 ? 'calm' : window.shifts))).toBe('calm');
+    // Half of what the Core Web Vitals call good: a busy machine paints more intermediate states.
+    expect(await page.evaluate(() => (window.shifted < 0.05 ? 'calm' : window.shifts))).toBe('calm');
     await watched.close();
     await server.close();
   },

@@ -65,7 +65,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     expect(await page.locator('.head-area').getByRole('region', { name: 'Answer' }).textContent()).toContain(
       answerText.slice(0, 200).split('\n')[0],
     );
-    expect(await page.evaluate(() => (window.shifted < 0.1 ? 'calm' : window.shifts))).toBe('calm');
+    expect(await page.evaluate(() => (window.shifted < 0.05 ? 'calm' : window.shifts))).toBe('calm');
     await watched.close();
     // The page, its script, its style, and the socket, and nothing else.
     expect(

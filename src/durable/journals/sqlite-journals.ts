@@ -40,7 +40,7 @@ export type SqliteJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
  */
 const SCHEMA = `
   CREATE TABLE journal (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE,
     owner TEXT,
     token INTEGER NOT NULL,
@@ -155,7 +155,7 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
   return {
     format,
     starting: new Set(),
-    leases,
+    leases: { ...leases, release: (key, token) => leases.release(key, token).catch(rethrow) },
     readNow: (act) => orElse(() => file.readNow(act), rethrow),
     read: (act) => file.read(act).catch(rethrow),
     write: (act) => orElse(() => file.write(act), rethrow),

@@ -42,7 +42,7 @@ export interface DrawnEdge {
   readonly target: string | null;
   /** Their indexes in the chart. */
   readonly transitions: readonly number[];
-  /** Empty: there is no line. */
+  /** Empty if there is no line. */
   readonly points: readonly Point[];
   readonly label: Box | null;
   /** Another line of the same state has the label; this one shows only a count. */

@@ -195,6 +195,23 @@ export function placedTogether(runs: readonly InspectedRun[]): readonly PlacedRu
 
 const byStart = (one: InspectedRun, other: InspectedRun): number => compared(one.startedAt, other.startedAt, 1);
 
+/** Two runs as a comparison shows them: the earlier one first. */
+export const earlierFirst = (one: InspectedRun, other: InspectedRun): readonly [string, string] =>
+  byStart(one, other) <= 0 ? [one.runId, other.runId] : [other.runId, one.runId];
+
+/** The runs to compare a run with: its forks, its original and runs with the same request first, then the newest; at most ten. */
+export function comparableWith(run: InspectedRun, runs: readonly InspectedRun[]): readonly InspectedRun[] {
+  const isFork = (one: InspectedRun, other: InspectedRun): boolean => one.forkedFrom?.runId === other.runId;
+  const distance = (other: InspectedRun): number =>
+    isFork(run, other) || isFork(other, run) ? 0 : other.title === run.title ? 1 : 2;
+  return runs
+    .filter(({ runId, kind, status }) => runId !== run.runId && kind === 'run' && status !== 'damaged')
+    .toSorted((one, other) => distance(one) - distance(other) || byStart(other, one))
+    .slice(0, MAX_COMPARABLE);
+}
+
+const MAX_COMPARABLE = 10;
+
 /** A status with how far its answer can be trusted, or why not. */
 export interface StatusWords {
   readonly text: string;
@@ -224,7 +241,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export const reasonWords = (reason: string): string =>
   (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? excerpt(reason, 60).replaceAll('_', ' ');
 
-/** How a completed system ended: it may be in any final state, so this is no judgment. */
+/** How a completed system ended: "ended" says nothing about success, because any state can be final. */
 export const endedText = ({ ending }: InspectedRun): string =>
   ending?.states ? `ended in ${excerpt(ending.states, 80)}` : 'ended';
 
@@ -288,7 +305,7 @@ export interface RunsSummary {
   readonly failing: number;
   readonly medianMs: number | null;
   readonly medianTokens: number | null;
-  /** Of the finished runs; null unless two of them have a cost, and if the costs are in different currencies. */
+  /** Of the finished runs. Null if fewer than two have a cost, or if their currencies differ. */
   readonly medianCost: { readonly amount: number; readonly currency: string } | null;
 }
 

@@ -3,6 +3,7 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts';
+import { wasDenied } from '../../machines/policies/pending-approvals.ts';
 import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { EntryOf } from './entry-index.ts';
@@ -206,8 +207,7 @@ export function createSpanFold(): SpanFold {
     running.delete(span);
     end(span, seq);
     span.ms = result.durationMs;
-    const isDenied = result.code === 'denied' || result.code === 'approval_timed_out';
-    if (!result.success) span[isDenied ? 'denial' : 'error'] = result.error ?? 'it failed';
+    if (!result.success) span[wasDenied(result.code) ? 'denial' : 'error'] = result.error ?? 'it failed';
   }
 
   function beginPhase({ phase, cycle, step, seq }: EntryOf<'phase-start'>): void {

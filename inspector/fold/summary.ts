@@ -17,6 +17,7 @@ export interface RunFigures {
   readonly tokens: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  readonly isEstimated: boolean;
   readonly cost: { readonly amount: number; readonly currency: string } | null;
 }
 
@@ -30,6 +31,7 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures
     tokens: used.inputTokens + used.outputTokens,
     inputTokens: used.inputTokens,
     outputTokens: used.outputTokens,
+    isEstimated: used.estimated,
     cost: answerUpTo(log, fold, count - 1)?.answer.metadata.cost ?? costSoFar(spans),
   };
 }

@@ -57,3 +57,13 @@ export function sourceText({ path, startLine, endLine }: NonNullable<Message['so
   if (startLine === undefined) return path;
   return `${path}:${endLine === undefined || endLine === startLine ? startLine : `${startLine}-${endLine}`}`;
 }
+
+/** The arguments of a tool in short: a single one without its name. */
+export function argumentWords(given: Readonly<Record<string, unknown>>): string {
+  const all = Object.entries(given);
+  const words = all.map(([name, value]) => {
+    const text = typeof value === 'string' ? value : jsonExcerpt(value, 60);
+    return all.length === 1 ? text : `${name}: ${text}`;
+  });
+  return excerpt(words.join(', '), 200);
+}

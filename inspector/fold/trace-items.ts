@@ -10,7 +10,7 @@ import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere } from './sorted.ts';
 import { type AttemptSpan, type CallSpan, type CapabilitySpan, usageOf } from './spans.ts';
-import { excerpt, jsonExcerpt } from './text.ts';
+import { argumentWords, jsonExcerpt } from './text.ts';
 import type { RowStatus, TraceRow, Trouble } from './trace-row.ts';
 import { rejectionAfter } from './user-events.ts';
 
@@ -138,16 +138,6 @@ function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
     usage: null,
     selection: selectionOf('capability', tool, run.count),
   };
-}
-
-/** The arguments of a tool in short: a single one without its name. */
-function argumentWords(given: Readonly<Record<string, unknown>>): string {
-  const all = Object.entries(given);
-  const words = all.map(([name, value]) => {
-    const text = typeof value === 'string' ? value : jsonExcerpt(value, 60);
-    return all.length === 1 ? text : `${name}: ${text}`;
-  });
-  return excerpt(words.join(', '), 200);
 }
 
 function searchRow(run: TracedRun, search: CallSpan): TraceRow {

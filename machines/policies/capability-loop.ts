@@ -12,6 +12,7 @@ import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import type { ActionResult } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
 import { digestOfText, isApproved, newQuestion } from './approval-question.ts';
+import { wasDenied } from './pending-approvals.ts';
 
 /** Whether a later Action has no loop to continue: no capability was needed so far, and only a model could now name one. */
 export function nothingToContinue({ results, decider }: ActionState): GuardResult {
@@ -102,7 +103,7 @@ export function isFirstStep({ runs, results }: Pick<ActionState, 'runs' | 'resul
 
 /** Whether the request has reached its limit of runs, or of calls that were not approved: a decider could request those forever. */
 export function continuationLimitReached({ runs, results, maxContinuations }: ActionState): GuardResult {
-  const denied = results.filter(({ code }) => code === 'denied' || code === 'approval_timed_out').length;
+  const denied = results.filter(({ code }) => wasDenied(code)).length;
   const holds = runs >= maxContinuations || denied >= maxContinuations;
   return { holds, inputs: { runs, ...(denied > 0 && { denied }), maxContinuations } };
 }

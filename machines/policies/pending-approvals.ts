@@ -1,6 +1,9 @@
 import type { EmittedEvent } from '../contracts/events.ts';
 import type { JournalEntry } from '../contracts/journal.ts';
 
+/** Whether a call did not run because a person denied it, or nobody answered in time. */
+export const wasDenied = (code: string | null | undefined): boolean => code === 'denied' || code === 'approval_timed_out';
+
 export type ApprovalAsked = Extract<EmittedEvent, { type: 'approval-asked' }>;
 
 /** Returns the approval questions that are open after one more entry. */

@@ -233,7 +233,7 @@ function unmatchedLines(entries: readonly JournalEntry[], patterns: readonly str
       const redact = redactionOf([pattern]);
       return redactionsIn(entries, redact).next().done && remainingNumbers(entries, redact).length === 0;
     })
-    .map((pattern) => oneLine(`Warning: --redact ${JSON.stringify(pattern)} matches nothing`));
+    .map((pattern) => oneLine(`Warning: the redaction ${JSON.stringify(pattern)} matches nothing`));
 }
 
 /** Warns about numbers of the journal format that a pattern matches: the page cannot be shown without them. */
@@ -243,7 +243,7 @@ function remainingNumberLines(entries: readonly JournalEntry[], redact: Redact |
   const more = others.length === 0 ? '' : `, and ${count(others.length, 'other place')}`;
   return [
     oneLine(
-      `Warning: --redact matches the number ${first.text}, which stays (entry ${first.seq}, ${first.path}${more})`,
+      `Warning: a redaction matches the number ${first.text}, which stays (entry ${first.seq}, ${first.path}${more})`,
     ),
   ];
 }

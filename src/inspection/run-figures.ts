@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { RunStart } from '../../machines/contracts/journal.ts';
 import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
+import { wasDenied } from '../../machines/policies/pending-approvals.ts';
 import type { RunFigures } from './wire.ts';
 
 export interface FiguresFold {
@@ -43,7 +44,6 @@ const entrySchema = z.discriminatedUnion('type', [
 ]);
 
 /** That a tool was not approved is a decision of the user. */
-const isDenied = (code: unknown): boolean => code === 'denied' || code === 'approval_timed_out';
 
 /** How many marks a strip of phases has at most: the first and the last phases, with one mark for the others. */
 const MAX_MARKS = 24;
@@ -106,7 +106,7 @@ export function figuresFold(
         if (entry.failure !== null && entry.failure.stage !== 'aborted') fail();
         break;
       case 'capability-end':
-        if (!entry.result.success && !isDenied(entry.result.code)) fail();
+        if (!entry.result.success && !wasDenied(entry.result.code)) fail();
         break;
       case 'attempt-end': {
         const { inputTokens, outputTokens, estimated } = entry.usage;
@@ -190,7 +190,7 @@ export function figuresFold(
         cost: metadata.cost,
         durationMs,
         confidence,
-        failures: metadata.failures.filter(({ failure }) => !isDenied(failure.code)).length,
+        failures: metadata.failures.filter(({ failure }) => !wasDenied(failure.code)).length,
         phase: null,
       };
     },

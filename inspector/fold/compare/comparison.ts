@@ -160,7 +160,7 @@ type Inputs = NonNullable<Candidate['inputs']>;
 
 const candidateKey = ({ guard, target }: Candidate): string => JSON.stringify([guard, target]);
 
-/** Of the guards that both runs evaluated in the same state, in the order of the chart. */
+/** The first guard, in the order of the chart, that both runs evaluated in the same state with different results. */
 function partingGuardOf([left, right]: Parting['entries']): PartingGuard | null {
   if (left === null || right === null || left.source !== right.source) return null;
   const others = new Map(right.candidates.map((candidate) => [candidateKey(candidate), candidate]));

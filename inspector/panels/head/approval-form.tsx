@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ApprovalAsked } from '../../../machines/policies/pending-approvals.ts';
 import { safeJson } from '../../../machines/text/safe-json.ts';
-import { revealHidden } from '../../fold/text.ts';
+import { argumentWords, revealHidden } from '../../fold/text.ts';
 import { type EventFormProps, SendButton } from './event-forms.tsx';
 
 interface ApprovalFormProps extends EventFormProps {
@@ -33,7 +33,11 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
     >
       <p>
         <b>
-          Allow <span class="verbatim">{revealHidden(capability)}</span> to run?
+          Allow{' '}
+          <span class="verbatim">
+            {revealHidden([capability, argumentWords(given)].filter(Boolean).join(' with '))}
+          </span>
+          ?
         </b>
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}

@@ -2,6 +2,8 @@ import { useId, useRef } from 'preact/hooks';
 import { Icon } from '../../icon.tsx';
 
 export interface MenuItem {
+  /** If other items may have the same label. */
+  readonly id?: string;
   readonly label: string;
   readonly title?: string;
   /** Null only tells why something is not offered. */
@@ -51,9 +53,9 @@ export function Menu({ label, items }: MenuProps) {
         onToggle={({ newState }) => newState === 'open' && list.current?.querySelector('button')?.focus()}
         onKeyDown={focusNext}
       >
-        {items.map(({ label: words, title, act }) => (
+        {items.map(({ label: words, id: key = words, title, act }) => (
           <button
-            key={words}
+            key={key}
             type="button"
             role="menuitem"
             tabIndex={-1}

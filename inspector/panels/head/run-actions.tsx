@@ -3,9 +3,11 @@ import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
 import { runStart } from '../../fold/answer.ts';
-import { revealHidden } from '../../fold/text.ts';
+import { ageText, comparableWith, earlierFirst, statusWords } from '../../fold/run-list.ts';
+import { excerpt, revealHidden, shortRunId } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { addKeys } from '../../ui-state/keys.ts';
+import { comparedRuns } from '../../ui-state/layout.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -64,6 +66,21 @@ export function RunActions({ inspector, view }: PanelProps) {
     item('test', 'Copy replay test…'),
     { label: 'Copy link', act: () => void copyLink() },
   ];
+  const nowMs = Date.now();
+  const others = comparableWith(run, inspector.runs.value).map((other): MenuItem => {
+    const details = [
+      other.forkedFrom?.runId === run.runId && 'fork',
+      statusWords(other).text,
+      ageText(other.startedAt, nowMs),
+    ];
+    return {
+      id: other.runId,
+      label: `${excerpt(other.title, 60) || shortRunId(other.runId)}: ${details.filter(Boolean).join(', ')}`,
+      act: () => {
+        comparedRuns.value = earlierFirst(run, other);
+      },
+    };
+  });
   const more = [
     ...(isLive ? [item('adjust', 'Adjust limits…')] : []),
     ...(isLive && waitingAt(log, fold, count - 1)?.for !== 'direction'
@@ -102,6 +119,7 @@ export function RunActions({ inspector, view }: PanelProps) {
         </button>
       ) : (
         <>
+          {others.length > 0 && <Menu label="Compare with" items={others} />}
           {isConnected && <Menu label="Share" items={share} />}
           <Menu label="More" items={more} />
         </>

@@ -107,7 +107,7 @@ function Chip({ inspector, view: { selection }, incident }: PanelProps & { reado
 }
 
 function Figures({ inspector, view: { run, log, fold, count } }: PanelProps) {
-  const { ms, cycles, calls, tokens, inputTokens, outputTokens, cost } = figuresOf(log, fold, count);
+  const { ms, cycles, calls, tokens, inputTokens, outputTokens, isEstimated, cost } = figuresOf(log, fold, count);
   const { sessionId = null, models = [] } = run.summary ?? {};
   const started = ageText(run.startedAt, Date.now());
   return (
@@ -116,7 +116,8 @@ function Figures({ inspector, view: { run, log, fold, count } }: PanelProps) {
       <span>{pluralize(cycles, 'cycle')}</span>
       <span>{pluralize(calls, 'model call')}</span>
       <span>
-        {pluralize(tokens, 'token')} ({formatNumber(inputTokens)} in, {formatNumber(outputTokens)} out)
+        {pluralize(tokens, 'token')} ({formatNumber(inputTokens)} in, {formatNumber(outputTokens)} out
+        {isEstimated && ', estimated'})
       </span>
       {cost !== null && <span>{formatCost(cost)}</span>}
       {models.length > 0 && <span class="verbatim">{models.map((model) => excerpt(model, 60)).join(', then ')}</span>}

@@ -8,6 +8,7 @@ import {
   type ColumnName,
   columnNamed,
   durationOf,
+  earlierFirst,
   type PlacedRun,
   parseRunQuery,
   placedFlat,
@@ -68,8 +69,8 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   }
 
   function compare(): void {
-    const [second, first] = chosen.toSorted((one, other) => (one.startedAt < other.startedAt ? 1 : -1));
-    if (first !== undefined && second !== undefined) comparedRuns.value = [first.runId, second.runId];
+    const [one, other] = chosen;
+    if (one !== undefined && other !== undefined) comparedRuns.value = earlierFirst(one, other);
   }
 
   const [runId, unread] = [inspector.selectedRunId.value, inspector.unread.value];

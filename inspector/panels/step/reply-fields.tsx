@@ -115,22 +115,31 @@ function FieldName({ name }: { readonly name: string }) {
   );
 }
 
+/** The fields of a brief reply in words. */
+const BRIEF_WORDS: Readonly<Record<string, string>> = {
+  used: 'Material used',
+  enough: 'Material is sufficient',
+  done: 'Task complete',
+  next: 'Next phase',
+  except: 'Exceptions',
+};
+
 const NO_ISSUES = issuesByPlace([]);
 
 interface FieldsProps {
   readonly fields: readonly Field[];
   readonly issues?: Issues;
+  /** Of a reply for several phases. */
+  readonly isBrief?: boolean;
 }
 
 /** The fields of a reply, with each validation error at its field. */
-export function Fields({ fields, issues = NO_ISSUES }: FieldsProps) {
+export function Fields({ fields, issues = NO_ISSUES, isBrief = false }: FieldsProps) {
   return (
     <dl class="fields">
       {fields.map(({ name, value }) => (
         <div key={name}>
-          <dt class="verbatim">
-            <FieldName name={name} />
-          </dt>
+          <dt class="verbatim">{(isBrief && BRIEF_WORDS[name]) || <FieldName name={name} />}</dt>
           <dd>
             {value === null ? (
               <span class="muted">not received</span>
@@ -199,7 +208,12 @@ export function CallReply({ log, at, call: { span, status, failure, usage, backO
       )}
       {/* Keyed by status: issues above the fields move them. */}
       {reply.value !== null && (
-        <Fields key={status} fields={isEnded ? fields : fields.filter(({ value }) => value !== null)} issues={issues} />
+        <Fields
+          key={status}
+          fields={isEnded ? fields : fields.filter(({ value }) => value !== null)}
+          issues={issues}
+          isBrief={span.phases !== null}
+        />
       )}
       {usage !== null && <p class="muted">{formatTokens(usage)}</p>}
     </div>

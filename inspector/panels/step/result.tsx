@@ -136,7 +136,7 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
         (isBrief ? (
           <details>
             <summary>The whole reply of call {number}</summary>
-            <Fields fields={fields} />
+            <Fields fields={fields} isBrief />
           </details>
         ) : (
           <Fields fields={fields} />

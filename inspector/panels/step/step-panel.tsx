@@ -2,7 +2,7 @@ import './step.css';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
-import { stepTitle } from '../../fold/step-title.ts';
+import { isOver, stepTitle } from '../../fold/step-title.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { isNarrowPage } from '../../ui-state/layout.ts';
 import { ErrorBoundary, type PanelProps } from '../panel.tsx';
@@ -116,6 +116,11 @@ function Head({ inspector, view, promptAt }: PanelProps & { readonly promptAt: n
           </span>
         )}
       </div>
+      {isOver(view.run) && (inspector.cursor.value ?? 0) >= view.count && (
+        <p class="muted" role="status">
+          The link names a place that this run does not have. This is the end of the run.
+        </p>
+      )}
       {facts.length > 0 && <p class="muted">{facts.join(' · ')}</p>}
       {form === 'fork' && <ForkForm inspector={inspector} view={view} seq={seq} onClose={close} />}
       {form === 'prompt' && promptAt !== null && (

@@ -120,7 +120,7 @@ function Taken({
   );
 }
 
-/** Guards that only choose how to decide: they are no reasons. */
+/** Guards that only choose how to decide; they are not shown as reasons. */
 const PREPARING: ReadonlySet<string> = new Set(['gradingWanted', 'comparisonWanted', 'directionWanted']);
 
 interface DecisionProps {

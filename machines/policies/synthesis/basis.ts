@@ -15,6 +15,7 @@ import {
 import type { Usage } from '../../contracts/usage.ts';
 import { preview } from '../../text/summary.ts';
 import { stemsOf, termWeights } from '../../text/terms.ts';
+import { wasDenied } from '../pending-approvals.ts';
 import { visibleMessages } from '../progress.ts';
 import { deadlines, NO_USAGE } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
@@ -157,7 +158,7 @@ function failedCapabilities(results: readonly CapabilityResult[]): AnswerBasis['
       return (later.success || later.synthesized) && isAfter && (id === null || later.capability === capability);
     });
     if (isRecovered) continue;
-    const isDenied = code === 'denied' || code === 'approval_timed_out';
+    const isDenied = wasDenied(code);
     failed.set(capability, { name: capability, error: error ?? 'no reason given', ...(isDenied && { isDenied }) });
   }
   return [...failed.values()];

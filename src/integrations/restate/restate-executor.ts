@@ -215,7 +215,7 @@ export function createRestateExecutor(
     }
   }
 
-  /** Prints what the step has logged: there is no step of the host for it. */
+  /** Prints what the step has logged. Logging is not an effect, so it is not a step of the host. */
   function printLog(): void {
     for (const { number, run } of system.effects) if (number < 0) run();
   }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import {
   ageText,
+  comparableWith,
   durationOf,
+  earlierFirst,
   parseRunQuery,
   placedTogether,
   printRunQuery,
@@ -210,4 +212,31 @@ it('writes older times, and those to come, as a date', () => {
   expect(ageText('2026-01-10T12:00:00Z', Date.parse('2026-01-20T12:00:00Z'))).toBe('Jan 10');
   expect(ageText('2026-01-10T12:00:00Z', Date.parse('2026-01-09T12:00:00Z'))).toBe('Jan 10');
   expect(ageText('no time', 0)).toBeNull();
+});
+
+describe('the runs that a run can be compared with', () => {
+  const original = aRun('original', { ...day(1), title: 'Why?' });
+  const all = [
+    original,
+    aRun('fork', { ...day(2), title: 'Other', forkedFrom: { runId: 'original', seq: 3 } }),
+    aRun('same', { ...day(3), title: 'Why?' }),
+    aRun('new', { ...day(9) }),
+    aRun('damaged', { ...day(9), status: 'damaged' }),
+    aRun('system', { ...day(9), kind: 'system' }),
+  ];
+
+  it('starts with forks and the same question, and has no damaged runs and no systems', () => {
+    expect(comparableWith(original, all).map(({ runId }) => runId)).toEqual(['fork', 'same', 'new']);
+    expect(comparableWith(aRun('x', { forkedFrom: { runId: 'original', seq: 1 } }), all)[0]).toBe(original);
+  });
+
+  it('has at most ten', () => {
+    const many = Array.from({ length: 30 }, (_, index) => aRun(`run-${index}`));
+    expect(comparableWith(original, many)).toHaveLength(10);
+  });
+
+  it('is compared with the earlier one first', () => {
+    const late = aRun('late', day(9));
+    expect([earlierFirst(late, original), earlierFirst(original, late)]).toEqual(Array(2).fill(['original', 'late']));
+  });
 });

@@ -75,7 +75,7 @@ describe.skipIf(areSkipped)('the trace', () => {
     expect(shown.map((text) => text.trim().toLowerCase())).toEqual(next);
   });
 
-  it('tells what failed in a cycle that is closed', async () => {
+  it('names the failures of a folded cycle', async () => {
     const page = await open();
     await rowOf(page, /^Cycle 1/u)
       .locator('.toggle')

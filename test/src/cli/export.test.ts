@@ -93,12 +93,12 @@ describe('the output of postchain export', () => {
     await exportCommand(path, { output, redact: ['41113333'] });
     expect(readFileSync(output, 'utf8')).not.toContain('41113333');
     const text = await exportCommand(path, { preview: true, redact: ['5'] });
-    expect(text).toMatch(/Warning: --redact matches the number 5, which stays \(entry 0, run-start\.limits\.\w+/u);
+    expect(text).toMatch(/Warning: a redaction matches the number 5, which stays \(entry 0, run-start\.limits\.\w+/u);
   });
 
   it('lists patterns that match nothing', async () => {
     const flags = { redact: ['so?', 'nowhere'], preview: true };
-    expect(await exportCommand(await aRun(), flags)).toContain('--redact "nowhere" matches nothing');
+    expect(await exportCommand(await aRun(), flags)).toContain('the redaction "nowhere" matches nothing');
     expect(await exportCommand(await aRun(), flags)).not.toContain('"so?" matches nothing');
   });
 

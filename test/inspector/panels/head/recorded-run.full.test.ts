@@ -111,7 +111,22 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     await close();
   });
 
-  it('says what to do if there is no such run', async () => {
+  it('compares a run with another one in two clicks', async () => {
+    const { page, close } = await open('/run/whole');
+    await page.getByRole('button', { name: 'Compare with' }).click();
+    await page.getByRole('menuitem', { name: 'Is it so?' }).last().click();
+    await page.getByRole('main', { name: 'Comparison' }).waitFor();
+    expect(await page.evaluate(() => location.hash)).toMatch(/^#\/compare\/\S*whole/u);
+    await close();
+  });
+
+  it('says that a link names a place that the run does not have', async () => {
+    const { page, close } = await open('/run/whole/999999');
+    await page.getByText('The link names a place that this run does not have.').waitFor();
+    await close();
+  });
+
+  it('says what to do if the run does not exist', async () => {
     const { page, close } = await open('/run/nope');
     await page.getByRole('heading', { name: 'There is no run "nope".' }).waitFor();
     expect(await axeViolations(page, 'html')).toEqual([]);

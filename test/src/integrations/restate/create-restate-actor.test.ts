@@ -212,8 +212,12 @@ describe('an effect on Restate', () => {
 describe('recordOnce on Restate', () => {
   it('returns the same in each process, whatever its work returns there', async () => {
     let count = 0;
-    const numbers = (name: string) => [recordOnce(`${name} 1`, () => ++count), recordOnce(`${name} 2`, () => ++count)];
-    const see = (name: string) => assign({ seen: ({ context }) => [...context['seen'], ...numbers(name)] });
+    const numbers = (name: string): unknown[] => [
+      recordOnce(`${name} 1`, () => ++count),
+      recordOnce(`${name} 2`, () => ++count),
+    ];
+    const see = (name: string) =>
+      assign({ seen: ({ context }: { context: { seen: unknown[] } }) => [...context.seen, ...numbers(name)] });
     const build = () =>
       createMachine({
         context: () => ({ seen: numbers('first') }),

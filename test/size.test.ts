@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15450, exported: 561, floors: 20 },
-  'machines/policies': { lines: 7650, exported: 345, floors: 8 },
+  machines: { lines: 15460, exported: 561, floors: 20 },
+  'machines/policies': { lines: 7660, exported: 345, floors: 8 },
   'src/chain': { lines: 6180, exported: 122, floors: 9 },
   'src/cli': { lines: 4060, exported: 90, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
@@ -21,7 +21,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4350, exported: 96, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
-  inspector: { lines: 16540, exported: 319, floors: 14 },
+  inspector: { lines: 16550, exported: 319, floors: 14 },
   test: { lines: 66810, exported: 358, floors: 7 },
 };
 

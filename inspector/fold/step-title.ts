@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { wasDenied } from '../../machines/policies/pending-approvals.ts';
 import type { InspectedRun, SystemEntry } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
@@ -110,8 +111,10 @@ export function stepTitle(view: StepView): StepTitle {
       if (use === undefined) return { name, facts: where, status: null };
       const ms = use.kind === 'capability' ? (use.result?.durationMs ?? null) : use.ms;
       const failed = use.kind === 'capability' ? use.result?.success === false : use.failure !== null;
+      const isDenied = use.kind === 'capability' && wasDenied(use.result?.code);
       const isEnded = ms !== null;
       const facts = [...where, ...(ms === null ? [] : [formatDuration(ms)])];
+      if (isDenied) return { name, facts, status: { word: 'not approved', tone: 'warn' } };
       if (isEnded)
         return { name, facts, status: failed ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'ok' } };
       return { name, facts, status: use.isOver ? { word: 'no result', tone: 'warn' } : openStatus(view, to > at) };
@@ -171,6 +174,10 @@ function tokenFacts(view: StepView, calls: StepCalls | null, from: number): read
 /** An entry without a step of its own, in words. An event is named by what was sent. */
 function entryName(entry: JournalEntry | SystemEntry): string {
   if (entry.type === 'delivery') return `Event: ${excerpt(humanizeEvent(entry.event.type), 80)}`;
+  if (entry.type === 'transition') {
+    const [source, ...targets] = [entry.source, ...entry.target].map((id) => excerpt(stateName(id), 60));
+    return targets.length === 0 ? `${source} stays` : `${source} → ${targets.join(', ')}`;
+  }
   if (entry.type === 'actor-end') return `End of ${excerpt(entry.actor, 80)}`;
   return capitalize(humanize(entry.type.replaceAll('-', ' ')));
 }

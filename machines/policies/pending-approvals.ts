@@ -2,7 +2,8 @@ import type { EmittedEvent } from '../contracts/events.ts';
 import type { JournalEntry } from '../contracts/journal.ts';
 
 /** Whether a call did not run because a person denied it, or nobody answered in time. */
-export const wasDenied = (code: string | null | undefined): boolean => code === 'denied' || code === 'approval_timed_out';
+export const wasDenied = (code: string | null | undefined): boolean =>
+  code === 'denied' || code === 'approval_timed_out';
 
 export type ApprovalAsked = Extract<EmittedEvent, { type: 'approval-asked' }>;
 

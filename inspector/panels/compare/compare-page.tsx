@@ -55,7 +55,13 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
           Swap A and B
         </button>
       </div>
-      <h1 class="title verbatim">{isSameQuestion ? excerpt(titles[0] ?? '', 400) : 'Two runs compared'}</h1>
+      <h1 class="title verbatim">
+        {isSameQuestion
+          ? excerpt(titles[0] ?? '', 400)
+          : titles.includes(undefined)
+            ? 'Two runs compared'
+            : 'Two runs with different questions'}
+      </h1>
       {comparison !== null && <Cause comparison={comparison} runIds={runIds} />}
       <div class="pair">
         {sides.map(({ run, opened }, at) => (

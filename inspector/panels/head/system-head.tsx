@@ -28,7 +28,8 @@ export function SystemHead({ inspector, view }: PanelProps) {
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
     pluralize(fold.transitions.seqs.length, 'transition'),
     pluralize(fold.transitions.machines.length, 'machine'),
-    formatDuration(count === 0 ? 0 : fold.timeLine.atMs(count - 1)),
+    // While it waits, the trace has the time.
+    ...(run.status === 'running' || count === 0 ? [] : [formatDuration(fold.timeLine.atMs(count - 1))]),
   ];
   return (
     <div class="run-head system">
@@ -68,8 +69,8 @@ function Waits({ view: { run, fold, charts, count } }: { readonly view: RunView 
       {actors.length > 0 && <li class="verbatim">Waits for actors: {names(actors)}</li>}
       {timers.map(({ delay, dueMs }) => (
         <li key={delay}>
-          Timer of{' '}
-          <span class="verbatim">{/^\d+$/u.test(delay) ? formatDelay(Number(delay)) : excerpt(delay, 60)}</span>
+          Timer <span class="verbatim">{/^\d+$/u.test(delay) ? formatDelay(Number(delay)) : excerpt(delay, 60)}</span>{' '}
+          fires
           {dueMs !== null && Number.isFinite(startMs) && <Countdown toMs={startMs + dueMs} />}
         </li>
       ))}

@@ -150,6 +150,7 @@ export function Trace({ inspector, view }: PanelProps) {
     <div class={`trace ${run.kind}${isNarrow ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}>
       <div class="trace-head">
         <div class="row">
+          {run.kind === 'system' && <h2>What happened</h2>}
           {run.kind === 'run' && (
             <fieldset class="trace-orders" aria-label="Order">
               {ORDERS.filter(([name]) => name !== 'cost' || price !== null).map(([name, label]) => (

@@ -14,7 +14,7 @@ export interface ActorSummary {
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
   /** The number of the last entry. */
   readonly lastSeq: number;
-  /** What it waits for, and what `describeWait` says of it; null if a process holds it or was killed, or if calls are in progress. */
+  /** What it waits for, and what `describeWait` says of it; null while a process holds it, and after a kill until it is continued. */
   readonly waiting: (Waiting & { readonly summary: Json }) | null;
 }
 

@@ -3,7 +3,6 @@ import { onAbort } from '../internal/async.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { clockStartFor, clockStartsIn } from './clock-starts.ts';
 import { type Codec, createCodec, createContextCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor, type HostOptions, type SendOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
@@ -140,8 +139,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    */
   open(id: string, options?: OpenActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /**
-   * Continues actors that no process holds and that have a due timer, or an activity or effect that did not finish. They are closed once they
-   * are only waiting again. Resolves to their ids when their due timers have fired.
+   * Continues actors that no process holds and that have a due timer, or whose process was killed. They are closed once they only wait, and
+   * `list()` then shows for what. Resolves to their ids when their due timers have fired.
    */
   wake(): Promise<readonly string[]>;
   /**
@@ -149,7 +148,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
    */
   send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
-  /** Actors that no process holds and that have a due timer, or an activity or effect that did not finish. */
+  /** Actors that no process holds and that have a due timer, or whose process was killed. */
   due(): Promise<readonly DueActor[]>;
   /**
    * Continues an actor until it only waits, has ended, or the signal aborts, and closes it. Rejects with the errors of `open`, and with
@@ -187,13 +186,6 @@ export function createDurableMachine<Machine extends AnyStateMachine>(
   return new MachineHost(machine, options);
 }
 
-interface DueTime {
-  readonly lastSeq: number;
-  /** 0 for at once, infinity if it only waits for events. */
-  readonly dueAtMs: number;
-  readonly crashes: number;
-}
-
 interface ReplayedActor {
   readonly replayed: ReplayedSystem;
   readonly start: StartEntry;
@@ -206,8 +198,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   readonly #codec: Codec;
   readonly #contextCodec: Codec;
   readonly #open = new Map<string, Promise<ActorHost<Machine>>>();
-  /** When waiting actors are due, by id. Valid until the journal grows. */
-  readonly #dueTimes = new Map<string, DueTime>();
+  /** How often processes ended while they continued an actor, by id. Valid until the journal grows. */
+  readonly #killed = new Map<string, { readonly lastSeq: number; readonly crashes: number }>();
 
   #waking: Promise<readonly string[]> | null = null;
 
@@ -265,9 +257,13 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const due: DueActor[] = [];
     for (const { id, lastSeq, waiting } of await this.#list({ status: 'waiting' })) {
       if (this.#open.has(id)) continue;
-      const known = waiting && { dueAtMs: waiting.dueAtMs ?? Number.POSITIVE_INFINITY, crashes: 0 };
-      const time = known ?? (await this.#dueTime(id, lastSeq).catch(ifUnavailable));
-      if (time !== null && time.dueAtMs <= this.#clock.now()) due.push({ id, crashes: time.crashes });
+      if (waiting !== null) {
+        if (waiting.dueAtMs !== null && waiting.dueAtMs <= this.#clock.now()) due.push({ id, crashes: 0 });
+        continue;
+      }
+      // Its process was killed. Continued and closed again, it says what it waits for.
+      const crashes = await this.#crashes(id, lastSeq).catch(ifUnavailable);
+      if (crashes !== null) due.push({ id, crashes });
     }
     return due;
   }
@@ -379,7 +375,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const actor = await this.#open.get(id)?.catch(() => null);
     if (actor?.isClosed) await actor.closed;
     await this.#options.journals.delete?.(id);
-    this.#dueTimes.delete(id);
+    this.#killed.delete(id);
   }
 
   /** Returns the open actor of an id, or opens it. */
@@ -579,26 +575,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   /** For an actor that was killed, or closed while something was in progress. */
-  async #dueTime(id: string, lastSeq: number): Promise<DueTime> {
-    const known = this.#dueTimes.get(id);
-    if (known?.lastSeq === lastSeq) return known;
-    const entries = await entriesOf(this.#options.journals.read(id, this.#readOptions));
-    const { replayed, start } = await this.#latest(id, entries);
-    const { system, divergence } = replayed;
-    const isUnfinished = system.activities.size > 0 || system.openEffects.size > 0;
-    const starts = this.#timeWithoutProcess === 'counts' ? [] : clockStartsIn(entries, clockStartOf(start));
-    const due = [...system.timers.values()]
-      .filter(({ event }) => this.#counts(event))
-      .map(({ number, dueMs }) => dueMs + (starts.length > 0 ? clockStartFor(starts, number) : clockStartOf(start)));
-    const nextMs = isUnfinished ? 0 : Math.min(...due);
-    system.close();
-    const time = {
-      lastSeq,
-      dueAtMs: divergence === null ? nextMs : Number.POSITIVE_INFINITY,
-      crashes: crashesIn(entries),
-    };
-    this.#dueTimes.set(id, time);
-    return time;
+  async #crashes(id: string, lastSeq: number): Promise<number> {
+    const known = this.#killed.get(id);
+    if (known?.lastSeq === lastSeq) return known.crashes;
+    const crashes = crashesIn(await entriesOf(this.#options.journals.read(id, this.#readOptions)));
+    this.#killed.set(id, { lastSeq, crashes });
+    return crashes;
   }
 }
 
@@ -611,9 +593,9 @@ function requireId(id: unknown): void {
   throw new PostChainError('invalid_option', `id: expected a text that is not empty; received ${JSON.stringify(id)}.`);
 }
 
-/** An actor that is damaged, or that another process took in the meantime, must not prevent the others from waking. */
+/** An actor that is damaged, needs another version, or was taken by another process must not prevent the others from waking. */
 function ifUnavailable(error: unknown): null {
-  if (PostChainError.isInstance(error) && error.code === 'invalid_journal') return null;
+  if (PostChainError.isInstance(error) && ['invalid_journal', 'diverged'].includes(error.code)) return null;
   throw error;
 }
 

@@ -67,6 +67,8 @@ export function recordingsOf(
   const stored = storedRunsOf(journals);
   const isOwnStore = storedJournalsOf(journals) !== null;
   const known = new Map<string, RecordedRun>();
+  /** The versions of journals of other actors in the store, by id. */
+  const others = new Map<string, string>();
   const counter = createCounter();
   let current = Promise.resolve();
   let next: Promise<void> | null = null;
@@ -78,12 +80,16 @@ export function recordingsOf(
     try {
       for await (const run of stored.scan({
         ids: runIds,
-        isKnown: (runId, version) => known.get(runId)?.version === version,
+        isKnown: (id, version) => known.get(id)?.version === version || others.get(id) === version,
         onFound: (count) => {
           unread = isFirst ? count : 0;
         },
       })) {
         unread = Math.max(0, unread - 1);
+        if (run.ends !== null && RUN_JOURNALS.summarize(listedJournal(run)) === null) {
+          others.set(run.id, run.version);
+          continue;
+        }
         missing.delete(run.id);
         const before = known.get(run.id);
         const recording = before ?? recordedRun(run.id, journals as JournalStore, () => changed(run.id));
@@ -354,7 +360,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
         const first = tryRead(run.ends.first);
         const last = run.ends.last.map(tryRead);
         ({ lastSeq } = run.ends);
-        idle = RUN_JOURNALS.summarize(listedJournal({ ...run, isWritten: false }));
+        idle = RUN_JOURNALS.summarize(listedJournal({ ...run, isWritten: false })) ?? idle;
         start = startSchema.safeParse(first).data ?? null;
         isCounted &&= !isNew;
         if (start !== null && (fold === null || (!fold.hasAnswer && counted === null)))

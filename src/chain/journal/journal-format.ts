@@ -48,6 +48,8 @@ export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
 };
 
 function parseEntry(value: unknown): JournalEntry {
+  const machine = otherMachineIn(value);
+  if (machine !== undefined) throw new Error(`an actor of the machine ${JSON.stringify(machine)}, not a run`);
   const entry = readOrThrow(durableFormat.parse(value));
   const { seq, type } = entry;
   const [issue] = issuesOf(entry);
@@ -111,7 +113,14 @@ function startedAtOf({ startedAt, forkedFrom }: z.infer<typeof startSchema>): st
   return forkedFrom?.forkedAt ?? startedAt;
 }
 
-function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJournal): RunSummary {
+/** The machine of another actor of the durable host, whose journal this entry starts; undefined if it starts none. */
+function otherMachineIn(first: unknown): string | undefined {
+  const { type, product, machine } = Object(first) as Partial<Extract<DurableEntry, { type: 'start' }>>;
+  return type === 'start' && product === null ? (machine?.id ?? '') : undefined;
+}
+
+function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJournal): RunSummary | null {
+  if (otherMachineIn(first) !== undefined) return null;
   const start = startSchema.safeParse(tryRead(first));
   if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged', waiting: null };
   const { request, forkedFrom } = start.data;

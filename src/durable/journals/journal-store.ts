@@ -152,8 +152,8 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   parse(value: unknown): Entry;
   /** Returns the JSON value that is stored for an entry; by default the entry itself. `parse` reverses it. */
   toJson?(entry: Entry): unknown;
-  /** Returns what lists show of a journal. */
-  summarize(journal: ListedJournal): Summary;
+  /** Returns what lists show of a journal; null if it is of another kind, and not listed. */
+  summarize(journal: ListedJournal): Summary | null;
   /** The order of lists, as in `Array.sort`. */
   compare?(one: Summary, other: Summary): number;
   /** When a journal with this first entry started, as its summary has it. */

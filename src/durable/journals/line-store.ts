@@ -369,6 +369,7 @@ export function listing<Summary>({
     for await (const journal of scan({ isKnown, list: { startedAt: startOf(before), hasEnded } })) {
       if (journal.ends === null) continue;
       const summary = format.summarize(listedJournal(journal));
+      if (summary === null) continue;
       const { status: found } = Object(summary) as { status?: unknown };
       if (endStatuses.includes(String(found))) ended.set(journal.id, journal.version);
       if (statuses?.includes(found) === false) continue;

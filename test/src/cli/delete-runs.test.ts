@@ -1,8 +1,12 @@
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { setup } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { fileJournals } from '../../../src/chain/journal/stores.ts';
 import { type DeleteFlags, deleteRuns } from '../../../src/cli/delete-runs.ts';
+import { replayCommand } from '../../../src/cli/replay-command.ts';
+import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';
@@ -32,6 +36,20 @@ describe('postchain runs --delete', () => {
     expect(await remove({ delete: ['app', 'cherry'], yes: true })).toBe('Deleted 2 runs.\n');
     expect(await left()).toEqual(['banana']);
     expect(readdirSync(journals)).toHaveLength(1);
+  });
+
+  it('neither lists nor deletes actors of other machines in the same directory', async () => {
+    const { journals, left, remove } = await recordedRuns({ apple: 1 });
+    const machine = setup({}).createMachine({ id: 'order' });
+    const orders = createDurableMachine(machine, { journals: actorJournals(journals) });
+    await (await orders.open('o-17')).close();
+    expect(await left()).toEqual(['apple']);
+    await expect(remove({ delete: ['o-17'], yes: true })).rejects.toThrow('Run "o-17" not found');
+    expect(await remove({ delete: true, olderThan: 0, yes: true })).toBe('Deleted 1 run.\n');
+    expect((await orders.list()).map(({ id }) => id)).toEqual(['o-17']);
+    const [file = ''] = readdirSync(journals).filter((name) => name.endsWith('.jsonl'));
+    const reading = replayCommand(join(journals, file), {});
+    await expect(reading).rejects.toThrow('an actor of the machine "order", not a run');
   });
 
   it('deletes runs that are older than an age', async () => {

@@ -107,15 +107,19 @@ describe('an actor that only waits', () => {
     expect((await orders.replay('o')).snapshot.context.approved).toBe(2);
   });
 
-  it('is not described as waiting after a kill, and continues', async () => {
-    const { orders, journals, host, clock } = setUp();
+  it('is not described as waiting after a kill, until a look continues it', async () => {
+    const { orders, journals, host, clock, now } = setUp();
     await (await orders.open('o')).park();
     await host().open('o');
     const { writer } = await journals.open('o', { force: true });
     await writer.close();
     expect(await host().list()).toMatchObject([{ status: 'waiting', waiting: null }]);
-    clock.increment(HOUR);
     expect(await host().due()).toEqual([{ id: 'o', crashes: 1 }]);
+    expect(await host().wake()).toEqual(['o']);
+    const waiting = { dueAtMs: now() + HOUR, events: ['close', 'approve'] };
+    expect(await host().list()).toMatchObject([{ status: 'waiting', waiting }]);
+    expect(await host().wake()).toEqual([]);
+    clock.increment(HOUR);
     expect(await host().wake()).toEqual(['o']);
   });
 });

@@ -53,7 +53,7 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
   );
 }
 
-/** Runs in progress that were named are an error; those that are old are skipped, and so are those that wait. */
+/** Runs in progress are an error if they were named. Old ones are skipped, as are old runs that wait. */
 async function chosenRuns(store: JournalStore, all: readonly RunSummary[], { delete: named, olderThan }: DeleteFlags) {
   if (named === true && olderThan === undefined)
     throw new PostChainError('invalid_option', '--delete needs run ids, or --older-than with an age such as 30d');

@@ -52,13 +52,13 @@ export interface ActorSystemOptions {
   readonly record: (event: ExternalEvent | DerivedEvent) => void;
   /** The recorded outcome of `recordOnce`, if this is a replay. */
   readonly recorded: (name: string) => Outcome | undefined;
-  /** Says what an activity is about. */
+  /** Describes an activity, for readers of the journal. */
   readonly describeCall: (source: string, input: unknown) => Json;
-  /** Summarizes the end. */
+  /** Summarizes how the actor ended. */
   readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
   /** Receives the notes of activities. */
   readonly note: (note: Json, activity: number) => void;
-  /** Receives what arrives between steps: pass it to `apply`, one at a time. */
+  /** Receives the external events that arrive between steps: pass them to `apply`, one at a time. */
   readonly receive: (event: ExternalEvent) => void;
 }
 
@@ -102,7 +102,7 @@ export interface Effect {
   readonly fail: (error: unknown) => void;
 }
 
-/** The most events that wait for a source that never reports anything. */
+/** The maximum number of events that are kept for a source that never reports anything. */
 const MOST_UNANSWERED = 1_000;
 
 /** Events that XState's actors send each other. Custom code never sends them. */
@@ -365,7 +365,7 @@ export class DurableActorSystem {
     this.effects = [];
   }
 
-  /** Whether machines of the system send each other such an event in this step. */
+  /** Whether, in this step, an event of this type comes from a machine of the system. */
   #isMessage(type: string): boolean {
     return type !== this.#externalType && !type.startsWith('xstate.');
   }
@@ -565,7 +565,7 @@ export class DurableActorSystem {
     if (activity !== undefined) this.activities.delete(activity.number);
   }
 
-  /** All events of the system pass here: an event that arrives between steps is external. */
+  /** All events of the system pass through here: an event that arrives between steps is external. */
   readonly #relay: SystemHooks['relay'] = (source, target, event, pass) => {
     if (this.#isClosed) return;
     const sender = source === undefined ? undefined : this.#activityOf.get(source);
@@ -757,7 +757,7 @@ const errorOf = (thrown: unknown): unknown => (thrown === undefined ? new Error(
 
 type Transition = EvaluatedGuard['transition'];
 
-/** A transition that only executes actions. What machines of a system tell each other with such transitions is not recorded. */
+/** A transition that only executes actions. It is not recorded if another machine of the system sent the event. */
 const isInternal = ({ target, guard }: Transition): boolean => target === undefined && guard === undefined;
 
 /** A transition that does nothing keeps outer states from handling an event. */

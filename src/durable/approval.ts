@@ -41,7 +41,7 @@ type ApprovalSnapshot = Snapshot<ApprovalDecision> & OpenApproval;
 /**
  * The logic of an actor that asks a person about its `question`, for example an activity and its arguments. It waits for the event
  * `approval.given` with its id and digest, which `pending.approvals` shows; no other event changes anything. A durable actor with open
- * approvals can be parked. Invoke the activity with the question of the output, not with the one that was asked.
+ * approvals can be parked. Invoke the activity with the `question` of the output, which may be edited.
  *
  * @example
  * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }

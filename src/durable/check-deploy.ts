@@ -23,7 +23,7 @@ export interface CheckedMachine {
 const ENDED: ReadonlySet<string> = new Set(['done', 'error', 'stopped']);
 
 /**
- * Replays every actor that has not ended on the current code, without calls or effects: run it before a deployment. The idea is that of
+ * Replays every actor that has not ended with the current code, without calls or effects. Run it before a deployment. The idea comes from
  * Temporal's replayer.
  */
 export async function checkDeploy(machine: CheckedMachine): Promise<readonly CheckedActor[]> {
@@ -36,7 +36,7 @@ export async function checkDeploy(machine: CheckedMachine): Promise<readonly Che
   });
 }
 
-/** Returns the actors in the stores of machines that have not ended and belong to none of the machines, each with this as its problem. */
+/** Returns the actors in the machines' stores that have not ended and belong to none of the machines, with that as their problem. */
 export async function uncheckedActors(
   machines: readonly CheckedMachine[],
   exporter: string,
@@ -53,7 +53,7 @@ export async function uncheckedActors(
   });
 }
 
-/** Checks one after another, so that only one journal is in memory. If a check throws, the message is the problem. */
+/** Checks one actor at a time, so that only one journal is in memory. If a check throws, the message is the problem. */
 export async function checkEach<Actor extends { readonly id: string; readonly status: string }>(
   actors: readonly Actor[],
   problemOf: (actor: Actor) => Promise<string | null>,

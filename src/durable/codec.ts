@@ -1,6 +1,5 @@
 import { PostChainError } from './error.ts';
 
-/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 /** How values of one class are stored. The first codec whose `is` holds for a value stores it. */

@@ -35,8 +35,7 @@ export interface DurableActor<Machine extends AnyStateMachine> {
    * Resolves when the event is stored and processed: to true, or to false if it changed nothing, because its id is known or the actor has
    * ended. Rejects with `invalid_option` for anything but an object with a `type`, with `not_durable` if the event cannot be stored, with
    * `cancelled` if the actor is closed, with `journal_fenced` if another process has taken over the actor, and with `journal_failed` if the
-   * journal cannot be written. An answer
-   * to an `approval` resolves to false if no such question is open.
+   * journal cannot be written. An answer to an `approval` resolves to false if no such question is open.
    */
   send(event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
   readonly pending: Pending;
@@ -100,7 +99,7 @@ interface SettleOutput<Machine extends AnyStateMachine> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Runs an actor system: gives it one external event at a time, stores each step, and then starts what the step asked for. */
+/** Runs an actor system: gives it one external event at a time, stores each step, and then starts the step's calls and effects. */
 export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<Machine> {
   readonly id: string;
   readonly entries: DurableEntry[];
@@ -186,7 +185,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     };
   }
 
-  /** Stores the entries so far. Throws or rejects with why the journal cannot be written. */
+  /** Stores the entries so far. Throws or rejects with the reason if the journal cannot be written. */
   store(unstored: readonly DurableEvent[]): void | Promise<void> {
     this.#atMs = this.#nowMs;
     for (const event of unstored) this.#append(event);
@@ -288,7 +287,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return this.#failure === null && !this.#hasEnded;
   }
 
-  /** What the last entry says: when the actor was closed, from where delays continue, and what it waits for. After a kill, they continue from the last entry. */
+  /**
+   * Returns the last entry: when the actor was closed, from where its delays continue, and what it waits for. After a kill, delays continue
+   * from the last stored entry.
+   */
   #closedEvent(): DurableEvent | null {
     if (this.#failure !== null || !this.#isBegun || this.#hasEnded) return null;
     const { clock, counts, describeWait } = this.#options;
@@ -487,7 +489,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   #runEffects(effects: readonly Effect[]): void {
-    // What is stored and not executed is left to whoever opens the actor next.
+    // Effects that are stored but not executed are left to the next process that opens the actor.
     if (this.#isClosed) return;
     const ended: number[] = [];
     for (const { number, run, fail } of effects) {
@@ -577,7 +579,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 const entriesFor = (keyframe: DurableEvent | null | undefined): number =>
   keyframe?.type === 'keyframe' ? JSON.stringify(keyframe.state).length / ENTRY_CHARS : 0;
 
-/** Returns since when an actor waits that nothing has entered after it was closed. */
+/** Returns since when an actor has only waited, if no event has arrived since it was closed; otherwise null. */
 function sinceIn(entries: readonly DurableEntry[]): number | null {
   const last = entries.findLast((entry) => entry.type === 'closed' || isExternal(entry));
   return last?.type === 'closed' ? (last.waiting?.sinceMs ?? null) : null;

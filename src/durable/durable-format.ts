@@ -14,7 +14,7 @@ export interface ActorSummary {
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
   /** The number of the last entry. */
   readonly lastSeq: number;
-  /** What it waits for, and what `describeWait` says of it; null while a process holds it, and after a kill until it is continued. */
+  /** What it waits for, with the result of `describeWait`; null while a process holds it, and after a kill until it is continued. */
   readonly waiting: (Waiting & { readonly summary: Json }) | null;
 }
 
@@ -60,7 +60,7 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJou
   return { id, machine, startedAt, status, forkedFrom: origin, lastSeq, waiting: isWritten ? null : waitingIn(end) };
 }
 
-/** Returns what the last entry of a journal says that its actor waits for. */
+/** Returns what an actor waits for, from the last entry of its journal. */
 function waitingIn(last: Partial<DurableEntry>): ActorSummary['waiting'] {
   return last.type === 'closed' && last.waiting ? { ...last.waiting, summary: last.summary ?? null } : null;
 }

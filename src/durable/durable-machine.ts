@@ -28,7 +28,7 @@ import {
 import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
 
 export interface DurableMachineOptions {
-  /** Where the journals are stored: `fileJournals(folder)`, `sqliteJournals(file)`, `memoryJournals()`, or your own store. */
+  /** Where the journals are stored: `fileJournals(folder)`, `sqliteJournals(file)`, `postgresJournals(source)`, `memoryJournals()`, or your own. */
   readonly journals: JournalStore<DurableEntry, ActorSummary>;
   /** Earlier versions of the machine, by their `version`: actors that were started on one of them continue on it. */
   readonly versions?: Readonly<Record<string, AnyStateMachine>>;
@@ -43,11 +43,11 @@ export interface DurableMachineOptions {
   readonly parkAfterMs?: number;
   /** The time source; by default the system clock. */
   readonly clock?: Clock;
-  /** What a call is about: JSON that its entry contains, for readers of the journal. Null for nothing. */
+  /** Describes a call, for readers of the journal: JSON that its entry contains. Null for nothing. */
   readonly describeCall?: (source: string, input: unknown) => Json;
   /** A summary of how an actor ended, from its last snapshot: JSON that its last entry contains. Null for nothing. Must not throw. */
   readonly describeEnd?: (snapshot: AnyMachineSnapshot) => Json;
-  /** What an actor that is closed waits for: JSON that lists show. Null for nothing. Must not throw. */
+  /** Describes what a closed actor waits for, from its last snapshot: JSON that lists show. Null for nothing. Must not throw. */
   readonly describeWait?: (snapshot: AnyMachineSnapshot) => Json;
   /** Receives what the action `log` prints; by default the console. */
   readonly logger?: (...args: unknown[]) => void;
@@ -110,7 +110,6 @@ export interface ForkActorOptions<Machine extends AnyStateMachine> extends RunAc
   readonly reuse?: Omit<ReuseOptions, 'entries' | 'from'>;
 }
 
-/** The result of a replay. */
 export interface ActorReplay<Machine extends AnyStateMachine> {
   /** The first difference from the journal; null if there is none. */
   readonly divergence: Divergence | null;
@@ -590,7 +589,7 @@ const clockStartOf = ({ forkedFrom, startedAt }: StartEntry): number =>
 
 function requireId(id: unknown): void {
   if (typeof id === 'string' && id !== '') return;
-  throw new PostChainError('invalid_option', `id: expected a text that is not empty; received ${JSON.stringify(id)}.`);
+  throw new PostChainError('invalid_option', `id: expected a non-empty string; received ${JSON.stringify(id)}.`);
 }
 
 /** An actor that is damaged, needs another version, or was taken by another process must not prevent the others from waking. */

@@ -90,7 +90,7 @@ export type DerivedEvent =
       readonly actor: ActorPath;
       readonly source: string;
       readonly inputDigest: string;
-      /** What the option `describeCall` says of the call; left out for null. */
+      /** The result of the option `describeCall`; left out for null. */
       readonly subject?: Json;
     }
   /** What code outside the machine returned or threw in the step. See `recordOnce`. */
@@ -110,7 +110,7 @@ export type DerivedEvent =
       readonly status: 'done' | 'error' | 'stopped';
       readonly output: Json;
       readonly error: Json;
-      /** What the option `describeEnd` says; left out for null. */
+      /** The result of the option `describeEnd`; left out for null. */
       readonly summary?: Json;
       /** How many effects had not ended yet; left out for none. */
       readonly openEffects?: number;
@@ -124,7 +124,7 @@ export type Annotation =
       /** How the actor has ended, if these were its last effects. */
       readonly status?: 'done' | 'error' | 'stopped';
     }
-  /** What a product or an activity adds. */
+  /** A note of a product or an activity. */
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
   /** Another process opened the actor here. */
   | { readonly type: 'resumed'; readonly resumedAt: string }
@@ -134,7 +134,7 @@ export type Annotation =
       readonly closedAt: string;
       /** Left out if something was in progress. */
       readonly waiting?: Waiting;
-      /** What the option `describeWait` says; left out for null. */
+      /** The result of the option `describeWait`; left out for null. */
       readonly summary?: Json;
     }
   /** The state of an actor at rest, from which a process continues without the earlier entries. A replay checks it. */

@@ -16,7 +16,7 @@ export interface Pending {
   readonly approvals: readonly OpenApproval[];
 }
 
-/** `atEpoch` converts a time of the system's clock. */
+/** `atEpoch` converts a time of the system's clock to milliseconds since the epoch. */
 export function pendingOf(
   system: DurableActorSystem,
   actorId: string,
@@ -53,7 +53,7 @@ function awaitedEvents({ root }: DurableActorSystem): readonly string[] {
 /** An answer counts for one actor only, although a fork shares entries with its original. */
 const boundTo = (actorId: string, digest: string): string => digestOf(`${actorId} ${digest}`);
 
-/** Returns an event as the actor that it is for receives it: the root, or the approval that it answers. Null if it answers none. */
+/** Returns the receiver of an event (the root, or the approval that it answers) and the event that it receives. Null if it answers no open one. */
 export function receivedBy<Event extends { readonly type: string }>(
   system: DurableActorSystem,
   actorId: string,

@@ -5,14 +5,14 @@ import type { DurableEntry, DurableEvent } from './entries.ts';
 type CallStart = Extract<DurableEntry, { type: 'activity-start' }>;
 export type CallEvent = Extract<DurableEvent, { type: 'activity-event' | 'note' }>;
 
-/** What is known of a call before it is made. */
+/** What is known about a call before it is made. */
 export interface CallInfo {
   readonly activity: number;
   readonly source: string;
   readonly subject: Json;
 }
 
-/** The recorded results of another journal, for calls that are the same. */
+/** The recorded results of another journal, which replace identical calls. */
 export interface ReuseOptions {
   readonly entries: readonly DurableEntry[];
   /** The first entry that the actor does not share with that journal. */

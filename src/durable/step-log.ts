@@ -15,7 +15,7 @@ export interface Outcome {
   readonly error: string | null;
 }
 
-/** What custom code of a step tells its host. */
+/** What the custom code of a step reports to its host. */
 export interface StepLog {
   evaluated: EvaluatedGuard[];
   /** Inputs of the named guards evaluated since the last transition's guard began. */

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { DueActor } from './durable-machine.ts';
 import { PostChainError } from './error.ts';
 
-/** What a worker continues: a durable machine with its actors, or a chain with its runs. */
+/** A durable machine or a chain, whose actors or runs a worker continues. */
 export interface WorkerHost {
   due(): Promise<readonly DueActor[]>;
   advance(id: string, options: { readonly signal: AbortSignal }): Promise<void>;
@@ -15,12 +15,12 @@ export interface WorkerOptions {
   readonly concurrency?: number;
   /** How often it looks for work, in milliseconds; by default 5,000. */
   readonly everyMs?: number;
-  /** An actor that so many processes in a row have continued, and that ended each before anything happened, is set aside; by default 3. */
+  /** An actor is set aside after this many processes in a row died while they continued it, before anything happened; by default 3. */
   readonly maxCrashes?: number;
-  /** How long an actor that could not be continued rests, in milliseconds; by default 1,000. Doubles with each failure, up to an hour. */
+  /** The wait after an actor could not be continued, in milliseconds; by default 1,000. Doubles with each failure, up to an hour. */
   readonly backoffMs?: number;
   readonly clock?: Clock;
-  /** Receives what happens. Must not throw. */
+  /** Receives the events of the worker. Must not throw. */
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
@@ -38,13 +38,13 @@ export interface Worker {
   readonly setAside: readonly { readonly id: string; readonly reason: string }[];
   /** Lets it continue an actor that was set aside. Returns whether there was one. */
   release(id: string): boolean;
-  /** Looks for work at once. Resolves when everything found is continued and only waits, has ended or has failed. */
+  /** Looks for work at once. Resolves when each actor that it found only waits, has ended or has failed. */
   look(): Promise<void>;
-  /** Closes the actors that it continues, so that any process can, and looks for no more. */
+  /** Stops looking for work, and closes the actors that it continues, so that any process can open them. */
   stop(): Promise<void>;
 }
 
-/** The longest rest of an actor that could not be continued. */
+/** The longest wait after an actor could not be continued. */
 const MAX_BACKOFF_MS = 3_600_000;
 
 interface Trouble {
@@ -58,8 +58,8 @@ interface Trouble {
 }
 
 /**
- * Starts a worker, which continues actors that were interrupted or have a due delay, until they only wait again. An actor that another process
- * holds is left to it. Throws `invalid_option`.
+ * Starts a worker, which continues actors that were interrupted or have a due delay, until they only wait again. Skips actors that another
+ * process holds. Throws `invalid_option`.
  *
  * @example
  * const worker = createWorker({ hosts: [orders, chain] });

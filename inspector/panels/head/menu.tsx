@@ -6,7 +6,7 @@ export interface MenuItem {
   readonly id?: string;
   readonly label: string;
   readonly title?: string;
-  /** Null only tells why something is not offered. */
+  /** Null for an item that only gives the reason why something is not offered. */
   readonly act: (() => void) | null;
 }
 

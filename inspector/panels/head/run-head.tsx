@@ -16,7 +16,7 @@ import { SentOutcome } from './sending.tsx';
 import { SystemHead } from './system-head.tsx';
 import { WaitingBanner } from './waiting-banner.tsx';
 
-/** What was asked, what came of it, and what went wrong: the first thing that a reader sees. */
+/** The request, its result and what went wrong: the first thing that a reader sees. */
 export const RunHead = (props: PanelProps) =>
   props.view.run.kind === 'system' ? <SystemHead {...props} /> : <ChainHead {...props} />;
 

@@ -34,7 +34,7 @@ export function sender(inspector: Inspector, runId: string) {
   };
 }
 
-/** What became of the last event that was sent: accepted, or rejected with the reason. */
+/** The result of the last event that was sent: accepted, or rejected with the reason. */
 export function SentOutcome({ inspector, view: { run, log, fold } }: PanelProps) {
   const last = sent.value.get(run.runId);
   const problem = last?.answer?.problem ?? null;

@@ -29,7 +29,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
           {excerpt(problem ?? 'A part of it cannot be read.', 300)}
         </p>
         <p>
-          What comes before the damage is shown. The run cannot be continued: restore the journal from a copy, or ask
+          The entries before the damage are shown. The run cannot be continued: restore the journal from a copy, or ask
           the question again.
         </p>
       </section>
@@ -93,16 +93,18 @@ function Consequence({ view: { run, log, fold, count }, waiting }: WaitingProps)
   const dueMs = Date.parse(run.startedAt) + fold.timeLine.atMs(waiting.askedAt) + (waitMs ?? Number.NaN);
   const countdown = Number.isFinite(dueMs) ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;
   if (waiting.for === 'consent')
-    return <p>If nobody answers{countdown}, all of them are kept. The terminal of the run can answer, too.</p>;
+    return <p>If nobody answers{countdown}, all of them are kept. You can also answer in the terminal of the run.</p>;
   if (waiting.for === 'approval')
     return (
       <p>
         {countdown === null ? (
-          'The run waits until somebody answers'
+          'The run waits until somebody answers.'
         ) : (
-          <>If nobody answers{countdown}, they do not run</>
-        )}
-        : here, or in the terminal of the run.
+          <>
+            If nobody answers{countdown}, {waiting.questions.length === 1 ? 'it does' : 'they do'} not run.
+          </>
+        )}{' '}
+        Answer here, or in the terminal of the run.
       </p>
     );
   const { answer, confidence, recommendation, rejected } = waiting;
@@ -110,7 +112,7 @@ function Consequence({ view: { run, log, fold, count }, waiting }: WaitingProps)
     <>
       <p>
         {recommendation === null
-          ? 'No rule recommends to finish.'
+          ? 'No rule recommends finishing.'
           : `Finishing is recommended: ${decisionReason(recommendation, runStart(log)?.thresholds ?? null)}.`}{' '}
         The run waits until somebody answers: here, or in its terminal.
       </p>

@@ -38,7 +38,7 @@ function ToolStatus({ view, use }: { readonly view: RunView; readonly use: ToolU
   return <span class="muted">{formatDuration(ms)}</span>;
 }
 
-/** What a tool or a search answered, error first, and what it was asked. */
+/** The result of a tool or a search, error first, and its arguments. */
 export function ToolResult({ use }: { readonly use: ToolUse }) {
   return use.kind === 'capability' ? <CapabilityResult use={use} /> : <SearchResult use={use} />;
 }

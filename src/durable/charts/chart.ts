@@ -55,7 +55,7 @@ function visit(node: AnyStateNode, parent: string | null, states: ChartState[], 
   for (const child of Object.values(node.states)) visit(child, node.id, states, transitions);
 }
 
-/** The names of the actors that a state invokes: of inline logic its id, or `inline`. */
+/** The names of the actors that a state invokes; for inline logic, its id or `inline`. */
 export function invokeLabels(node: AnyStateNode): readonly string[] {
   return invokedLogics(node).map((src, at) => {
     if (typeof src === 'string') return src;

@@ -218,7 +218,7 @@ function openLocked(path: string, lock: HeldLock | null, open: (path: string) =>
   }
 }
 
-/** Replaces a file by a copy, so that a process that still writes to the old one writes to an unlinked file. */
+/** Replaces a file with a copy, so that a process that still writes to the old one writes to an unlinked file. */
 function replaceByCopy(path: string): void {
   const real = fs().realpathSync(path);
   const copy = `${real}${LOCK}.${globalThis.crypto.randomUUID()}.copy`;

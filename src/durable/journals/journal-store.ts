@@ -130,7 +130,7 @@ export interface JournalStoreOptions {
   readonly fsync?: Fsync;
 }
 
-/** A journal as lists read it, without reading all of it. */
+/** The parts of a journal that lists read. */
 export interface ListedJournal {
   readonly id: string;
   /** The first and the last entry as they are stored: parsed JSON, not validated. Null if they cannot be read without the others. */
@@ -148,7 +148,7 @@ export interface ListedJournal {
 export interface JournalFormat<Entry extends StoredEntry, Summary> {
   /** What a journal belongs to, for messages: "run", "actor". */
   readonly noun: string;
-  /** Returns a parsed JSON value as an entry. Throws an error that says what is invalid. */
+  /** Returns a parsed JSON value as an entry. Throws an error that names what is invalid. */
   parse(value: unknown): Entry;
   /** Returns the JSON value that is stored for an entry; by default the entry itself. `parse` reverses it. */
   toJson?(entry: Entry): unknown;
@@ -156,7 +156,7 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   summarize(journal: ListedJournal): Summary | null;
   /** The order of lists, as in `Array.sort`. */
   compare?(one: Summary, other: Summary): number;
-  /** When a journal with this first entry started, as its summary has it. */
+  /** When a journal with this first entry started, as in its summary. */
   startedAt?(first: Entry): string;
   /** The statuses that a summary has only after the end of its journal. */
   readonly endStatuses?: readonly string[];
@@ -221,7 +221,6 @@ export async function lastWrittenMs(startedAt: string, journal: AsyncIterable<St
   return zeroMs + lastMs;
 }
 
-/** Collects a journal into a list. */
 export async function entriesOf<Entry>(journal: AsyncIterable<Entry> | Iterable<Entry>): Promise<readonly Entry[]> {
   const entries: Entry[] = [];
   for await (const entry of journal) entries.push(entry);

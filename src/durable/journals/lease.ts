@@ -97,7 +97,7 @@ const inUse = (subject: string, lease: Lease | null): PostChainError =>
 /** Where a lease is stored. */
 interface LeasePlace<Held> {
   read(): Promise<Lease | null> | Lease | null;
-  /** Replaces a lease by one of this process. Null if another process was faster. */
+  /** Replaces a lease with one of this process. Null if another process was faster. */
   replace(previous: Lease | null): Promise<Held | null> | Held | null;
 }
 

@@ -447,7 +447,7 @@ function requireOptions(method: string, given: unknown, names: readonly string[]
 
 /** Returns a backend whose lines are encoded. */
 function withCodec(backend: JournalBackend, codec: LineCodec): JournalBackend {
-  /** Throws for what a store would lose or cut off: JavaScript does not check the type. */
+  /** Throws for a result that a store would lose or cut off, or of another type, which JavaScript does not check. */
   function encode(line: string): string {
     const encoded: unknown = codec.encode(line);
     if (typeof encoded === 'string' && !/[\0\r\n]/u.test(encoded)) return encoded;

@@ -72,7 +72,7 @@ function nextPath(path: string, chain: readonly LockLink[]): string {
   return `${path}.${last.lease.holder?.id ?? 'unreadable'}.${last.lease.token}`;
 }
 
-/** Replaces a lease by one of this process. Returns null if another process was faster. */
+/** Replaces a lease with one of this process. Returns null if another process was faster. */
 function replaceLock(path: string, subject: string, previous: Lease | null): HeldLock | null {
   const token = (previous?.token ?? 0) + 1;
   if (!claim(path, previous, token)) return null;

@@ -41,10 +41,10 @@ export interface PostgresTables {
   close(): Promise<void>;
 }
 
-/** "PCjo" in ASCII: processes that start at once create the tables one after the other. */
+/** The key of an advisory lock ("PCjo" in ASCII): processes that start at the same time create the tables one after another. */
 const LOCK = 0x50436a6f;
 
-/** PostgreSQL's codes for a prepared statement that is missing, or already there. */
+/** PostgreSQL's codes for a prepared statement that is missing, or already exists. */
 const NOT_PREPARED: readonly unknown[] = ['26000', '42P05'];
 
 const RETRY_MS = 10_000;

@@ -291,7 +291,7 @@ interface Place {
   readonly count: number;
 }
 
-/** Replaces the lease in a row by one of this process. */
+/** Replaces the lease in a row with one of this process. */
 function claim(connection: SqliteConnection, row: Row): Place {
   const token = row.token + 1;
   connection.run('UPDATE journal SET owner = ?, token = ?, beat_ms = ? WHERE id = ?', [

@@ -81,7 +81,7 @@ export type Observation =
     }
   /** The actor has processed an event. */
   | { readonly type: 'settled'; readonly actor: ObservedActor; readonly snapshot: Snapshot<unknown> }
-  /** The actor is done, stopped or failed, as the status of the snapshot says. */
+  /** The actor is done, stopped or failed: see the status of the snapshot. */
   | { readonly type: 'ended'; readonly actor: ObservedActor; readonly snapshot: Snapshot<unknown> };
 
 /**

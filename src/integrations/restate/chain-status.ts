@@ -13,7 +13,7 @@ export interface WorkflowStatus {
   /** The latest phase; null before the first. */
   readonly phase: Phase | null;
   readonly cycle: number;
-  /** The question that the run waits on (consent or direction); null if there is none. */
+  /** The consent or direction question that the run waits for; null if there is none. */
   readonly asks: PendingQuestion | null;
   /** The calls that wait for approval. */
   readonly approvals: readonly ApprovalAsked[];

@@ -22,7 +22,6 @@ export interface RestateActorOptions
   readonly name?: string;
 }
 
-/** The status of an actor on Restate. */
 export interface RestateActorStatus {
   readonly machine: StartEntry['machine'];
   readonly status: 'running' | 'done' | 'error' | 'stopped';

@@ -17,7 +17,6 @@ import { createRestateExecutor, type ExecutorOptions, type Host } from './restat
 import { partsFor, type RestateRunOptions, type RestateStart, restateStart } from './run-request.ts';
 import { journaledWorkflow, journalKeeper, recordStart, rejectReplaced, restateHost } from './workflow-handlers.ts';
 
-/** Options of the Restate workflow. */
 export interface RestateOptions extends WorkflowOptions {
   /** The name of the workflow; "postchain" by default. */
   readonly name?: string;

@@ -7,8 +7,8 @@ import { createSystem, replaySystem, type SystemParts } from '../../durable/repl
 import { isThenable, onAbort } from '../../internal/async.ts';
 
 /**
- * What a run needs of a cluster. After a crash, the run makes the same requests in the same order and gets the same results. So `act` runs
- * once, and again only if its process died before it finished.
+ * The operations of a cluster that a run uses. After a crash, the run makes the same requests in the same order and gets the same results, so
+ * `act` runs again only if its process died before it finished.
  */
 export interface Host {
   step(name: string, act: () => Promise<CallOutcome>): Pending;
@@ -27,7 +27,7 @@ export type Pending = PromiseLike<Outcome>;
 /** `interrupted`: the host ends the run. */
 export type Outcome = CallOutcome | SentOutcome | { readonly type: 'slept' } | { readonly type: 'interrupted' };
 
-/** What a call or an effect has reported, in order, since its last step. */
+/** The reports of a call or an effect since its last step, in order. */
 export interface CallOutcome {
   readonly type: 'call';
   readonly call: string;
@@ -54,15 +54,15 @@ export interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
   /** The real clock: it supplies the end time of a step, which is recorded with the outcome. */
   readonly clock: Clock;
   readonly onEntry: (entry: DurableEntry) => void;
-  /** Takes back the last entries. */
+  /** Removes the last entries. */
   readonly forget?: (count: number) => void;
-  /** Who receives a user event, and as which event; null for nobody. */
+  /** Returns the receiver of a user event, and the event that it receives; null if there is none. */
   readonly receivedBy: (
     system: DurableActorSystem,
     actorId: string,
     event: { readonly type: string },
   ) => { readonly actor: ActorPath; readonly event: object } | null;
-  /** What happens if the host ends the run. */
+  /** The event that the system receives if the host ends the run. */
   readonly interruption: ExternalEvent;
   /**
    * For a product whose calls are one step each and do not ask whether they were interrupted, and whose `recordOnce` is deterministic. By
@@ -78,7 +78,7 @@ export interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
 class Call {
   /** Null between steps. */
   pending: Pending | null = null;
-  /** What it has reported in this process. */
+  /** Its reports in this process. */
   readonly reports: Report[] = [];
   isStarted = false;
   /** Whether it is an effect that has ended. */
@@ -107,7 +107,7 @@ export function createRestateExecutor(
   const timers = createTimers(host, () => system.timers);
   let sentIds = new Set<string>();
   const entries: DurableEntry[] = [];
-  /** What `recordOnce` has recorded in this step, and what it must return. */
+  /** The values that `recordOnce` recorded in this step, and those that it must return. */
   let values: readonly Recorded[] = [];
   let known: Recorded[] = [];
   /** Advanced by recorded outcomes only, never by a clock, and never back, even if clocks of two machines differ. */
@@ -140,7 +140,7 @@ export function createRestateExecutor(
     if (isResult) endStep(call);
   }
 
-  /** What custom code sends outside of the sources' own events belongs to whatever is in progress. If nothing is, it could not be recorded. */
+  /** An event that custom code sends outside its own call counts as a report of one in progress. Without one, it cannot be recorded. */
   function reporterOf(event: ExternalEvent): Call | undefined {
     if (event.type === 'activity-event') return calls.get(callKey(event.activity));
     if (event.type !== 'failed') return executed ?? [...calls.values()].find(({ isStarted }) => isStarted);
@@ -176,7 +176,7 @@ export function createRestateExecutor(
     });
   }
 
-  /** Starts everything that has a step, in the order of the machine: a host starts its steps in any order. */
+  /** Starts the calls and effects that have a step, in the machine's order, because a host starts its steps in any order. */
   function startAll(): void {
     isLive = true;
     for (const effect of system.openEffects.values()) {
@@ -215,7 +215,7 @@ export function createRestateExecutor(
     }
   }
 
-  /** Prints what the step has logged. Logging is not an effect, so it is not a step of the host. */
+  /** Prints the log of the step. Logging is not an effect, so the host has no step for it. */
   function printLog(): void {
     for (const { number, run } of system.effects) if (number < 0) run();
   }
@@ -249,7 +249,7 @@ export function createRestateExecutor(
     record({ type: 'effect-end', effects: [effect], ...(isLast && { status: status as 'done' }) });
   }
 
-  /** Whether the machine or an effect has not ended. */
+  /** Whether the machine or an effect is still running. */
   const isActive = (): boolean => system.root.getSnapshot().status === 'active' || system.openEffects.size > 0;
 
   /** Returns everything that may happen next, in the same order in each process. */
@@ -290,14 +290,14 @@ export function createRestateExecutor(
         };
       }
       case 'interrupted':
-        // Effects are awaited once.
+        // A second interruption does not wait for effects.
         return () => (system.accepts(interruption) ? apply(interruption) : system.openEffects.clear());
     }
   }
 
   /**
-   * Performs a step. What `recordOnce` has recorded in it becomes an outcome of the host. A process that takes over may have recorded
-   * something else: it takes the step back, and performs it with the outcome.
+   * Performs a step. The values that `recordOnce` records in it become an outcome of the host. If an earlier process recorded other values,
+   * undoes the step and performs it again with those.
    */
   async function perform(step: () => void): Promise<void> {
     const before = entries.length;
@@ -361,7 +361,7 @@ interface Sleep {
 }
 
 /**
- * Maps all timers of a run to few sleeps. Charts set a deadline for nearly everything and usually cancel it, but a host's sleep cannot be
+ * Maps all timers of a run to a few sleeps. Charts set a deadline for nearly everything and usually cancel it, but a host's sleep cannot be
  * canceled. So only the next due timer has a sleep, and the sleep of a canceled timer is reused for a later one: it ends early, and another
  * sleep follows.
  */

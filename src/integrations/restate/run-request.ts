@@ -18,7 +18,7 @@ import { onAbort } from '../../internal/async.ts';
 /** The input of a run on Restate: JSON. */
 export type RestateRunOptions = Omit<RunOptions, 'signal'>;
 
-/** What Restate records at the start of a run. A process that takes over uses it in place of its own options. */
+/** The record of a run's start. A process that takes over uses it instead of its own options. */
 export interface RestateStart {
   readonly start: StartEntry;
   readonly files: readonly AttachedFile[];
@@ -64,7 +64,7 @@ export function partsFor({ start, patience }: RestateStart, parts: ChainParts): 
   return { ...parts, models: [timed(first), ...others.map(timed)] };
 }
 
-/** How long a reply may take to its first part, and between two parts, in milliseconds. */
+/** The maximum time to the first part of a reply, and between two parts, in milliseconds. */
 interface ReplyTimeouts {
   readonly firstChunkMs: number;
   readonly chunkMs: number;

@@ -24,7 +24,7 @@ import type { Json } from '../../durable/codec.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { Host, Outcome, SentOutcome } from './restate-executor.ts';
 
-/** What the status of each run has. */
+/** The fields that every status has. */
 interface StoredStatus {
   /** `running` until the end. */
   readonly status: string;
@@ -84,7 +84,7 @@ export function restateHost(ctx: WorkflowContext): Host {
   };
 }
 
-/** Records what a run starts with. Our own errors are not retried. */
+/** Records the start of a run. PostChain's own errors are not retried. */
 export function recordStart<Start>(ctx: WorkflowContext, start: () => Start): Promise<Start> {
   return ctx.run('run-start', () => {
     try {
@@ -225,7 +225,7 @@ async function tryResolve(
   }
 }
 
-/** Converts our own errors to terminal ones: Restate does not retry, and the caller gets code 400. Others stay retryable. */
+/** Makes PostChain's own errors terminal: Restate does not retry, and the caller gets code 400. Other errors stay retryable. */
 function terminalError(error: unknown): unknown {
   if (!(error instanceof PostChainError)) return error;
   return new TerminalError(`${error.code}: ${error.message}`, { errorCode: 400 });

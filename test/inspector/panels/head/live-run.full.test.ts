@@ -107,7 +107,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     const { page, sent, play } = live;
     const waiting = page.getByRole('region', { name: 'Waiting for direction' });
     expect(await waiting.textContent()).toContain('confidence 0.3');
-    expect(await waiting.textContent()).toContain('No rule recommends to finish.');
+    expect(await waiting.textContent()).toContain('No rule recommends finishing.');
     expect(await waiting.getByRole('radio', { checked: true }).getAttribute('value')).toBe('action');
     await waiting.getByRole('radio', { name: 'intention' }).check();
     await waiting.getByRole('textbox').fill('what is wanted');

@@ -7,6 +7,7 @@
 import 'core-js/modules/es.promise.with-resolvers.js';
 import {
   CancelledError,
+  type DurablePromise,
   handlers,
   type internal,
   RestatePromise,
@@ -185,8 +186,8 @@ function promiseName(number: number): string {
   return `event-${number}`;
 }
 
-/** The maximum number of events of a run: sending one reads all earlier ones, and the run keeps them. */
-const MAX_SENT = 200;
+/** The maximum number of events of a run: Restate reads all of them whenever it continues the run. */
+const MAX_SENT = 10_000;
 
 /** Appends an event to those already sent. Throws a terminal error with code 400 for an invalid event, and with 429 for one over the limit. */
 export async function sendEvent(
@@ -197,29 +198,52 @@ export async function sendEvent(
   const schema = z.strictObject({ event: eventSchema, id: eventId });
   const read = schema.safeParse(request);
   if (!read.success) throw terminalError(invalidOption('The event', request, read.error, schema));
-  const { event, id = ctx.request().id } = read.data;
-  const sent: SentOutcome = { type: 'sent', id, event: event as Json, atMs: await ctx.date.now() };
-  const tooMany = new TerminalError(`too_many_events: a run accepts at most ${MAX_SENT} events`, { errorCode: 429 });
-  if ((await ctx.promise(promiseName(MAX_SENT - 1)).peek()) !== undefined) throw tooMany;
-  for (let number = 0; number < MAX_SENT; number += 1) {
-    const promise = ctx.promise<SentOutcome>(promiseName(number));
-    const earlier = (await promise.peek()) ?? (await tryResolve(promise, sent));
-    if (earlier === null) return { number, repeated: false };
-    if (earlier.id === id) return { number, repeated: true };
+  const { event, id } = read.data;
+  const number = id === undefined ? null : await numberOfRepeated(ctx, id);
+  if (number !== null) return { number, repeated: true };
+  const sent: SentOutcome = {
+    type: 'sent',
+    id: id ?? ctx.request().id,
+    event: event as Json,
+    atMs: await ctx.date.now(),
+  };
+  const isTaken = async (at: number) => (await ctx.promise(promiseName(at)).peek()) !== undefined;
+  for (let free = await firstFree(isTaken); free < MAX_SENT; free += 1) {
+    // Another caller may take the number first.
+    if ((await tryResolve(ctx.promise<SentOutcome>(promiseName(free)), sent)) !== null) continue;
+    if (id !== undefined) await ctx.promise<number>(numberName(id)).resolve(free);
+    return { number: free, repeated: false };
   }
-  throw tooMany;
+  throw new TerminalError(`too_many_events: a run accepts at most ${MAX_SENT} events`, { errorCode: 429 });
 }
 
-/** Resolves a promise and returns null, or returns the event that another caller resolved it with. */
-async function tryResolve(
-  promise: ReturnType<WorkflowSharedContext['promise']>,
-  sent: SentOutcome,
-): Promise<SentOutcome | null> {
+const numberName = (id: string): string => `number-${id}`;
+
+/** Returns null to the first caller with this id, and to later ones the number of its event. */
+async function numberOfRepeated(ctx: WorkflowSharedContext, id: string): Promise<number | null> {
+  const first = await tryResolve(ctx.promise<string>(`first-${id}`), ctx.request().id);
+  return first === null ? null : ctx.promise<number>(numberName(id)).get();
+}
+
+/** Events are numbered without gaps, so a binary search finds the first number that is not taken. */
+async function firstFree(isTaken: (number: number) => Promise<boolean>): Promise<number> {
+  let [from, to] = [0, 1];
+  while (to < MAX_SENT && (await isTaken(to - 1))) [from, to] = [to, Math.min(2 * to, MAX_SENT)];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (await isTaken(middle)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+/** Resolves a promise and returns null, or returns the value that another caller resolved it with. */
+async function tryResolve<Value>(promise: DurablePromise<Value>, value: Value): Promise<Value | null> {
   try {
-    await promise.resolve(sent);
+    await promise.resolve(value);
     return null;
   } catch (error) {
-    const earlier = error instanceof TerminalError ? ((await promise.peek()) as SentOutcome | undefined) : undefined;
+    const earlier = error instanceof TerminalError ? await promise.peek() : undefined;
     if (earlier === undefined) throw error;
     return earlier;
   }

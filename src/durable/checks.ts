@@ -20,16 +20,25 @@ export function requireDurable(machine: AnyStateMachine, contextCodec: Codec): v
 }
 
 function* missingParts(machine: AnyStateMachine): Generator<string> {
-  const { actors, guards, delays } = machine.implementations as unknown as Record<string, object>;
+  const { actions, actors, guards, delays } = machine.implementations as unknown as Record<string, object>;
   const missing = new Set<string>();
   const expectPart = (kind: string, name: unknown, known: object | undefined): void => {
     if (typeof name === 'string' && !Object.hasOwn(known ?? {}, name)) missing.add(`${kind} "${name}" is not provided`);
   };
+  const expectActions = (all: readonly unknown[]): void => {
+    for (const action of all) {
+      const { type = action } = Object(action) as { type?: unknown };
+      // Built-in actions are functions with a type.
+      if (typeof action !== 'function') expectPart('action', type, actions);
+    }
+  };
   for (const node of nodesOf(machine.root)) {
+    expectActions([...node.entry, ...node.exit, ...(node.initial?.actions ?? [])]);
     for (const { src } of node.invoke)
       if (!src.toString().startsWith('xstate.invoke.')) expectPart('actor', src, actors);
     for (const { delay } of node.after) if (Number.isNaN(Number(delay))) expectPart('delay', delay, delays);
-    for (const { guard } of transitionsOf(node)) {
+    for (const { guard, actions: taken } of transitionsOf(node)) {
+      expectActions(taken);
       const { type = guard } = Object(guard) as { type?: unknown };
       expectPart('guard', type, guards);
     }
@@ -37,7 +46,9 @@ function* missingParts(machine: AnyStateMachine): Generator<string> {
   yield* missing;
 }
 
-function* transitionsOf(node: AnyStateNode): Generator<{ readonly guard?: unknown }> {
+function* transitionsOf(
+  node: AnyStateNode,
+): Generator<{ readonly guard?: unknown; readonly actions: readonly unknown[] }> {
   for (const group of [...node.transitions.values(), node.always ?? []]) yield* group;
 }
 

@@ -203,12 +203,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   #waking: Promise<readonly string[]> | null = null;
 
   constructor(machine: Machine, options: DurableMachineOptions) {
+    requireOptions(machine, options);
     this.#machine = machine;
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#codec = createCodec(options.codecs);
     this.#contextCodec = createContextCodec(options.codecs);
-    requireOptions(machine, options);
     for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#contextCodec);
   }
 

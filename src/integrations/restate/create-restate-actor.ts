@@ -51,7 +51,10 @@ export function createRestateActor<Machine extends AnyStateMachine>(
   const { name = machine.id, codecs, versions = {}, ...others } = options;
   const { describeCall = () => null, describeEnd = () => null, ...workflowOptions } = others;
   if (!/^[a-zA-Z_][\w.-]*$/u.test(name))
-    throw new PostChainError('invalid_option', `name: expected letters, digits, "_", "." and "-"; received "${name}".`);
+    throw new PostChainError(
+      'invalid_option',
+      `name: expected letters, digits, "_", "." and "-"; received "${name}". Set the machine's "id" or the option "name".`,
+    );
   const contextCodec = createContextCodec(codecs);
   for (const one of [machine, ...Object.values(versions)]) requireDurable(one, contextCodec);
   const codec = createCodec(codecs);

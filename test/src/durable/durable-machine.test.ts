@@ -285,10 +285,12 @@ describe('what cannot be durable', () => {
         id: 'm',
         context: { cart: { seen: [() => 1] } },
         initial: 'a',
-        states: { a: { invoke: { src: 'pay' }, after: { patience: 'a' }, on: { GO: { guard: 'isRich' } } } },
+        states: {
+          a: { invoke: { src: 'pay' }, after: { patience: 'a' }, on: { GO: { guard: 'isRich', actions: 'mail' } } },
+        },
       }),
     ).toThrow(
-      'The machine "m" cannot be durable: actor "pay" is not provided; delay "patience" is not provided; guard "isRich" is not provided; context.cart.seen[0]: expected JSON, or a value of a codec; received a function. Store plain data, or add a codec.',
+      'The machine "m" cannot be durable: actor "pay" is not provided; delay "patience" is not provided; action "mail" is not provided; guard "isRich" is not provided; context.cart.seen[0]: expected JSON, or a value of a codec; received a function. Store plain data, or add a codec.',
     );
   });
 

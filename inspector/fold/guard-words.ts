@@ -97,7 +97,7 @@ export function limitWords(guard: string, { value, limit }: ComparedValue): Limi
   const setting = SETTINGS[`${guard} ${limit.name}`] ?? SETTINGS[limit.name] ?? null;
   if (limit.name === 'above') return { needs: `needs more than ${shown}`, setting };
   if (limit.name === 'below') return { needs: `needs less than ${shown}`, setting };
-  if (limit.name === 'sufficiency') return { needs: `needs ${shown}`, setting };
+  if (limit.name === 'sufficiency') return { needs: `enough from ${shown}`, setting };
   if (REACHES.has(guard)) return { needs: `limit ${shown}`, setting };
   return { needs: `limit ${shown}`, setting };
 }

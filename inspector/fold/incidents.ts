@@ -22,7 +22,7 @@ interface Known {
 
 const known = new WeakMap<RunFold, Known>();
 
-/** What failed, was tried again, reached a limit, or left the context. Computed once for each number of entries. */
+/** What failed, reached a limit, or left the context. Computed once for each number of entries. */
 export function incidentsOf(log: RunLog, fold: RunFold, count: number): readonly Incident[] {
   const cached = known.get(fold);
   if (cached?.count === count && cached.log === log) return cached.incidents;
@@ -32,7 +32,7 @@ export function incidentsOf(log: RunLog, fold: RunFold, count: number): readonly
       number === 1 ? '1 search failed' : `${number} searches failed`,
     ),
     ...incident(failedPhases(fold, count), 'bad', (number) => `${pluralize(number, 'phase')} failed`),
-    ...incident(retries(fold, count), 'warn', (number) => (number === 1 ? '1 retry' : `${number} retries`)),
+    ...incident(failedCalls(fold, count), 'warn', (number) => `${pluralize(number, 'model call')} failed`),
     ...incident(limits(log, fold, count), 'warn', (number) => `${pluralize(number, 'limit')} reached`),
     ...incident(removals(fold), 'plain', (number) => `${pluralize(number, 'message')} removed from the context`),
   ];
@@ -65,9 +65,11 @@ function failedSearches(log: RunLog, { entries, spans }: RunFold, count: number)
   });
 }
 
-/** A retry is a second or later attempt at one reply. */
-const retries = ({ spans }: RunFold, count: number): readonly Selection[] =>
-  spans.attempts.flatMap((span) => (span.attempt > 1 ? [selectionOf('attempt', span, count)] : []));
+/** Most of them were repeated; a phase whose last call fails has failed too. */
+const failedCalls = ({ spans }: RunFold, count: number): readonly Selection[] =>
+  spans.attempts.flatMap((span) =>
+    span.failure === null || span.failure.stage === 'aborted' ? [] : [selectionOf('attempt', span, count)],
+  );
 
 function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[] {
   const toolRuns = fold.entries.of('capability-stop').flatMap((seq) => {

@@ -10,7 +10,7 @@ import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { usageOf } from './spans.ts';
-import { phaseOf, type StepCalls, stepCalls, toolUses } from './step.ts';
+import { hasFailed, phaseOf, type StepCalls, stepCalls, type ToolUse, toolUses } from './step.ts';
 import { excerpt, stateName } from './text.ts';
 import { waitingAt } from './user-events.ts';
 
@@ -77,7 +77,7 @@ export function stepTitle(view: StepView): StepTitle {
         aborted === true
           ? { word: 'stopped', tone: 'warn' }
           : phase?.failure === null
-            ? { word: 'done', tone: 'ok' }
+            ? doneStatus(toolUses(log, fold, selection, at).filter(isFailure).length)
             : { word: 'failed', tone: 'bad' };
       return {
         name: where[0] ?? 'Phase',
@@ -138,6 +138,12 @@ export function stepTitle(view: StepView): StepTitle {
     }
   }
 }
+
+const isFailure = (use: ToolUse): boolean =>
+  hasFailed(use) && !(use.kind === 'capability' && wasDenied(use.result?.code));
+
+const doneStatus = (failed: number): StepTitle['status'] =>
+  failed === 0 ? { word: 'done', tone: 'ok' } : { word: `done, ${failed} of its tools failed`, tone: 'warn' };
 
 /** The calls of the step's own, not one before it that its result is from. */
 const ownCalls = (calls: StepCalls | null, { fold }: StepView, from: number): StepCalls['all'] => {

@@ -272,7 +272,8 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       .find((entry) => entry.questionId === questionId && entry.index === index);
     const decided = (entry: EntryOf<'approval-resolved'>): string =>
       [`${entry.decision.replaceAll('_', ' ')} by the ${entry.by}`, entry.reason].filter(Boolean).join(': ');
-    const text = answer === undefined ? argumentWords(given) : decided(answer);
+    const asked = argumentWords(given);
+    const text = answer === undefined ? asked : [asked, decided(answer)].filter(Boolean).join(' · ');
     return waitRow(run, seq, `approval of ${capability}`, answer?.seq ?? null, text);
   },
   delivery: ({ seq, event }, { log, fold }) => {
@@ -313,6 +314,14 @@ function deliveryTitle(event: Delivered): string {
   const { decision, reason = '' } = event;
   const word = decision === 'deny' ? 'Denied' : event.arguments === undefined ? 'Approved' : 'Approved with changes';
   return [word, reason].filter(Boolean).join(': ');
+}
+
+/** What an event decided, for example `approved (refund order: A7)`; empty if it is no answer to an approval. */
+export function decidedWords(log: RunLog, fold: RunFold, seq: number): string {
+  const entry = log.entry(seq);
+  if (entry.type !== 'delivery' || entry.event.type !== 'approval.given') return '';
+  const title = deliveryTitle(entry.event);
+  return `${title.charAt(0).toLowerCase()}${title.slice(1)} (${askedWords(log, fold, entry.event, seq)})`;
 }
 
 /** The tool that an answer is about, with its arguments. */

@@ -113,7 +113,13 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
     usage: usageOf(calls, run.fold.spans.currency),
     selection: null,
     trouble: parts.reduce(addTrouble, NO_TROUBLE),
-    course: JSON.stringify([decision?.rule, decision?.nextPhase, members.map(({ phase }) => phase), parts]),
+    course: JSON.stringify([
+      decision?.rule,
+      decision?.nextPhase,
+      members.map(({ phase }) => phase),
+      calls.length,
+      parts,
+    ]),
     children: () =>
       members.flatMap((phase, index) => [
         phaseRow(run, phase, phases[first + index + 1], first + index === 0),
@@ -258,6 +264,7 @@ function groupRow({ fold }: Run, cycles: readonly CycleRow[]): TraceRow {
     title: `Cycles ${nameOf(first)}–${nameOf(last)}`,
     note: `alike ×${cycles.length}, ${formatDuration(cycles.reduce((sum, { ms }) => sum + ms, 0) / cycles.length)} each`,
     to: last.to,
+    ms: cycles.reduce((sum, { ms }) => sum + ms, 0),
     within: { from: first.within?.from ?? first.from, to: last.within?.to ?? last.from },
     usage: cycles.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), {
       ...NO_USAGE,

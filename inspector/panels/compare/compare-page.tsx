@@ -38,6 +38,8 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
   );
   const [a, b] = loaded;
   const comparison = useComparison(a !== undefined && b !== undefined ? [a.opened, b.opened] : null);
+  const hasSameAnswers =
+    a !== undefined && b !== undefined && answerOf(a.opened)?.answerText === answerOf(b.opened)?.answerText;
   const titles = sides.map(({ run }) => run?.title);
   const isSameQuestion = titles[0] !== undefined && titles[0] === titles[1];
   return (
@@ -75,6 +77,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
                 opened={opened}
                 label={comparison === null ? '' : labelOf(run, at, comparison)}
                 hasQuestion={!isSameQuestion}
+                isSameAnswer={at === 1 && hasSameAnswers}
                 letter={LETTERS[at] ?? ''}
               />
             )}
@@ -186,11 +189,16 @@ interface SideProps {
   /** Empty while it is unknown. */
   readonly label: string;
   readonly hasQuestion: boolean;
+  /** Whether it is the second run, and both have the same answer. */
+  readonly isSameAnswer: boolean;
   readonly letter: string;
 }
 
-function Side({ run, opened: { log, fold, count, end }, label, hasQuestion, letter }: SideProps) {
-  const answer = answerUpTo(log, fold, count.value - 1)?.answer;
+const answerOf = ({ log, fold, count }: OpenedRun) => answerUpTo(log, fold, count.value - 1)?.answer;
+
+function Side({ run, opened, label, hasQuestion, isSameAnswer, letter }: SideProps) {
+  const { end } = opened;
+  const answer = answerOf(opened);
   const { text, tone } = statusWords(run);
   return (
     <>
@@ -207,6 +215,8 @@ function Side({ run, opened: { log, fold, count, end }, label, hasQuestion, lett
       )}
       {answer === undefined ? (
         <p class="muted">No answer{run.status === 'running' ? ' yet' : ''}.</p>
+      ) : isSameAnswer ? (
+        <p>The same answer as A.</p>
       ) : (
         <Answer text={answer.answerText} letter={letter} />
       )}

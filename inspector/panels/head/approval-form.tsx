@@ -59,11 +59,7 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
         <SendButton isBusy={isBusy} onSend={approve}>
           {text === original ? 'Approve' : 'Approve the edited call'}
         </SendButton>
-        <SendButton
-          isBusy={isBusy}
-          isPrimary
-          onSend={() => send({ decision: 'deny', ...(reason !== '' && { reason }) })}
-        >
+        <SendButton isBusy={isBusy} onSend={() => send({ decision: 'deny', ...(reason !== '' && { reason }) })}>
           Deny
         </SendButton>
         <label>

@@ -10,6 +10,7 @@ import { waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { ForkMark } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { useClock } from '../trace/use-clock.ts';
 import { Answer, ProvisionalAnswer } from './answer.tsx';
 import { RunActions } from './run-actions.tsx';
 import { SentOutcome } from './sending.tsx';
@@ -106,13 +107,15 @@ function Chip({ inspector, view: { selection }, incident }: PanelProps & { reado
   );
 }
 
-function Figures({ inspector, view: { run, log, fold, count } }: PanelProps) {
+function Figures({ inspector, view }: PanelProps) {
+  const { run, log, fold, count } = view;
+  const sinceMs = useClock(view);
   const { ms, cycles, calls, tokens, inputTokens, outputTokens, isEstimated, cost } = figuresOf(log, fold, count);
   const { sessionId = null, models = [] } = run.summary ?? {};
   const started = ageText(run.startedAt, Date.now());
   return (
     <p class="figures dotted">
-      <span>{formatDuration(ms)}</span>
+      <span>{formatDuration(ms + sinceMs)}</span>
       <span>{pluralize(cycles, 'cycle')}</span>
       <span>{pluralize(calls, 'model call')}</span>
       <span>

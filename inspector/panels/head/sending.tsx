@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { revealHidden } from '../../fold/text.ts';
+import { decidedWords } from '../../fold/trace-items.ts';
 import { deliveryOf } from '../../fold/user-events.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
@@ -34,6 +35,9 @@ export function sender(inspector: Inspector, runId: string) {
   };
 }
 
+const acceptedWords = (decided: string): string =>
+  decided === '' ? 'Accepted by the run.' : `Accepted by the run: ${revealHidden(decided)}.`;
+
 /** The result of the last event that was sent: accepted, or rejected with the reason. */
 export function SentOutcome({ inspector, view: { run, log, fold } }: PanelProps) {
   const last = sent.value.get(run.runId);
@@ -51,7 +55,7 @@ export function SentOutcome({ inspector, view: { run, log, fold } }: PanelProps)
             ? 'Sent; the run has not read it yet.'
             : rejection !== null
               ? `Rejected: ${revealHidden(rejection)}`
-              : 'Accepted by the run.';
+              : acceptedWords(decidedWords(log, fold, delivery.seq));
   return (
     <p class={`sent ${rejection === null ? '' : 'wrong'} verbatim`} role="status">
       {words}

@@ -62,7 +62,12 @@ function selectedWords(): Selected | null {
   const phrase = (selection?.toString() ?? '').trim().slice(0, MAX_PHRASE_CHARS);
   const node = selection?.anchorNode;
   const element = node instanceof Element ? node : node?.parentElement;
-  if (selection === null || phrase === '' || selection.rangeCount === 0 || element?.closest(PLACES) == null)
+  if (
+    selection === null ||
+    !/[\p{L}\p{N}]/u.test(phrase) ||
+    selection.rangeCount === 0 ||
+    element?.closest(PLACES) == null
+  )
     return null;
   const { left, bottom } = selection.getRangeAt(0).getBoundingClientRect();
   return { phrase, left, top: bottom + 4 };

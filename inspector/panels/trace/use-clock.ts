@@ -1,8 +1,14 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import type { EntryOf } from '../../fold/entry-index.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 
 const TICK_MS = 250;
+
+/** One clock for the whole page. */
+const nowMs = signal(0);
+let users = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
 
 /** When the clock of a run stood at 0, in milliseconds since the epoch; NaN if that is unknown. */
 function clockStart({ run, log, fold }: RunView): number {
@@ -16,7 +22,6 @@ function clockStart({ run, log, fold }: RunView): number {
 export function useClock(view: RunView): number {
   const { run, fold, count, end } = view;
   const isTicking = run.status === 'waiting' || (end === null && (run.live || run.status === 'running'));
-  const [, tick] = useState(0);
   const latest = useRef({ count: -1, atMs: 0 });
   if (latest.current.count !== count) {
     const recordedAt = clockStart(view) + fold.timeLine.atMs(count - 1);
@@ -24,8 +29,16 @@ export function useClock(view: RunView): number {
   }
   useEffect(() => {
     if (!isTicking) return undefined;
-    const timer = setInterval(() => tick((times) => times + 1), TICK_MS);
-    return () => clearInterval(timer);
+    users += 1;
+    timer ??= setInterval(() => {
+      nowMs.value = Date.now();
+    }, TICK_MS);
+    return () => {
+      users -= 1;
+      if (users > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
   }, [isTicking]);
-  return isTicking ? Math.max(0, Date.now() - latest.current.atMs) : 0;
+  return isTicking ? Math.max(0, Math.max(nowMs.value, Date.now()) - latest.current.atMs) : 0;
 }

@@ -121,7 +121,7 @@ function missingInputs(basis: AnswerBasis): readonly AnswerReason[] {
     reasons.push({
       code: isDenied ? 'capability_denied' : 'capability_failed',
       // The text that a capability throws may be of any length.
-      message: `The capability "${capability}" ${isDenied ? 'did not run' : 'failed'}: ${preview(error, 200)}`,
+      message: `${isDenied ? `A call of "${capability}" did not run` : `The capability "${capability}" failed`}: ${preview(error, 200)}`,
       capability,
     });
   if (endedRounds !== null)

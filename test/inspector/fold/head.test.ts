@@ -81,15 +81,14 @@ describe('how a run ended', () => {
 });
 
 describe('what went wrong in a run', () => {
-  const seqsOf = (is: (entry: JournalEntry) => boolean) => entries.filter(is).map(({ seq }) => seq);
-
   it('is counted as the journal has it, and each count leads to its steps', () => {
     const incidents = incidentsOf(log, fold, entries.length);
     const found = (words: RegExp) => incidents.find(({ text }) => words.test(text));
-    const retries = seqsOf((entry) => entry.type === 'attempt-start' && entry.attempt > 1);
-    expect(retries.length).toBeGreaterThan(1);
-    expect(found(/retries/u)).toMatchObject({ text: `${retries.length} retries`, tone: 'warn' });
-    expect(found(/retries/u)?.steps.map(({ from }) => from)).toEqual(retries);
+    const failedCalls = entries.filter((entry) => entry.type === 'attempt-end' && entry.failure !== null);
+    expect(failedCalls.length).toBeGreaterThan(1);
+    const chip = found(/model call/u);
+    expect(chip).toMatchObject({ text: `${failedCalls.length} model calls failed`, tone: 'warn' });
+    expect(chip?.steps.map(({ to }) => to)).toEqual(failedCalls.map(({ seq }) => seq));
     const failed = entries.filter((entry) => entry.type === 'phase-end' && entry.failure !== null);
     expect(found(/phases? failed/u)).toMatchObject({ tone: 'bad', steps: { length: failed.length } });
     // Failures come first.

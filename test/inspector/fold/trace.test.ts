@@ -131,6 +131,7 @@ describe('a long run', () => {
     expect(group?.title).toMatch(/^Cycles \d+–\d+$/u);
     const cycles = group?.children?.() ?? [];
     expect(group?.note).toContain(`alike ×${cycles.length}`);
+    expect(group?.ms).toBe(cycles.reduce((sum, { ms }) => sum + (ms ?? 0), 0));
     expect(group?.trouble?.calls).toBe(cycles.reduce((sum, { trouble }) => sum + (trouble?.calls ?? 0), 0));
     expect(top.filter(({ kind }) => kind === 'cycle').at(-1)?.title).toBe(`Cycle ${fold.spans.phases.at(-1)?.cycle}`);
   });

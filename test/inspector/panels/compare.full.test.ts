@@ -43,12 +43,13 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(page.url()).toContain(`#/run/run-1/${lastOf(1, 'decision').seq}`);
   });
 
-  it('shows both answers, and the figures of the journals with their difference', async () => {
+  it('shows both answers, or that they are the same, and the figures of the journals with their difference', async () => {
     const page = await open();
     await page.locator('.cause').waitFor();
-    expect(await page.locator('.pair .answer').allInnerTexts()).toEqual(
-      [0, 1].map((run) => lastOf(run, 'answer').answer.answerText),
-    );
+    const [first, second] = [0, 1].map((run) => lastOf(run, 'answer').answer.answerText);
+    expect(second).toBe(first);
+    expect(await page.locator('.pair .answer').allInnerTexts()).toEqual([first]);
+    await page.getByText('The same answer as A.').waitFor();
     const [before, after] = [0, 1].map((run) => lastOf(run, 'run-end').usage.modelCalls);
     const row = page.locator('.compare-table tr', { hasText: 'Model calls' });
     expect(await row.locator('td').allInnerTexts()).toEqual([

@@ -570,7 +570,8 @@ export class DurableActorSystem {
     if (this.#isClosed) return;
     const sender = source === undefined ? undefined : this.#activityOf.get(source);
     const receiver = this.#activityOf.get(target);
-    const isMachinery = MACHINERY.test(event.type);
+    // A chart may forward such an event to custom code, which then receives it like any other.
+    const isMachinery = receiver === undefined && MACHINERY.test(event.type);
     if (isMachinery && this.#isProcessing) this.#inside(pass);
     else if (!this.#isInside || sender !== undefined) this.#receive(sender, target, event);
     else if (receiver === undefined || source === target) pass();

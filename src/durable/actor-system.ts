@@ -549,13 +549,21 @@ export class DurableActorSystem {
       },
       transition: (snapshot, event, scope) => {
         if (event.type !== 'xstate.stop') return logic.transition(snapshot, event, scope);
-        if (this.#activityOf.get(ref)?.isStarted !== true)
-          return { ...snapshot, status: 'stopped', error: undefined } as typeof snapshot;
-        // A replay does not start it, so its clean-up is outside the step.
-        return this.#outside(() => logic.transition(snapshot, event, scope));
+        if (this.#activityOf.get(ref)?.isStarted === true)
+          this.#cleanUp(path, () => logic.transition(snapshot, event, scope));
+        return { ...snapshot, status: 'stopped', error: undefined } as typeof snapshot;
       },
     };
     actor.logic = wrapped;
+  }
+
+  /** A replay has nothing to clean up, so what a clean-up does is not part of the step, and it does not fail with it. */
+  #cleanUp(path: ActorPath, act: () => void): void {
+    try {
+      this.#outside(act);
+    } catch (error) {
+      this.#addEffect(-1, path, () => void this.#options.logger(`${this.#nameOf(path)}: its clean-up failed:`, error));
+    }
   }
 
   #forget(ref: AnyActorRef): void {

@@ -203,6 +203,26 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     steps: [go],
     ends: 'end',
   },
+  'a clean-up that throws': {
+    machine: () =>
+      createMachine({
+        initial: 'open',
+        states: {
+          open: {
+            invoke: {
+              src: fromCallback(() => () => {
+                throw new Error('already closed');
+              }),
+            },
+            on: { GO: 'closed' },
+          },
+          closed: { on: { GO: 'end' } },
+          end: {},
+        },
+      }),
+    steps: [go, go],
+    ends: 'end',
+  },
   'a child that fails, and another one with the same id': {
     machine: (world) => {
       const child = setup({

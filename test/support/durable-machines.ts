@@ -223,6 +223,29 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     steps: [go, go],
     ends: 'end',
   },
+  'a listener that throws': {
+    machine: () =>
+      createMachine({
+        initial: 'listening',
+        states: {
+          listening: {
+            invoke: {
+              id: 'ear',
+              src: fromCallback(({ receive }) =>
+                receive(() => {
+                  throw new Error('too loud');
+                }),
+              ),
+              onError: 'deaf',
+            },
+            on: { GO: { actions: forwardTo('ear') } },
+          },
+          deaf: {},
+        },
+      }),
+    steps: [go],
+    ends: 'deaf',
+  },
   'a child that fails, and another one with the same id': {
     machine: (world) => {
       const child = setup({

@@ -600,6 +600,37 @@ describe('custom code', () => {
     ]);
   });
 
+  it('that fails when it receives an event is not called again, and what it has sent counts [D3]', async () => {
+    const received: string[] = [];
+    const machine = createMachine({
+      invoke: {
+        id: 'c',
+        src: fromCallback(({ sendBack, receive }) =>
+          receive(({ type }) => {
+            received.push(type);
+            sendBack({ type: 'SENT' });
+            throw new Error('no');
+          }),
+        ),
+        onError: '.failed',
+      },
+      initial: 'a',
+      on: { GO: { actions: [forwardTo('c'), forwardTo('c')] } },
+      states: { a: { on: { SENT: 'sent' } }, sent: {}, failed: {} },
+    });
+    const store = journals();
+    const first = await createDurableMachine(machine, { journals: store }).open('x');
+    await first.send({ type: 'GO' });
+    expect(first.entries.filter(({ type }) => type === 'activity-event' || type === 'failed')).toMatchObject([
+      { type: 'activity-event', event: { type: 'SENT' } },
+      { type: 'failed', actor: '/c', error: { value: { message: 'no' } } },
+    ]);
+    expect([first.getSnapshot().value, first.pending.activities]).toEqual(['failed', []]);
+    await first.close();
+    const again = await createDurableMachine(machine, { journals: store }).open('x');
+    expect([again.getSnapshot().value, received]).toEqual(['failed', ['GO']]);
+  });
+
   class Response {}
   const circular: Error & { self?: unknown } = new Error('circular');
   circular.self = circular;

@@ -72,6 +72,8 @@ export interface Activity {
   readonly subject: Json;
   readonly startedAtMs: number;
   isStarted: boolean;
+  /** Whether it has thrown. It receives nothing more. */
+  hasFailed: boolean;
   /** Whether recorded events stand in for it. */
   isReplaced: boolean;
   /** Whether an earlier process started it. */
@@ -327,7 +329,8 @@ export class DurableActorSystem {
       if (!activity.isStarted) {
         activity.isReplaced = replace(activity);
         if (activity.isReplaced) continue;
-        this.#start(activity);
+        activity.isStarted = true;
+        this.#attempt(activity, activity.start);
       }
       feed(activity);
     }
@@ -338,13 +341,14 @@ export class DurableActorSystem {
     for (const activity of [...this.activities.values()]) if (activity.isStarted) feed(activity);
   }
 
-  /** Starts an activity that is not running. If it throws, its actor fails. */
-  #start(activity: Activity): void {
-    activity.isStarted = true;
+  /** Calls custom code of an activity. If it throws, its actor fails, in the next step. */
+  #attempt<Result>(activity: Activity, act: () => Result): Result | undefined {
     try {
-      activity.start();
+      return act();
     } catch (error) {
+      activity.hasFailed = true;
       this.#fail(activity.path, activity.actor, error);
+      return undefined;
     }
   }
 
@@ -530,6 +534,7 @@ export class DurableActorSystem {
           subject,
           startedAtMs: this.#nowMs,
           isStarted: false,
+          hasFailed: false,
           isReplaced: false,
           wasInterrupted: false,
           start: () => logic.start?.(ref.getSnapshot(), scope),
@@ -548,14 +553,27 @@ export class DurableActorSystem {
         this.#activityOf.set(ref, activity);
       },
       transition: (snapshot, event, scope) => {
-        if (event.type !== 'xstate.stop') return logic.transition(snapshot, event, scope);
-        if (this.#activityOf.get(ref)?.isStarted !== true)
-          return { ...snapshot, status: 'stopped', error: undefined } as typeof snapshot;
-        // A replay does not start it, so its clean-up is outside the step.
-        return this.#outside(() => logic.transition(snapshot, event, scope));
+        const act = () => logic.transition(snapshot, event, scope);
+        const activity = this.#activityOf.get(ref);
+        if (event.type !== 'xstate.stop') {
+          if (activity === undefined || this.#isInside) return act();
+          // XState would end the actor now, between two steps.
+          return this.#attempt(activity, act) ?? snapshot;
+        }
+        if (activity?.isStarted === true) this.#cleanUp(path, act);
+        return { ...snapshot, status: 'stopped', error: undefined } as typeof snapshot;
       },
     };
     actor.logic = wrapped;
+  }
+
+  /** A replay has nothing to clean up, so what a clean-up does is not part of the step, and it does not fail with it. */
+  #cleanUp(path: ActorPath, act: () => void): void {
+    try {
+      this.#outside(act);
+    } catch (error) {
+      this.#addEffect(-1, path, () => void this.#options.logger(`${this.#nameOf(path)}: its clean-up failed:`, error));
+    }
   }
 
   #forget(ref: AnyActorRef): void {
@@ -570,7 +588,8 @@ export class DurableActorSystem {
     if (this.#isClosed) return;
     const sender = source === undefined ? undefined : this.#activityOf.get(source);
     const receiver = this.#activityOf.get(target);
-    const isMachinery = MACHINERY.test(event.type);
+    // A chart may forward such an event to custom code, which then receives it like any other.
+    const isMachinery = receiver === undefined && MACHINERY.test(event.type);
     if (isMachinery && this.#isProcessing) this.#inside(pass);
     else if (!this.#isInside || sender !== undefined) this.#receive(sender, target, event);
     else if (receiver === undefined || source === target) pass();
@@ -728,7 +747,7 @@ function postpone(receiver: Activity, send: () => void): void {
 }
 
 function feed(activity: Activity): void {
-  while (activity.received < activity.answered + activity.unanswered.length) {
+  while (!activity.hasFailed && activity.received < activity.answered + activity.unanswered.length) {
     const send = activity.unanswered[activity.received - activity.answered];
     activity.received += 1;
     send?.();

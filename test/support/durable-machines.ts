@@ -6,6 +6,7 @@ import {
   createMachine,
   emit,
   enqueueActions,
+  forwardTo,
   fromCallback,
   fromObservable,
   fromPromise,
@@ -177,6 +178,73 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       }),
     steps: [go],
     ends: 'both',
+  },
+  'a result forwarded to a callback': {
+    machine: () =>
+      createMachine({
+        invoke: {
+          id: 'echo',
+          src: fromCallback(({ sendBack, receive }) => receive(({ type }) => sendBack({ type: 'ECHO', of: type }))),
+        },
+        initial: 'asking',
+        states: {
+          asking: {
+            invoke: {
+              id: 'ask',
+              src: fromPromise(async () => 1),
+              onDone: { target: 'asked', actions: forwardTo('echo') },
+            },
+          },
+          asked: { on: { ECHO: { guard: ({ event }) => event['of'] === 'xstate.done.actor.ask', target: 'echoed' } } },
+          echoed: { on: { GO: 'end' } },
+          end: {},
+        },
+      }),
+    steps: [go],
+    ends: 'end',
+  },
+  'a clean-up that throws': {
+    machine: () =>
+      createMachine({
+        initial: 'open',
+        states: {
+          open: {
+            invoke: {
+              src: fromCallback(() => () => {
+                throw new Error('already closed');
+              }),
+            },
+            on: { GO: 'closed' },
+          },
+          closed: { on: { GO: 'end' } },
+          end: {},
+        },
+      }),
+    steps: [go, go],
+    ends: 'end',
+  },
+  'a listener that throws': {
+    machine: () =>
+      createMachine({
+        initial: 'listening',
+        states: {
+          listening: {
+            invoke: {
+              id: 'ear',
+              src: fromCallback(({ receive }) =>
+                receive(() => {
+                  throw new Error('too loud');
+                }),
+              ),
+              onError: 'deaf',
+            },
+            on: { GO: { actions: forwardTo('ear') } },
+          },
+          deaf: {},
+        },
+      }),
+    steps: [go],
+    ends: 'deaf',
   },
   'a child that fails, and another one with the same id': {
     machine: (world) => {

@@ -5,8 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type AnyEventObject,
   assign,
+  createActor,
   createMachine,
+  forwardTo,
   fromCallback,
+  fromObservable,
   fromPromise,
   type ProvidedActor,
   sendTo,
@@ -560,6 +563,74 @@ describe('custom code', () => {
     await first.close();
     await createDurableMachine(machine, { journals: store }).open('x');
     expect(count).toBe(1);
+  });
+
+  const unclean = (): never => {
+    throw new Error('already closed');
+  };
+  it.each([
+    ['a callback', fromCallback(() => unclean)],
+    ['an observable', fromObservable(() => ({ subscribe: () => ({ unsubscribe: unclean }) }))],
+  ])('that fails when it cleans up %s is logged; with XState alone, it ends the machine [D2]', async (_, src) => {
+    const child = createMachine({ initial: 'a', states: { a: { invoke: { src }, on: { GO: 'b' } }, b: {} } });
+    const machine = createMachine({
+      invoke: { id: 'c', src: child },
+      initial: 'a',
+      states: {
+        a: { on: { GO: { target: 'b', actions: forwardTo('c') } } },
+        b: { on: { END: 'f' } },
+        f: { type: 'final' },
+      },
+    });
+    const alone = createActor(machine);
+    alone.subscribe({ error: () => {} });
+    alone.start().send({ type: 'GO' });
+    expect(alone.getSnapshot()).toMatchObject({ status: 'error', error: { message: 'already closed' } });
+
+    const logged: unknown[][] = [];
+    const options = { journals: journals(), logger: (...args: unknown[]) => void logged.push(args) };
+    const first = await createDurableMachine(machine, options).open('x');
+    await first.send({ type: 'GO' });
+    expect(first.getSnapshot().value).toBe('b');
+    await first.close();
+    const again = await createDurableMachine(machine, options).open('x');
+    expect(again.getSnapshot().value).toBe('b');
+    await again.send({ type: 'END' });
+    expect([again.getSnapshot().status, logged]).toEqual([
+      'done',
+      [[expect.stringContaining('x/c/0.(machine).a'), new Error('already closed')]],
+    ]);
+  });
+
+  it('that fails when it receives an event is not called again, and what it has sent counts [D3]', async () => {
+    const received: string[] = [];
+    const machine = createMachine({
+      invoke: {
+        id: 'c',
+        src: fromCallback(({ sendBack, receive }) =>
+          receive(({ type }) => {
+            received.push(type);
+            sendBack({ type: 'SENT' });
+            throw new Error('no');
+          }),
+        ),
+        onError: '.failed',
+      },
+      initial: 'a',
+      on: { GO: { actions: [forwardTo('c'), forwardTo('c')] } },
+      states: { a: { on: { SENT: 'sent' } }, sent: {}, failed: {} },
+    });
+    const store = journals();
+    const first = await createDurableMachine(machine, { journals: store }).open('x');
+    await first.send({ type: 'GO' });
+    expect(first.entries.filter(({ type }) => type === 'activity-event' || type === 'failed')).toMatchObject([
+      { type: 'activity-event', event: { type: 'SENT' } },
+      { type: 'failed', actor: '/c', error: { value: { message: 'no' } } },
+    ]);
+    expect([first.getSnapshot().value, first.pending.activities]).toEqual(['failed', []]);
+    await first.close();
+    const again = await createDurableMachine(machine, { journals: store }).open('x');
+    expect([again.getSnapshot().value, received]).toEqual(['failed', ['GO']]);
   });
 
   class Response {}

@@ -79,7 +79,12 @@ describe('the cost limit of a run', () => {
 
   it('[A11] reserves the cost of a call that starts early, and of the calls beside it', async () => {
     const model = scriptedModel(
-      ({ task }) => (task === 'intention' ? { text: '{"goal": 3}', usage } : replies[task as 'action']),
+      ({ task }) =>
+        task === 'intention'
+          ? { text: '{"goal": 3}', usage }
+          : task === 'observation'
+            ? { hang: true }
+            : replies[task as 'action'],
       { usage, maxOutputTokens: 100 },
     );
     const run = start(10, { model, limits: { maxCorrections: 100 } });

@@ -12,7 +12,8 @@ import { isThenable, onAbort } from '../../internal/async.ts';
  */
 export interface Host {
   step(name: string, act: () => Promise<CallOutcome>): Pending;
-  sleep(ms: number): Pending;
+  /** Ends at this time, in milliseconds since the epoch: the same in each process, whenever it makes the request. */
+  sleep(untilMs: number): Pending;
   /** The user event with this number, from 0. */
   sent(number: number): Pending;
   /** Resolves to the outcome that came first: the same one in each process. */
@@ -25,7 +26,13 @@ export interface Host {
 export type Pending = PromiseLike<Outcome>;
 
 /** `interrupted`: the host ends the run. */
-export type Outcome = CallOutcome | SentOutcome | { readonly type: 'slept' } | { readonly type: 'interrupted' };
+export type Outcome = CallOutcome | SentOutcome | SleptOutcome | { readonly type: 'interrupted' };
+
+/** `atMs`: when a process learned of it, which may be long after. */
+interface SleptOutcome {
+  readonly type: 'slept';
+  readonly atMs: number;
+}
 
 /** The reports of a call or an effect since its last step, in order. */
 export interface CallOutcome {
@@ -104,7 +111,8 @@ export function createRestateExecutor(
   const parts = { ...others, actorId: start.actorId };
   const owner = { record, receive, note, recorded: () => known.shift() };
   let system = createSystem(start, parts, { current: owner });
-  const timers = createTimers(host, () => system.timers);
+  const startMs = Date.parse(start.startedAt);
+  const timers = createTimers({ sleep: (ms) => host.sleep(startMs + ms) }, () => system.timers);
   let sentIds = new Set<string>();
   const entries: DurableEntry[] = [];
   /** The values that `recordOnce` recorded in this step, and those that it must return. */
@@ -269,25 +277,35 @@ export function createRestateExecutor(
     return [sent, ...timers.pending(nowMs), ...[...calls.values()].flatMap((call) => call.pending ?? [])];
   }
 
-  /** Takes an outcome, and returns the step that applies those of its events that the system still accepts. */
+  function fire(isDue: (dueMs: number) => boolean): void {
+    for (const timer of timers.due(isDue)) apply({ type: 'timer', timer });
+  }
+
+  /** Takes an outcome, and returns the step that applies those of its events that the system still accepts: first, timers due before it. */
   function taken(outcome: Outcome): () => void {
-    if ('atMs' in outcome) nowMs = Math.max(nowMs, Math.floor(outcome.atMs - Date.parse(start.startedAt)));
+    const atMs = 'atMs' in outcome ? Math.floor(outcome.atMs - startMs) : nowMs;
+    nowMs = Math.max(nowMs, atMs);
     switch (outcome.type) {
       case 'call': {
         const call = calls.get(outcome.call);
         if (call !== undefined) Object.assign(call, { pending: null, isOver: oneStep !== undefined });
-        return () => applyReports(outcome);
+        return () => {
+          fire((dueMs) => dueMs < atMs);
+          applyReports(outcome);
+        };
       }
       case 'sent':
         sentNumber += 1;
         sent = host.sent(sentNumber);
-        return () => deliver(outcome.event);
-      case 'slept': {
-        const { endMs, due } = timers.endSleep(nowMs);
-        nowMs = endMs;
         return () => {
-          for (const timer of due) apply({ type: 'timer', timer });
+          fire((dueMs) => dueMs < atMs);
+          deliver(outcome.event);
         };
+      case 'slept': {
+        // An event that came before a later timer is the next outcome, so only the timers of this sleep fire.
+        const endMs = timers.endSleep();
+        nowMs = Math.max(nowMs, endMs);
+        return () => fire((dueMs) => dueMs <= endMs);
       }
       case 'interrupted':
         // A second interruption does not wait for effects.
@@ -381,19 +399,22 @@ export function createTimers(
       sleeps = sleeps.filter(({ dueMs }) => dueMs > nowMs);
       const [soonest] = sleeps;
       if (soonest !== undefined && soonest.dueMs <= nextMs) return [soonest.pending];
-      const dueMs = Math.min(nextMs, nowMs + MAX_SLEEP_MS);
-      const pending = host.sleep(Math.max(0, Math.ceil(dueMs - nowMs)));
+      const dueMs = Math.ceil(Math.min(nextMs, nowMs + MAX_SLEEP_MS));
+      const pending = host.sleep(dueMs);
       sleeps = [{ dueMs, pending }, ...sleeps];
       return [pending];
     },
-    /** Ends the first sleep and returns the timers that are due, in order. One may cancel a later one. */
-    endSleep(nowMs: number): { readonly endMs: number; readonly due: readonly number[] } {
+    /** Ends the first sleep and returns its time. */
+    endSleep(): number {
       const [soonest, ...later] = sleeps;
       sleeps = later;
-      const endMs = Math.max(nowMs, Math.ceil(soonest?.dueMs ?? 0));
-      const due = [...timersNow().values()].filter(({ dueMs }) => dueMs <= endMs);
+      return soonest?.dueMs ?? 0;
+    },
+    /** Returns these timers in the order in which they are due. One may cancel a later one. */
+    due(isDue: (dueMs: number) => boolean): readonly number[] {
+      const due = [...timersNow().values()].filter(({ dueMs }) => isDue(dueMs));
       due.sort((one, other) => one.dueMs - other.dueMs);
-      return { endMs, due: due.map(({ number }) => number) };
+      return due.map(({ number }) => number);
     },
   };
 }

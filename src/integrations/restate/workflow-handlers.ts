@@ -70,12 +70,14 @@ export function journaledWorkflow<Input, Output, Event, Status extends StoredSta
 export function restateHost(ctx: WorkflowContext): Host {
   return {
     step: (name, act) => ctx.run(name, act),
-    sleep: (ms) => ctx.sleep(ms).map((): Outcome => ({ type: 'slept' })),
+    // Restate records when a sleep ends, not how long it is, so a replay may request another length. `first` adds the time.
+    sleep: (untilMs) => ctx.sleep(Math.max(0, untilMs - Date.now())).map((): Outcome => ({ type: 'slept', atMs: 0 })),
     sent: (number) => ctx.promise<Outcome>(promiseName(number)).get(),
     isKnown: () => !(ctx as unknown as internal.ContextInternal).isProcessing(),
     async first(pending) {
       try {
-        return await RestatePromise.race(pending as readonly RestatePromise<Outcome>[]);
+        const outcome = await RestatePromise.race(pending as readonly RestatePromise<Outcome>[]);
+        return outcome.type === 'slept' ? { ...outcome, atMs: await ctx.date.now() } : outcome;
       } catch (error) {
         if (error instanceof CancelledError) return { type: 'interrupted' };
         throw error;

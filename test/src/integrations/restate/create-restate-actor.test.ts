@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, assign, createMachine, fromCallback, fromPromise, setup } from 'xstate';
+import { type AnyStateMachine, assign, createMachine, fromCallback, fromPromise, raise, setup } from 'xstate';
 import {
   addNote,
   approval,
@@ -206,6 +206,30 @@ describe('an effect on Restate', () => {
     const { error, status } = await playActor({ machine, steps: [] });
     expect(error).toMatchObject({ name: 'TerminalError', message: 'E_MAIL: no mail' });
     expect(status).toMatchObject({ status: 'error', error: { value: { message: 'no mail' } } });
+  });
+});
+
+describe('a delay on Restate', () => {
+  const reminded = createMachine({
+    entry: raise({ type: 'REMIND' }, { delay: 10_000 }),
+    initial: 'a',
+    states: { a: { after: { 20000: 'expired' }, on: { GO: 'paid' } }, expired: {}, paid: {} },
+  });
+
+  it('that is due before an event comes first', async () => {
+    const { status, journals } = await playActor({ machine: reminded, steps: [30_000, { type: 'GO' }] });
+    expect(status.value).toBe('expired');
+    expect(divergenceOf(reminded, journals[0] ?? [])).toBeNull();
+  });
+
+  it.each([
+    [[25_000, { type: 'GO' }, 35_000], 'expired'],
+    [[15_000, { type: 'GO' }, 45_000], 'paid'],
+  ])('and an event that came without a process keep their order: %j', async (meanwhile, value) => {
+    const { status, journals } = await playActor({ machine: reminded, steps: [], kills: [0], meanwhile });
+    expect(status.value).toBe(value);
+    const atMs = byType(journals.at(-1), 'timer').map((entry) => entry.atMs);
+    expect(atMs).toEqual(value === 'paid' ? [60_000] : [60_000, 60_000]);
   });
 });
 

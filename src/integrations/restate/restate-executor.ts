@@ -87,6 +87,10 @@ class Call {
   pending: Pending | null = null;
   /** Its reports in this process. */
   readonly reports: Report[] = [];
+  /** Those in the outcome of its last step, until the run takes it. */
+  unread: readonly Report[] = [];
+  /** Whether its step waits for reports. */
+  isWaiting = false;
   isStarted = false;
   /** Whether it is an effect that has ended. */
   isEnded = false;
@@ -98,6 +102,11 @@ class Call {
   isReady = false;
   wake = (): void => {};
 }
+
+const isOutside = ({ type }: Report): boolean => type === 'delivery' || type === 'stopped';
+
+const nameOf = (report: Report): string =>
+  report.type === 'delivery' ? `the event "${(report.event as { readonly type: string }).type}"` : 'a stop';
 
 const callKey = (activity: number): string => `call ${activity}`;
 const effectKey = (effect: number): string => `effect ${effect}`;
@@ -127,6 +136,8 @@ export function createRestateExecutor(
   /** The effect that is being executed. */
   let executed: Call | undefined;
   let isInterrupted = false;
+  /** Events that code sent outside of its own call, until another call reports them. */
+  let unreported: readonly Report[] = [];
 
   function record(event: DurableEvent): void {
     const entry = { seq: entries.length, atMs: nowMs, ...event } as DurableEntry;
@@ -139,8 +150,8 @@ export function createRestateExecutor(
     const report = event as ExternalEvent;
     const call = reporterOf(report);
     if (call === undefined) {
-      if (report.type === 'delivery')
-        parts.logger(`${start.actorId}: an event was sent outside of calls and effects; it is lost`);
+      if (isOutside(report)) unreported = [...unreported, report];
+      reportOthers();
       return;
     }
     const isResult = report.type === 'failed' || oneStep === undefined || oneStep.isResult(report);
@@ -148,10 +159,27 @@ export function createRestateExecutor(
     if (isResult) endStep(call);
   }
 
-  /** An event that custom code sends outside its own call counts as a report of one in progress. Without one, it cannot be recorded. */
+  /**
+   * An event that custom code sends outside its own call is reported by one whose step waits, by an effect if possible, because its machine
+   * never abandons it. If no step waits, the next one reports it. Without calls, it cannot be recorded.
+   */
+  function reportOthers(): void {
+    if (unreported.length === 0) return;
+    const waiting = oneStep === undefined ? [...calls].filter(([, { isWaiting }]) => isWaiting) : [];
+    const [, call] = waiting.find(([key]) => key.startsWith('effect')) ?? waiting[0] ?? [];
+    if (call !== undefined) {
+      call.reports.push(...unreported);
+      endStep(call);
+    } else if (oneStep === undefined && calls.size > 0) return;
+    else
+      for (const report of unreported)
+        parts.logger(`${start.actorId}: ${nameOf(report)} was sent outside of calls and effects; it is lost`);
+    unreported = [];
+  }
+
   function reporterOf(event: ExternalEvent): Call | undefined {
     if (event.type === 'activity-event') return calls.get(callKey(event.activity));
-    if (event.type !== 'failed') return executed ?? [...calls.values()].find(({ isStarted }) => isStarted);
+    if (event.type !== 'failed') return executed;
     if (event.effect !== undefined) return calls.get(effectKey(event.effect));
     return calls.get(callKey([...system.activities.values()].find(({ path }) => path === event.actor)?.number ?? -1));
   }
@@ -174,12 +202,19 @@ export function createRestateExecutor(
     call.wasInterrupted ||= oneStep === undefined && host.isKnown();
     call.pending = host.step(name, async () => {
       startAll();
-      if (!call.isReady)
+      if (!call.isReady && unreported.length === 0)
         await new Promise<void>((resolve) => {
+          call.isWaiting = true;
           call.wake = resolve;
         });
+      call.isWaiting = false;
       call.isReady = false;
       const reports = call.reports.splice(0);
+      if (calls.get(key) === call) {
+        reports.unshift(...unreported);
+        unreported = [];
+      }
+      call.unread = reports;
       return { type: 'call', call: key, reports, isEnded: call.isEnded, atMs: clock.now() };
     });
   }
@@ -269,11 +304,14 @@ export function createRestateExecutor(
     for (const [key, call] of calls) {
       if (open.has(key)) continue;
       calls.delete(key);
+      // Nobody reads its outcome.
+      unreported = [...[...call.unread, ...call.reports.splice(0)].filter(isOutside), ...unreported];
       endStep(call);
     }
     for (const number of system.openEffects.keys()) request(effectKey(number), effectKey(number));
     for (const { number, source } of system.activities.values()) request(callKey(number), `${source} ${number}`);
     if (isLive) system.feed();
+    reportOthers();
     return [sent, ...timers.pending(nowMs), ...[...calls.values()].flatMap((call) => call.pending ?? [])];
   }
 
@@ -288,7 +326,7 @@ export function createRestateExecutor(
     switch (outcome.type) {
       case 'call': {
         const call = calls.get(outcome.call);
-        if (call !== undefined) Object.assign(call, { pending: null, isOver: oneStep !== undefined });
+        if (call !== undefined) Object.assign(call, { pending: null, unread: [], isOver: oneStep !== undefined });
         return () => {
           fire((dueMs) => dueMs < atMs);
           applyReports(outcome);

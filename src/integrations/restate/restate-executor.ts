@@ -273,8 +273,15 @@ export function createRestateExecutor(
 
   function deliver(event: Json): void {
     const received = receivedBy(system, start.actorId, event as { readonly type: string });
-    if (received !== null)
-      apply({ type: 'delivery', actor: received.actor, event: parts.codec.encode(received.event, 'event') });
+    if (received === null) return;
+    let stored: Json;
+    try {
+      stored = parts.codec.encode(received.event, `event for ${start.actorId}`);
+    } catch (error) {
+      parts.logger(`${start.actorId} ignores an event that it cannot store: ${(error as Error).message}`);
+      return;
+    }
+    apply({ type: 'delivery', actor: received.actor, event: stored });
   }
 
   function applyReports({ call: key, reports, isEnded }: CallOutcome): void {

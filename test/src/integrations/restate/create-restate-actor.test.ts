@@ -10,7 +10,7 @@ import {
   recordOnce,
   wasInterrupted,
 } from '../../../../src/entries/durable.ts';
-import { createRestateActor, type RestateActorStatus } from '../../../../src/entries/restate.ts';
+import { createRestateActor, createRestateChain, type RestateActorStatus } from '../../../../src/entries/restate.ts';
 import { scenarios } from '../../../support/durable-machines.ts';
 import { repeatedAfterEnd } from '../../../support/durable-runs.ts';
 import { playActor } from '../../../support/restate-actors.ts';
@@ -269,6 +269,36 @@ describe('an effect on Restate', () => {
     const { error, status } = await playActor({ machine, steps: [] });
     expect(error).toMatchObject({ name: 'TerminalError', message: 'E_MAIL: no mail' });
     expect(status).toMatchObject({ status: 'error', error: { value: { message: 'no mail' } } });
+  });
+});
+
+describe('an event that cannot be stored', () => {
+  const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+  const ctx = { key: 'k', request: () => ({ id: 'r' }) };
+  type Send = { readonly workflow: { readonly send: (context: object, sent: object) => Promise<unknown> } };
+
+  it.each([600, 49_000])('%i levels deep gets 400, from a machine and a chain', async (levels) => {
+    const rejected = { code: 400, message: expect.stringMatching(/^not_durable: event for k\..*500 levels/u) };
+    const actor = createRestateActor(createMachine({ id: 'm' })) as unknown as Send;
+    const event = { type: 'X', deep: nested(levels) };
+    await expect(actor.workflow.send(ctx, { event })).rejects.toMatchObject(rejected);
+    const chain = createRestateChain() as unknown as Send;
+    const answer = { type: 'approval.given', questionId: 'q', digest: 'd', decision: 'approve' };
+    const edited = { ...answer, arguments: { deep: nested(levels) } };
+    await expect(chain.workflow.send(ctx, { event: edited })).rejects.toMatchObject(rejected);
+  });
+
+  it('does not block a run', async () => {
+    const printed: unknown[] = [];
+    const machine = createMachine({ initial: 'a', states: { a: { on: { GO: 'b' } }, b: { type: 'final' } } });
+    const { status } = await playActor({
+      machine,
+      steps: [{ type: 'X', deep: nested(600) }, { type: 'GO' }],
+      kills: [1],
+      log: (...args) => void printed.push(...args),
+    });
+    expect(status).toMatchObject({ status: 'done', value: 'b' });
+    expect(printed).toContainEqual(expect.stringMatching(/^a ignores an event .*event for a\.deep/u));
   });
 });
 

@@ -371,6 +371,20 @@ describe('recordOnce on Restate', () => {
   });
 });
 
+describe('values that JSON lacks', () => {
+  it('are text in the input, and have the form of the journal in the output', async () => {
+    const machine = createMachine({
+      context: ({ input }) => ({ input }),
+      initial: 'end',
+      states: { end: { type: 'final' } },
+      output: ({ context }) => ({ ...context, set: new Set([1]) }),
+    });
+    const input = JSON.parse(JSON.stringify({ at: new Date(0) }));
+    const { output } = await playActor({ machine, input, steps: [] });
+    expect(output).toEqual({ input: { at: '1970-01-01T00:00:00.000Z' }, set: { $type: 'Set', value: [1] } });
+  });
+});
+
 describe('an actor on Restate that is canceled', () => {
   it('receives nothing, stops its calls, and ends with a terminal error', async () => {
     let isAborted = false;

@@ -94,6 +94,7 @@ export function createFakeCluster(clock: Clock) {
   const commands: Command[] = [];
   const log: { readonly command: number; readonly json: string }[] = [];
   const promises: { command: number | null; json: string | null }[] = [];
+  const times = new Map<number, number>();
   let wake = (): void => {};
   const begun: string[] = [];
 
@@ -138,6 +139,15 @@ export function createFakeCluster(clock: Clock) {
       const awaited = (command: number): Awaited => ({ command }) as Awaited;
       const never = new Promise<never>(() => {});
 
+      const outcomeOf = (of: number): Outcome =>
+        JSON.parse(log.find(({ command }) => command === of)?.json ?? 'null') as Outcome;
+      /** The process that learns of the end of a sleep records the time. */
+      const timed = (outcome: Outcome): Outcome => {
+        const { command, isNew } = request('time', false);
+        if (isNew) times.set(command, clock.now());
+        return { ...outcome, atMs: times.get(command) ?? 0 } as Outcome;
+      };
+
       const beginSteps = (pending: readonly Awaited[]): void => {
         for (const { command } of pending) {
           const act = steps.get(command);
@@ -154,10 +164,12 @@ export function createFakeCluster(clock: Clock) {
           steps.set(command, act);
           return awaited(command);
         },
-        sleep(ms) {
-          if (!Number.isInteger(ms) || ms < 0) throw new Error(`a sleep of ${ms} ms`);
-          const { command, isNew } = request('sleep', false);
-          if (isNew) clock.setTimeout(() => record(command, { type: 'slept' }), ms);
+        sleep(untilMs) {
+          if (!Number.isInteger(untilMs)) throw new Error(`a sleep until ${untilMs} ms`);
+          const { command, isNew } = request(`sleep until ${untilMs}`, false);
+          const end = (): void => record(command, { type: 'slept', atMs: 0 });
+          if (isNew && untilMs <= clock.now()) end();
+          else if (isNew) clock.setTimeout(end, untilMs - clock.now());
           return awaited(command);
         },
         sent(number) {
@@ -178,7 +190,8 @@ export function createFakeCluster(clock: Clock) {
             const first = pending.find(({ command }) => ready.has(command));
             if (first !== undefined) {
               lives -= 1;
-              return JSON.parse(log.find(({ command }) => command === first.command)?.json ?? 'null') as Outcome;
+              const outcome = outcomeOf(first.command);
+              return outcome.type === 'slept' ? timed(outcome) : outcome;
             }
             const next = log[read];
             if (next !== undefined) {

@@ -9,11 +9,15 @@ import { createFakeCluster } from './fake-restate.ts';
 
 const START_MS = Date.parse('2026-01-01T00:00:00Z');
 
+type PlannedStep = Step | ((status: RestateActorStatus) => object);
+
 interface ActorPlan {
   readonly machine: AnyStateMachine;
   readonly input?: unknown;
   /** Taken one by one, when nothing else happens. */
-  readonly steps: readonly (Step | ((status: RestateActorStatus) => object))[];
+  readonly steps: readonly PlannedStep[];
+  /** Steps between the first process and the second. */
+  readonly meanwhile?: readonly PlannedStep[];
   /** After how many outcomes each process is killed; one more process continues. */
   readonly kills?: readonly number[];
   /** The machines of the processes, one after the other; by default always the first. */
@@ -63,6 +67,10 @@ export async function playActor({
   const rest = [...steps];
   const journals: (readonly DurableEntry[])[] = [];
   let status: RestateActorStatus | null = null;
+  const take = (step: PlannedStep): void => {
+    if (typeof step === 'number') clock.increment(step);
+    else cluster.send(typeof step === 'function' ? step(status as unknown as RestateActorStatus) : step);
+  };
   const end: { output?: Json; error?: unknown } = {};
 
   for (const [index, lives] of [...kills, Number.POSITIVE_INFINITY].entries()) {
@@ -96,9 +104,7 @@ export async function playActor({
     };
     await quiet();
     while (member.isAlive && !hasEnded && rest.length > 0) {
-      const step = rest.shift() as ActorPlan['steps'][number];
-      if (typeof step === 'number') clock.increment(step);
-      else cluster.send(typeof step === 'function' ? step(status as unknown as RestateActorStatus) : step);
+      take(rest.shift() as PlannedStep);
       await quiet();
     }
     if (plan.isCancelled && lives === Number.POSITIVE_INFINITY) {
@@ -106,6 +112,7 @@ export async function playActor({
       await quiet();
     }
     lost.abort();
+    if (index === 0) for (const step of plan.meanwhile ?? []) take(step);
   }
   const requests = cluster.commands.map(({ name }) => name);
   const { output, error } = end;

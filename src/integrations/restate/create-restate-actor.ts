@@ -83,7 +83,7 @@ export function createRestateActor<Machine extends AnyStateMachine>(
     EventFromLogic<Machine> | ApprovalGiven,
     RestateActorStatus,
     DurableEntry
-  >({ name, run, eventSchema, options: workflowOptions });
+  >({ name, run, eventSchema, codec, options: workflowOptions });
 }
 
 const REPLACED = {

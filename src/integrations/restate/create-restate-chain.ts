@@ -55,6 +55,7 @@ export function createRestateChain(options: RestateChainOptions = {}, restate: R
     name,
     run,
     eventSchema: clientEventSchema,
+    codec: CHAIN_CALLS.codec,
     options: { ...workflowTimeouts(parts.limits), ...workflowOptions },
   });
 }

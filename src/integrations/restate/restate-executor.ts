@@ -12,7 +12,8 @@ import { isThenable, onAbort } from '../../internal/async.ts';
  */
 export interface Host {
   step(name: string, act: () => Promise<CallOutcome>): Pending;
-  sleep(ms: number): Pending;
+  /** Ends at this time, in milliseconds since the epoch: the same in each process, whenever it makes the request. */
+  sleep(untilMs: number): Pending;
   /** The user event with this number, from 0. */
   sent(number: number): Pending;
   /** Resolves to the outcome that came first: the same one in each process. */
@@ -25,7 +26,13 @@ export interface Host {
 export type Pending = PromiseLike<Outcome>;
 
 /** `interrupted`: the host ends the run. */
-export type Outcome = CallOutcome | SentOutcome | { readonly type: 'slept' } | { readonly type: 'interrupted' };
+export type Outcome = CallOutcome | SentOutcome | SleptOutcome | { readonly type: 'interrupted' };
+
+/** `atMs`: when a process learned of it, which may be long after. */
+interface SleptOutcome {
+  readonly type: 'slept';
+  readonly atMs: number;
+}
 
 /** The reports of a call or an effect since its last step, in order. */
 export interface CallOutcome {
@@ -80,6 +87,10 @@ class Call {
   pending: Pending | null = null;
   /** Its reports in this process. */
   readonly reports: Report[] = [];
+  /** Those in the outcome of its last step, until the run takes it. */
+  unread: readonly Report[] = [];
+  /** Whether its step waits for reports. */
+  isWaiting = false;
   isStarted = false;
   /** Whether it is an effect that has ended. */
   isEnded = false;
@@ -91,6 +102,11 @@ class Call {
   isReady = false;
   wake = (): void => {};
 }
+
+const isOutside = ({ type }: Report): boolean => type === 'delivery' || type === 'stopped';
+
+const nameOf = (report: Report): string =>
+  report.type === 'delivery' ? `the event "${(report.event as { readonly type: string }).type}"` : 'a stop';
 
 const callKey = (activity: number): string => `call ${activity}`;
 const effectKey = (effect: number): string => `effect ${effect}`;
@@ -104,7 +120,8 @@ export function createRestateExecutor(
   const parts = { ...others, actorId: start.actorId };
   const owner = { record, receive, note, recorded: () => known.shift() };
   let system = createSystem(start, parts, { current: owner });
-  const timers = createTimers(host, () => system.timers);
+  const startMs = Date.parse(start.startedAt);
+  const timers = createTimers({ sleep: (ms) => host.sleep(startMs + ms) }, () => system.timers);
   let sentIds = new Set<string>();
   const entries: DurableEntry[] = [];
   /** The values that `recordOnce` recorded in this step, and those that it must return. */
@@ -119,6 +136,8 @@ export function createRestateExecutor(
   /** The effect that is being executed. */
   let executed: Call | undefined;
   let isInterrupted = false;
+  /** Events that code sent outside of its own call, until another call reports them. */
+  let unreported: readonly Report[] = [];
 
   function record(event: DurableEvent): void {
     const entry = { seq: entries.length, atMs: nowMs, ...event } as DurableEntry;
@@ -131,8 +150,8 @@ export function createRestateExecutor(
     const report = event as ExternalEvent;
     const call = reporterOf(report);
     if (call === undefined) {
-      if (report.type === 'delivery')
-        parts.logger(`${start.actorId}: an event was sent outside of calls and effects; it is lost`);
+      if (isOutside(report)) unreported = [...unreported, report];
+      reportOthers();
       return;
     }
     const isResult = report.type === 'failed' || oneStep === undefined || oneStep.isResult(report);
@@ -140,10 +159,27 @@ export function createRestateExecutor(
     if (isResult) endStep(call);
   }
 
-  /** An event that custom code sends outside its own call counts as a report of one in progress. Without one, it cannot be recorded. */
+  /**
+   * An event that custom code sends outside its own call is reported by one whose step waits, by an effect if possible, because its machine
+   * never abandons it. If no step waits, the next one reports it. Without calls, it cannot be recorded.
+   */
+  function reportOthers(): void {
+    if (unreported.length === 0) return;
+    const waiting = oneStep === undefined ? [...calls].filter(([, { isWaiting }]) => isWaiting) : [];
+    const [, call] = waiting.find(([key]) => key.startsWith('effect')) ?? waiting[0] ?? [];
+    if (call !== undefined) {
+      call.reports.push(...unreported);
+      endStep(call);
+    } else if (oneStep === undefined && calls.size > 0) return;
+    else
+      for (const report of unreported)
+        parts.logger(`${start.actorId}: ${nameOf(report)} was sent outside of calls and effects; it is lost`);
+    unreported = [];
+  }
+
   function reporterOf(event: ExternalEvent): Call | undefined {
     if (event.type === 'activity-event') return calls.get(callKey(event.activity));
-    if (event.type !== 'failed') return executed ?? [...calls.values()].find(({ isStarted }) => isStarted);
+    if (event.type !== 'failed') return executed;
     if (event.effect !== undefined) return calls.get(effectKey(event.effect));
     return calls.get(callKey([...system.activities.values()].find(({ path }) => path === event.actor)?.number ?? -1));
   }
@@ -166,12 +202,19 @@ export function createRestateExecutor(
     call.wasInterrupted ||= oneStep === undefined && host.isKnown();
     call.pending = host.step(name, async () => {
       startAll();
-      if (!call.isReady)
+      if (!call.isReady && unreported.length === 0)
         await new Promise<void>((resolve) => {
+          call.isWaiting = true;
           call.wake = resolve;
         });
+      call.isWaiting = false;
       call.isReady = false;
       const reports = call.reports.splice(0);
+      if (calls.get(key) === call) {
+        reports.unshift(...unreported);
+        unreported = [];
+      }
+      call.unread = reports;
       return { type: 'call', call: key, reports, isEnded: call.isEnded, atMs: clock.now() };
     });
   }
@@ -230,8 +273,15 @@ export function createRestateExecutor(
 
   function deliver(event: Json): void {
     const received = receivedBy(system, start.actorId, event as { readonly type: string });
-    if (received !== null)
-      apply({ type: 'delivery', actor: received.actor, event: parts.codec.encode(received.event, 'event') });
+    if (received === null) return;
+    let stored: Json;
+    try {
+      stored = parts.codec.encode(received.event, `event for ${start.actorId}`);
+    } catch (error) {
+      parts.logger(`${start.actorId} ignores an event that it cannot store: ${(error as Error).message}`);
+      return;
+    }
+    apply({ type: 'delivery', actor: received.actor, event: stored });
   }
 
   function applyReports({ call: key, reports, isEnded }: CallOutcome): void {
@@ -261,33 +311,46 @@ export function createRestateExecutor(
     for (const [key, call] of calls) {
       if (open.has(key)) continue;
       calls.delete(key);
+      // Nobody reads its outcome.
+      unreported = [...[...call.unread, ...call.reports.splice(0)].filter(isOutside), ...unreported];
       endStep(call);
     }
     for (const number of system.openEffects.keys()) request(effectKey(number), effectKey(number));
     for (const { number, source } of system.activities.values()) request(callKey(number), `${source} ${number}`);
     if (isLive) system.feed();
+    reportOthers();
     return [sent, ...timers.pending(nowMs), ...[...calls.values()].flatMap((call) => call.pending ?? [])];
   }
 
-  /** Takes an outcome, and returns the step that applies those of its events that the system still accepts. */
+  function fire(isDue: (dueMs: number) => boolean): void {
+    for (const timer of timers.due(isDue)) apply({ type: 'timer', timer });
+  }
+
+  /** Takes an outcome, and returns the step that applies those of its events that the system still accepts: first, timers due before it. */
   function taken(outcome: Outcome): () => void {
-    if ('atMs' in outcome) nowMs = Math.max(nowMs, Math.floor(outcome.atMs - Date.parse(start.startedAt)));
+    const atMs = 'atMs' in outcome ? Math.floor(outcome.atMs - startMs) : nowMs;
+    nowMs = Math.max(nowMs, atMs);
     switch (outcome.type) {
       case 'call': {
         const call = calls.get(outcome.call);
-        if (call !== undefined) Object.assign(call, { pending: null, isOver: oneStep !== undefined });
-        return () => applyReports(outcome);
+        if (call !== undefined) Object.assign(call, { pending: null, unread: [], isOver: oneStep !== undefined });
+        return () => {
+          fire((dueMs) => dueMs < atMs);
+          applyReports(outcome);
+        };
       }
       case 'sent':
         sentNumber += 1;
         sent = host.sent(sentNumber);
-        return () => deliver(outcome.event);
-      case 'slept': {
-        const { endMs, due } = timers.endSleep(nowMs);
-        nowMs = endMs;
         return () => {
-          for (const timer of due) apply({ type: 'timer', timer });
+          fire((dueMs) => dueMs < atMs);
+          deliver(outcome.event);
         };
+      case 'slept': {
+        // An event that came before a later timer is the next outcome, so only the timers of this sleep fire.
+        const endMs = timers.endSleep();
+        nowMs = Math.max(nowMs, endMs);
+        return () => fire((dueMs) => dueMs <= endMs);
       }
       case 'interrupted':
         // A second interruption does not wait for effects.
@@ -381,19 +444,22 @@ export function createTimers(
       sleeps = sleeps.filter(({ dueMs }) => dueMs > nowMs);
       const [soonest] = sleeps;
       if (soonest !== undefined && soonest.dueMs <= nextMs) return [soonest.pending];
-      const dueMs = Math.min(nextMs, nowMs + MAX_SLEEP_MS);
-      const pending = host.sleep(Math.max(0, Math.ceil(dueMs - nowMs)));
+      const dueMs = Math.ceil(Math.min(nextMs, nowMs + MAX_SLEEP_MS));
+      const pending = host.sleep(dueMs);
       sleeps = [{ dueMs, pending }, ...sleeps];
       return [pending];
     },
-    /** Ends the first sleep and returns the timers that are due, in order. One may cancel a later one. */
-    endSleep(nowMs: number): { readonly endMs: number; readonly due: readonly number[] } {
+    /** Ends the first sleep and returns its time. */
+    endSleep(): number {
       const [soonest, ...later] = sleeps;
       sleeps = later;
-      const endMs = Math.max(nowMs, Math.ceil(soonest?.dueMs ?? 0));
-      const due = [...timersNow().values()].filter(({ dueMs }) => dueMs <= endMs);
+      return soonest?.dueMs ?? 0;
+    },
+    /** Returns these timers in the order in which they are due. One may cancel a later one. */
+    due(isDue: (dueMs: number) => boolean): readonly number[] {
+      const due = [...timersNow().values()].filter(({ dueMs }) => isDue(dueMs));
       due.sort((one, other) => one.dueMs - other.dueMs);
-      return { endMs, due: due.map(({ number }) => number) };
+      return due.map(({ number }) => number);
     },
   };
 }

@@ -21,7 +21,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ClientEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Json } from '../../durable/codec.ts';
+import type { Codec, Json } from '../../durable/codec.ts';
 import { invalidOption } from '../../internal/options.ts';
 import type { Host, Outcome, SentOutcome } from './restate-executor.ts';
 
@@ -38,6 +38,8 @@ interface JournaledWorkflow<Input, Output> {
   readonly run: (ctx: WorkflowContext, input: Input) => Promise<Output>;
   /** Anyone who reaches the ingress can send events, so only these are accepted. */
   readonly eventSchema: z.ZodMiniType;
+  /** Stores the events in the run. */
+  readonly codec: Codec;
   readonly options: WorkflowOptions;
 }
 
@@ -46,15 +48,17 @@ export function journaledWorkflow<Input, Output, Event, Status extends StoredSta
   name,
   run,
   eventSchema,
+  codec,
   options,
 }: JournaledWorkflow<Input, Output>) {
   return workflow({
     name,
     handlers: {
       run: handlers.workflow.workflow(run),
-      send: handlers.workflow.shared(
-        (ctx: WorkflowSharedContext, sent: SentEvent<Event>): Promise<Sent> => sendEvent(ctx, sent, eventSchema),
-      ),
+      send: handlers.workflow.shared(async (ctx: WorkflowSharedContext, sent: SentEvent<Event>): Promise<Sent> => {
+        requireStorable(sent, codec, ctx.key);
+        return sendEvent(ctx, sent, eventSchema);
+      }),
       status: handlers.workflow.shared((ctx: WorkflowSharedContext): Promise<Status | null> => readStatus(ctx)),
       journal: handlers.workflow.shared(
         (ctx: WorkflowSharedContext, request: JournalRequest): Promise<JournalPage<Entry>> => readPage(ctx, request),
@@ -71,12 +75,14 @@ export function journaledWorkflow<Input, Output, Event, Status extends StoredSta
 export function restateHost(ctx: WorkflowContext): Host {
   return {
     step: (name, act) => ctx.run(name, act),
-    sleep: (ms) => ctx.sleep(ms).map((): Outcome => ({ type: 'slept' })),
+    // Restate records when a sleep ends, not how long it is, so a replay may request another length. `first` adds the time.
+    sleep: (untilMs) => ctx.sleep(Math.max(0, untilMs - Date.now())).map((): Outcome => ({ type: 'slept', atMs: 0 })),
     sent: (number) => ctx.promise<Outcome>(promiseName(number)).get(),
     isKnown: () => !(ctx as unknown as internal.ContextInternal).isProcessing(),
     async first(pending) {
       try {
-        return await RestatePromise.race(pending as readonly RestatePromise<Outcome>[]);
+        const outcome = await RestatePromise.race(pending as readonly RestatePromise<Outcome>[]);
+        return outcome.type === 'slept' ? { ...outcome, atMs: await ctx.date.now() } : outcome;
       } catch (error) {
         if (error instanceof CancelledError) return { type: 'interrupted' };
         throw error;
@@ -188,6 +194,15 @@ function promiseName(number: number): string {
 
 /** The maximum number of events of a run: Restate reads all of them whenever it continues the run. */
 const MAX_SENT = 10_000;
+
+/** First of all checks, because the others may exceed the call stack. */
+function requireStorable(request: unknown, codec: Codec, key: string): void {
+  try {
+    codec.encode((Object(request) as { readonly event?: unknown }).event, `event for ${key}`);
+  } catch (error) {
+    throw terminalError(error);
+  }
+}
 
 /** Appends an event to those already sent. Throws a terminal error with code 400 for an invalid event, and with 429 for one over the limit. */
 export async function sendEvent(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AnyStateMachine, assign, createMachine, fromCallback, fromPromise, setup } from 'xstate';
+import { type AnyStateMachine, assign, createMachine, fromCallback, fromPromise, raise, setup } from 'xstate';
 import {
   addNote,
   approval,
@@ -10,7 +10,7 @@ import {
   recordOnce,
   wasInterrupted,
 } from '../../../../src/entries/durable.ts';
-import { createRestateActor, type RestateActorStatus } from '../../../../src/entries/restate.ts';
+import { createRestateActor, createRestateChain, type RestateActorStatus } from '../../../../src/entries/restate.ts';
 import { scenarios } from '../../../support/durable-machines.ts';
 import { repeatedAfterEnd } from '../../../support/durable-runs.ts';
 import { playActor } from '../../../support/restate-actors.ts';
@@ -160,6 +160,69 @@ describe('a call on Restate', () => {
     expect(answers).toEqual([false, true, true]);
   });
 
+  const ticks = async (count: number): Promise<void> => {
+    for (let tick = 0; tick < count; tick += 1) await null;
+  };
+
+  it('does not lose an event that an action sends while another call ends', async () => {
+    const machine = createMachine({
+      entry: [
+        () => {},
+        async ({ self }) => {
+          await null;
+          self.send({ type: 'LOADED' });
+          await null;
+        },
+      ],
+      initial: 'a',
+      states: { a: { on: { LOADED: 'b' } }, b: { type: 'final' } },
+    });
+    const { status, outcomes } = await playActor({ machine, steps: [] });
+    expect(status).toMatchObject({ status: 'done', value: 'b' });
+    for (let kill = 0; kill < outcomes; kill += 1)
+      expect((await playActor({ machine, steps: [], kills: [kill] })).status.value, `killed at ${kill}`).toBe('b');
+  });
+
+  it('does not lose events that a promise sends, whichever call reports them, even one that its machine abandons', async () => {
+    const sends = (before: number) =>
+      fromPromise(async ({ self }) => {
+        await ticks(before);
+        for (let sent = 0; sent < 5; sent += 1) {
+          await null;
+          (self as unknown as { _parent: { send: (event: object) => void } })._parent.send({ type: 'PROGRESS' });
+        }
+        await ticks(30);
+      });
+    const idle = fromCallback(() => {});
+    for (const before of [0, 1, 2, 3, 4, 5, 6])
+      for (const quick of [0, 1, 2, 3, 4, 5, 6]) {
+        const machine = createMachine({
+          context: { count: 0 },
+          on: { PROGRESS: { actions: assign({ count: ({ context }) => context['count'] + 1 }) }, END: '.end' },
+          initial: 'both',
+          states: {
+            both: {
+              type: 'parallel',
+              states: {
+                one: {
+                  initial: 'a',
+                  states: {
+                    a: { invoke: [{ src: idle }, { src: fromPromise(() => ticks(quick)), onDone: 'left' }] },
+                    left: {},
+                  },
+                },
+                other: { invoke: { src: sends(before) } },
+              },
+            },
+            end: { type: 'final' },
+          },
+          output: ({ context }) => context['count'],
+        });
+        const { output } = await playActor({ machine, steps: [{ type: 'END' }] });
+        expect(output, `${before} and ${quick}`).toBe(5);
+      }
+  });
+
   it('reports an event that code sends after its step has ended as lost', async () => {
     const printed: unknown[] = [];
     let send = (): void => {};
@@ -173,7 +236,7 @@ describe('a call on Restate', () => {
       return { type: 'GO' };
     };
     await playActor({ machine, steps: [go], log: (...args) => void printed.push(...args) });
-    expect(printed).toEqual([expect.stringContaining('lost')]);
+    expect(printed).toEqual([expect.stringMatching(/"LATE".*lost/u)]);
   });
 });
 
@@ -206,6 +269,60 @@ describe('an effect on Restate', () => {
     const { error, status } = await playActor({ machine, steps: [] });
     expect(error).toMatchObject({ name: 'TerminalError', message: 'E_MAIL: no mail' });
     expect(status).toMatchObject({ status: 'error', error: { value: { message: 'no mail' } } });
+  });
+});
+
+describe('an event that cannot be stored', () => {
+  const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+  const ctx = { key: 'k', request: () => ({ id: 'r' }) };
+  type Send = { readonly workflow: { readonly send: (context: object, sent: object) => Promise<unknown> } };
+
+  it.each([600, 49_000])('%i levels deep gets 400, from a machine and a chain', async (levels) => {
+    const rejected = { code: 400, message: expect.stringMatching(/^not_durable: event for k\..*500 levels/u) };
+    const actor = createRestateActor(createMachine({ id: 'm' })) as unknown as Send;
+    const event = { type: 'X', deep: nested(levels) };
+    await expect(actor.workflow.send(ctx, { event })).rejects.toMatchObject(rejected);
+    const chain = createRestateChain() as unknown as Send;
+    const answer = { type: 'approval.given', questionId: 'q', digest: 'd', decision: 'approve' };
+    const edited = { ...answer, arguments: { deep: nested(levels) } };
+    await expect(chain.workflow.send(ctx, { event: edited })).rejects.toMatchObject(rejected);
+  });
+
+  it('does not block a run', async () => {
+    const printed: unknown[] = [];
+    const machine = createMachine({ initial: 'a', states: { a: { on: { GO: 'b' } }, b: { type: 'final' } } });
+    const { status } = await playActor({
+      machine,
+      steps: [{ type: 'X', deep: nested(600) }, { type: 'GO' }],
+      kills: [1],
+      log: (...args) => void printed.push(...args),
+    });
+    expect(status).toMatchObject({ status: 'done', value: 'b' });
+    expect(printed).toContainEqual(expect.stringMatching(/^a ignores an event .*event for a\.deep/u));
+  });
+});
+
+describe('a delay on Restate', () => {
+  const reminded = createMachine({
+    entry: raise({ type: 'REMIND' }, { delay: 10_000 }),
+    initial: 'a',
+    states: { a: { after: { 20000: 'expired' }, on: { GO: 'paid' } }, expired: {}, paid: {} },
+  });
+
+  it('that is due before an event comes first', async () => {
+    const { status, journals } = await playActor({ machine: reminded, steps: [30_000, { type: 'GO' }] });
+    expect(status.value).toBe('expired');
+    expect(divergenceOf(reminded, journals[0] ?? [])).toBeNull();
+  });
+
+  it.each([
+    [[25_000, { type: 'GO' }, 35_000], 'expired'],
+    [[15_000, { type: 'GO' }, 45_000], 'paid'],
+  ])('and an event that came without a process keep their order: %j', async (meanwhile, value) => {
+    const { status, journals } = await playActor({ machine: reminded, steps: [], kills: [0], meanwhile });
+    expect(status.value).toBe(value);
+    const atMs = byType(journals.at(-1), 'timer').map((entry) => entry.atMs);
+    expect(atMs).toEqual(value === 'paid' ? [60_000] : [60_000, 60_000]);
   });
 });
 
@@ -251,6 +368,20 @@ describe('recordOnce on Restate', () => {
       expect(killed.output, `killed at ${kill}`).toEqual(recorded);
       expect(divergenceOf(build(), killed.journals.at(-1) ?? []), `killed at ${kill}`).toBeNull();
     }
+  });
+});
+
+describe('values that JSON lacks', () => {
+  it('are text in the input, and have the form of the journal in the output', async () => {
+    const machine = createMachine({
+      context: ({ input }) => ({ input }),
+      initial: 'end',
+      states: { end: { type: 'final' } },
+      output: ({ context }) => ({ ...context, set: new Set([1]) }),
+    });
+    const input = JSON.parse(JSON.stringify({ at: new Date(0) }));
+    const { output } = await playActor({ machine, input, steps: [] });
+    expect(output).toEqual({ input: { at: '1970-01-01T00:00:00.000Z' }, set: { $type: 'Set', value: [1] } });
   });
 });
 

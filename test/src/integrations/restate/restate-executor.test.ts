@@ -93,7 +93,7 @@ describe('createRestateExecutor', () => {
         isAborted = true;
       }),
     );
-    expect(waitingFor()).toEqual(['sent 0', 'sleep 50', 'port 0']);
+    expect(waitingFor()).toEqual(['sent 0', 'sleep 1050', 'port 0']);
     const outcome = steps[0]?.();
     executor.take(finished);
     expect(waitingFor()).toEqual(['sent 1']);
@@ -115,11 +115,11 @@ describe('createRestateExecutor', () => {
     const outcome = await steps[0]?.();
     const before = entries.length;
     expect(entries.filter(({ type }) => type === 'note' || type === 'activity-event')).toEqual([]);
-    executor.take({ ...(outcome as CallOutcome), atMs: 1080 });
+    executor.take({ ...(outcome as CallOutcome), atMs: 1040 });
     expect(entries.slice(before)).toMatchObject([
-      { type: 'activity-event', atMs: 80, activity: 0, event: { type: 'reply.started' } },
-      { type: 'note', atMs: 80, activity: 0, note: retrieval },
-      { type: 'activity-event', atMs: 80, activity: 0, event: { type: 'reply.ended' } },
+      { type: 'activity-event', atMs: 40, activity: 0, event: { type: 'reply.started' } },
+      { type: 'note', atMs: 40, activity: 0, note: retrieval },
+      { type: 'activity-event', atMs: 40, activity: 0, event: { type: 'reply.ended' } },
       { type: 'transition', event: 'reply.ended' },
     ]);
     expect(waitingFor()).toEqual(['sent 0']);
@@ -130,7 +130,7 @@ describe('createRestateExecutor', () => {
       }),
     );
     other.waitingFor();
-    other.executor.take(JSON.parse(JSON.stringify({ ...outcome, atMs: 1080 })));
+    other.executor.take(JSON.parse(JSON.stringify({ ...outcome, atMs: 1040 })));
     expect(other.entries).toEqual(entries);
   });
 
@@ -148,9 +148,9 @@ describe('createRestateExecutor', () => {
 
   it('waits for the next user event after each, and never goes back in time', () => {
     const { executor, entries, waitingFor, state } = createExecutor(fromCallback(() => {}));
-    for (const atMs of [3000, 2000]) executor.take({ ...finished, atMs });
+    for (const atMs of [1040, 1030]) executor.take({ ...finished, atMs });
     const deliveries = entries.filter(({ type }) => type === 'delivery');
-    expect(deliveries).toMatchObject(Array(2).fill({ atMs: 2000, event: finished.event }));
+    expect(deliveries).toMatchObject(Array(2).fill({ atMs: 40, event: finished.event }));
     expect(state()).toBe('stopped');
     expect(waitingFor()).toEqual(['sent 2']);
   });
@@ -158,9 +158,23 @@ describe('createRestateExecutor', () => {
   it('fires a timer when its sleep has ended', () => {
     const { executor, entries, waitingFor, state } = createExecutor(fromCallback(() => {}));
     waitingFor();
-    executor.take({ type: 'slept' });
-    expect(entries.find(({ type }) => type === 'timer')).toMatchObject({ atMs: 50, timer: 0 });
+    executor.take({ type: 'slept', atMs: 1080 });
+    expect(entries.find(({ type }) => type === 'timer')).toMatchObject({ atMs: 80, timer: 0 });
     expect(state()).toBe('late');
+  });
+
+  it('fires a timer that was due before an event first, even if its sleep has not ended', () => {
+    const { executor, waitingFor, state } = createExecutor(fromCallback(() => {}));
+    waitingFor();
+    executor.take({ ...finished, atMs: 1051 });
+    expect(state()).toBe('late');
+  });
+
+  it('takes an event that came when a timer was due, or earlier, before the timer', () => {
+    const { executor, waitingFor, state } = createExecutor(fromCallback(() => {}));
+    waitingFor();
+    executor.take({ ...finished, atMs: 1050 });
+    expect(state()).toBe('stopped');
   });
 
   const circular: unknown[] = [];
@@ -193,10 +207,10 @@ function setUpTimers() {
   const due = new Map<number, { readonly number: number; readonly dueMs: number }>();
   const sleeps: number[] = [];
   const endsAt = new Map<Pending, number>();
-  const sleep = (ms: number): Pending => {
+  const sleep = (untilMs: number): Pending => {
     const pending = {} as unknown as Pending;
-    sleeps.push(ms);
-    endsAt.set(pending, time.nowMs + ms);
+    sleeps.push(untilMs);
+    endsAt.set(pending, untilMs);
     return pending;
   };
   const timers = createTimers({ sleep }, () => due);
@@ -206,9 +220,9 @@ function setUpTimers() {
     endsAt,
     pending: () => timers.pending(time.nowMs),
     endSleep: () => {
-      const { endMs, due: ended } = timers.endSleep(time.nowMs);
-      time.nowMs = endMs;
-      return ended;
+      const endMs = timers.endSleep();
+      time.nowMs = Math.max(time.nowMs, endMs);
+      return timers.due((dueMs) => dueMs <= endMs);
     },
     wait: (number: number, waitMs: number) => void due.set(number, { number, dueMs: time.nowMs + waitMs }),
     cancel: (timer: number): boolean => due.delete(timer),
@@ -227,7 +241,7 @@ describe('createTimers', () => {
     expect(time.nowMs).toBe(200);
     cancel(1);
     pending();
-    expect(sleeps).toEqual([200, 300]);
+    expect(sleeps).toEqual([200, 500]);
   });
 
   it('reuses a sleep that ends soon enough', () => {
@@ -249,17 +263,24 @@ describe('createTimers', () => {
     time.nowMs = 2000;
     wait(1, 50);
     pending();
-    expect(sleeps).toEqual([100, 50]);
+    expect(sleeps).toEqual([100, 2050]);
   });
 
   it('fires overdue timers in the order in which they were due', () => {
-    const { time, pending, endSleep, wait } = setUpTimers();
+    const { time, sleeps, pending, endSleep, wait, cancel } = setUpTimers();
     wait(0, 300);
     wait(1, 100);
     wait(2, 200);
-    pending();
-    time.nowMs = 5000;
-    expect(endSleep()).toEqual([1, 2, 0]);
+    const fired: number[] = [];
+    for (let sleep = 0; sleep < 3; sleep += 1) {
+      pending();
+      time.nowMs = 5000;
+      for (const timer of endSleep()) if (cancel(timer)) fired.push(timer);
+    }
+    expect([fired, sleeps]).toEqual([
+      [1, 2, 0],
+      [100, 200, 300],
+    ]);
   });
 
   it('fires timers that are due together in order', () => {
@@ -282,7 +303,7 @@ describe('createTimers', () => {
       pending();
       expect(endSleep()).toEqual(due);
     }
-    expect([time.nowMs, sleeps]).toEqual([yearMs + 500, [yearMs, 500]]);
+    expect([time.nowMs, sleeps]).toEqual([yearMs + 500, [yearMs, yearMs + 500]]);
   });
 
   it('sleeps for whole milliseconds until a time with a fraction has passed', () => {

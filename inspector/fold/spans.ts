@@ -312,22 +312,12 @@ export function createSpanFold(): SpanFold {
   };
 }
 
-/** How many calls before a phase to search for its own one that started early. */
-const EARLIER_CALLS = 4;
-
-/** The model calls of a phase, which may have started before it, and the number of calls before the first. */
-export function callsOf(spans: Spans, { from, step }: PhaseSpan, until: number) {
-  const { first } = callsDuring(spans, from, until);
-  const near = spans.attempts.slice(Math.max(0, first - EARLIER_CALLS), countStartedBy(spans.attempts, until));
-  const calls = near.filter(({ attemptId }) => attemptId.startsWith(`s${step}.`));
-  return { first: calls[0] === undefined ? first : spans.attempts.indexOf(calls[0]), calls };
-}
-
-/** The model calls during these entries, and the number of calls before them. The first phase starts after its first call. */
-export function callsDuring({ attempts }: Spans, from: number, to: number) {
-  const first = firstIndexWhere(attempts, (attempt) => attempt.to === null || attempt.to >= from);
-  return { first, calls: attempts.slice(first, countStartedBy(attempts, to)) };
-}
+/** The model calls that overlap with these entries. */
+export const callsDuring = ({ attempts }: Spans, from: number, to: number): readonly AttemptSpan[] =>
+  attempts.slice(
+    firstIndexWhere(attempts, (attempt) => attempt.to === null || attempt.to >= from),
+    countStartedBy(attempts, to),
+  );
 
 /** `cost` is null without prices, and if the price of a called model is unknown. */
 export function usageOf(attempts: readonly AttemptSpan[], currency: string | null): Usage {

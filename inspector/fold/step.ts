@@ -1,12 +1,13 @@
 import type { CapabilityResult } from '../../machines/contracts/capability.ts';
 import type { Retrieval } from '../../machines/contracts/passage.ts';
 import type { RunLog } from '../wire/run-log.ts';
+import { callIndexOf } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
-import { type AttemptSpan, type CallSpan, callsDuring, callsOf, type PhaseSpan, type Spans } from './spans.ts';
+import { type AttemptSpan, type CallSpan, callsDuring, type PhaseSpan, type Spans } from './spans.ts';
 
 /** A model call, numbered from 1 over the whole run. */
 export interface NumberedCall extends AttemptAt {
@@ -20,27 +21,29 @@ export interface StepCalls {
 }
 
 /** The model calls of the phase around a selection, or the call that its result is from; null if there is none up to this entry. */
-export function stepCalls({ spans }: RunFold, { kind, from, to }: Selection, at: number): StepCalls | null {
+export function stepCalls(fold: RunFold, { kind, from, to }: Selection, at: number): StepCalls | null {
   if (kind === 'decision' || kind === 'capability' || kind === 'retrieval' || kind === 'operations') return null;
+  const { spans } = fold;
   const { attempts } = spans;
   const until = Math.min(to, at);
   const attempt = kind === 'attempt' ? attempts[firstIndexWhere(attempts, (one) => one.from >= from)] : undefined;
   const phase = kind === 'phase' ? lastStartedBy(spans.phases, to) : attempt && phaseOf(spans, attempt);
-  if (phase === undefined) return numbered(spans, callsDuring(spans, from, until).calls, attempt, at);
-  const own = callsOf(spans, phase, Math.max(phase.from, Math.min(phase.to ?? at, at))).calls;
+  if (phase === undefined) return numbered(fold, callsDuring(spans, from, until), attempt, at);
+  const own = callIndexOf(fold).byStep.get(phase.step) ?? [];
   const all = attempt === undefined || own.includes(attempt) ? own : [...own, attempt];
-  return numbered(spans, all, attempt, at) ?? earlierCall(spans, phase, at);
+  return numbered(fold, all, attempt, at) ?? earlierCall(fold, phase, at);
 }
 
 function numbered(
-  { attempts }: Spans,
+  fold: RunFold,
   calls: readonly AttemptSpan[],
   chosen: AttemptSpan | undefined,
   at: number,
 ): StepCalls | null {
+  const { numbers } = callIndexOf(fold);
   const all = calls
     .filter(({ from }) => from <= at)
-    .map((span) => ({ number: attempts.indexOf(span) + 1, ...attemptAt(span, at) }));
+    .map((span) => ({ number: numbers.get(span) ?? 0, ...attemptAt(span, at) }));
   const selected = all.find(({ span }) => span === chosen) ?? all.at(-1);
   return selected === undefined ? null : { all, selected };
 }
@@ -52,9 +55,9 @@ export function phaseOf({ phases }: Spans, { attemptId }: AttemptSpan): PhaseSpa
   return phase?.step === step ? phase : undefined;
 }
 
-function earlierCall({ attempts }: Spans, { source, to }: PhaseSpan, at: number): StepCalls | null {
+function earlierCall(fold: RunFold, { source, to }: PhaseSpan, at: number): StepCalls | null {
   if (source === null || to === null || to > at) return null;
-  const selected = { number: attempts.indexOf(source) + 1, ...attemptAt(source, at) };
+  const selected = { number: callIndexOf(fold).numbers.get(source) ?? 0, ...attemptAt(source, at) };
   return { all: [selected], selected };
 }
 

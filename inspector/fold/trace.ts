@@ -2,6 +2,7 @@ import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
+import { type CallIndex, callIndexOf, WRITING } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { capitalize, formatDuration, formatNumber, formatScore } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -10,32 +11,6 @@ import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.t
 import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
 import { callTrouble, isFailed, isLimitStop, itemRows, type TracedRun } from './trace-items.ts';
 import { addTrouble, NO_TROUBLE, type TraceRow, type Trouble } from './trace-row.ts';
-
-/** The model calls of a run by the step that they belong to, which may not have begun yet. */
-interface CallIndex {
-  readonly numbers: Map<AttemptSpan, number>;
-  readonly byStep: Map<number, AttemptSpan[]>;
-  /** Those whose id names no step. */
-  readonly others: AttemptSpan[];
-}
-
-const callIndexes = new WeakMap<RunFold, CallIndex>();
-
-/** Reads only the calls that were added since it was last asked. */
-function callIndexOf(fold: RunFold): CallIndex {
-  const index: CallIndex = callIndexes.get(fold) ?? { numbers: new Map(), byStep: new Map(), others: [] };
-  callIndexes.set(fold, index);
-  for (const call of fold.spans.attempts.slice(index.numbers.size)) {
-    index.numbers.set(call, index.numbers.size + 1);
-    const step = Number(/^s(\d+)\./u.exec(call.attemptId)?.[1] ?? Number.NaN);
-    if (Number.isNaN(step) || call.task === WRITING) index.others.push(call);
-    else index.byStep.set(step, [...(index.byStep.get(step) ?? []), call]);
-  }
-  return index;
-}
-
-/** The task of the calls that write the answer. */
-const WRITING = 'synthesis';
 
 interface Run extends TracedRun {
   readonly calls: CallIndex;

@@ -8,7 +8,6 @@ import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { EntryOf } from './entry-index.ts';
 import { countStartedBy, firstIndexWhere } from './sorted.ts';
-import type { TimeLine } from './time-line.ts';
 
 /** A range of entries; `to` is null while in progress. */
 interface Span {
@@ -325,27 +324,4 @@ export function usageOf(attempts: readonly AttemptSpan[], currency: string | nul
     (sum, { usage, cost }) => addUsage(sum, { ...NO_USAGE, ...usage, modelCalls: 1, cost: usage === null ? 0 : cost }),
     { ...NO_USAGE, cost: currency === null ? null : 0 },
   );
-}
-
-export interface Sums extends Usage {
-  readonly ms: number;
-  /** How much of that time was shortened on the time axis, because nothing was running. */
-  readonly idleMs: number;
-  readonly failed: number;
-  readonly retries: number;
-}
-
-/** Sums the model calls that start between two entries, both included. `cost` is null without prices. */
-export function sumsOf({ attempts, currency }: Spans, timeLine: TimeLine, from: number, to: number): Sums {
-  const during = attempts.slice(
-    firstIndexWhere(attempts, (attempt) => attempt.from >= from),
-    countStartedBy(attempts, to),
-  );
-  return {
-    ...usageOf(during, currency),
-    ms: timeLine.atMs(to) - timeLine.atMs(from),
-    idleMs: timeLine.idleMs(from, to),
-    failed: during.filter(({ failure }) => failure !== null).length,
-    retries: during.filter(({ attempt }) => attempt > 1).length,
-  };
 }

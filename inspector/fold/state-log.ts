@@ -9,8 +9,6 @@ import { countUpTo, lastUpTo } from './sorted.ts';
  */
 export interface StateLog {
   readonly count: number;
-  /** The latest entry up to `seq` after which the state is known; -1 if there is none. */
-  lastSeq(seq: number): number;
   /** The state after an entry. Returns the same object while nothing changes; null before the first known state. */
   at(seq: number): unknown;
   /** The first known state at or after an entry: the one after everything that the same event caused. */
@@ -69,7 +67,6 @@ export function createStateLog(): StateLog {
     get count() {
       return frames.size;
     },
-    lastSeq: (seq) => lastUpTo(seqs, seq) ?? -1,
     at,
     after: (seq) => at(seqs[countUpTo(seqs, seq - 1)] ?? seq),
     add(from, lines) {

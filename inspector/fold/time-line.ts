@@ -1,5 +1,4 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { binarySearch, countUpTo } from './sorted.ts';
 
 /** Longer idle gaps are drawn with this length. */
 export const MAX_GAP_MS = 1_000;
@@ -11,11 +10,8 @@ export interface TimeLine {
   atMs(seq: number): number;
   /** Drawn milliseconds from the start: the same, with every idle gap cut to `MAX_GAP_MS`. */
   drawnMs(seq: number): number;
-  /** The last entry drawn at or before this many milliseconds; 0 if there is none. */
-  entryAt(drawnMs: number): number;
   /** The entries before which a gap was shortened. */
   readonly gaps: readonly number[];
-  idleMs(from: number, to: number): number;
 }
 
 /**
@@ -43,13 +39,8 @@ export function createTimeLine(isBusy: () => boolean): {
         return count;
       },
       gaps,
-      idleMs: (from, to) =>
-        gaps
-          .slice(countUpTo(gaps, from), countUpTo(gaps, to))
-          .reduce((sum, seq) => sum + (at[seq] ?? 0) - (at[seq - 1] ?? 0), 0),
       atMs: (seq) => at[seq] ?? 0,
       drawnMs: (seq) => drawn[seq] ?? 0,
-      entryAt: (drawnMs) => Math.max(0, binarySearch(count, (seq) => (drawn[seq] ?? 0) > drawnMs) - 1),
     },
     take({ atMs, type }) {
       if (count === at.length) {

@@ -142,23 +142,19 @@ describe('the time axis', () => {
     );
   });
 
-  it('draws idle gaps proportionally, and long ones at the maximum length, and sums those up', () => {
+  it('draws idle gaps proportionally, and long ones at the maximum length', () => {
     fc.assert(
       fc.property(times, (gapsMs) => {
         const line = lineOf(gapsMs);
         expect(line.count).toBe(gapsMs.length);
         let gaps = 0;
-        let idleMs = 0;
         for (let seq = 1; seq < gapsMs.length; seq += 1) {
           const drawn = line.drawnMs(seq) - line.drawnMs(seq - 1);
           expect(drawn).toBeCloseTo(Math.min(line.atMs(seq) - line.atMs(seq - 1), MAX_GAP_MS), 3);
           const gapMs = line.atMs(seq) - line.atMs(seq - 1);
-          if (gapMs <= MAX_GAP_MS) continue;
-          gaps += 1;
-          idleMs += gapMs;
+          if (gapMs > MAX_GAP_MS) gaps += 1;
         }
         expect(line.gaps.length).toBe(gaps);
-        expect(line.idleMs(0, gapsMs.length - 1)).toBeCloseTo(idleMs, 3);
       }),
       { numRuns: 30 },
     );

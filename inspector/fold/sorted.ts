@@ -26,7 +26,7 @@ export function firstIndexWhere<Item>(items: readonly Item[], predicate: (item: 
 }
 
 /** The first index in `0..size` for which a monotonic predicate holds; `size` if it holds for none. */
-export function binarySearch(size: number, predicate: (index: number) => boolean): number {
+function binarySearch(size: number, predicate: (index: number) => boolean): number {
   let low = 0;
   let high = size;
   while (low < high) {

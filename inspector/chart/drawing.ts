@@ -42,7 +42,7 @@ export interface DrawnEdge {
   readonly target: string | null;
   /** Their indexes in the chart. */
   readonly transitions: readonly number[];
-  /** Empty if there is no line. */
+  /** The corners of the line; empty if no line is drawn. */
   readonly points: readonly Point[];
   readonly label: Box | null;
   /** Another line of the same state has the label; this one shows only a count. */

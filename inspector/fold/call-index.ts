@@ -1,29 +1,40 @@
 import type { RunFold } from './run-fold.ts';
-import type { AttemptSpan } from './spans.ts';
+import { firstIndexWhere } from './sorted.ts';
+import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
 
 /** The task of the calls that write the answer. */
 export const WRITING = 'synthesis';
 
 /** The model calls of a run by the step that they belong to, which may not have begun yet. */
 export interface CallIndex {
-  /** From 1, over the whole run. */
+  /** The number of each call in the run, from 1. */
   readonly numbers: Map<AttemptSpan, number>;
   readonly byStep: Map<number, AttemptSpan[]>;
   /** Those whose id names no step. */
   readonly others: AttemptSpan[];
 }
 
+/** The number of the step that a call is for; NaN if its id names none. */
+const stepOf = ({ attemptId }: AttemptSpan): number => Number(/^s(\d+)\./u.exec(attemptId)?.[1] ?? Number.NaN);
+
 const callIndexes = new WeakMap<RunFold, CallIndex>();
 
-/** Reads only the calls that were added since it was last asked. */
+/** Returns the index of a run. Reads only the calls that were added since the last time. */
 export function callIndexOf(fold: RunFold): CallIndex {
   const index: CallIndex = callIndexes.get(fold) ?? { numbers: new Map(), byStep: new Map(), others: [] };
   callIndexes.set(fold, index);
   for (const call of fold.spans.attempts.slice(index.numbers.size)) {
     index.numbers.set(call, index.numbers.size + 1);
-    const step = Number(/^s(\d+)\./u.exec(call.attemptId)?.[1] ?? Number.NaN);
+    const step = stepOf(call);
     if (Number.isNaN(step) || call.task === WRITING) index.others.push(call);
     else index.byStep.set(step, [...(index.byStep.get(step) ?? []), call]);
   }
   return index;
+}
+
+/** The phase that a model call is for; undefined if it has not started, or there is none. */
+export function phaseOf({ phases }: Spans, call: AttemptSpan): PhaseSpan | undefined {
+  const step = stepOf(call);
+  const phase = phases[firstIndexWhere(phases, (one) => one.step >= step)];
+  return phase?.step === step ? phase : undefined;
 }

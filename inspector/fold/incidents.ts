@@ -3,6 +3,7 @@ import { answerUpTo } from './answer.ts';
 import { pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { answerSelection, RETRIEVAL, type Selection, selectionAt, selectionOf } from './selection.ts';
+import { isFailed } from './trace-items.ts';
 
 /** Something that happened in a run and that a reader wants to see first, with the steps where it did. */
 export interface Incident {
@@ -50,9 +51,7 @@ const failedTools = ({ spans }: RunFold, count: number): readonly Selection[] =>
   spans.capabilities.flatMap((span) => (span.error === null ? [] : [selectionOf('capability', span, count)]));
 
 const failedPhases = ({ spans }: RunFold, count: number): readonly Selection[] =>
-  spans.phases.flatMap((span) =>
-    span.failure === null || span.failure.stage === 'aborted' ? [] : [selectionOf('phase', span, count)],
-  );
+  spans.phases.filter(isFailed).map((span) => selectionOf('phase', span, count));
 
 function failedSearches(log: RunLog, { entries, spans }: RunFold, count: number): readonly Selection[] {
   return entries.of('retrieval').flatMap((seq) => {
@@ -67,9 +66,7 @@ function failedSearches(log: RunLog, { entries, spans }: RunFold, count: number)
 
 /** Most of them were repeated; a phase whose last call fails has failed too. */
 const failedCalls = ({ spans }: RunFold, count: number): readonly Selection[] =>
-  spans.attempts.flatMap((span) =>
-    span.failure === null || span.failure.stage === 'aborted' ? [] : [selectionOf('attempt', span, count)],
-  );
+  spans.attempts.filter(isFailed).map((span) => selectionOf('attempt', span, count));
 
 function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[] {
   const toolRuns = fold.entries.of('capability-stop').flatMap((seq) => {

@@ -3,11 +3,11 @@ import type { Retrieval } from '../../machines/contracts/passage.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
+import { phaseOf } from './call-index.ts';
 import { capitalize, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
 import { lastStartedBy } from './sorted.ts';
-import { phaseOf } from './step.ts';
 import { excerpt, sourceText } from './text.ts';
 
 export interface Origin {

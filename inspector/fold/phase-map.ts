@@ -1,10 +1,10 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
+import { phaseOf } from './call-index.ts';
 import { PHASE_NAMES } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { type Selection, selectionOf } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
-import { phaseOf } from './step.ts';
 
 /** A phase over the whole run. */
 interface MappedPhase {

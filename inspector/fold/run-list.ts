@@ -241,7 +241,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export const reasonWords = (reason: string): string =>
   (Object.hasOwn(REASONS, reason) ? REASONS[reason] : undefined) ?? excerpt(reason, 60).replaceAll('_', ' ');
 
-/** How a completed system ended: "ended" says nothing about success, because any state can be final. */
+/** How a completed system ended. Any state can be final, so "ended" does not mean success. */
 export const endedText = ({ ending }: InspectedRun): string =>
   ending?.states ? `ended in ${excerpt(ending.states, 80)}` : 'ended';
 
@@ -305,7 +305,7 @@ export interface RunsSummary {
   readonly failing: number;
   readonly medianMs: number | null;
   readonly medianTokens: number | null;
-  /** Of the finished runs. Null if fewer than two have a cost, or if their currencies differ. */
+  /** The median cost of the finished runs; null if fewer than two have a cost, or if their currencies differ. */
   readonly medianCost: { readonly amount: number; readonly currency: string } | null;
 }
 

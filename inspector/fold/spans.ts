@@ -3,7 +3,6 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { PHASES, type Phase } from '../../machines/contracts/phase.ts';
 import type { Price, TokenUsage, Usage } from '../../machines/contracts/usage.ts';
-import { wasDenied } from '../../machines/policies/pending-approvals.ts';
 import { addCall, addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { EntryOf } from './entry-index.ts';
@@ -66,8 +65,6 @@ export interface CapabilitySpan extends Span {
   readonly index: number;
   /** Why it failed; null if it did not. */
   error: string | null;
-  /** By whom it was denied, and why; null if it was not. */
-  denial: string | null;
   /** As its result has it; null while running. */
   ms: number | null;
 }
@@ -193,7 +190,6 @@ export function createSpanFold(): SpanFold {
       to: null,
       failure: null,
       error: null,
-      denial: null,
       ms: null,
     };
     capabilities.push(span);
@@ -206,7 +202,7 @@ export function createSpanFold(): SpanFold {
     running.delete(span);
     end(span, seq);
     span.ms = result.durationMs;
-    if (!result.success) span[wasDenied(result.code) ? 'denial' : 'error'] = result.error ?? 'it failed';
+    if (!result.success) span.error = result.error ?? 'it failed';
   }
 
   function beginPhase({ phase, cycle, step, seq }: EntryOf<'phase-start'>): void {

@@ -1,8 +1,8 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { wasDenied } from '../../machines/policies/pending-approvals.ts';
 import type { InspectedRun, SystemEntry } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
+import { phaseOf } from './call-index.ts';
 import { humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
@@ -10,7 +10,7 @@ import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { usageOf } from './spans.ts';
-import { hasFailed, phaseOf, type StepCalls, stepCalls, type ToolUse, toolUses } from './step.ts';
+import { hasFailed, type StepCalls, stepCalls, toolUses } from './step.ts';
 import { excerpt, stateName } from './text.ts';
 import { waitingAt } from './user-events.ts';
 
@@ -77,7 +77,7 @@ export function stepTitle(view: StepView): StepTitle {
         aborted === true
           ? { word: 'stopped', tone: 'warn' }
           : phase?.failure === null
-            ? doneStatus(toolUses(log, fold, selection, at).filter(isFailure).length)
+            ? doneStatus(toolUses(log, fold, selection, at).filter(hasFailed).length)
             : { word: 'failed', tone: 'bad' };
       return {
         name: where[0] ?? 'Phase',
@@ -110,13 +110,10 @@ export function stepTitle(view: StepView): StepTitle {
       const name = use?.kind === 'capability' ? `Tool ${excerpt(use.name, 60)}` : 'Document search';
       if (use === undefined) return { name, facts: where, status: null };
       const ms = use.kind === 'capability' ? (use.result?.durationMs ?? null) : use.ms;
-      const failed = use.kind === 'capability' ? use.result?.success === false : use.failure !== null;
-      const isDenied = use.kind === 'capability' && wasDenied(use.result?.code);
       const isEnded = ms !== null;
       const facts = [...where, ...(ms === null ? [] : [formatDuration(ms)])];
-      if (isDenied) return { name, facts, status: { word: 'not approved', tone: 'warn' } };
       if (isEnded)
-        return { name, facts, status: failed ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'ok' } };
+        return { name, facts, status: hasFailed(use) ? { word: 'failed', tone: 'bad' } : { word: 'done', tone: 'ok' } };
       return { name, facts, status: use.isOver ? { word: 'no result', tone: 'warn' } : openStatus(view, to > at) };
     }
     case 'operations':
@@ -138,9 +135,6 @@ export function stepTitle(view: StepView): StepTitle {
     }
   }
 }
-
-const isFailure = (use: ToolUse): boolean =>
-  hasFailed(use) && !(use.kind === 'capability' && wasDenied(use.result?.code));
 
 const doneStatus = (failed: number): StepTitle['status'] =>
   failed === 0 ? { word: 'done', tone: 'ok' } : { word: `done, ${failed} of its tools failed`, tone: 'warn' };

@@ -1,13 +1,13 @@
 import type { CapabilityResult } from '../../machines/contracts/capability.ts';
 import type { Retrieval } from '../../machines/contracts/passage.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { callIndexOf } from './call-index.ts';
+import { callIndexOf, phaseOf } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL, type Selection } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
-import { type AttemptSpan, type CallSpan, callsDuring, type PhaseSpan, type Spans } from './spans.ts';
+import { type AttemptSpan, type CallSpan, callsDuring, type PhaseSpan } from './spans.ts';
 
 /** A model call, numbered from 1 over the whole run. */
 export interface NumberedCall extends AttemptAt {
@@ -46,13 +46,6 @@ function numbered(
     .map((span) => ({ number: numbers.get(span) ?? 0, ...attemptAt(span, at) }));
   const selected = all.find(({ span }) => span === chosen) ?? all.at(-1);
   return selected === undefined ? null : { all, selected };
-}
-
-/** The phase that a model call is for; undefined if it has not started, or there is none. */
-export function phaseOf({ phases }: Spans, { attemptId }: AttemptSpan): PhaseSpan | undefined {
-  const step = Number(/^s(\d+)\./u.exec(attemptId)?.[1]);
-  const phase = phases[firstIndexWhere(phases, (one) => one.step >= step)];
-  return phase?.step === step ? phase : undefined;
 }
 
 function earlierCall(fold: RunFold, { source, to }: PhaseSpan, at: number): StepCalls | null {

@@ -118,7 +118,7 @@ function backOffRow(
 }
 
 function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
-  const { from, to, error, denial, capability, ms } = tool;
+  const { from, to, error, capability, ms } = tool;
   const end = to !== null && run.fold.entries.typeOf(to) === 'capability-end' ? to : null;
   const result = () => (run.log.entry(end ?? 0) as EntryOf<'capability-end'>).result;
   let output: string | undefined;
@@ -126,12 +126,11 @@ function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
     id: `tool${from}`,
     kind: 'tool',
     title: capability,
-    ...(denial !== null && { note: argumentWords(result().arguments) }),
     get text() {
       output ??= end === null ? '' : result().output;
-      return error ?? denial ?? output;
+      return error ?? output;
     },
-    status: error !== null ? 'failed' : denial !== null ? 'noted' : statusOf(run, to, end !== null),
+    status: error !== null ? 'failed' : statusOf(run, to, end !== null),
     from,
     to,
     ms,
@@ -316,12 +315,11 @@ function deliveryTitle(event: Delivered): string {
   return [word, reason].filter(Boolean).join(': ');
 }
 
-/** What an event decided, for example `approved (refund order: A7)`; empty if it is no answer to an approval. */
+/** The decision in an answer to an approval, for example `Approved (refund order: A7)`; empty for any other entry. */
 export function decidedWords(log: RunLog, fold: RunFold, seq: number): string {
   const entry = log.entry(seq);
   if (entry.type !== 'delivery' || entry.event.type !== 'approval.given') return '';
-  const title = deliveryTitle(entry.event);
-  return `${title.charAt(0).toLowerCase()}${title.slice(1)} (${askedWords(log, fold, entry.event, seq)})`;
+  return `${deliveryTitle(entry.event)} (${askedWords(log, fold, entry.event, seq)})`;
 }
 
 /** The tool that an answer is about, with its arguments. */

@@ -166,7 +166,9 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     kind: 'phase',
     title: capitalize(phase),
     note: [callsNote(run, span, calls, start), ...contextNotes(run, from, until)].filter(Boolean).join(' · '),
-    text: failure?.message ?? ([finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : 'nothing new')),
+    text:
+      failure?.message ??
+      ([finding, summary].filter(Boolean).join(' · ') || (to === null ? '' : (foundIn(children) ?? 'nothing new'))),
     status: to === null ? (isOver ? 'ended' : 'open') : isAborted ? 'ended' : failure === null ? 'done' : 'failed',
     phase,
     from,
@@ -179,6 +181,12 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   };
   if (next !== undefined && calls.every((call) => call.to !== null)) phaseRows.set(span, row);
   return row;
+}
+
+/** What the search among these rows found, in the words of the terminal. */
+function foundIn(rows: readonly TraceRow[]): string | undefined {
+  const { note = '' } = rows.find(({ kind }) => kind === 'search') ?? {};
+  return note === '' ? undefined : `${note} found`;
 }
 
 function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {

@@ -17,6 +17,7 @@ import type {
 } from '../contracts/phase-io.ts';
 import { contradictionsIn } from '../heuristics/contradiction.ts';
 import { FAILED_TAG, operationsOfStep } from './context.ts';
+import { wasDenied } from './pending-approvals.ts';
 import { type PhaseOutput, visibleMessages } from './progress.ts';
 import { understandingOutput } from './understanding.ts';
 
@@ -104,8 +105,9 @@ function isNewResult({ synthesized, output }: CapabilityResult, earlier: Capabil
   return earlier === undefined || (synthesized && output !== earlier.output);
 }
 
-function describeResult({ capability, success, synthesized, output, error }: CapabilityResult): string {
-  return success || synthesized ? `${capability}: ${output}` : `${capability} failed: ${error ?? 'no reason given'}`;
+function describeResult({ capability, success, synthesized, output, code, error }: CapabilityResult): string {
+  if (success || synthesized) return `${capability}: ${output}`;
+  return `${capability} ${wasDenied(code) ? 'did not run' : 'failed'}: ${error ?? 'no reason given'}`;
 }
 
 /** Experience: adds every new passage under its own id, and tags those that the model found relevant. */

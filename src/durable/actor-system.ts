@@ -567,7 +567,7 @@ export class DurableActorSystem {
     actor.logic = wrapped;
   }
 
-  /** A replay has nothing to clean up, so what a clean-up does is not part of the step, and it does not fail with it. */
+  /** A replay has nothing to clean up. So a clean-up is not part of the step, and its error is only logged. */
   #cleanUp(path: ActorPath, act: () => void): void {
     try {
       this.#outside(act);

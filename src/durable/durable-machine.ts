@@ -138,8 +138,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    */
   open(id: string, options?: OpenActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /**
-   * Continues actors that no process holds and that have a due timer, or whose process was killed. They are closed once they only wait, and
-   * `list()` then shows for what. Resolves to their ids when their due timers have fired.
+   * Continues actors that no process holds and that have a due timer or were interrupted: killed, or closed during a call. Closes each when it
+   * only waits; `list()` then shows what it waits for. Resolves to their ids when their due timers have fired.
    */
   wake(): Promise<readonly string[]>;
   /**
@@ -147,7 +147,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * Rejects with the errors of `open` too: then the event was not processed, and may be sent again.
    */
   send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options?: SendOptions): Promise<boolean>;
-  /** Actors that no process holds and that have a due timer, or whose process was killed. */
+  /** Actors that no process holds and that have a due timer or were interrupted. */
   due(): Promise<readonly DueActor[]>;
   /**
    * Continues an actor until it only waits, has ended, or the signal aborts, and closes it. Rejects with the errors of `open`, and with
@@ -197,8 +197,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   readonly #codec: Codec;
   readonly #contextCodec: Codec;
   readonly #open = new Map<string, Promise<ActorHost<Machine>>>();
-  /** How often processes ended while they continued an actor, by id. Valid until the journal grows. */
-  readonly #killed = new Map<string, { readonly lastSeq: number; readonly crashes: number }>();
+  /** How many processes crashed while they continued an actor, by id. Valid until the journal grows. */
+  readonly #crashCounts = new Map<string, { readonly lastSeq: number; readonly crashes: number }>();
 
   #waking: Promise<readonly string[]> | null = null;
 
@@ -260,7 +260,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         if (waiting.dueAtMs !== null && waiting.dueAtMs <= this.#clock.now()) due.push({ id, crashes: 0 });
         continue;
       }
-      // Its process was killed. Continued and closed again, it says what it waits for.
+      // It was interrupted. Only after it has been continued is it known what it waits for.
       const crashes = await this.#crashes(id, lastSeq).catch(ifUnavailable);
       if (crashes !== null) due.push({ id, crashes });
     }
@@ -374,7 +374,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const actor = await this.#open.get(id)?.catch(() => null);
     if (actor?.isClosed) await actor.closed;
     await this.#options.journals.delete?.(id);
-    this.#killed.delete(id);
+    this.#crashCounts.delete(id);
   }
 
   /** Returns the open actor of an id, or opens it. */
@@ -575,10 +575,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   /** For an actor that was killed, or closed while something was in progress. */
   async #crashes(id: string, lastSeq: number): Promise<number> {
-    const known = this.#killed.get(id);
+    const known = this.#crashCounts.get(id);
     if (known?.lastSeq === lastSeq) return known.crashes;
     const crashes = crashesIn(await entriesOf(this.#options.journals.read(id, this.#readOptions)));
-    this.#killed.set(id, { lastSeq, crashes });
+    this.#crashCounts.set(id, { lastSeq, crashes });
     return crashes;
   }
 }

@@ -71,11 +71,10 @@ export function createWorker(options: WorkerOptions): Worker {
     if (!(value >= 1)) throw new PostChainError('invalid_option', `${name}: expected at least 1; received ${value}.`);
   const { hosts, clock = systemClock, onEvent = () => {} } = options;
   const isHost = (host: unknown): boolean => typeof (host as WorkerHost | null)?.due === 'function';
-  if (!Array.isArray(hosts) || !hosts.every(isHost))
-    throw new PostChainError(
-      'invalid_option',
-      'hosts: expected a list of durable machines (of createDurableMachine) and chains, which have the method "due".',
-    );
+  if (!Array.isArray(hosts) || !hosts.every(isHost)) {
+    const message = `hosts: expected a list of durable machines and chains; received ${String(hosts)}.`;
+    throw new PostChainError('invalid_option', message);
+  }
   const troubles = new Map<string, Trouble>();
   const running = new Map<string, Promise<void>>();
   const ending = new AbortController();

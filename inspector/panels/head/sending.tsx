@@ -36,7 +36,7 @@ export function sender(inspector: Inspector, runId: string) {
 }
 
 const acceptedWords = (decided: string): string =>
-  decided === '' ? 'Accepted by the run.' : `Accepted by the run: ${revealHidden(decided)}.`;
+  decided === '' ? 'Accepted by the run.' : `Accepted by the run. ${revealHidden(decided)}.`;
 
 /** The result of the last event that was sent: accepted, or rejected with the reason. */
 export function SentOutcome({ inspector, view: { run, log, fold } }: PanelProps) {

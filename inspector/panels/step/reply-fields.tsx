@@ -129,7 +129,7 @@ const NO_ISSUES = issuesByPlace([]);
 interface FieldsProps {
   readonly fields: readonly Field[];
   readonly issues?: Issues;
-  /** Of a reply for several phases. */
+  /** Whether they are the fields of a brief reply. */
   readonly isBrief?: boolean;
 }
 

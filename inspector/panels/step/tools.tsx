@@ -1,4 +1,3 @@
-import { wasDenied } from '../../../machines/policies/pending-approvals.ts';
 import { formatDuration, formatScore, pluralize } from '../../fold/format.ts';
 import { hasFailed, type ToolUse } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -32,8 +31,6 @@ export function ToolList({ view, uses }: ToolListProps) {
 function ToolStatus({ view, use }: { readonly view: RunView; readonly use: ToolUse }) {
   const ms = use.kind === 'capability' ? (use.result?.durationMs ?? null) : use.ms;
   if (ms === null) return <span class="muted">{use.isOver || isOver(view.run) ? 'no result' : 'running'}</span>;
-  if (use.kind === 'capability' && use.result !== null && wasDenied(use.result.code))
-    return <span class="muted">not approved</span>;
   if (hasFailed(use)) return <span class="wrong">failed after {formatDuration(ms)}</span>;
   return <span class="muted">{formatDuration(ms)}</span>;
 }
@@ -48,7 +45,7 @@ function CapabilityResult({ use: { result } }: { readonly use: Extract<ToolUse, 
   return (
     <>
       {result.error !== null && (
-        <p class={`verbatim${wasDenied(result.code) ? '' : ' wrong'}`}>
+        <p class="wrong verbatim">
           <LongText text={result.error} /> {result.code !== null && <code>{result.code}</code>}
         </p>
       )}

@@ -5,8 +5,8 @@ import type { RunView } from '../../ui-state/inspector.ts';
 
 const TICK_MS = 250;
 
-/** One clock for the whole page. */
-const nowMs = signal(0);
+/** One clock for the whole page: each tick renders again what shows a running time. */
+const ticks = signal(0);
 let users = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
@@ -31,7 +31,7 @@ export function useClock(view: RunView): number {
     if (!isTicking) return undefined;
     users += 1;
     timer ??= setInterval(() => {
-      nowMs.value = Date.now();
+      ticks.value += 1;
     }, TICK_MS);
     return () => {
       users -= 1;
@@ -40,5 +40,7 @@ export function useClock(view: RunView): number {
       timer = undefined;
     };
   }, [isTicking]);
-  return isTicking ? Math.max(0, Math.max(nowMs.value, Date.now()) - latest.current.atMs) : 0;
+  if (!isTicking) return 0;
+  void ticks.value;
+  return Math.max(0, Date.now() - latest.current.atMs);
 }

@@ -117,13 +117,15 @@ function missingInputs(basis: AnswerBasis): readonly AnswerReason[] {
   const reasons: AnswerReason[] = [];
   if (sourceFailure)
     reasons.push({ code: 'search_failed', message: `The documents could not be searched: ${sourceFailure}` });
-  for (const { name: capability, error, isDenied = false } of failedCapabilities.slice(0, NAMED))
+  for (const { name: capability, error, isDenied = false } of failedCapabilities.slice(0, NAMED)) {
+    const what = isDenied ? `A call of "${capability}" did not run` : `The capability "${capability}" failed`;
     reasons.push({
       code: isDenied ? 'capability_denied' : 'capability_failed',
       // The text that a capability throws may be of any length.
-      message: `${isDenied ? `A call of "${capability}" did not run` : `The capability "${capability}" failed`}: ${preview(error, 200)}`,
+      message: `${what}: ${preview(error, 200)}`,
       capability,
     });
+  }
   if (endedRounds !== null)
     reasons.push({
       code: 'rounds_ended',

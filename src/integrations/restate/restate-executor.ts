@@ -12,7 +12,7 @@ import { isThenable, onAbort } from '../../internal/async.ts';
  */
 export interface Host {
   step(name: string, act: () => Promise<CallOutcome>): Pending;
-  /** Ends at this time, in milliseconds since the epoch: the same in each process, whenever it makes the request. */
+  /** Ends at this time, in milliseconds since the epoch. Each process requests the same time. */
   sleep(untilMs: number): Pending;
   /** The user event with this number, from 0. */
   sent(number: number): Pending;
@@ -28,7 +28,7 @@ export type Pending = PromiseLike<Outcome>;
 /** `interrupted`: the host ends the run. */
 export type Outcome = CallOutcome | SentOutcome | SleptOutcome | { readonly type: 'interrupted' };
 
-/** `atMs`: when a process learned of it, which may be long after. */
+/** `atMs`: when a process noticed the end, which may be long after it. */
 interface SleptOutcome {
   readonly type: 'slept';
   readonly atMs: number;
@@ -160,8 +160,8 @@ export function createRestateExecutor(
   }
 
   /**
-   * An event that custom code sends outside its own call is reported by one whose step waits, by an effect if possible, because its machine
-   * never abandons it. If no step waits, the next one reports it. Without calls, it cannot be recorded.
+   * A call whose step waits reports the events that code sent outside of its own call; an effect if possible, because the machine cannot
+   * abandon it. If no step waits, the next one reports them. Without calls, they cannot be recorded.
    */
   function reportOthers(): void {
     if (unreported.length === 0) return;
@@ -326,7 +326,7 @@ export function createRestateExecutor(
     for (const timer of timers.due(isDue)) apply({ type: 'timer', timer });
   }
 
-  /** Takes an outcome, and returns the step that applies those of its events that the system still accepts: first, timers due before it. */
+  /** Takes an outcome, and returns its step: first the timers that were due before it, then those of its events that the system still accepts. */
   function taken(outcome: Outcome): () => void {
     const atMs = 'atMs' in outcome ? Math.floor(outcome.atMs - startMs) : nowMs;
     nowMs = Math.max(nowMs, atMs);

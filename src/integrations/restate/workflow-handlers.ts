@@ -214,22 +214,21 @@ export async function sendEvent(
   const read = schema.safeParse(request);
   if (!read.success) throw terminalError(invalidOption('The event', request, read.error, schema));
   const { event, id } = read.data;
+  const isTaken = async (at: number) => (await ctx.promise(promiseName(at)).peek()) !== undefined;
+  const tooMany = new TerminalError(`too_many_events: a run accepts at most ${MAX_SENT} events`, { errorCode: 429 });
+  // Before an id is claimed: a repetition would wait for its number forever.
+  if (await isTaken(MAX_SENT - 1)) throw tooMany;
   const number = id === undefined ? null : await numberOfRepeated(ctx, id);
   if (number !== null) return { number, repeated: true };
-  const sent: SentOutcome = {
-    type: 'sent',
-    id: id ?? ctx.request().id,
-    event: event as Json,
-    atMs: await ctx.date.now(),
-  };
-  const isTaken = async (at: number) => (await ctx.promise(promiseName(at)).peek()) !== undefined;
+  const atMs = await ctx.date.now();
+  const sent: SentOutcome = { type: 'sent', id: id ?? ctx.request().id, event: event as Json, atMs };
   for (let free = await firstFree(isTaken); free < MAX_SENT; free += 1) {
     // Another caller may take the number first.
     if ((await tryResolve(ctx.promise<SentOutcome>(promiseName(free)), sent)) !== null) continue;
     if (id !== undefined) await ctx.promise<number>(numberName(id)).resolve(free);
     return { number: free, repeated: false };
   }
-  throw new TerminalError(`too_many_events: a run accepts at most ${MAX_SENT} events`, { errorCode: 429 });
+  throw tooMany;
 }
 
 const numberName = (id: string): string => `number-${id}`;

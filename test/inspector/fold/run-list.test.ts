@@ -225,12 +225,9 @@ describe('the runs that a run can be compared with', () => {
     aRun('system', { ...day(9), kind: 'system' }),
   ];
 
-  it('starts with forks and the same question, and has no damaged runs and no systems', () => {
+  it('starts with forks and the same question, and has at most ten, no damaged runs and no systems', () => {
     expect(comparableWith(original, all).map(({ runId }) => runId)).toEqual(['fork', 'same', 'new']);
     expect(comparableWith(aRun('x', { forkedFrom: { runId: 'original', seq: 1 } }), all)[0]).toBe(original);
-  });
-
-  it('has at most ten', () => {
     const many = Array.from({ length: 30 }, (_, index) => aRun(`run-${index}`));
     expect(comparableWith(original, many)).toHaveLength(10);
   });

@@ -4,6 +4,7 @@ import { addedText } from '../../../inspector/fold/added-text.ts';
 import { contextChanges } from '../../../inspector/fold/context-changes.ts';
 import { calledAgainBecause, enteredBecause } from '../../../inspector/fold/entered-because.ts';
 import { selectionAt, selectionOf } from '../../../inspector/fold/selection.ts';
+import type { PhaseSpan } from '../../../inspector/fold/spans.ts';
 import { hasFailed, stepCalls, toolUses } from '../../../inspector/fold/step.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { decidedRunOf } from '../../../inspector/fold/what-if.ts';
@@ -72,6 +73,17 @@ describe('the title of a step', () => {
         expect(title.status?.word).not.toBe('running');
         expect(title.name).not.toBe('');
       }
+  });
+
+  it('says how many tools of a phase failed', () => {
+    const down = { success: false, error: 'down' };
+    const fail = (one: EntryOf<'capability-end'>) => ({ ...one, result: { ...one.result, ...down } });
+    const entries = failing.map((one) => (one.type === 'capability-end' ? fail(one) : one));
+    const { log, fold } = folded(entries);
+    const [count, [action]] = [entries.length, fold.spans.phases];
+    const selection = selectionOf('phase', action as PhaseSpan, count);
+    const status = { word: 'done, 1 of its tools failed', tone: 'warn' };
+    expect(stepTitle({ run, log, fold, at: count - 1, count, selection })).toMatchObject({ status });
   });
 
   it('counts each model call in one phase', () => {

@@ -5,6 +5,7 @@ import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
 import { listed, pathTo, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
+import { createPassageIndex, createPostChain } from '../../../src/entries/index.ts';
 import {
   failingRun,
   folded,
@@ -113,6 +114,14 @@ describe('the trace of a run with a user', () => {
     const events = all.filter(({ kind }) => kind === 'event').map(({ title, text, status }) => [title, text, status]);
     expect(events).toContainEqual(['Directed to nonsense', 'No effect: not a phase', 'noted']);
     expect(events).toContainEqual(['Directed to experience', expect.any(String), 'done']);
+  });
+
+  it('says what the search of a phase without a model call found, as the terminal does', async () => {
+    const documents = createPassageIndex([{ path: 'a.md', text: 'The bridge is so.' }]);
+    const run = createPostChain({ documents }).run({ request: 'Is the bridge so?' });
+    await run.answer;
+    const [action] = traced(run.journal).all.filter(({ kind }) => kind === 'phase');
+    expect(action).toMatchObject({ title: 'Action', note: 'no model call', text: '1 passage found' });
   });
 
   it('has a row for the limit of tool runs', () => {

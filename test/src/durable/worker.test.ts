@@ -187,7 +187,9 @@ describe('a worker', () => {
   it('rejects invalid options', () => {
     expect(() => createWorker({ hosts: [], concurrency: 0 })).toThrow('concurrency: expected at least 1; received 0.');
     expect(() => createWorker({} as never)).toThrow('hosts: expected a list of durable machines');
-    expect(() => createWorker({ hosts: [setup({}).createMachine({})] as never })).toThrow('hosts: expected a list');
+    expect(() => createWorker({ hosts: [setup({}).createMachine({})] as never })).toThrow(
+      'chains; received [object Object].',
+    );
   });
 });
 

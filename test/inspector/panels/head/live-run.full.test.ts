@@ -99,7 +99,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     ]);
     await play();
     expect(await forms.count()).toBe(0);
-    expect(await outcomeOf(live).textContent()).toContain('Accepted by the run: denied: no (pay Bob).');
+    expect(await outcomeOf(live).textContent()).toContain('Accepted by the run. Denied: no (pay Bob).');
     expect(await axeViolations(page, '.head-area')).toEqual([]);
   });
 

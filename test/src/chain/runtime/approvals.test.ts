@@ -110,7 +110,7 @@ describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
       expect(ended.status).toBe('degraded');
       expect(ended.reasons).toMatchObject([{ code: 'capability_denied', capability: 'pay' }]);
       const prompts = started.model.calls.map(({ turns }) => turns.map(({ content }) => content).join());
-      expect(prompts.some((text) => text.includes('denied by the user: Ada was paid.'))).toBe(true);
+      expect(prompts.some((text) => text.includes('pay did not run: denied by the user: Ada was paid.'))).toBe(true);
     }
   });
 

@@ -160,20 +160,13 @@ describe('a call on Restate', () => {
     expect(answers).toEqual([false, true, true]);
   });
 
-  const ticks = async (count: number): Promise<void> => {
-    for (let tick = 0; tick < count; tick += 1) await null;
+  const ticks = async (count: number, inside = (): void => {}): Promise<void> => {
+    for (let tick = 0; tick < count; tick += 1) await (tick === 1 ? inside() : null);
   };
 
   it('does not lose an event that an action sends while another call ends', async () => {
     const machine = createMachine({
-      entry: [
-        () => {},
-        async ({ self }) => {
-          await null;
-          self.send({ type: 'LOADED' });
-          await null;
-        },
-      ],
+      entry: [() => {}, ({ self }) => ticks(2, () => self.send({ type: 'LOADED' }))],
       initial: 'a',
       states: { a: { on: { LOADED: 'b' } }, b: { type: 'final' } },
     });
@@ -196,6 +189,7 @@ describe('a call on Restate', () => {
     const idle = fromCallback(() => {});
     for (const before of [0, 1, 2, 3, 4, 5, 6])
       for (const quick of [0, 1, 2, 3, 4, 5, 6]) {
+        const calling = { invoke: [{ src: idle }, { src: fromPromise(() => ticks(quick)), onDone: 'left' }] };
         const machine = createMachine({
           context: { count: 0 },
           on: { PROGRESS: { actions: assign({ count: ({ context }) => context['count'] + 1 }) }, END: '.end' },
@@ -204,13 +198,7 @@ describe('a call on Restate', () => {
             both: {
               type: 'parallel',
               states: {
-                one: {
-                  initial: 'a',
-                  states: {
-                    a: { invoke: [{ src: idle }, { src: fromPromise(() => ticks(quick)), onDone: 'left' }] },
-                    left: {},
-                  },
-                },
+                one: { initial: 'a', states: { a: calling, left: {} } },
                 other: { invoke: { src: sends(before) } },
               },
             },
@@ -291,12 +279,9 @@ describe('an event that cannot be stored', () => {
   it('does not block a run', async () => {
     const printed: unknown[] = [];
     const machine = createMachine({ initial: 'a', states: { a: { on: { GO: 'b' } }, b: { type: 'final' } } });
-    const { status } = await playActor({
-      machine,
-      steps: [{ type: 'X', deep: nested(600) }, { type: 'GO' }],
-      kills: [1],
-      log: (...args) => void printed.push(...args),
-    });
+    const steps = [{ type: 'X', deep: nested(600) }, { type: 'GO' }];
+    const log = (...args: unknown[]) => void printed.push(...args);
+    const { status } = await playActor({ machine, steps, kills: [1], log });
     expect(status).toMatchObject({ status: 'done', value: 'b' });
     expect(printed).toContainEqual(expect.stringMatching(/^a ignores an event .*event for a\.deep/u));
   });

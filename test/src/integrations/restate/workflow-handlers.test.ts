@@ -80,7 +80,8 @@ describe('sendEvent', () => {
   it('rejects events over the limit', async () => {
     const { promises, send } = sharedContext();
     for (let number = 0; number < 10_000; number += 1) promises.set(`event-${number}`, {});
-    await expect(send()).rejects.toMatchObject({ code: 429 });
+    for (const id of [undefined, 'a', 'a']) await expect(send(id)).rejects.toMatchObject({ code: 429 });
+    expect(promises.has('first-a')).toBe(false);
     promises.delete('event-9999');
     expect(await send()).toEqual({ number: 9_999, repeated: false });
   });

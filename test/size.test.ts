@@ -12,7 +12,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6190, exported: 122, floors: 9 },
   'src/cli': { lines: 4060, exported: 90, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
-  'src/durable': { lines: 8460, exported: 129, floors: 10 },
+  'src/durable': { lines: 8470, exported: 129, floors: 10 },
   'src/entries': { lines: 400, exported: 0, floors: 1 },
   'src/inspection': { lines: 3610, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4350, exported: 96, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
   inspector: { lines: 16570, exported: 319, floors: 13 },
-  test: { lines: 67140, exported: 358, floors: 7 },
+  test: { lines: 67160, exported: 358, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

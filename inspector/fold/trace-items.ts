@@ -294,7 +294,9 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       },
     ];
   },
-  resumed: ({ seq }) => [plainRow('event', seq, 'Resumed by another process')],
+  resumed: ({ seq, wasPaused }) => [
+    plainRow('event', seq, wasPaused ? 'Left the queue' : 'Resumed by another process'),
+  ],
   closed: ({ seq, waiting }) => (waiting === undefined ? [] : [plainRow('event', seq, 'Left memory while it waits')]),
   'run-stopped': ({ seq }) => [{ ...plainRow('event', seq, 'Stopped from outside'), status: 'noted' }],
   failed: ({ seq, actor, error }) => [

@@ -142,8 +142,8 @@ const annotationSchema = z.discriminatedUnion('type', [
   }),
   /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, directly after `run-start`. */
   z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
-  /** Another process resumed the run here. */
-  z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime() }),
+  /** Another process resumed the run here, or, with `wasPaused`, the run left the queue. */
+  z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime(), wasPaused: z.exactOptional(z.literal(true)) }),
   closedSchema,
 ]);
 export type Annotation = z.infer<typeof annotationSchema>;

@@ -7,7 +7,7 @@ export interface ClockStart {
 }
 
 /**
- * Returns when the clock of an actor stood at 0 in each of its processes. A clock that leaves out the time without a process starts later in
+ * Returns when the clock of an actor stood at 0 in each of its processes, and after each pause. A clock that leaves out the time without a process starts later in
  * each. In the past of a fork, it is the clock of the fork: no time elapses in between.
  */
 export function clockStartsIn(entries: readonly DurableEntry[], clockStartMs: number): readonly ClockStart[] {
@@ -15,13 +15,9 @@ export function clockStartsIn(entries: readonly DurableEntry[], clockStartMs: nu
   let timers = 0;
   for (const entry of entries) {
     if (entry.type === 'timer-start') timers = entry.timer + 1;
-    const at = entry.type === 'resumed' ? entry.resumedAt : entry.type === 'closed' ? entry.closedAt : null;
-    if (at === null) continue;
-    const last = starts.at(-1) as ClockStart;
-    const start = { ...last, atMs: Math.max(last.atMs, Date.parse(at) - entry.atMs) };
-    // A process that waits before it begins starts its clock late, and only its end shows when.
-    if (entry.type === 'closed') starts[starts.length - 1] = start;
-    else starts.push({ ...start, firstTimer: timers });
+    if (entry.type !== 'resumed') continue;
+    const { atMs } = starts.at(-1) as ClockStart;
+    starts.push({ firstTimer: timers, atMs: Math.max(atMs, Date.parse(entry.resumedAt) - entry.atMs) });
   }
   return starts;
 }

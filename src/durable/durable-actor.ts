@@ -85,6 +85,9 @@ const ENTRY_CHARS = 100;
 /** The longest delay that `setTimeout` supports. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
+/** Shorter pauses before the begin are not recorded: they delay no deadline that matters. */
+const RECORDED_PAUSE_MS = 1_000;
+
 /** An external event, a note of a reused call, or effects that have ended after the events that they sent. */
 interface Item {
   /** When it arrived. */
@@ -201,8 +204,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     if (this.#isBegun || this.#isClosed) return;
     this.#isBegun = true;
     if (!this.#options.doesTimeCount) {
-      this.#openedAtMs = this.#options.clock.now();
+      const nowMs = this.#options.clock.now();
+      const wasPaused = nowMs - this.#openedAtMs >= RECORDED_PAUSE_MS;
+      this.#openedAtMs = nowMs;
       this.#offsetMs = this.#atMs;
+      if (wasPaused) this.#append({ type: 'resumed', resumedAt: new Date(nowMs).toISOString(), wasPaused: true });
     }
     this.#firstUnarmed = this.#system.timerCount;
     const isNew = !this.#system.hasBegun;

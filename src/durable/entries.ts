@@ -126,8 +126,8 @@ export type Annotation =
     }
   /** A note of a product or an activity. */
   | { readonly type: 'note'; readonly note: Json; readonly activity?: number }
-  /** Another process opened the actor here. */
-  | { readonly type: 'resumed'; readonly resumedAt: string }
+  /** Another process opened the actor here, or, with `wasPaused`, this process began it after a pause of 1 s or more. */
+  | { readonly type: 'resumed'; readonly resumedAt: string; readonly wasPaused?: true }
   /** The actor was closed here. */
   | {
       readonly type: 'closed';
@@ -206,5 +206,5 @@ export const isAnnotation = <Entry extends { readonly type: string }>(
 /** Returns how many processes have continued an actor since something last happened to it or it was closed. */
 export function crashesIn(entries: readonly DurableEntry[]): number {
   const last = entries.findLastIndex((entry) => entry.type === 'closed' || isExternal(entry));
-  return entries.slice(last + 1).filter(({ type }) => type === 'resumed').length;
+  return entries.slice(last + 1).filter((entry) => entry.type === 'resumed' && !entry.wasPaused).length;
 }

@@ -581,6 +581,6 @@ export function journalReplaced(format: Named, id: string): PostChainError {
 export function journalInUse(subject: string, owner: string): PostChainError {
   return new PostChainError(
     'invalid_journal',
-    `${subject} is still running in ${owner}; wait for it to end, stop that process, or take it over with the option "force"`,
+    `${subject} is still running in ${owner}; wait until it ends or parks ("parkAfterMs"), stop that process, or take it over with the option "force"`,
   );
 }

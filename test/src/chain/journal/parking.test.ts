@@ -21,8 +21,8 @@ function setUp({ journals = memoryJournals(), ...options }: Omit<PostChainOption
   const clock = new TestClock();
   clock.set(Date.parse('2026-01-01T00:00:00Z'));
   const model = plannedModel({});
-  const create = () =>
-    createPostChain({ consent: 'ask', newId: () => 'run-1', ...options, limits, journals, model, clock });
+  const create = (store = journals) =>
+    createPostChain({ consent: 'ask', newId: () => 'run-1', ...options, limits, journals: store, model, clock });
   const start = async (chain = create()) => {
     const run = chain.run({ request: 'Is it so?', history });
     await settle();
@@ -36,6 +36,15 @@ const stores: readonly (readonly [string, () => JournalStore])[] = [
   ['files', () => fileJournals(temporaryFolder())],
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
 ];
+
+/** The store of a run whose process ended after these entries. */
+function killed(entries: readonly JournalEntry[]): JournalStore {
+  const journals = memoryJournals();
+  const writer = journals.create((entries[0] as { runId: string }).runId);
+  writer.write(entries);
+  void writer.close();
+  return journals;
+}
 
 const questionOf = (run: Run): string => entriesOf(run, 'consent-asked')[0]?.questionId ?? '';
 const keep = (questionId: string) => ({ type: 'consent.given', choice: 'keep', questionId }) as const;
@@ -90,6 +99,23 @@ describe('a parked run', () => {
     const resumed = await chain.resume('run-1');
     expect(await resumed.answer).toMatchObject({ status: 'completed' });
     expect(entriesOf(resumed, 'consent-resolved')).toMatchObject([{ by: 'time-out' }]);
+  });
+
+  it('leaves the time in the queue out of the time for consent, also after a kill', async () => {
+    let ids = 0;
+    const { clock, start, journals, create } = setUp({ maxConcurrentRuns: 1, newId: () => `run-${++ids}` });
+    const { chain, run: first } = await start();
+    const { run } = await start(chain);
+    clock.increment(30_000);
+    first.cancel();
+    await settle();
+    expect(entriesOf(run, 'resumed')).toMatchObject([{ resumedAt: '2026-01-01T00:00:30.000Z', wasPaused: true }]);
+    const left = killed(await listOf(journals.read('run-2')));
+    clock.increment(20_000);
+    const resumed = await create(left).resume('run-2');
+    await resumed.park();
+    expect(await left.list()).toMatchObject([{ waiting: { due: '2026-01-01T00:01:30.000Z' } }]);
+    expect(replay(resumed.journal).divergence).toBeNull();
   });
 
   it('frees its slot, and parks by itself', async () => {
@@ -147,10 +173,7 @@ describe('a parked run', () => {
     const whole = await listOf(journals.read('run-1'));
     const from = whole.findIndex(({ type }) => type === 'consent-asked');
     for (let length = from + 1; length < whole.length; length += 1) {
-      const left = memoryJournals();
-      const writer = left.create('run-1');
-      writer.write(whole.slice(0, length));
-      await writer.close();
+      const left = killed(whole.slice(0, length));
       const last = whole[length - 1]?.type;
       expect((await left.list())[0]?.status).toBe(last === 'closed' ? 'waiting' : 'interrupted');
       const { create: other } = setUp({ journals: left });

@@ -73,7 +73,7 @@ it('is held if its process is in another container or on another host', async ()
   expect(leaseState(readLock(path))).toBe('unsure');
   expect(seemsHeld(readLock(path))).toBe(true);
   expect(() => takeLock(path, 'Run "run"')).toThrow(
-    `Run "run" is still running in process ${process.pid} on worker-7; wait for it to end, stop that process, or take it over with the option "force"`,
+    `Run "run" is still running in process ${process.pid} on worker-7; wait until it ends or parks ("parkAfterMs"), stop that process, or take it over with the option "force"`,
   );
 });
 

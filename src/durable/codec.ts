@@ -25,6 +25,8 @@ export interface Codec {
   decode(stored: Json): unknown;
   /** Throws as `encode` does, without encoding. Skips the objects in `known`, and adds those that it has checked: values are immutable. */
   check(value: unknown, subject: string, known: WeakSet<object>): void;
+  /** Returns the JSON text of a value if it is plain JSON, as nearly all are; null for any other value. */
+  plainText(value: unknown): string | null;
 }
 
 /** A value without parts that JSON has. */
@@ -110,6 +112,9 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
 
   /** The objects seen so far, if the value must be restored exactly. */
   let seen: Set<object> | null = null;
+
+  /** Objects that are plain JSON, with all that they contain: values are immutable. */
+  const plain = new WeakSet<object>();
 
   const isPlainJson = (value: object): boolean =>
     (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) && !codecs.some(({ is }) => is(value));
@@ -202,19 +207,18 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     return members;
   }
 
-  /** Whether a value is plain JSON, as nearly all are. `check` handles any other value. */
-  function isKnownJson(value: unknown, level: number, known: WeakSet<object>): boolean {
+  function isPlainTree(value: unknown, level: number): boolean {
     if (value === undefined || isPrimitive(value)) return true;
     if (typeof value !== 'object' || level >= MOST_LEVELS) return false;
     const object = value as Record<string, unknown>;
-    if (known.has(object)) return true;
+    if (plain.has(object)) return true;
     if (!isPlainJson(object)) return false;
     if (Array.isArray(object)) {
-      for (const item of object) if (!isKnownJson(item, level + 1, known)) return false;
+      for (const item of object) if (!isPlainTree(item, level + 1)) return false;
     } else {
-      for (const key of Object.keys(object)) if (!isKnownJson(object[key], level + 1, known)) return false;
+      for (const key of Object.keys(object)) if (!isPlainTree(object[key], level + 1)) return false;
     }
-    known.add(object);
+    plain.add(object);
     return true;
   }
 
@@ -242,8 +246,9 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     },
     decode,
     check(value, subject, known) {
-      if (!isKnownJson(value, 0, known)) check(value, pathOf(subject), known);
+      if (!isPlainTree(value, 0)) check(value, pathOf(subject), known);
     },
+    plainText: (value) => (isPlainTree(value, 0) ? (JSON.stringify(value) ?? null) : null),
   };
 }
 

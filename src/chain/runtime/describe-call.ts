@@ -17,13 +17,19 @@ export function describeCall(source: string, input: unknown): Json {
   const call = modelCallInput(source, input);
   const { attemptId, task, capability } = Object(call ?? input) as Readonly<Record<string, unknown>>;
   const { runId } = Object(call?.input ?? input) as { readonly runId?: string };
-  const asked = JSON.stringify(call === null ? input : requestOf(call), withoutToolCall) ?? '';
+  const asked = textOf(call === null ? input : requestOf(call));
   return {
     ...(typeof attemptId === 'string' && { attemptId }),
     ...(typeof task === 'string' && { task }),
     ...(typeof capability === 'string' && { capability }),
     request: digestOf(runId === undefined ? asked : asked.replaceAll(JSON.stringify(runId), '"run"')),
   } satisfies CallSubject;
+}
+
+/** Returns the JSON text without tool calls. A replacer takes several times as long as none, and most texts contain no tool call. */
+function textOf(asked: unknown): string {
+  const whole = JSON.stringify(asked) ?? '';
+  return whole.includes('"toolCall') ? JSON.stringify(asked, withoutToolCall) : whole;
 }
 
 /** A replacer for `JSON.stringify` that omits tool calls, because a provider's ids differ from call to call. */

@@ -171,7 +171,7 @@ export const chainChart = {
       { contextWindowTokens: 3_000 },
     ),
     'a long history, few model calls': inputOf(
-      { consent: 'ask', limits: { maxModelCalls: 8 } },
+      { consent: 'ask', limits: { maxModelCalls: 4 } },
       { history: [{ role: 'user', content: LONG_TEXT }] },
       { contextWindowTokens: 3_000 },
     ),
@@ -186,10 +186,10 @@ export const chainChart = {
       },
     ),
     'with a grader': inputOf({ limits: { maxCycles: 2 } }, {}, { hasGrader: true, hasEmbeddings: true }),
-    'few model calls': inputOf({ profile: 'thorough', limits: { maxModelCalls: 8 } }),
+    'few model calls': inputOf({ profile: 'thorough', limits: { maxModelCalls: 5 } }),
     // Each call costs 1: see the stand-ins. An early call has 5 output tokens.
     'with a cost limit': inputOf(
-      { profile: 'thorough', consent: 'ask', limits: { maxCost: 5.5, maxCycles: 2 }, prices: PRICES },
+      { profile: 'thorough', consent: 'ask', limits: { maxCost: 3.5, maxCycles: 2 }, prices: PRICES },
       { history: [{ role: 'user', content: LONG_TEXT }] },
       { contextWindowTokens: 3_000, maxOutputTokens: [5] },
     ),

@@ -14,15 +14,15 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 8470, exported: 129, floors: 10 },
   'src/entries': { lines: 400, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3610, exported: 46, floors: 8 },
+  'src/inspection': { lines: 3620, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
   'src/internal': { lines: 2060, exported: 104, floors: 4 },
   'src/llm': { lines: 4200, exported: 62, floors: 10 },
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4350, exported: 96, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
-  inspector: { lines: 16570, exported: 319, floors: 13 },
-  test: { lines: 67160, exported: 358, floors: 7 },
+  inspector: { lines: 16620, exported: 320, floors: 13 },
+  test: { lines: 67170, exported: 358, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

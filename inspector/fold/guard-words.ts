@@ -1,6 +1,6 @@
 import type { Thresholds } from '../../machines/contracts/limits.ts';
 import type { ComparedValue } from './explain.ts';
-import { capitalize, formatNumber, formatScore, humanizeGuard } from './format.ts';
+import { capitalize, formatNumber, formatScore, humanize, humanizeGuard } from './format.ts';
 
 /** What the recorded inputs of the guards mean, by name. Names of other programs have none. */
 const MEANINGS: Readonly<Record<string, string>> = {
@@ -58,6 +58,21 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 export const meaningOf = (name: string): string | null =>
   Object.hasOwn(MEANINGS, name) ? (MEANINGS[name] ?? null) : null;
+
+/** What the words of a name do not say by themselves. */
+const NAMES: Readonly<Record<string, string>> = {
+  claim: 'support of the claim that the task is done',
+  claimsCompletion: 'the model says that the task is done',
+  detour: 'early Understanding',
+  grounding: 'supported by the evidence',
+  isBudgetSpent: 'budget used up',
+  isConfident: 'confident enough',
+  satisfaction: 'satisfaction of the user',
+};
+
+/** A value that a guard compared, in words. */
+export const valueTitle = (name: string): string =>
+  (Object.hasOwn(NAMES, name) ? NAMES[name] : undefined) ?? humanize(name);
 
 /** The setting that a guard compares with, by the guard's name or the limit's. */
 const SETTINGS: Readonly<Record<string, string>> = {

@@ -104,18 +104,16 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
     ? `the draft's confidence ${formatScore(confidence)} was above ${formatScore(Number(above ?? runStart(log)?.thresholds.confidence))}`
     : decisionReason(decision, runStart(log)?.thresholds ?? null);
   const final =
-    cap !== null
-      ? ` Final confidence ${answer.confidence.toFixed(2)}: capped, because ${cap.short}.`
-      : isConfident && confidence !== answer.confidence
-        ? ` Final confidence ${answer.confidence.toFixed(2)}.`
-        : '';
-  // Said above already: a limit, and a low confidence with its cause.
+    cap === null && isConfident && confidence !== answer.confidence
+      ? ` Final confidence ${answer.confidence.toFixed(2)}.`
+      : '';
+  // Said already: a limit, and in the verdict a low confidence with its cause.
   const said = new Set<string>([
     ...(decision.rule === 'cycleLimitReached' ? ['cycle_limit_reached'] : []),
     ...(decision.rule === 'budgetExhausted' ? ['budget_exhausted'] : []),
     ...(decision.rule === 'loopDetected' ? ['loop_detected'] : []),
     ...(final === '' ? [] : ['low_confidence']),
-    ...(cap === null ? [] : ['not_grounded', 'no_evidence']),
+    ...(cap === null ? [] : ['low_confidence', 'not_grounded', 'no_evidence']),
   ]);
   const others = explanationOf({ reasons: answer.reasons.filter(({ code }) => !said.has(code)) });
   return `Ended in cycle ${decision.cycle}: ${reason}.${final}${others === '' ? '' : ` ${others}`}`;

@@ -278,6 +278,8 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
   delivery: ({ seq, event }, { log, fold }) => {
     const { type, ...values } = event;
     const rejection = rejectionAfter(log, seq);
+    // The row of the question says how it was decided.
+    if (event.type === 'approval.given' && rejection === null) return [];
     return [
       {
         ...plainRow('event', seq, deliveryTitle(event)),

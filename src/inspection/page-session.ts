@@ -8,7 +8,7 @@ import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
 import { parseJson } from '../internal/json-text.ts';
 import { exportRun } from './export-run.ts';
-import { exportNotes, redactionOf } from './redaction.ts';
+import { exportNotes, redactionOf, redactionsIn } from './redaction.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { inTurns, problemOf, type RunSource, type StopFollowing } from './source.ts';
@@ -146,8 +146,14 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     const { entries } = await sourceOf(runId);
     if (entries === undefined) throw new PostChainError('invalid_option', 'Only a PostChain run can be exported.');
     const recorded = await entries();
-    const { html } = await exportRun(recorded, redact.length === 0 ? {} : { redact: redactionOf(redact) });
-    return { html, notes: exportNotes(recorded, redact) };
+    if (redact.length === 0) return { html: (await exportRun(recorded)).html, notes: exportNotes(recorded) };
+    const hides = redactionOf(redact);
+    const { html } = await exportRun(recorded, { redact: hides });
+    const texts = [...redactionsIn(recorded, hides)].length;
+    return {
+      html,
+      notes: [`Redacted in ${texts} ${texts === 1 ? 'text' : 'texts'}.`, ...exportNotes(recorded, redact)],
+    };
   }
 
   async function testOf(runId: string): Promise<string> {

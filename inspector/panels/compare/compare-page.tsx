@@ -9,7 +9,6 @@ import { formatCost, formatDuration, formatNumber, pluralize, startedText } from
 import { statusWords } from '../../fold/run-list.ts';
 import { figuresOf } from '../../fold/summary.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
-import { Icon } from '../../icon.tsx';
 import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
@@ -44,19 +43,6 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
   const isSameQuestion = titles[0] !== undefined && titles[0] === titles[1];
   return (
     <main class="compare-page stack" aria-label="Comparison">
-      <div class="row">
-        <a href="#/">
-          <Icon name="arrow-left" /> Runs
-        </a>
-        <button
-          type="button"
-          onClick={() => {
-            comparedRuns.value = [runIds[1], runIds[0]];
-          }}
-        >
-          Swap A and B
-        </button>
-      </div>
       <h1 class="title verbatim">
         {isSameQuestion
           ? excerpt(titles[0] ?? '', 400)
@@ -65,6 +51,16 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
             : 'Two runs with different questions'}
       </h1>
       {comparison !== null && <Cause comparison={comparison} runIds={runIds} />}
+      {a !== undefined && b !== undefined && <Figures opened={[a.opened, b.opened]} />}
+      <button
+        type="button"
+        class="swap"
+        onClick={() => {
+          comparedRuns.value = [runIds[1], runIds[0]];
+        }}
+      >
+        Swap A and B
+      </button>
       <div class="pair">
         {sides.map(({ run, opened }, at) => (
           <section key={LETTERS[at]} class="stack" aria-label={`Run ${LETTERS[at]}`}>
@@ -84,7 +80,6 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
           </section>
         ))}
       </div>
-      {a !== undefined && b !== undefined && <Figures opened={[a.opened, b.opened]} />}
       {comparison !== null && <Differences comparison={comparison} />}
       {a !== undefined && b !== undefined && comparison !== null && (
         <CompareSteps runs={[a.opened, b.opened]} comparison={comparison} />

@@ -1,7 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalAsked } from '../../../machines/policies/pending-approvals.ts';
 import { safeJson } from '../../../machines/text/safe-json.ts';
-import { argumentWords, revealHidden } from '../../fold/text.ts';
+import { revealHidden } from '../../fold/text.ts';
+import { JsonTree } from '../json-tree.tsx';
 import { type EventFormProps, SendButton } from './event-forms.tsx';
 
 interface ApprovalFormProps extends EventFormProps {
@@ -13,8 +14,13 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
   const { questionId, digest, capability, arguments: given, problem } = question;
   const original = safeJson(given, 2);
   const [text, setText] = useState(original);
+  const [isEdited, setEdited] = useState(false);
   const [reason, setReason] = useState('');
   const [invalid, setInvalid] = useState('');
+  const editor = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (isEdited) editor.current?.focus();
+  }, [isEdited]);
   const send = (rest: object): void => void onSend({ type: 'approval.given', questionId, digest, ...rest });
 
   function approve(): void {
@@ -33,23 +39,24 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
     >
       <p>
         <b>
-          Allow{' '}
-          <span class="verbatim">
-            {revealHidden([capability, argumentWords(given)].filter(Boolean).join(' with '))}
-          </span>
-          ?
+          Allow <span class="verbatim">{revealHidden(capability)}</span>?
         </b>
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
-      <label class="field">
-        <span>Arguments</span>
-        <textarea
-          rows={Math.min(8, original.split('\n').length)}
-          value={text}
-          aria-invalid={invalid !== ''}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-        />
-      </label>
+      {isEdited ? (
+        <label class="field">
+          <span>Arguments</span>
+          <textarea
+            ref={editor}
+            rows={Math.min(8, original.split('\n').length)}
+            value={text}
+            aria-invalid={invalid !== ''}
+            onInput={({ currentTarget }) => setText(currentTarget.value)}
+          />
+        </label>
+      ) : (
+        <JsonTree value={given} />
+      )}
       {invalid !== '' && (
         <p class="wrong" role="alert">
           {revealHidden(invalid)}
@@ -62,6 +69,11 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
         <SendButton isBusy={isBusy} onSend={() => send({ decision: 'deny', ...(reason !== '' && { reason }) })}>
           Deny
         </SendButton>
+        {!isEdited && (
+          <button type="button" onClick={() => setEdited(true)}>
+            Edit arguments
+          </button>
+        )}
         <label>
           <span class="visually-hidden">Reason</span>
           <input

@@ -26,6 +26,7 @@ function ChainHead({ inspector, view }: PanelProps) {
   const answer = answerUpTo(log, fold, count - 1)?.answer ?? null;
   const ending = endingOf(log, fold, count);
   const incidents = incidentsOf(log, fold, count);
+  const decided = fold.entries.of('decision').at(-1);
   const title = useRef<HTMLHeadingElement>(null);
   // The link that opened the run is gone.
   useEffect(() => {
@@ -46,7 +47,21 @@ function ChainHead({ inspector, view }: PanelProps) {
         <Answer inspector={inspector} view={view} answer={answer} />
       )}
       <div class="ending">
-        {ending !== null && <p class="verbatim">{excerpt(ending, 600)}</p>}
+        {ending !== null && (
+          <p class="verbatim">
+            {excerpt(ending, 600)}{' '}
+            {decided !== undefined && (
+              <button
+                type="button"
+                class="link-button"
+                title="Change a threshold of the last decision"
+                onClick={() => inspector.select({ kind: 'decision', from: decided, to: decided })}
+              >
+                What if…
+              </button>
+            )}
+          </p>
+        )}
         {incidents.map((incident) => (
           <Chip key={incident.text} inspector={inspector} view={view} incident={incident} />
         ))}

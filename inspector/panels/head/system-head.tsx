@@ -24,7 +24,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
   const events = fold.actors.flatMap(receivedBy);
   const ignored = events.filter((event) => event.ignored !== null).length;
   const figures = [
-    pluralize(events.length, 'event'),
+    `${pluralize(events.length - ignored, 'event')} handled`,
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
     pluralize(fold.transitions.seqs.length, 'transition'),
     pluralize(fold.transitions.machines.length, 'machine'),

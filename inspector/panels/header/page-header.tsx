@@ -1,6 +1,7 @@
 import './header.css';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
+import { comparedRuns } from '../../ui-state/layout.ts';
 import { nextTheme, theme } from '../../ui-state/theme.ts';
 
 interface HeaderProps {
@@ -12,7 +13,7 @@ interface HeaderProps {
 /** One line above every page, and a second one while the server does not answer. */
 export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
   const { connection, selectedRunId } = inspector;
-  const isInRun = view !== null || typeof selectedRunId.value === 'string';
+  const isInRun = view !== null || typeof selectedRunId.value === 'string' || comparedRuns.value !== null;
   return (
     <header class="page-header">
       <div class="row">

@@ -41,7 +41,7 @@ export function Result({ inspector, view, calls, uses }: ResultProps) {
           <CopyButton what="result" text={() => text || (use.kind === 'capability' ? (use.result?.error ?? '') : '')} />
         }
       >
-        <ToolResult use={use} />
+        <ToolResult view={view} use={use} />
       </Section>
     );
   }

@@ -1,3 +1,4 @@
+import { answerUpTo } from '../../fold/answer.ts';
 import { formatDuration, formatScore, pluralize } from '../../fold/format.ts';
 import { hasFailed, type ToolUse } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
@@ -21,7 +22,7 @@ export function ToolList({ view, uses }: ToolListProps) {
             <span class="verbatim">{use.kind === 'capability' ? excerpt(use.name, 80) : 'Document search'}</span>{' '}
             <ToolStatus view={view} use={use} />
           </h3>
-          <ToolResult use={use} />
+          <ToolResult view={view} use={use} />
         </li>
       ))}
     </ul>
@@ -36,12 +37,20 @@ function ToolStatus({ view, use }: { readonly view: RunView; readonly use: ToolU
 }
 
 /** The result of a tool or a search, error first, and its arguments. */
-export function ToolResult({ use }: { readonly use: ToolUse }) {
-  return use.kind === 'capability' ? <CapabilityResult use={use} /> : <SearchResult use={use} />;
+export function ToolResult({ view, use }: { readonly view: RunView; readonly use: ToolUse }) {
+  return use.kind === 'capability' ? <CapabilityResult view={view} use={use} /> : <SearchResult use={use} />;
 }
 
-function CapabilityResult({ use: { result } }: { readonly use: Extract<ToolUse, { kind: 'capability' }> }) {
+interface CapabilityProps {
+  readonly view: RunView;
+  readonly use: Extract<ToolUse, { kind: 'capability' }>;
+}
+
+function CapabilityResult({ view: { log, fold, count }, use: { name, result } }: CapabilityProps) {
   if (result === null) return <p class="muted">It reported no result.</p>;
+  const isReason = answerUpTo(log, fold, count - 1)?.answer.reasons.some(
+    (reason) => reason.code === 'capability_failed' && reason.capability === name,
+  );
   return (
     <>
       {result.error !== null && (
@@ -49,6 +58,7 @@ function CapabilityResult({ use: { result } }: { readonly use: Extract<ToolUse, 
           <LongText text={result.error} /> {result.code !== null && <code>{result.code}</code>}
         </p>
       )}
+      {result.error !== null && isReason && <p>The run went on without this result, so its answer is degraded.</p>}
       {result.success && (
         <div>
           {result.synthesized && <p class="muted">The model wrote this result.</p>}

@@ -4,8 +4,8 @@ import { runStart } from '../../fold/answer.ts';
 import { eventName } from '../../fold/chart-words.ts';
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
 import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
-import { formatScore, humanize, pluralize } from '../../fold/format.ts';
-import { capWords, flipWords, guardTitle, limitWords, meaningOf } from '../../fold/guard-words.ts';
+import { formatScore, pluralize } from '../../fold/format.ts';
+import { capWords, flipWords, guardTitle, limitWords, meaningOf, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -247,7 +247,7 @@ function Values({ guard, compared }: ValuesProps) {
           {others.map(({ name, value }, index) => (
             <span key={name} title={meaningOf(name) ?? undefined} class="verbatim">
               {index > 0 && ' · '}
-              {revealHidden(humanize(name))} {describeValue(value, null)}
+              {revealHidden(valueTitle(name))}: {describeValue(value, null)}
             </span>
           ))}
         </li>
@@ -257,13 +257,13 @@ function Values({ guard, compared }: ValuesProps) {
 }
 
 const capitalized = (name: string): string => {
-  const words = revealHidden(humanize(name));
+  const words = revealHidden(valueTitle(name));
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 };
 
 function describeValue(value: ComparedValue['value'], limit: number | null): string {
   if (typeof value === 'number') return formatScore(value, limit);
-  if (value === null) return 'none';
+  if (value === null) return 'not measured';
   return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value === '' ? '(empty)' : excerpt(value, 80);
 }
 

@@ -66,7 +66,7 @@ describe('how a run ended', () => {
     );
     const capped = withAnswer({ status: 'completed', reasons: [], confidence: 0.5 });
     expect(endingOf(capped.log, capped.fold, entries.length)).toBe(
-      "Ended in cycle 3: the draft's confidence 0.95 was above 0.9. Final confidence 0.50: capped, because the evidence does not support the answer.",
+      "Ended in cycle 3: the draft's confidence 0.95 was above 0.9.",
     );
   });
 

@@ -104,6 +104,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     expect(html).toContain('[redacted]?');
     expect(html).not.toContain('Is it so');
     await form.getByText('"/qwer+ty/" matches nothing').waitFor();
+    await form.getByText(/^Redacted in \d+ texts\.$/u).waitFor();
     expect(await form.getByText('"Is it so" matches nothing').count()).toBe(0);
     await form.getByRole('textbox').fill('/(/');
     await form.getByRole('button', { name: 'Download' }).click();

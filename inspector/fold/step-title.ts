@@ -176,7 +176,7 @@ function entryName(entry: JournalEntry | SystemEntry): string {
   if (entry.type === 'delivery') return `Event: ${excerpt(humanizeEvent(entry.event.type), 80)}`;
   if (entry.type === 'transition') {
     const [source, ...targets] = [entry.source, ...entry.target].map((id) => excerpt(stateName(id), 60));
-    return targets.length === 0 ? `${source} stays` : `${source} → ${targets.join(', ')}`;
+    return targets.length === 0 ? `${source} stays` : `${source} to ${targets.join(', ')}`;
   }
   if (entry.type === 'actor-end') return `End of ${excerpt(entry.actor, 80)}`;
   return capitalize(humanize(entry.type.replaceAll('-', ' ')));

@@ -83,7 +83,7 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
           : ignored.length === 0
             ? 'ignored'
             : `ignored: ${ignored.map(humanizeGuard).join(', ')} did not hold`,
-      status: ignored === null ? 'done' : 'noted',
+      status: ignored !== null ? 'noted' : type.startsWith('xstate.error.') ? 'failed' : 'done',
       from: seq,
       to: seq,
       usage: null,

@@ -50,7 +50,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
             ? 'Two runs compared'
             : 'Two runs with different questions'}
       </h1>
-      {comparison !== null && <Cause comparison={comparison} runIds={runIds} />}
+      {comparison !== null && <Cause comparison={comparison} runIds={runIds} isSameQuestion={isSameQuestion} />}
       {a !== undefined && b !== undefined && <Figures opened={[a.opened, b.opened]} />}
       <button
         type="button"
@@ -164,7 +164,7 @@ function labelOf({ runId, startedAt }: InspectedRun, at: number, { starts, forke
   const settings = starts
     .filter(({ path }) => path !== 'request')
     .slice(0, MAX_LABELS)
-    .map(({ path, values }) => `${settingName(path)} ${excerpt(valueWords(values[at]), 60)}`);
+    .map(({ path, values }) => `${settingName(path)}: ${excerpt(valueWords(values[at]), 60)}`);
   const fork = forkedFrom[at];
   const origin = fork == null ? '' : `fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`;
   const words = [
@@ -299,13 +299,20 @@ function Figures({ opened }: { readonly opened: Pair<OpenedRun> }) {
   );
 }
 
-function Cause({ comparison, runIds }: { readonly comparison: Comparison; readonly runIds: Pair<string> }) {
+interface CauseProps {
+  readonly comparison: Comparison;
+  readonly runIds: Pair<string>;
+  readonly isSameQuestion: boolean;
+}
+
+function Cause({ comparison, runIds, isSameQuestion }: CauseProps) {
   const { parting, first, rows } = comparison;
   if (parting === null || first === null)
     return <p class="cause">Both runs took the same {pluralize(rows.length, 'step')}.</p>;
   const words = causeWords(parting);
   return (
     <div class="cause">
+      {!isSameQuestion && <p>The questions differ, so other steps are to be expected.</p>}
       <p>{first === 0 ? 'They differ from the first step:' : `After ${pluralize(first, 'equal step')}:`}</p>
       {words.map((text, at) => {
         const seq = parting.shownAt[at] ?? null;

@@ -21,7 +21,7 @@ const MAX_LISTED = 12;
 export function SystemHead({ inspector, view }: PanelProps) {
   const { run, fold, count } = view;
   const [word, tone] = WORDS[run.status] ?? [capitalize(endedText(run)), ''];
-  const events = fold.actors.flatMap(receivedBy);
+  const events = fold.actors.filter(({ machine }) => machine !== null).flatMap(receivedBy);
   const ignored = events.filter((event) => event.ignored !== null).length;
   const figures = [
     `${pluralize(events.length - ignored, 'event')} handled`,

@@ -11,6 +11,8 @@ import { plainMarkdown } from '../markdown.tsx';
 export interface Moment {
   readonly view: RunView;
   readonly isOver: boolean;
+  /** For the user, now. */
+  readonly isWaiting: boolean;
   /** The length of the axis. */
   readonly endMs: number;
   /** The clock, on the axis. */
@@ -107,7 +109,9 @@ export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
         <StatusWord
           row={row}
           isPartial={isPartial}
-          running={moment.view.run.status === 'waiting' ? 'waiting' : 'running'}
+          running={
+            moment.view.run.status === 'waiting' || (moment.isWaiting && row.kind === 'phase') ? 'waiting' : 'running'
+          }
         />
         {isOpen === false && <TroubleWords row={row} />}
         {note !== '' && <span class="note verbatim">{excerpt(note, 300)}</span>}
@@ -129,7 +133,8 @@ interface StatusProps {
 }
 
 function StatusWord({ row: { status, kind, to }, isPartial, running }: StatusProps) {
-  if (status === 'failed') return <span class="word bad">failed</span>;
+  // The title of an event says it.
+  if (status === 'failed' && kind !== 'event') return <span class="word bad">failed</span>;
   if (isPartial && kind !== 'state') return <span class="word">in progress</span>;
   if (status === 'ended' && kind !== 'wait')
     return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;

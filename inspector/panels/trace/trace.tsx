@@ -6,6 +6,7 @@ import { axisEnd, gapsOf, ticksOf } from '../../fold/time-axis.ts';
 import { MAX_GAP_MS } from '../../fold/time-line.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listed, pathTo, type TraceRow } from '../../fold/trace-row.ts';
+import { waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel.tsx';
@@ -101,6 +102,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const moment: Moment = {
     view,
     isOver,
+    isWaiting: waitingAt(log, fold, last) !== null,
     endMs,
     nowMs,
     sinceMs,

@@ -22,7 +22,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/testing': { lines: 4350, exported: 96, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
   inspector: { lines: 16630, exported: 320, floors: 13 },
-  test: { lines: 67170, exported: 358, floors: 7 },
+  test: { lines: 67200, exported: 358, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -4,7 +4,7 @@ import { loadDocuments } from '../../dist/node.js';
 import { seenBy, untilShown, watchedPage } from './page.mjs';
 
 /**
- * Runs the README's example with a page open. Measures, in milliseconds, how long the page takes to show the chart, and how long after
+ * Runs the README's example with a page open. Measures, in milliseconds, how long the page takes to show the map of the phases, and how long after
  * it was written each entry is shown. The model waits until the page is open and its idle CPU time has been measured.
  *
  * @param {import('playwright-core').Browser} browser
@@ -22,7 +22,7 @@ export async function measureLive(browser) {
     await page.goto(inspector.url);
     await untilShown(page, run.journal.length - 1);
     const waited = run.journal.length;
-    const { chartAt } = await seenBy(page);
+    const { mapAt } = await seenBy(page);
     const idleMs = await taskMs(page, 3_000);
 
     begin();
@@ -34,8 +34,8 @@ export async function measureLive(browser) {
       const shownAt = positions.find(([entry]) => entry >= seq)?.[1] ?? Number.POSITIVE_INFINITY;
       return shownAt - (startedAt + atMs);
     });
-    const answered = await page.locator('.chart-picture [aria-current]').getAttribute('aria-label');
-    return { chartMs: chartAt - openedAt, lags, idleMs, faults, answered };
+    const verdict = await page.locator('.verdict').textContent();
+    return { mapMs: mapAt - openedAt, lags, idleMs, faults, verdict };
   } finally {
     await page.close();
     await inspector.close();

@@ -16,7 +16,7 @@ export async function startChromium(port) {
 }
 
 /**
- * Returns a page that records when the chart and each cursor position were painted, in milliseconds since the epoch. `faults` holds its
+ * Returns a page that records when the map and each cursor position were painted, in milliseconds since the epoch. `faults` holds its
  * errors and warnings.
  *
  * @param {import('playwright-core').Browser} browser
@@ -35,14 +35,13 @@ export async function watchedPage(browser) {
 
 /** Runs in the page, before the page's own scripts. */
 export function recordWhatIsShown() {
-  const seen = { begunAt: Date.now(), chartAt: 0, positions: /** @type {[number, number][]} */ ([]) };
+  const seen = { begunAt: Date.now(), mapAt: 0, positions: /** @type {[number, number][]} */ ([]) };
   Object.assign(window, { seen });
   const look = () => {
     const at = Date.now();
-    if (seen.chartAt === 0 && document.querySelector('.chart-picture [role=treeitem]') !== null) seen.chartAt = at;
-    const position = /entry ([\d,]+) \//.exec(document.querySelector('.timeline .position')?.textContent ?? '');
-    const entry = Number(position?.[1]?.replaceAll(',', ''));
-    if (position !== null && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
+    if (seen.mapAt === 0 && document.querySelector('.chart-map .map-phase') !== null) seen.mapAt = at;
+    const entry = Number(document.querySelector('.position')?.getAttribute('data-at') ?? Number.NaN);
+    if (!Number.isNaN(entry) && seen.positions.at(-1)?.[0] !== entry) seen.positions.push([entry, at]);
   };
   // A frame has been painted when the next one starts.
   const observer = new MutationObserver(() => requestAnimationFrame(look));
@@ -53,7 +52,7 @@ export function recordWhatIsShown() {
  * Returns what the page has recorded.
  *
  * @param {Page} page
- * @returns {Promise<{ begunAt: number, chartAt: number, positions: [number, number][] }>}
+ * @returns {Promise<{ begunAt: number, mapAt: number, positions: [number, number][] }>}
  */
 export const seenBy = (page) => page.evaluate(() => /** @type {any} */ (window).seen);
 

@@ -40,14 +40,13 @@ export async function measureOpening(port, { folder, runId, count }) {
 }
 
 /**
- * Scrubs through a long recording with each of these panels open. Returns the milliseconds per frame, and the size of the page's heap in
- * bytes.
+ * Moves through a long recording with the trace or the whole chart shown, and scrolls its trace. Returns the milliseconds per frame, and the
+ * size of the page's heap in bytes.
  *
  * @param {import('playwright-core').Browser} browser
  * @param {{ folder: string, runId: string, count: number }} recording
- * @param {readonly string[]} panels
  */
-export async function measureRecording(browser, { folder, runId, count }, panels) {
+export async function measureRecording(browser, { folder, runId, count }) {
   const inspector = await inspectionServer({ journals: fileJournals(folder) });
   inspector.choose(runId);
   const { page, faults } = await watchedPage(browser);
@@ -59,14 +58,13 @@ export async function measureRecording(browser, { folder, runId, count }, panels
     const heap = async () =>
       (await client.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0;
     const heapBefore = await heap();
+    const move = { runId, count, frames: FRAMES };
     /** @type {Record<string, number[]>} */
-    const frames = {};
-    for (const panel of panels) {
-      await page.evaluate((name) => {
-        location.hash = `${location.hash.replace(/\?.*/u, '')}?panel=${name}`;
-      }, panel);
-      frames[panel] = await scrub(page);
-    }
+    const frames = { 'moving through the trace': await page.evaluate(moveThrough, move) };
+    frames['scrolling the trace'] = await page.evaluate(scroll, FRAMES);
+    await page.keyboard.press('c');
+    await page.locator('.chart-picture').waitFor();
+    frames['moving through the chart'] = await page.evaluate(moveThrough, move);
     const most = Math.max(heapBefore, await heap());
     await client.send('HeapProfiler.collectGarbage');
     return { frames, heapBytes: most, keptBytes: await heap(), faults };
@@ -76,34 +74,39 @@ export async function measureRecording(browser, { folder, runId, count }, panels
   }
 }
 
-/** Drags the cursor back and forth over the whole timeline. Returns the milliseconds per frame. */
-function scrub(/** @type {import('playwright-core').Page} */ page) {
-  return page.evaluate(async (frames) => {
-    const track = /** @type {HTMLElement} */ (document.querySelector('.timeline [role=slider]'));
-    const { left, width, top } = track.getBoundingClientRect();
-    const point = (/** @type {string} */ type, /** @type {number} */ share) =>
-      track.dispatchEvent(
-        new PointerEvent(type, {
-          bubbles: true,
-          button: 0,
-          pointerId: 1,
-          clientX: left + width * share,
-          clientY: top + 20,
-        }),
-      );
-    track.setPointerCapture = () => {};
-    const next = () => new Promise((resolve) => requestAnimationFrame(resolve));
-    point('pointerdown', 0);
-    /** @type {number[]} */
-    const times = [];
-    let before = /** @type {number} */ (await next());
-    for (let frame = 0; frame < frames; frame += 1) {
-      point('pointermove', (1 - Math.cos((frame / frames) * Math.PI * 6)) / 2);
-      const now = /** @type {number} */ (await next());
-      times.push(now - before);
-      before = now;
-    }
-    point('pointerup', 1);
-    return times;
-  }, FRAMES);
+/**
+ * Runs in the page: moves the cursor back and forth over the whole run. Returns the milliseconds per frame.
+ *
+ * @param {{ runId: string, count: number, frames: number }} options
+ */
+async function moveThrough({ runId, count, frames }) {
+  const next = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  /** @type {number[]} */
+  const times = [];
+  let before = /** @type {number} */ (await next());
+  for (let frame = 0; frame < frames; frame += 1) {
+    const share = (1 - Math.cos((frame / frames) * Math.PI * 6)) / 2;
+    location.replace(`#/run/${runId}/${Math.round(share * (count - 1))}`);
+    const now = /** @type {number} */ (await next());
+    times.push(now - before);
+    before = now;
+  }
+  return times;
+}
+
+/** Runs in the page: scrolls the trace back and forth. Returns the milliseconds per frame. */
+async function scroll(/** @type {number} */ frames) {
+  const area = /** @type {HTMLElement} */ (document.querySelector('.trace-area'));
+  const next = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  /** @type {number[]} */
+  const times = [];
+  let before = /** @type {number} */ (await next());
+  for (let frame = 0; frame < frames; frame += 1) {
+    const share = (1 - Math.cos((frame / frames) * Math.PI * 6)) / 2;
+    area.scrollTop = share * (area.scrollHeight - area.clientHeight);
+    const now = /** @type {number} */ (await next());
+    times.push(now - before);
+    before = now;
+  }
+  return times;
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { browserFor, openInspector } from '../../support/inspector/inspector-page.ts';
 import { scriptedChain } from '../../support/run-chain.ts';
 
@@ -9,6 +10,11 @@ const journals = memoryJournals();
 let server: InspectionServer;
 beforeAll(async () => {
   await scriptedChain({}, { journals, newId: () => 'one' }).chain.run({ request: 'Is it so?' }).answer;
+  const written = { ...replies.yield, answer: `${'宇宙'.repeat(90)} ${'כן '.repeat(60)}` };
+  const asked = `${'なぜ'.repeat(60)} ${'למה '.repeat(30)}`;
+  await scriptedChain({ yield: written }, { journals, newId: () => 'many-scripts' }).chain.run({ request: asked })
+    .answer;
+  await scriptedChain({}, { journals, newId: () => 'rtl' }).chain.run({ request: 'למה זה כך?' }).answer;
   server = await inspectionServer({ journals });
 });
 afterAll(async () => {
@@ -49,3 +55,31 @@ it.skipIf(browser === null)(
     await close();
   },
 );
+
+it.skipIf(browser === null)('texts without spaces wrap, and those from right to left start at the right', async () => {
+  if (browser === null) throw new Error('no browser');
+  const { page, close } = await openInspector(browser, server.url, { width: 390, hash: '/run/many-scripts' });
+  const overflow = () =>
+    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  await page.locator('main[data-run="many-scripts"]').waitFor();
+  expect(await overflow()).toBeLessThanOrEqual(0);
+  const startsAt = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element) => {
+        const range = document.createRange();
+        const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode() as Text;
+        range.setStart(text, 0);
+        range.setEnd(text, 1);
+        return range.getBoundingClientRect().left / innerWidth;
+      });
+  expect(await startsAt('.run-head h1')).toBeLessThan(0.1);
+  await page.evaluate(() => location.assign('#/run/rtl'));
+  await page.locator('main[data-run="rtl"]').waitFor();
+  expect(await startsAt('.run-head h1')).toBeGreaterThan(0.9);
+  await page.evaluate(() => location.assign('#/'));
+  await page.locator('.runs-grid').waitFor();
+  expect(await overflow()).toBeLessThanOrEqual(0);
+  await close();
+});

@@ -21,7 +21,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4350, exported: 96, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
-  inspector: { lines: 16630, exported: 320, floors: 13 },
+  inspector: { lines: 16650, exported: 320, floors: 13 },
   test: { lines: 67200, exported: 358, floors: 7 },
 };
 

@@ -58,6 +58,8 @@ export function ChartView(props: ChartViewProps) {
   );
 }
 
+/** The least scale at which a level opens whole: its names have 7 px. A smaller one opens at a readable size. */
+const LEAST_WHOLE = 0.55;
 const ZOOM_STEP = 1.25;
 const MAX_FIT = 1.1;
 const NO_BADGES: Badges = {};
@@ -72,8 +74,8 @@ function Levels(props: LevelsProps) {
   const [path, setPath] = useState<readonly Place[]>([
     { chartId: root, level: root, copy: root, name: root, host: '' },
   ]);
-  /** Null: all of the level, if its text is legible then. */
-  const [zoom, setZoom] = useState<number | 'whole' | null>(null);
+  /** Null: as it opens. */
+  const [zoom, setZoom] = useState<number | 'whole' | 'readable' | null>(null);
   const [space, setSpace] = useState({ width: 800, height: 500 });
   const scroll = useRef<HTMLDivElement>(null);
   const place = path.at(-1) as Place;
@@ -90,7 +92,9 @@ function Levels(props: LevelsProps) {
   }, []);
 
   const whole = level === undefined ? 1 : wholeScale(level, space);
-  const scale = zoom === 'whole' ? whole : (zoom ?? Math.max(LEGIBLE, whole));
+  const readable = Math.max(LEGIBLE, whole);
+  const opened = whole < LEAST_WHOLE ? readable : whole;
+  const scale = zoom === 'whole' ? whole : zoom === 'readable' ? readable : (zoom ?? opened);
   useLayoutEffect(() => {
     const selector = scroll.current?.querySelector('.state.selected') ? '.state.selected' : '.leaf';
     if (scroll.current !== null) bringIntoView(scroll.current, selector);
@@ -130,7 +134,7 @@ function Levels(props: LevelsProps) {
     if (event.key === '+' || event.key === '=') setZoom(scale * ZOOM_STEP);
     else if (event.key === '-') setZoom(scale / ZOOM_STEP);
     else if (event.key === '0') setZoom('whole');
-    else if (event.key === '1') setZoom(null);
+    else if (event.key === '1') setZoom('readable');
     else if (event.key === 'Escape' && path.length > 1) goTo(path.slice(0, -1));
     else return;
     event.preventDefault();
@@ -159,13 +163,14 @@ function Levels(props: LevelsProps) {
         <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
         <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
         <IconButton icon="fit" label="Whole chart" keys="0" onClick={() => setZoom('whole')} />
-        {whole < LEGIBLE && (
-          <button type="button" class="link-button" title="1" onClick={() => setZoom(null)}>
+        {scale < LEGIBLE && (
+          <button type="button" class="link-button" title="1" onClick={() => setZoom('readable')}>
             Readable size
           </button>
         )}
       </div>
-      <div class="chart-scroll" ref={scroll}>
+      {/* Scrollbars would take room from a level that fits, which would then need none. */}
+      <div class="chart-scroll" ref={scroll} style={{ overflow: scale <= whole ? 'hidden' : 'auto' }}>
         {level !== undefined && (
           <ChartPicture
             key={`${place.copy} ${place.level}`}

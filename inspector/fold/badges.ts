@@ -25,7 +25,7 @@ interface Counted {
 
 const known = new WeakMap<RunFold, Counted>();
 
-/** What the states of a run did up to an entry, such as `3 calls · 1 retry`. Reads only what was added since the last call. */
+/** What the states of a run did up to an entry, such as `3 calls · 1 failed`. Reads only what was added since the last call. */
 export function badgesAt(fold: RunFold, charts: RunCharts, seq: number): Badges {
   const cached = known.get(fold);
   const counted = cached?.charts === charts ? cached : { charts, work: new Map(), attempts: 0, calls: 0 };
@@ -78,16 +78,10 @@ function badgeText({ attempts, calls }: Work, seq: number): string {
   const hasEnded = ({ to }: { readonly to: number | null }): boolean => to !== null && to <= seq;
   const count = attempts.filter(({ from }) => from <= seq).length;
   if (count === 0) return '';
-  const retries = attempts.filter(({ backOff }) => backOff !== null && backOff.at <= seq).length;
   const failures =
     attempts.filter((attempt) => attempt.failure !== null && hasEnded(attempt)).length +
     // A reply that fails is already counted as a failed attempt.
     calls.filter((call) => call.outcome === 'failed' && call.actor !== 'readReply' && hasEnded(call)).length;
-  const trouble =
-    retries > 0
-      ? `${formatNumber(retries)} ${retries === 1 ? 'retry' : 'retries'}`
-      : failures > 0
-        ? `${formatNumber(failures)} failed`
-        : '';
+  const trouble = failures > 0 ? `${formatNumber(failures)} failed` : '';
   return [pluralize(count, 'call'), trouble].filter((part) => part !== '').join(' · ');
 }

@@ -64,7 +64,7 @@ const NAMES: Readonly<Record<string, string>> = {
   claim: 'support of the claim that the task is done',
   claimsCompletion: 'the model says that the task is done',
   detour: 'early Understanding',
-  grounding: 'supported by the evidence',
+  grounding: 'draft supported by the evidence',
   isBudgetSpent: 'budget used up',
   isConfident: 'confident enough',
   satisfaction: 'satisfaction of the user',
@@ -148,6 +148,8 @@ export function flipWords(guard: string, compared: readonly ComparedValue[], isT
   const { value, limit } = only;
   const shown = formatScore(value, limit.value);
   if (limit.name === 'above' || limit.name === 'below') {
+    // No threshold is below 0 or above 1.
+    if (!isTaken && (limit.name === 'above' ? value <= 0 : value >= 1)) return null;
     const [held, missed] = limit.name === 'above' ? ['or more', 'below'] : ['or less', 'above'];
     return isTaken
       ? `Would not have held with a threshold of ${shown} ${held}.`

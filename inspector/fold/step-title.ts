@@ -83,7 +83,8 @@ export function stepTitle(view: StepView): StepTitle {
         name: where[0] ?? 'Phase',
         facts: [
           ...callFacts(view, calls, phase?.from ?? from),
-          duration,
+          // The trace has the time of a phase in progress.
+          ...(phase?.to == null && !isOver(view.run) ? [] : [duration]),
           ...tokenFacts(view, calls, phase?.from ?? from),
         ],
         status: isEnded ? ended : openStatus(view, phase?.to != null),

@@ -46,7 +46,8 @@ const writingOf = ({ attempts }: Spans) =>
 
 /** The id of the model that wrote the answer; null if it is unknown, or if no model did. */
 export function writerOf(log: RunLog, { spans }: RunFold, { metadata }: FinalAnswer): string | null {
-  const [start, writing] = [runStart(log), writingOf(spans)];
+  // Without a call of its own, the last reply has the answer.
+  const [start, writing] = [runStart(log), writingOf(spans) ?? spans.attempts.at(-1) ?? null];
   if (start === null || writing === null || metadata.synthesis.writtenBy !== 'model') return null;
   return [start.modelId, ...start.fallbackModelIds][writing.model] ?? null;
 }

@@ -27,7 +27,7 @@ function actorRow(system: System, actor: ActorRecord): TraceRow {
   const ignored = received.filter((event) => event.ignored !== null).length;
   const notes = [
     machine === null ? 'activity' : '',
-    received.length > 0 ? pluralize(received.length, 'event') : '',
+    received.length > 0 ? `${pluralize(received.length - ignored, 'event')} handled` : '',
     ignored > 0 ? `${ignored} ignored` : '',
   ];
   const isFailed = end?.status === 'error';

@@ -189,7 +189,7 @@ function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): read
   if (pending === null) return [];
   return [
     { label: 'Current states', text: pending.states.join(', ') },
-    { label: 'Accepted events', text: pending.events.join(', ') || 'nothing' },
+    { label: 'Events it handles', text: pending.events.join(', ') || 'nothing' },
   ];
 }
 

@@ -14,7 +14,7 @@ import { excerpt } from '../fold/text.ts';
 import { transitionLookup } from '../fold/transition-lookup.ts';
 import { chartSelection } from '../ui-state/chart-selection.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
-import { isChartFull } from '../ui-state/layout.ts';
+import { isChartFull, isNarrowPage } from '../ui-state/layout.ts';
 import type { PanelProps } from './panel.tsx';
 import { SelectionNote } from './selection-note.tsx';
 
@@ -43,6 +43,10 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const selected = chartSelection.value;
   // Before painting, so that Escape works as soon as the chart is seen.
   useLayoutEffect(() => addKeys(CHART_KEYS), []);
+  useLayoutEffect(() => {
+    // It was asked for below, on the map.
+    if (view.run.kind === 'run' && isNarrowPage()) document.querySelector('.chart-area')?.scrollIntoView();
+  }, []);
   // A selected step is shown in its own state.
   const isStep = inspector.held.value === selection && selection.kind !== 'entry';
   const main = charts?.charts[0]?.id ?? '';

@@ -72,6 +72,7 @@ export function RunActions({ inspector, view }: PanelProps) {
       other.forkedFrom?.runId === run.runId && 'fork',
       statusWords(other).text,
       ageText(other.startedAt, nowMs),
+      other.title !== '' && shortRunId(other.runId),
     ];
     return {
       id: other.runId,

@@ -55,7 +55,7 @@ function ChainHead({ inspector, view }: PanelProps) {
                 type="button"
                 class="link-button"
                 title="Change a threshold of the last decision"
-                onClick={() => inspector.select({ kind: 'decision', from: decided, to: decided })}
+                onClick={() => showWhatIf(inspector, decided)}
               >
                 What if…
               </button>
@@ -69,6 +69,14 @@ function ChainHead({ inspector, view }: PanelProps) {
       <Figures inspector={inspector} view={view} />
     </div>
   );
+}
+
+/** Selects a decision, whose thresholds may be below the fold. */
+function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
+  inspector.select({ kind: 'decision', from: seq, to: seq });
+  // A chosen step scrolls to its top after the next frame.
+  const show = (): void => document.querySelector('.what-if')?.scrollIntoView({ block: 'center' });
+  requestAnimationFrame(() => requestAnimationFrame(show));
 }
 
 /** The status, and how far the answer can be trusted. */

@@ -3,7 +3,6 @@ import { capitalize, formatDelay, formatDuration, pluralize } from '../../fold/f
 import { endedText } from '../../fold/run-list.ts';
 import { systemWaits } from '../../fold/system-waits.ts';
 import { excerpt } from '../../fold/text.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Countdown } from './countdown.tsx';
@@ -19,14 +18,20 @@ const MAX_LISTED = 12;
 
 /** The head of a system of another program: its status, what it waits for, and how much happened. */
 export function SystemHead({ inspector, view }: PanelProps) {
-  const { run, fold, count } = view;
-  const [word, tone] = WORDS[run.status] ?? [capitalize(endedText(run)), ''];
+  const { run, fold, charts, count } = view;
+  const waits = run.status === 'running' && charts !== null && count > 0 ? systemWaits(fold, charts, count - 1) : null;
+  // A machine without an actor in progress only waits.
+  const isIdle = waits !== null && waits.actors.length === 0;
+  const [word, tone] = isIdle ? ['Waiting', ''] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
   const events = fold.actors.filter(({ machine }) => machine !== null).flatMap(receivedBy);
   const ignored = events.filter((event) => event.ignored !== null).length;
+  const starts = fold.transitions.distinct
+    .filter(({ event }) => event === 'xstate.init')
+    .reduce((sum, { seqs }) => sum + seqs.length, 0);
   const figures = [
     `${pluralize(events.length - ignored, 'event')} handled`,
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
-    pluralize(fold.transitions.seqs.length, 'transition'),
+    pluralize(fold.transitions.seqs.length - starts, 'transition'),
     pluralize(fold.transitions.machines.length, 'machine'),
     // While it waits, the trace has the time.
     ...(run.status === 'running' || count === 0 ? [] : [formatDuration(fold.timeLine.atMs(count - 1))]),
@@ -38,7 +43,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
         <b class={`word ${tone}`}>{word}</b>
       </p>
       {run.ending?.failure && <p class="verbatim">{excerpt(run.ending.failure, 400)}</p>}
-      {run.status === 'running' && <Waits view={view} />}
+      {waits !== null && <Waits startedAt={run.startedAt} waits={waits} />}
       <p class="figures dotted">
         {figures.map((figure) => (
           <span key={figure}>{figure}</span>
@@ -54,15 +59,19 @@ export function SystemHead({ inspector, view }: PanelProps) {
   );
 }
 
-function Waits({ view: { run, fold, charts, count } }: { readonly view: RunView }) {
-  if (charts === null || count === 0) return null;
-  const { events, actors, timers } = systemWaits(fold, charts, count - 1);
+interface WaitsProps {
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly waits: ReturnType<typeof systemWaits>;
+}
+
+function Waits({ startedAt, waits: { events, actors, timers } }: WaitsProps) {
   const names = (all: readonly string[]): string =>
     `${all
       .slice(0, MAX_LISTED)
       .map((name) => excerpt(name, 60))
       .join(', ')}${all.length > MAX_LISTED ? ` and ${all.length - MAX_LISTED} more` : ''}`;
-  const startMs = Date.parse(run.startedAt);
+  const startMs = Date.parse(startedAt);
   return (
     <ul class="waits">
       {events.length > 0 && <li class="verbatim">Waits for events: {names(events)}</li>}

@@ -142,7 +142,7 @@ export function RunsSummary({ runs, found, query, unread, onChange }: RunsSummar
           {rules.map(([rule, count]) => filter('rule', rule, `${humanize(rule)} ${formatNumber(count)}`))}
         </fieldset>
       )}
-      {medians.length > 0 && <span class="muted">Median {medians.join(' · ')}</span>}
+      {medians.length > 0 && <span class="muted">Median of ended runs: {medians.join(' · ')}</span>}
     </div>
   );
 }

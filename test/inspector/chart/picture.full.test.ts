@@ -89,7 +89,7 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
       { width: 390, height: 400 },
     ]) {
       const page = await openChart({ size, ...(charts !== undefined && { charts, root }) });
-      await page.locator('.state').first().waitFor();
+      await page.locator('.state').first().press('1');
       expect(await flawsOf(page), `${size.width} px`).toEqual([]);
       const [chart] = (charts ?? ownCharts).charts;
       const everything = chart?.transitions.map((_, index) => [index, 3]);

@@ -146,7 +146,7 @@ describe('an observed system', () => {
     expect(heading).toBe(accepted === undefined ? `What did ${name} cause?` : `Why did nothing happen on ${name}?`);
     const [source, ...target] = transition === null ? [] : [transition.source, ...transition.target];
     expect([source, ...target].flatMap((state) => state?.name ?? []).join(' → ')).toBe(moved);
-    expect(facts.find(({ label }) => label === 'Accepted events')?.text).toBe(accepted);
+    expect(facts.find(({ label }) => label === 'Events it handles')?.text).toBe(accepted);
   });
 
   it.each([

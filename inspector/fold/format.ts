@@ -32,7 +32,10 @@ export function formatScore(score: number, compared: number | null = null): stri
 
 const rounded = (number: number, decimals: number): number => Number(number.toFixed(decimals));
 
-export const formatNumber = (number: number): string => number.toLocaleString('en-US');
+// `toLocaleString` creates a format for each number.
+const NUMBER = new Intl.NumberFormat('en-US');
+
+export const formatNumber = (number: number): string => NUMBER.format(number);
 
 /** Formats a cost with two significant digits and its currency: `0.0021 EUR`, `12.40 EUR`. */
 export const formatCost = ({ amount, currency }: { readonly amount: number; readonly currency: string }): string =>

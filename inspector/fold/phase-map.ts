@@ -56,11 +56,14 @@ export function phaseMapOf(
   { kind, from }: Partial<Selection> & Pick<Selection, 'from'>,
 ): PhaseMap {
   const calls = callsByPhase(spans);
-  const phases = PHASE_NAMES.map((phase) => {
-    const visits = spans.phases.filter((span) => span.phase === phase);
-    const failures = visits.filter(({ failure }) => failure !== null && failure.stage !== 'aborted').length;
-    return { phase, calls: calls.get(phase) ?? 0, visits: visits.length, failures };
-  });
+  const sums = new Map(PHASE_NAMES.map((phase) => [phase, { visits: 0, failures: 0 }]));
+  for (const { phase, failure } of spans.phases) {
+    const sum = sums.get(phase);
+    if (sum === undefined) continue;
+    sum.visits += 1;
+    if (failure !== null && failure.stage !== 'aborted') sum.failures += 1;
+  }
+  const phases = [...sums].map(([phase, sum]) => ({ phase, calls: calls.get(phase) ?? 0, ...sum }));
   const last = spans.phases.at(-1);
   const attempt =
     kind === 'attempt' ? spans.attempts[firstIndexWhere(spans.attempts, (one) => one.from >= from)] : null;

@@ -37,8 +37,9 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures
 }
 
 function costSoFar({ attempts, currency }: Spans): RunFigures['cost'] {
+  if (currency === null) return null;
   const { cost } = usageOf(attempts, currency);
-  return cost === null || currency === null ? null : { amount: cost, currency };
+  return cost === null ? null : { amount: cost, currency };
 }
 
 const writingOf = ({ attempts }: Spans) =>

@@ -97,13 +97,24 @@ export interface ListedRow {
   readonly size: number;
 }
 
+const insides = new WeakMap<TraceRow, readonly TraceRow[]>();
+
+/** The rows inside a row, made once. */
+export function rowsIn(row: TraceRow): readonly TraceRow[] {
+  const known = insides.get(row);
+  if (known !== undefined) return known;
+  const inside = row.children?.() ?? [];
+  insides.set(row, inside);
+  return inside;
+}
+
 /** The rows in order, with those inside open ones. */
 export function listed(rows: readonly TraceRow[], isOpen: (row: TraceRow) => boolean, level = 1): readonly ListedRow[] {
   return rows.flatMap((row, at) => {
     const place = { row, level, index: at + 1, size: rows.length };
     if (row.children === undefined) return [{ ...place, isOpen: null }];
     const open = isOpen(row);
-    return [{ ...place, isOpen: open }, ...(open ? listed(row.children(), isOpen, level + 1) : [])];
+    return [{ ...place, isOpen: open }, ...(open ? listed(rowsIn(row), isOpen, level + 1) : [])];
   });
 }
 
@@ -119,7 +130,7 @@ export function pathTo(rows: readonly TraceRow[], selection: Selection): readonl
   for (const row of rows) {
     if (isSelected(row, selection)) return [row];
     if (!contains(row, selection)) continue;
-    const path = [row, ...pathTo(row.children?.() ?? [], selection)];
+    const path = [row, ...pathTo(rowsIn(row), selection)];
     if (isSelected(path.at(-1), selection)) return path;
     if (path.length > best.length) best = path;
   }

@@ -1,5 +1,5 @@
 import './head.css';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
 import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { type Incident, incidentsOf } from '../../fold/incidents.ts';
@@ -133,7 +133,10 @@ function Chip({ inspector, view: { selection }, incident }: PanelProps & { reado
 function Figures({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const sinceMs = useClock(view);
-  const { ms, cycles, calls, tokens, inputTokens, outputTokens, isEstimated, cost } = figuresOf(log, fold, count);
+  const { ms, cycles, calls, tokens, inputTokens, outputTokens, isEstimated, cost } = useMemo(
+    () => figuresOf(log, fold, count),
+    [fold, count],
+  );
   const { sessionId = null, models = [] } = run.summary ?? {};
   const started = ageText(run.startedAt, Date.now());
   return (

@@ -57,6 +57,13 @@ function isOpenAtFirst(row: TraceRow, top: readonly TraceRow[]): boolean {
 const rowsOf = ({ run, log, fold, charts, count }: RunView, isOver: boolean): readonly TraceRow[] =>
   run.kind === 'system' ? systemTrace({ fold, charts, count, isOver }) : traceOf(log, fold, count, isOver);
 
+/** The rows with their places in the list: `tops` has one more, the height of the list. */
+function placed(rows: readonly ListedRow[], isNarrow: boolean) {
+  const tops = [0];
+  for (const { row } of rows) tops.push((tops.at(-1) ?? 0) + heightOf(row, isNarrow));
+  return { rows, shown: new Map(rows.map(({ row }, index) => [row.id, index])), tops };
+}
+
 /** The run as one tree, which is also its timeline. */
 export function Trace({ inspector, view }: PanelProps) {
   const { run, log, fold, count, selection } = view;
@@ -82,13 +89,13 @@ export function Trace({ inspector, view }: PanelProps) {
   for (const { id } of path.slice(0, -1)) if (inspector.cursor.value !== null) opened.current.add(id);
   const isOpen = (row: TraceRow): boolean =>
     toggled.get(row.id) ?? (steps !== null || opened.current.has(row.id) || isOpenAtFirst(row, top));
-  const rows: readonly ListedRow[] = listed(steps?.rows ?? top, isOpen);
-  const shown = new Map(rows.map(({ row }, index) => [row.id, index]));
+  const { rows, shown, tops } = useMemo(
+    () => placed(listed(steps?.rows ?? top, isOpen), isNarrow),
+    [top, steps, toggled, opened.current.size, isNarrow],
+  );
   const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
 
-  const tops = [0];
-  for (const { row } of rows) tops.push((tops.at(-1) ?? 0) + heightOf(row, isNarrow));
   const part = useWindow(list);
   const first = Math.max(0, tops.findIndex((bottom) => bottom > part.from) - 1);
   const next = tops.findIndex((bottom) => bottom >= part.to);

@@ -12,7 +12,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6190, exported: 122, floors: 9 },
   'src/cli': { lines: 4060, exported: 90, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
-  'src/durable': { lines: 8470, exported: 129, floors: 10 },
+  'src/durable': { lines: 8480, exported: 129, floors: 10 },
   'src/entries': { lines: 400, exported: 0, floors: 1 },
   'src/inspection': { lines: 3620, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
@@ -21,8 +21,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4350, exported: 96, floors: 9 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
-  inspector: { lines: 16650, exported: 320, floors: 13 },
-  test: { lines: 67200, exported: 358, floors: 7 },
+  inspector: { lines: 16690, exported: 321, floors: 13 },
+  test: { lines: 67220, exported: 358, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

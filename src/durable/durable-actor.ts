@@ -133,6 +133,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #atMs: number;
   #isBusy = true;
   #isBegun = false;
+  #isInStep = false;
   #failure: PostChainError | null = null;
   #isClosed = false;
   #timer: unknown;
@@ -183,7 +184,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       receive: (event) => this.#push(event as ExternalEvent),
       recorded: () => undefined,
       note: (note, activity) => {
-        if (!this.#isClosed) this.#append({ type: 'note', note, activity });
+        if (!this.#isClosed) this.#appendNote({ type: 'note', note, activity });
       },
     };
   }
@@ -212,7 +213,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     }
     this.#firstUnarmed = this.#system.timerCount;
     const isNew = !this.#system.hasBegun;
+    this.#isInStep = true;
     if (isNew) this.#system.begin();
+    this.#isInStep = false;
     const effects = isNew ? this.#system.effects : given;
     const afterWrite = (): void => {
       if (this.#failure !== null) return;
@@ -225,7 +228,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   note(note: Json): void {
-    if (!this.#isClosed) this.#append({ type: 'note', note });
+    if (!this.#isClosed) this.#appendNote({ type: 'note', note });
   }
 
   get isClosed(): boolean {
@@ -351,6 +354,12 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return Math.max(this.#atMs, Math.floor(clock.now() - this.#openedAtMs + this.#offsetMs));
   }
 
+  /** Between two steps, a note has its own time, for example that of streamed text. */
+  #appendNote(event: DurableEvent): void {
+    if (!this.#isInStep) this.#atMs = this.#nowMs;
+    this.#append(event);
+  }
+
   #append(event: DurableEvent): void {
     const entry = { seq: (this.entries.at(-1)?.seq ?? -1) + 1, atMs: this.#atMs, ...event } as DurableEntry;
     this.entries.push(entry);
@@ -456,7 +465,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     if (event.type === 'delivery' && event.id !== undefined) this.#sentIds.add(event.id);
     this.#atMs = this.#nowMs;
     this.#sinceMs = Math.floor(this.#options.clock.now());
+    this.#isInStep = true;
     this.#system.apply(event, this.#atMs);
+    this.#isInStep = false;
     const { effects } = this.#system;
     const afterWrite = (): void => {
       if (this.#failure !== null) {

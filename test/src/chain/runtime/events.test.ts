@@ -3,7 +3,8 @@ import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import type { RunEvent } from '../../../../src/chain/runtime/run-events.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { ONE_CALL_PER_PHASE, settle } from '../../../support/run-chain.ts';
+import { entriesOf, ONE_CALL_PER_PHASE, settle } from '../../../support/run-chain.ts';
+import { TestClock } from '../../../support/simulated-clock.ts';
 
 async function collect(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
   const all: RunEvent[] = [];
@@ -14,12 +15,13 @@ async function collect(events: AsyncIterable<RunEvent>): Promise<RunEvent[]> {
 type Partials = { value: { answerText?: string } }[];
 
 /** A model that yields to the event loop after every four characters. */
-function slowly(said: Record<string, unknown>): ChatModel {
+function slowly(said: Record<string, unknown>, wait: () => void = () => {}): ChatModel {
   return {
     id: 'slow',
     contextWindowTokens: 1000,
     async *stream({ task }) {
       for (const piece of JSON.stringify(said[task]).match(/.{1,4}/gs) ?? []) {
+        wait();
         yield { type: 'text-delta', text: piece };
         await settle(1);
       }
@@ -43,5 +45,20 @@ describe('events of a run', () => {
     const lastPartial = events.findLastIndex((event) => event.type === 'partial' && event.task === 'synthesis');
     const end = events.findIndex((event) => event.type === 'attempt-end' && event.task === 'synthesis');
     expect(lastPartial).toBeLessThan(end);
+  });
+
+  it('gives streamed text the time at which it arrives', async () => {
+    const clock = new TestClock();
+    const model = slowly({ ...replies }, () => clock.increment(10));
+    const run = createPostChain({ model, clock }).run({ request: 'Is it so?' });
+    await run.answer;
+    const [started] = entriesOf(run, 'attempt-start');
+    const [ended] = entriesOf(run, 'attempt-end');
+    const times = entriesOf(run, 'text-delta')
+      .filter(({ seq }) => seq < (ended?.seq ?? 0))
+      .map(({ atMs }) => atMs - (started?.atMs ?? 0));
+    expect(times[0]).toBeGreaterThanOrEqual(10);
+    expect(times.at(-1)).toBeGreaterThan(times[0] ?? 0);
+    expect(run.journal.map(({ atMs }) => atMs)).toEqual(run.journal.map(({ atMs }) => atMs).sort((a, b) => a - b));
   });
 });

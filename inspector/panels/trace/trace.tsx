@@ -5,7 +5,7 @@ import { systemTrace } from '../../fold/system-trace.ts';
 import { axisEnd, gapsOf, ticksOf } from '../../fold/time-axis.ts';
 import { MAX_GAP_MS } from '../../fold/time-line.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
-import { type ListedRow, listed, pathTo, type TraceRow } from '../../fold/trace-row.ts';
+import { type ListedRow, listed, pathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
@@ -48,7 +48,7 @@ function isOpenAtFirst(row: TraceRow, top: readonly TraceRow[]): boolean {
       return top.length <= MAX_OPEN || row === top.findLast(({ kind }) => kind === 'cycle');
     case 'phase':
     case 'answer':
-      return (row.trouble?.retries ?? 0) > 0 || (row.children?.() ?? []).some(matters);
+      return (row.trouble?.retries ?? 0) > 0 || rowsIn(row).some(matters);
     default:
       return false;
   }

@@ -4,8 +4,8 @@ import { loadDocuments } from '../../dist/node.js';
 import { seenBy, untilShown, watchedPage } from './page.mjs';
 
 /**
- * Runs the README's example with a page open. Measures, in milliseconds, how long the page takes to show the map of the phases, and how long after
- * it was written each entry is shown. The model waits until the page is open and its idle CPU time has been measured.
+ * Runs the README's example with a page open. Measures, in milliseconds, how long the page takes to show the map of the phases, and how
+ * long after it was written each entry is shown. The model waits until the page is open and its idle CPU time has been measured.
  *
  * @param {import('playwright-core').Browser} browser
  */

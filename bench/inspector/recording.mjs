@@ -58,13 +58,14 @@ export async function measureRecording(browser, { folder, runId, count }) {
     const heap = async () =>
       (await client.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0;
     const heapBefore = await heap();
-    const move = { runId, count, frames: FRAMES };
+    const move = (/** @type {'cursor' | 'trace'} */ what) =>
+      page.evaluate(moveThrough, { what, runId, count, frames: FRAMES });
     /** @type {Record<string, number[]>} */
-    const frames = { 'moving through the trace': await page.evaluate(moveThrough, move) };
-    frames['scrolling the trace'] = await page.evaluate(scroll, FRAMES);
+    const frames = { 'moving through the trace': await move('cursor') };
+    frames['scrolling the trace'] = await move('trace');
     await page.keyboard.press('c');
     await page.locator('.chart-picture').waitFor();
-    frames['moving through the chart'] = await page.evaluate(moveThrough, move);
+    frames['moving through the chart'] = await move('cursor');
     const most = Math.max(heapBefore, await heap());
     await client.send('HeapProfiler.collectGarbage');
     return { frames, heapBytes: most, keptBytes: await heap(), faults };
@@ -75,35 +76,20 @@ export async function measureRecording(browser, { folder, runId, count }) {
 }
 
 /**
- * Runs in the page: moves the cursor back and forth over the whole run. Returns the milliseconds per frame.
+ * Runs in the page: moves the cursor, or scrolls the trace, back and forth over the whole run. Returns the milliseconds per frame.
  *
- * @param {{ runId: string, count: number, frames: number }} options
+ * @param {{ what: 'cursor' | 'trace', runId: string, count: number, frames: number }} options
  */
-async function moveThrough({ runId, count, frames }) {
+async function moveThrough({ what, runId, count, frames }) {
+  const area = document.querySelector('.trace-area');
   const next = () => new Promise((resolve) => requestAnimationFrame(resolve));
   /** @type {number[]} */
   const times = [];
   let before = /** @type {number} */ (await next());
   for (let frame = 0; frame < frames; frame += 1) {
     const share = (1 - Math.cos((frame / frames) * Math.PI * 6)) / 2;
-    location.replace(`#/run/${runId}/${Math.round(share * (count - 1))}`);
-    const now = /** @type {number} */ (await next());
-    times.push(now - before);
-    before = now;
-  }
-  return times;
-}
-
-/** Runs in the page: scrolls the trace back and forth. Returns the milliseconds per frame. */
-async function scroll(/** @type {number} */ frames) {
-  const area = /** @type {HTMLElement} */ (document.querySelector('.trace-area'));
-  const next = () => new Promise((resolve) => requestAnimationFrame(resolve));
-  /** @type {number[]} */
-  const times = [];
-  let before = /** @type {number} */ (await next());
-  for (let frame = 0; frame < frames; frame += 1) {
-    const share = (1 - Math.cos((frame / frames) * Math.PI * 6)) / 2;
-    area.scrollTop = share * (area.scrollHeight - area.clientHeight);
+    if (what === 'cursor') location.replace(`#/run/${runId}/${Math.round(share * (count - 1))}`);
+    else if (area !== null) area.scrollTop = share * (area.scrollHeight - area.clientHeight);
     const now = /** @type {number} */ (await next());
     times.push(now - before);
     before = now;

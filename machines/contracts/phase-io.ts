@@ -251,8 +251,8 @@ const exceptionSchema = z.object({
 
 /**
  * One reply for one or several phases. The answer comes first, so that it can be shown while it streams. An empty `except` means that all
- * material is relevant, the request is clear, nothing is missing, and there are no doubts. Every field is requested; a reply may omit those
- * with a default.
+ * material is relevant, the request is clear, nothing is missing, and there are no doubts. The schema asks for every field; a reply may
+ * omit those with a default.
  */
 export const briefReplySchema = z.object({
   answer: z.string(),

@@ -7,8 +7,8 @@ export interface ClockStart {
 }
 
 /**
- * Returns when the clock of an actor stood at 0 in each of its processes, and after each pause. A clock that leaves out the time without a process starts later in
- * each. In the past of a fork, it is the clock of the fork: no time elapses in between.
+ * Returns when the clock of an actor stood at 0, for each process and each pause before it began. A clock that leaves out the time in
+ * between starts later each time. In the past of a fork, it is the clock of the fork: no time elapses in between.
  */
 export function clockStartsIn(entries: readonly DurableEntry[], clockStartMs: number): readonly ClockStart[] {
   const starts: ClockStart[] = [{ firstTimer: 0, atMs: clockStartMs }];

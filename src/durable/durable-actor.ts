@@ -85,7 +85,7 @@ const ENTRY_CHARS = 100;
 /** The longest delay that `setTimeout` supports. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
-/** Shorter pauses before the begin are not recorded: they delay no deadline that matters. */
+/** Shorter pauses before the begin are not recorded. After a crash, deadlines for users end earlier by that time. */
 const RECORDED_PAUSE_MS = 1_000;
 
 /** An external event, a note of a reused call, or effects that have ended after the events that they sent. */
@@ -354,7 +354,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return Math.max(this.#atMs, Math.floor(clock.now() - this.#openedAtMs + this.#offsetMs));
   }
 
-  /** Between two steps, a note has its own time, for example that of streamed text. */
+  /** Notes between two steps, such as streamed text, have their own time. */
   #appendNote(event: DurableEvent): void {
     if (!this.#isInStep) this.#atMs = this.#nowMs;
     this.#append(event);

@@ -147,9 +147,9 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     if (entries === undefined) throw new PostChainError('invalid_option', 'Only a PostChain run can be exported.');
     const recorded = await entries();
     if (redact.length === 0) return { html: (await exportRun(recorded)).html, notes: exportNotes(recorded) };
-    const hides = redactionOf(redact);
-    const { html } = await exportRun(recorded, { redact: hides });
-    const texts = [...redactionsIn(recorded, hides)].length;
+    const redaction = redactionOf(redact);
+    const { html } = await exportRun(recorded, { redact: redaction });
+    const texts = [...redactionsIn(recorded, redaction)].length;
     return {
       html,
       notes: [`Redacted in ${texts} ${texts === 1 ? 'text' : 'texts'}.`, ...exportNotes(recorded, redact)],

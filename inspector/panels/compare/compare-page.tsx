@@ -312,7 +312,7 @@ function Cause({ comparison, runIds, isSameQuestion }: CauseProps) {
   const words = causeWords(parting);
   return (
     <div class="cause">
-      {!isSameQuestion && <p>The questions differ, so other steps are to be expected.</p>}
+      {!isSameQuestion && <p>The questions differ, so the steps may differ from the start.</p>}
       <p>{first === 0 ? 'They differ from the first step:' : `After ${pluralize(first, 'equal step')}:`}</p>
       {words.map((text, at) => {
         const seq = parting.shownAt[at] ?? null;

@@ -14,13 +14,13 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
   const { questionId, digest, capability, arguments: given, problem } = question;
   const original = safeJson(given, 2);
   const [text, setText] = useState(original);
-  const [isEdited, setEdited] = useState(false);
+  const [isEditing, setEditing] = useState(false);
   const [reason, setReason] = useState('');
   const [invalid, setInvalid] = useState('');
   const editor = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    if (isEdited) editor.current?.focus();
-  }, [isEdited]);
+    if (isEditing) editor.current?.focus();
+  }, [isEditing]);
   const send = (rest: object): void => void onSend({ type: 'approval.given', questionId, digest, ...rest });
 
   function approve(): void {
@@ -43,7 +43,7 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
         </b>
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
-      {isEdited ? (
+      {isEditing ? (
         <label class="field">
           <span>Arguments</span>
           <textarea
@@ -69,8 +69,8 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
         <SendButton isBusy={isBusy} onSend={() => send({ decision: 'deny', ...(reason !== '' && { reason }) })}>
           Deny
         </SendButton>
-        {!isEdited && (
-          <button type="button" onClick={() => setEdited(true)}>
+        {!isEditing && (
+          <button type="button" onClick={() => setEditing(true)}>
             Edit arguments
           </button>
         )}

@@ -71,10 +71,10 @@ function ChainHead({ inspector, view }: PanelProps) {
   );
 }
 
-/** Selects a decision, whose thresholds may be below the fold. */
+/** Selects a decision and shows its thresholds, which may be far below. */
 function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
   inspector.select({ kind: 'decision', from: seq, to: seq });
-  // A chosen step scrolls to its top after the next frame.
+  // After the next frame, a chosen step scrolls to its top.
   const show = (): void => document.querySelector('.what-if')?.scrollIntoView({ block: 'center' });
   requestAnimationFrame(() => requestAnimationFrame(show));
 }

@@ -20,19 +20,18 @@ const MAX_LISTED = 12;
 export function SystemHead({ inspector, view }: PanelProps) {
   const { run, fold, charts, count } = view;
   const waits = run.status === 'running' && charts !== null && count > 0 ? systemWaits(fold, charts, count - 1) : null;
-  // A machine without an actor in progress only waits.
-  const isIdle = waits !== null && waits.actors.length === 0;
+  // Without an actor in progress, it only waits.
+  const isIdle = waits !== null && waits.actors.length === 0 && waits.events.length + waits.timers.length > 0;
   const [word, tone] = isIdle ? ['Waiting', ''] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
   const events = fold.actors.filter(({ machine }) => machine !== null).flatMap(receivedBy);
   const ignored = events.filter((event) => event.ignored !== null).length;
-  const starts = fold.transitions.distinct
-    .filter(({ event }) => event === 'xstate.init')
-    .reduce((sum, { seqs }) => sum + seqs.length, 0);
+  const { seqs, machines, positionsOf } = fold.transitions;
+  const starts = machines.flatMap(positionsOf).filter(({ isInitial }) => isInitial).length;
   const figures = [
     `${pluralize(events.length - ignored, 'event')} handled`,
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
-    pluralize(fold.transitions.seqs.length - starts, 'transition'),
-    pluralize(fold.transitions.machines.length, 'machine'),
+    pluralize(seqs.length - starts, 'transition'),
+    pluralize(machines.length, 'machine'),
     // While it waits, the trace has the time.
     ...(run.status === 'running' || count === 0 ? [] : [formatDuration(fold.timeLine.atMs(count - 1))]),
   ];

@@ -11,7 +11,7 @@ import { plainMarkdown } from '../markdown.tsx';
 export interface Moment {
   readonly view: RunView;
   readonly isOver: boolean;
-  /** For the user, now. */
+  /** Whether the run waits for the user now. */
   readonly isWaiting: boolean;
   /** The length of the axis. */
   readonly endMs: number;

@@ -508,24 +508,21 @@ export class DurableActorSystem {
   #wrapActivity(actor: HostedActor, path: ActorPath): void {
     const { ref } = actor;
     const logic = actor.logic as HostedLogic;
-    const { codec, contextCodec, record, describeCall, note } = this.#options;
+    const { codec, record, describeCall, note } = this.#options;
     const wrapped: HostedLogic = {
       ...logic,
       start: (snapshot, scope) => {
         const number = this.#nextActivity;
         this.#nextActivity += 1;
-        const { input } = snapshot;
-        // The context's codec knows which parts of the input it has checked already.
-        const text =
-          contextCodec.plainText(input) ?? JSON.stringify(codec.encode(input, `input of ${this.#nameOf(path)}`));
+        const input = codec.encode(snapshot.input, `input of ${this.#nameOf(path)}`);
         const source = actor.sourceName;
-        const subject = describeCall(source, input);
+        const subject = describeCall(source, snapshot.input);
         record({
           type: 'activity-start',
           activity: number,
           actor: path,
           source,
-          inputDigest: digestOf(text),
+          inputDigest: digestOf(JSON.stringify(input)),
           ...(subject !== null && { subject }),
         });
         const activity: Activity = {
@@ -533,7 +530,7 @@ export class DurableActorSystem {
           path,
           actor,
           source,
-          input,
+          input: snapshot.input,
           subject,
           startedAtMs: this.#nowMs,
           isStarted: false,

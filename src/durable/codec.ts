@@ -25,8 +25,6 @@ export interface Codec {
   decode(stored: Json): unknown;
   /** Throws as `encode` does, without encoding. Skips the objects in `known`, and adds those that it has checked: values are immutable. */
   check(value: unknown, subject: string, known: WeakSet<object>): void;
-  /** Returns the JSON text of a value if it is plain JSON, as nearly all are; null for any other value. */
-  plainText(value: unknown): string | null;
 }
 
 /** A value without parts that JSON has. */
@@ -112,9 +110,6 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
 
   /** The objects seen so far, if the value must be restored exactly. */
   let seen: Set<object> | null = null;
-
-  /** Objects that are plain JSON, with all that they contain: values are immutable. */
-  const plain = new WeakSet<object>();
 
   const isPlainJson = (value: object): boolean =>
     (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) && !codecs.some(({ is }) => is(value));
@@ -207,18 +202,19 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     return members;
   }
 
-  function isPlainTree(value: unknown, level: number): boolean {
+  /** Whether a value is plain JSON, as nearly all are. `check` handles any other value. */
+  function isKnownJson(value: unknown, level: number, known: WeakSet<object>): boolean {
     if (value === undefined || isPrimitive(value)) return true;
     if (typeof value !== 'object' || level >= MOST_LEVELS) return false;
     const object = value as Record<string, unknown>;
-    if (plain.has(object)) return true;
+    if (known.has(object)) return true;
     if (!isPlainJson(object)) return false;
     if (Array.isArray(object)) {
-      for (const item of object) if (!isPlainTree(item, level + 1)) return false;
+      for (const item of object) if (!isKnownJson(item, level + 1, known)) return false;
     } else {
-      for (const key of Object.keys(object)) if (!isPlainTree(object[key], level + 1)) return false;
+      for (const key of Object.keys(object)) if (!isKnownJson(object[key], level + 1, known)) return false;
     }
-    plain.add(object);
+    known.add(object);
     return true;
   }
 
@@ -246,9 +242,8 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     },
     decode,
     check(value, subject, known) {
-      if (!isPlainTree(value, 0)) check(value, pathOf(subject), known);
+      if (!isKnownJson(value, 0, known)) check(value, pathOf(subject), known);
     },
-    plainText: (value) => (isPlainTree(value, 0) ? (JSON.stringify(value) ?? null) : null),
   };
 }
 

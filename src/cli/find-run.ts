@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
-import { fileJournals, journalFile, postgresJournals, sqliteJournals } from '../chain/journal/stores.ts';
+import { fileJournals, journalFile, postgresJournals, sqliteJournals } from '../chain/journal/node-stores.ts';
 import { firstLineOf, oneLine } from '../internal/printable.ts';
 import { homePath } from './home.ts';
 

@@ -7,7 +7,7 @@ import type { Phase } from '../../machines/contracts/phase.ts';
 import type { ProfileName } from '../../machines/contracts/profile.ts';
 import { createPostChain, type PostChain } from '../chain/create-post-chain.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
-import { journalFile } from '../chain/journal/stores.ts';
+import { journalFile } from '../chain/journal/node-stores.ts';
 import { parsePhase, parseSessionId, type Turn } from '../chain/runtime/run-options.ts';
 import { count, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';

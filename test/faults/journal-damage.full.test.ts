@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
-import { fileJournals, sqliteJournals } from '../../src/chain/journal/stores.ts';
+import { fileJournals, sqliteJournals } from '../../src/chain/journal/node-stores.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { createRandom, type Random, SEED } from '../support/random.ts';
 import { startScripted } from '../support/run-chain.ts';

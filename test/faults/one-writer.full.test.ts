@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
-import { fileJournals, postgresJournals, sqliteJournals } from '../../src/chain/journal/stores.ts';
+import { fileJournals, postgresJournals, sqliteJournals } from '../../src/chain/journal/node-stores.ts';
 import { entriesOf } from '../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { hasContainers, startWriter, type WriterProcess } from '../support/journal-writers.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { linesOf } from '../../src/chain/journal/stores.ts';
+import { linesOf } from '../../src/chain/journal/node-stores.ts';
 import type { Turn } from '../../src/chain/runtime/run-options.ts';
 import { createPostChain } from '../../src/entries/index.ts';
 import { temporaryFolder } from './cli.ts';

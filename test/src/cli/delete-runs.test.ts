@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { setup } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { fileJournals } from '../../../src/chain/journal/stores.ts';
+import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { type DeleteFlags, deleteRuns } from '../../../src/cli/delete-runs.ts';
 import { replayCommand } from '../../../src/cli/replay-command.ts';
 import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { RUN_JOURNALS } from '../../../src/chain/journal/journal-format.ts';
+import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { storedEntry } from '../../../src/chain/journal/stored-entries.ts';
-import { fileJournals } from '../../../src/chain/journal/stores.ts';
 import { coverageCommand } from '../../../src/cli/coverage-command.ts';
 import { exportCommand } from '../../../src/cli/export-command.ts';
 import { replayCommand } from '../../../src/cli/replay-command.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runStartOf } from '../../../src/chain/journal/journal-format.ts';
-import { fileJournals } from '../../../src/chain/journal/stores.ts';
+import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, streaming } from '../../support/chat-server.ts';

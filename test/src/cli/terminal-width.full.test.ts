@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { fileJournals } from '../../../src/chain/journal/stores.ts';
+import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { createLongWork } from '../../../src/cli/long-work.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';

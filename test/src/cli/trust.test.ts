@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
-import { fileJournals, journalFile, sqliteJournals } from '../../../src/chain/journal/stores.ts';
+import { fileJournals, journalFile, sqliteJournals } from '../../../src/chain/journal/node-stores.ts';
 import { inspectedActions } from '../../../src/cli/inspected-actions.ts';
 import { forkCommand, resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
 import type { NeedsTrust } from '../../../src/inspection/wire.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { fileJournals } from '../../../src/chain/journal/stores.ts';
+import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { whatIfCommand } from '../../../src/cli/what-if-command.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../support/cli.ts';

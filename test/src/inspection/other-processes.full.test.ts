@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileJournals, sqliteJournals } from '../../../src/chain/journal/stores.ts';
+import { fileJournals, sqliteJournals } from '../../../src/chain/journal/node-stores.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { startWriter } from '../../support/journal-writers.ts';

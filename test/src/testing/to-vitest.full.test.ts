@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { linesOf } from '../../../src/chain/journal/stores.ts';
+import { linesOf } from '../../../src/chain/journal/node-stores.ts';
 import { toVitest } from '../../../src/chain/journal/to-vitest.ts';
 
 import { startScripted } from '../../support/run-chain.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod';
+import { fileJournals } from '../../../../src/chain/journal/node-stores.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
-import { fileJournals } from '../../../../src/chain/journal/stores.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { entriesOf as entriesIn } from '../../../../src/durable/journals/journal-store.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { postgresJournals, sqliteJournals } from '../../../../src/chain/journal/stores.ts';
+import { postgresJournals, sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
 import { sqliteSessions } from '../../../../src/chain/sqlite-sessions.ts';
 
 const MISSING = 'the package libsql is not installed; run: npm install libsql';

@@ -12,7 +12,7 @@ import fs, {
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
-import { fileJournals, linesOf } from '../../../../src/chain/journal/stores.ts';
+import { fileJournals, linesOf } from '../../../../src/chain/journal/node-stores.ts';
 import { leaseState, seemsHeld, thisHolder } from '../../../../src/durable/journals/lease.ts';
 import { readLock, takeLock, takeOverLock } from '../../../../src/durable/journals/lock-file.ts';
 import { temporaryFolder } from '../../../support/cli.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { assign, setup } from 'xstate';
 import type { JournalEntry, RunSummary } from '../../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
-import { postgresJournals } from '../../../../src/chain/journal/stores.ts';
+import { postgresJournals } from '../../../../src/chain/journal/node-stores.ts';
 import { openJournals } from '../../../../src/cli/find-run.ts';
 import { createDurableMachine, type DurableMachine } from '../../../../src/durable/durable-machine.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { RUN_JOURNALS } from '../../../../src/chain/journal/journal-format.ts';
-import { journalFile, linesOf, readJournal } from '../../../../src/chain/journal/stores.ts';
+import { journalFile, linesOf, readJournal } from '../../../../src/chain/journal/node-stores.ts';
 import { lineReader, lineWriter } from '../../../../src/durable/journals/journal-lines.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { fileWith } from '../../../support/journal-files.ts';

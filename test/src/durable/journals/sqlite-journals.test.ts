@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { sqliteJournals } from '../../../../src/chain/journal/stores.ts';
+import { sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { lockInOtherProcess } from '../../../support/file-lock.ts';

@@ -2,7 +2,7 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { readJournal } from '../../../../src/chain/journal/stores.ts';
+import { readJournal } from '../../../../src/chain/journal/node-stores.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { journalFile } from '../../../support/journal-files.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';

@@ -103,7 +103,8 @@ function forNode(): Plugin {
   const groups = [{ debugName: 'needed together', name: fileOf, includeDependenciesRecursively: false }];
   // npm leaves folders of this name out of a package.
   const nameOf = ({ name }: { readonly name: string }) => `${name.replaceAll('node_modules', 'libraries')}.js`;
-  const one = { input: { cli: 'src/cli/main.ts' }, output: { codeSplitting: { groups } } };
+  // Not the whole of zod, which only `postchain/ai-sdk` imports, on first use: all entries would read all parts of it.
+  const one = { external: ['zod'], input: { cli: 'src/cli/main.ts' }, output: { codeSplitting: { groups } } };
   const each = { output: { preserveModules: true, entryFileNames: nameOf } };
   return {
     name: 'for-node',

@@ -1,5 +1,5 @@
 import wrapAnsi from 'wrap-ansi';
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PromptName } from '../../machines/contracts/phase.ts';
 import type { Prompt } from '../chain/prompts/prompt.ts';
@@ -67,8 +67,15 @@ function promptNamed(name: string, all: readonly Prompt[]): Prompt {
 
 function summaryOf(prompt: Prompt): PromptSummary {
   const { name, version } = prompt;
-  const input = fieldsOf(z.toJSONSchema(prompt.input, { io: 'input', unrepresentable: 'any' }));
-  return { name, version, purpose: PURPOSES[name], input, output: fieldsOf(promptSpec(prompt).shape.jsonSchema) };
+  const output = fieldsOf(promptSpec(prompt).shape.jsonSchema);
+  return { name, version, purpose: PURPOSES[name], input: fieldsIn(prompt.input), output };
+}
+
+/** Like `fieldsOf`, without zod's converter to JSON Schema, which every import of the package would then read. */
+function fieldsIn(schema: z.core.$ZodType): readonly string[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'union') return [...new Set(def.options.flatMap(fieldsIn))];
+  return def.type === 'object' ? Object.keys(def.shape) : [];
 }
 
 /** Returns the properties of an object schema, or of all alternatives of a union. */

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import type { ZodType } from 'zod';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChatModel } from '../../../machines/contracts/model.ts';
 import { explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
@@ -35,7 +35,7 @@ export async function jsonAnswer(
   const jsonSchema = (given ?? { type: 'object' }) as Readonly<Record<string, unknown>>;
   const output = createStructuredOutput({
     model,
-    schema: validatorOf(jsonSchema),
+    schema: await validatorOf(jsonSchema),
     jsonSchema,
     ...(name !== undefined && { name }),
     system: jsonAnswerPrompt.system,
@@ -46,7 +46,8 @@ export async function jsonAnswer(
 }
 
 /** If zod cannot read the schema, any value passes here, and the AI SDK validates it. */
-function validatorOf(schema: Readonly<Record<string, unknown>>): z.ZodType {
+async function validatorOf(schema: Readonly<Record<string, unknown>>): Promise<ZodType> {
+  const z = await import('zod');
   try {
     return z.fromJSONSchema(schema);
   } catch {

@@ -248,11 +248,13 @@ export const ANNOTATIONS = typesOf<Annotation['type']>({
 const emitterSchema = z.optional(z.nullable(z.string()));
 /** `seq` counts from 0 without gaps; `atMs` is milliseconds since the start by the run's clock. */
 const place = { seq: z.int().check(z.gte(0)), atMs: z.number() };
-const entrySchema = z.discriminatedUnion('type', [
-  ...emittedEventSchema.def.options.map((option) => z.extend(option, { ...place, from: emitterSchema })),
-  ...runtimeEventSchema.def.options.map((option) => z.extend(option, place)),
-] as unknown as readonly [z.ZodMiniObject<{ type: z.ZodMiniLiteral<JournalEvent['type']> }>]);
-export const journalEntrySchema = entrySchema as unknown as z.ZodMiniType<JournalEntry>;
+/** Built on first use: a program that reads no stored journal does not need it. */
+export const journalEntrySchema = z.lazy(() =>
+  z.discriminatedUnion('type', [
+    ...emittedEventSchema.def.options.map((option) => z.extend(option, { ...place, from: emitterSchema })),
+    ...runtimeEventSchema.def.options.map((option) => z.extend(option, place)),
+  ] as unknown as readonly [z.ZodMiniObject<{ type: z.ZodMiniLiteral<JournalEvent['type']> }>]),
+) as unknown as z.ZodMiniType<JournalEntry>;
 export type JournalEvent = EmittedEvent | RuntimeEvent;
 export type JournalEntry = JournalEvent & { readonly seq: number; readonly atMs: number };
 

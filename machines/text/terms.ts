@@ -20,13 +20,12 @@ const ASKING_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** Words so general that a text can answer a question without them: in a question they have a reduced weight. */
-const GENERAL_WORDS: ReadonlySet<string> = new Set(
+const GENERAL_WORDS =
   `actually allow always anybody anyone anything apply available become begin big case come common consider contain deal
   different do done example exist fast fill follow general go good great handle happen help important include involve keep
   kind large late like long look lot main make need new nobody normal occur often particular perform possible put reason
   relate several similar small somebody someone something sort stand still take thing try type use useful usually various
-  want way work one two three four five six seven eight nine ten`.split(/\s+/),
-);
+  want way work one two three four five six seven eight nine ten`.split(/\s+/);
 
 /** How informative a term is, by how few of the texts have it; above 0 for every term. */
 export type TermWeight = (stem: string) => number;
@@ -34,7 +33,8 @@ export type TermWeight = (stem: string) => number;
 /** Smoothing: texts added to the real ones, none of which has the term, so that weights are stable for few texts. */
 const IMAGINED_TEXTS = 10;
 const GENERAL_FACTOR = 0.3;
-const GENERAL_STEMS: ReadonlySet<string> = new Set([...GENERAL_WORDS].map(stemOfFolded));
+/** Created on first use, because stemming takes longer than the rest of this module. */
+let generalStems: ReadonlySet<string> | undefined;
 
 /**
  * Returns the smoothed inverse document frequency (Spärck Jones 1972): ln(1 + (texts + 10) / (texts with the term +
@@ -42,9 +42,11 @@ const GENERAL_STEMS: ReadonlySet<string> = new Set([...GENERAL_WORDS].map(stemOf
  * ("handle", "kind") weigh less than their rarity.
  */
 export function termWeights(texts: number, textsWith: (stem: string) => number): TermWeight {
+  generalStems ??= new Set(GENERAL_WORDS.map(stemOfFolded));
+  const general = generalStems;
   return (stem) => {
     const rarity = Math.log(1 + (texts + IMAGINED_TEXTS) / (textsWith(stem) + 1));
-    return GENERAL_STEMS.has(stem) ? GENERAL_FACTOR * rarity : rarity;
+    return general.has(stem) ? GENERAL_FACTOR * rarity : rarity;
   };
 }
 

@@ -114,7 +114,7 @@ function forNode(): Plugin {
         ? { build: { outDir: 'dist/bundlers', rolldownOptions: each } }
         : {
             build: { rolldownOptions: one },
-            ssr: { noExternal: ['zod', 'jsonriver', 'stemmer', 'eventsource-parser'] },
+            ssr: { noExternal: ['zod', 'jsonriver', 'stemmer', 'eventsource-parser', 'commander'] },
           },
   };
 }

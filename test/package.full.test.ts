@@ -82,4 +82,11 @@ describe('the package', () => {
     for (const file of ['index.js', ...readdirSync('dist/chunks').map((name) => `chunks/${name}`)])
       expect(readFileSync(`dist/${file}`, 'utf8'), file).not.toMatch(/from "zod/u);
   });
+
+  it('reads neither the stores on disk nor unused parts of zod when Node imports the chain', () => {
+    const names = readdirSync('dist/chunks').filter((name) => name.startsWith('index'));
+    const read = names.map((name) => readFileSync(`dist/chunks/${name}`, 'utf8')).join('');
+    expect(read).toMatch(/function createPostChain\(/u);
+    expect(read).not.toMatch(/function create(?:File|Sqlite|Postgres)Journals\(|\$ZodKSUID|function toJSONSchema\(/u);
+  });
 });

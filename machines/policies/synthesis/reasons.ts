@@ -202,8 +202,8 @@ function isUnsettled({ material, answer, interruption, mode }: AnswerBasis): boo
 }
 
 function cycleLimitText(maxCycles: number | null): string {
-  if (maxCycles === null) return 'All cycles were used up (TTL exhausted).';
-  return `The limit of ${maxCycles} ${maxCycles === 1 ? 'cycle' : 'cycles'} was reached (TTL exhausted).`;
+  if (maxCycles === null) return 'All cycles were used up.';
+  return `The limit of ${maxCycles} ${maxCycles === 1 ? 'cycle' : 'cycles'} was reached.`;
 }
 
 /** Whether the run reached its cycle limit with an answer that would have completed it anyway: the limit cut nothing off. */

@@ -87,12 +87,12 @@ describe('degradation reasons', () => {
     const decision = aDecision({ rule: 'cycleLimitReached' });
     expect(answerTo({ reason: 'cycle_limit_reached', changes: { decision } })).toMatchObject({
       ttlExhausted: true,
-      notes: 'The limit of 5 cycles was reached (TTL exhausted).',
+      notes: 'The limit of 5 cycles was reached.',
     });
     const limits = { ...aBasis().limits, maxCycles: null };
     expect(answerTo({ reason: 'cycle_limit_reached', changes: { cyclesLeft: 0, limits } })).toMatchObject({
       ttlExhausted: true,
-      notes: 'All cycles were used up (TTL exhausted).',
+      notes: 'All cycles were used up.',
     });
   });
 

@@ -189,7 +189,7 @@ describe('an answer that is good when the cycle limit is reached', () => {
       reason: null,
       rule: 'cycleLimitReached',
     });
-    expect(notes).toBe('The limit of 1 cycle was reached (TTL exhausted).');
+    expect(notes).toBe('The limit of 1 cycle was reached.');
   });
 
   it('[E5] [Y2] is degraded if it is not good, for both reasons', async () => {

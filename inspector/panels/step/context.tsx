@@ -58,9 +58,9 @@ function Changes({ proposedBy, appliedBy, isAppliedHere, changes }: ContextChang
 }
 
 function whenText({ proposedBy, appliedBy, isAppliedHere }: Omit<ContextChanges, 'changes'>): string {
-  if (appliedBy === null) return 'proposed, not applied yet';
+  if (appliedBy === null) return 'not applied yet';
   return isAppliedHere && appliedBy !== proposedBy
-    ? `as ${capitalize(proposedBy)} proposed`
+    ? `decided in ${capitalize(proposedBy)}`
     : `applied at the end of ${capitalize(appliedBy)}`;
 }
 

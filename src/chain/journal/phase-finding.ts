@@ -19,7 +19,7 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
       count(entities.length, 'entity', 'entities'),
       count(connections.length, 'connection'),
     ].join(', '),
-  understanding: ({ assessments }) => `${count(assessments.length, 'message')} assessed`,
+  understanding: ({ assessments }) => `${count(assessments.length, 'message')} rated by the model`,
   yield: ({ confidence }) => confidenceText('answer', confidence),
 };
 

@@ -67,7 +67,7 @@ function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress:
   progress({ ...at, type: 'phase-end', ...phase, phase: 'yield', summary: 'So.', failure: null });
   const all = fake.shown().map((line) => line.trim());
   const lines = all.slice(all.indexOf('Cycle 1'));
-  expect(lines[1]).toMatch(/^understanding .*1 message assessed$/);
+  expect(lines[1]).toMatch(/^understanding .*1 message rated by the model$/);
   expect(lines.at(-1)).toMatch(/^yield /);
   return lines.slice(2, -1);
 }

@@ -19,9 +19,9 @@ const knownMs = ({ summary, ending }: InspectedRun): number | null => summary?.d
 
 const isFinished = ({ status }: InspectedRun): boolean => status === 'completed' || status === 'degraded';
 
-/** The status of a run, or `waiting` if it runs and waits for its user. */
-export const stateOf = ({ status, summary }: InspectedRun): string =>
-  status === 'running' && summary?.waitingFor ? 'waiting' : status;
+/** The status of a run, or `waiting` if it runs and waits for its user, an event or a delay. */
+export const stateOf = ({ status, summary, isIdle = false }: InspectedRun): string =>
+  status === 'running' && (summary?.waitingFor || isIdle) ? 'waiting' : status;
 
 export const SORT_COLUMNS = [
   { name: 'question', title: 'Question', of: ({ title }) => title.toLowerCase() },

@@ -26,6 +26,8 @@ export interface InspectedRun {
   readonly fidelity: readonly string[];
   /** Null for a system, and for a run whose journal cannot be read. */
   readonly summary: RunFigures | null;
+  /** A system that runs, in which only machines are: they wait for events or delays. */
+  readonly isIdle?: boolean;
   /** How a system ended; absent while it runs, and for a run. */
   readonly ending?: SystemEnding;
   /** The run that it is a fork of, and the number of the first entry that differs; absent if it is none. */

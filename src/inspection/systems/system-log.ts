@@ -134,8 +134,10 @@ export function observedSystem(
     if (sessionId === rootId) status = STATUS[ending];
   }
 
+  const isIdle = (): boolean => status === 'running' && [...actors.values()].every(({ chart }) => chart !== null);
+
   /** Returns what `info()` shows, apart from the counts within its sentences. */
-  const shown = (): string => [title, status, missing.actors > 0, missing.entries > 0].join();
+  const shown = (): string => [title, status, isIdle(), missing.actors > 0, missing.entries > 0].join();
 
   function close(): void {
     if (!isLive) return;
@@ -161,6 +163,7 @@ export function observedSystem(
         ...(missing.entries > 0 ? ['The log is full: the latest entries are missing.'] : []),
       ],
       summary: null,
+      ...(isIdle() && { isIdle: true }),
       ...(status !== 'running' && {
         ending: {
           states: rootLeaves.map((id) => rootChart?.states.find((one) => one.id === id)?.name ?? id).join(', '),

@@ -1,6 +1,7 @@
 import type { RunFold } from './run-fold.ts';
-import { firstIndexWhere } from './sorted.ts';
-import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
+import { RETRIEVAL } from './selection.ts';
+import { countStartedBy, firstIndexWhere } from './sorted.ts';
+import type { AttemptSpan, CallSpan, PhaseSpan, Spans } from './spans.ts';
 
 /** The task of the calls that write the answer. */
 export const WRITING = 'synthesis';
@@ -37,4 +38,19 @@ export function phaseOf({ phases }: Spans, call: AttemptSpan): PhaseSpan | undef
   const step = stepOf(call);
   const phase = phases[firstIndexWhere(phases, (one) => one.step >= step)];
   return phase?.step === step ? phase : undefined;
+}
+
+/** The searches that start in these entries. */
+export const searchesBetween = ({ calls }: Spans, from: number, to: number): readonly CallSpan[] =>
+  calls.slice(countStartedBy(calls, from - 1), countStartedBy(calls, to)).filter(({ actor }) => actor === RETRIEVAL);
+
+/** The searches of a phase. Those that start in the phase before Experience, or before all phases, are for Experience. */
+export function searchesOf(spans: Spans, { from, phase }: PhaseSpan): readonly CallSpan[] {
+  const index = countStartedBy(spans.phases, from) - 1;
+  const [before, next] = [spans.phases[index - 1], spans.phases[index + 1]];
+  const isExperience = phase === 'experience';
+  if (!isExperience && next?.phase === 'experience') return [];
+  const takesEarlier = isExperience && before !== undefined && before.phase !== phase;
+  const start = index === 0 || (takesEarlier && index === 1) ? 0 : takesEarlier ? before.from : from;
+  return searchesBetween(spans, start, (next?.from ?? Number.POSITIVE_INFINITY) - 1);
 }

@@ -2,12 +2,14 @@ import type { Phase } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { revealHidden } from './text.ts';
 
-/** Formats milliseconds: `840 ms`, `12.4 s`, `3 min 5 s`. */
+/** Formats milliseconds: `840 ms`, `12.4 s`, `3 min 5 s`, `2 h 10 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 999.5) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
-  return `${Math.floor(seconds / 60)} min${seconds % 60 === 0 ? '' : ` ${seconds % 60} s`}`;
+  const [large, small, unit, rest] = seconds < 3_600 ? [60, 1, 'min', 's'] : [3_600, 60, 'h', 'min'];
+  const part = Math.floor((seconds % large) / small);
+  return `${Math.floor(seconds / large)} ${unit}${part === 0 ? '' : ` ${part} ${rest}`}`;
 }
 
 /** A delay as its chart defines it: `60 s`. */

@@ -6,13 +6,13 @@ import { type Selection, selectionOf } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
 import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
 
-/** A phase over the whole run. */
 interface MappedPhase {
   readonly phase: Phase;
-  /** The model calls of this phase, wherever they started. */
+  /** The model calls of this phase up to an entry, wherever they started. */
   readonly calls: number;
-  readonly visits: number;
   readonly failures: number;
+  /** In the whole run. */
+  readonly visits: number;
 }
 
 /** Where a selected step is: its phase, and the way of its cycle so far. */
@@ -22,48 +22,54 @@ interface PhaseMap {
   readonly answerCalls: number;
   readonly current: Phase | 'answer' | null;
   readonly cycle: number;
-  readonly cycles: number;
   /** From the first phase of the cycle to the current one, then to the answer. */
   readonly path: readonly (Phase | 'answer')[];
 }
 
-const counted = new WeakMap<Spans, { readonly calls: Map<Phase | 'answer', number>; attempts: number }>();
+/** The entries at which the calls of each phase start. */
+type CallStarts = Map<Phase | 'answer', number[]>;
+
+const indexed = new WeakMap<Spans, { readonly starts: CallStarts; attempts: number }>();
 
 /** The phase whose step made a call, which may start earlier; null for the writing of the answer. */
 export const phaseOfAttempt = (spans: Spans, attempt: AttemptSpan): Phase | null =>
   attempt.task === 'synthesis' ? null : (phaseOf(spans, attempt)?.phase ?? attempt.phase);
 
-function callsByPhase(spans: Spans): ReadonlyMap<Phase | 'answer', number> {
-  const known = counted.get(spans) ?? { calls: new Map<Phase | 'answer', number>(), attempts: 0 };
-  counted.set(spans, known);
+function callsByPhase(spans: Spans, at: number): (phase: Phase | 'answer') => number {
+  const known = indexed.get(spans) ?? { starts: new Map(), attempts: 0 };
+  indexed.set(spans, known);
   // The last call may be for a phase that has not begun.
   const settled = Math.max(known.attempts, spans.attempts.length - 8);
-  const add = (calls: Map<Phase | 'answer', number>, attempts: readonly AttemptSpan[]): void => {
+  const add = (starts: CallStarts, attempts: readonly AttemptSpan[]): CallStarts => {
     for (const attempt of attempts) {
-      const phase = phaseOfAttempt(spans, attempt);
-      calls.set(phase ?? 'answer', (calls.get(phase ?? 'answer') ?? 0) + 1);
+      const phase = phaseOfAttempt(spans, attempt) ?? 'answer';
+      const all = starts.get(phase) ?? [];
+      all.push(attempt.from);
+      starts.set(phase, all);
     }
+    return starts;
   };
-  add(known.calls, spans.attempts.slice(known.attempts, settled));
+  add(known.starts, spans.attempts.slice(known.attempts, settled));
   known.attempts = settled;
-  const all = new Map(known.calls);
-  add(all, spans.attempts.slice(settled));
-  return all;
+  const newest = add(new Map(), spans.attempts.slice(settled));
+  return (phase) => countUpTo(known.starts.get(phase) ?? [], at) + countUpTo(newest.get(phase) ?? [], at);
 }
 
+/** `at`: the calls and failures up to this entry are counted. */
 export function phaseMapOf(
   { spans, entries }: RunFold,
   { kind, from }: Partial<Selection> & Pick<Selection, 'from'>,
+  at: number,
 ): PhaseMap {
-  const calls = callsByPhase(spans);
+  const callsOf = callsByPhase(spans, at);
   const sums = new Map(PHASE_NAMES.map((phase) => [phase, { visits: 0, failures: 0 }]));
-  for (const { phase, failure } of spans.phases) {
+  for (const { phase, failure, to } of spans.phases) {
     const sum = sums.get(phase);
     if (sum === undefined) continue;
     sum.visits += 1;
-    if (failure !== null && failure.stage !== 'aborted') sum.failures += 1;
+    if (failure !== null && failure.stage !== 'aborted' && to !== null && to <= at) sum.failures += 1;
   }
-  const phases = [...sums].map(([phase, sum]) => ({ phase, calls: calls.get(phase) ?? 0, ...sum }));
+  const phases = [...sums].map(([phase, sum]) => ({ phase, calls: callsOf(phase), ...sum }));
   const last = spans.phases.at(-1);
   const attempt =
     kind === 'attempt' ? spans.attempts[firstIndexWhere(spans.attempts, (one) => one.from >= from)] : null;
@@ -74,14 +80,13 @@ export function phaseMapOf(
   const isAnswer = attempt?.task === 'synthesis' || (hasEnded && !isDecision);
   const index = span === undefined ? -1 : spans.phases.lastIndexOf(span);
   const way: Phase[] = [];
-  for (let at = index; at >= 0 && spans.phases[at]?.cycle === span?.cycle; at -= 1)
-    way.unshift(spans.phases[at]?.phase as Phase);
+  for (let one = index; one >= 0 && spans.phases[one]?.cycle === span?.cycle; one -= 1)
+    way.unshift(spans.phases[one]?.phase as Phase);
   return {
     phases,
-    answerCalls: calls.get('answer') ?? 0,
+    answerCalls: callsOf('answer'),
     current: isAnswer ? 'answer' : (span?.phase ?? null),
     cycle: span?.cycle ?? 0,
-    cycles: last?.cycle ?? 0,
     path: isAnswer ? [...way, 'answer'] : way,
   };
 }

@@ -1,13 +1,13 @@
 import type { CapabilityResult } from '../../machines/contracts/capability.ts';
 import type { Retrieval } from '../../machines/contracts/passage.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { callIndexOf, phaseOf } from './call-index.ts';
+import { callIndexOf, phaseOf, searchesBetween, searchesOf } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
-import { RETRIEVAL, type Selection } from './selection.ts';
+import type { Selection } from './selection.ts';
 import { countUpTo, firstIndexWhere, lastStartedBy } from './sorted.ts';
-import { type AttemptSpan, type CallSpan, callsDuring, type PhaseSpan, type Spans } from './spans.ts';
+import { type AttemptSpan, type CallSpan, callsDuring, type PhaseSpan } from './spans.ts';
 
 /** A model call, numbered from 1 over the whole run. */
 export interface NumberedCall extends AttemptAt {
@@ -131,26 +131,10 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
   );
 }
 
-const searches = new WeakMap<Spans, { readonly found: CallSpan[]; seen: number }>();
-
-/** The searches of a run. Reads only what was added since the last call. */
-function searchesOf(spans: Spans): readonly CallSpan[] {
-  const known = searches.get(spans) ?? { found: [], seen: 0 };
-  searches.set(spans, known);
-  for (const call of spans.calls.slice(known.seen)) if (call.actor === RETRIEVAL) known.found.push(call);
-  known.seen = spans.calls.length;
-  return known.found;
-}
-
-/** The searches that start in a step. A phase has those whose passages it took: a search may start before it. */
-function searchesIn({ spans, entries }: RunFold, { kind, from }: Selection, until: number): readonly CallSpan[] {
-  const all = searchesOf(spans);
-  const taken = entries.of('retrieval');
-  if (kind !== 'phase') return all.filter((search) => search.from >= from && search.from <= until);
-  const ended = taken
-    .slice(countUpTo(taken, from - 1), countUpTo(taken, until))
-    .flatMap((seq) => all.findLast(({ to }) => to !== null && to <= seq) ?? []);
-  const last = all.at(-1);
-  const isOpen = last?.phase === 'experience' && last.from >= from && last.from <= until && !ended.includes(last);
-  return isOpen && last !== undefined ? [...ended, last] : ended;
+/** The searches that start in a step; of a phase also those that started early for it. */
+function searchesIn({ spans }: RunFold, { kind, from }: Selection, until: number): readonly CallSpan[] {
+  const phase = kind === 'phase' ? lastStartedBy(spans.phases, from) : undefined;
+  return phase === undefined
+    ? searchesBetween(spans, from, until)
+    : searchesOf(spans, phase).filter((search) => search.from <= until);
 }

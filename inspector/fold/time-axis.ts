@@ -26,9 +26,28 @@ interface Tick {
 }
 
 const MOST_TICKS = 4.5;
+/** The shares of the axis that the words for a gap need, with a tick before it. */
+const [CUT_WIDTH, TICK_WIDTH] = [0.4, 0.9 / MOST_TICKS];
 
-/** Times since the start, at equal distances except at shortened gaps, inside which there are none. */
-export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, endMs: number): readonly Tick[] {
+/** The words for the longest gaps, as far as they fit on the axis. */
+export function cutsOf(gaps: readonly Gap[]): readonly Tick[] {
+  const cuts: Tick[] = [];
+  for (const { from, ms } of gaps) {
+    const at = Math.min(from, 1 - CUT_WIDTH);
+    const label = `skips ${formatDuration(ms).split(' ', 2).join(' ')}`;
+    if (cuts.every((cut) => Math.abs(cut.at - at) >= CUT_WIDTH)) cuts.push({ at, label });
+  }
+  return cuts;
+}
+
+/**
+ * Times since the start up to `untilMs`, at equal distances except at shortened gaps, inside which there are none; none
+ * where the cuts are.
+ */
+export function ticksOf(
+  { gaps, count, atMs, drawnMs }: TimeLine,
+  { endMs, untilMs, cuts }: { readonly endMs: number; readonly untilMs: number; readonly cuts: readonly Tick[] },
+): readonly Tick[] {
   const step = stepFrom(endMs / MOST_TICKS);
   const ticks: Tick[] = [];
   const starts = [0, ...gaps];
@@ -36,11 +55,12 @@ export function ticksOf({ gaps, count, atMs, drawnMs }: TimeLine, endMs: number)
     // Between two gaps, times and positions differ by a constant.
     const hidden = atMs(first) - drawnMs(first);
     const next = starts[index + 1];
-    const last = next === undefined ? endMs : drawnMs(Math.min(next, count) - 1);
+    const last = next === undefined ? untilMs : drawnMs(Math.min(next, count) - 1);
     let time = Math.ceil((drawnMs(first) + hidden) / step - 1e-9) * step;
     for (; time - hidden <= last + 1e-9; time += step) {
       const [at, label, before] = [(time - hidden) / endMs, roundDuration(time), ticks.at(-1)];
-      if (at < 0.85 && at - (before?.at ?? -1) >= 0.9 / MOST_TICKS && label !== before?.label)
+      const isFree = cuts.every((cut) => at <= cut.at - TICK_WIDTH || at >= cut.at + CUT_WIDTH);
+      if (isFree && at < 0.85 && at - (before?.at ?? -1) >= TICK_WIDTH && label !== before?.label)
         ticks.push({ at, label });
     }
   }
@@ -60,12 +80,12 @@ function roundDuration(ms: number): string {
 export interface Gap {
   readonly from: number;
   readonly to: number;
-  readonly label: string;
+  readonly ms: number;
 }
 
 const MOST_GAPS = 12;
 
-/** The longest gaps, as shares of the length of the axis. */
+/** The longest gaps, longest first, as shares of the length of the axis. */
 export function gapsOf({ gaps, atMs, drawnMs }: TimeLine, endMs: number): readonly Gap[] {
   const lengthOf = (seq: number): number => atMs(seq) - atMs(seq - 1);
   return [...gaps]
@@ -74,6 +94,6 @@ export function gapsOf({ gaps, atMs, drawnMs }: TimeLine, endMs: number): readon
     .map((seq) => ({
       from: drawnMs(seq - 1) / endMs,
       to: drawnMs(seq) / endMs,
-      label: `${formatDuration(lengthOf(seq))} in which nothing ran, shortened`,
+      ms: lengthOf(seq),
     }));
 }

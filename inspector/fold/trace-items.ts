@@ -25,8 +25,14 @@ export interface TracedRun {
   numberOf(call: AttemptSpan): number;
 }
 
-/** The rows of everything that starts in these entries, except the model calls, which are given. */
-export function itemRows(run: TracedRun, from: number, to: number, calls: readonly AttemptSpan[]): readonly TraceRow[] {
+/** The rows of everything that starts in these entries, except the model calls and the searches, which are given. */
+export function itemRows(
+  run: TracedRun,
+  from: number,
+  to: number,
+  calls: readonly AttemptSpan[],
+  searches: readonly CallSpan[] = [],
+): readonly TraceRow[] {
   const { spans } = run.fold;
   const during = <Span extends { readonly from: number }>(all: readonly Span[]): readonly Span[] =>
     all.slice(
@@ -36,9 +42,8 @@ export function itemRows(run: TracedRun, from: number, to: number, calls: readon
   return [
     ...calls.flatMap((call, index) => [callRow(run, call, calls[index - 1]), ...backOffRow(run, call, calls, to)]),
     ...during(spans.capabilities).map((tool) => toolRow(run, tool)),
-    ...during(spans.calls).flatMap((call) =>
-      call.actor === RETRIEVAL ? [searchRow(run, call)] : activityRow(run, call),
-    ),
+    ...searches.map((search) => searchRow(run, search, search.from < from)),
+    ...during(spans.calls).flatMap((call) => activityRow(run, call)),
     ...Object.entries(ENTRY_ROWS).flatMap(([type, rowOf]) => {
       const seqs = run.fold.entries.of(type as JournalEntry['type']);
       return seqs
@@ -139,10 +144,10 @@ function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
   };
 }
 
-function searchRow(run: TracedRun, search: CallSpan): TraceRow {
+function searchRow(run: TracedRun, search: CallSpan, isEarly: boolean): TraceRow {
   const { from, to, call, outcome } = search;
   let cached: EntryOf<'retrieval'> | undefined;
-  const found = (): EntryOf<'retrieval'> | undefined => {
+  const retrieval = (): EntryOf<'retrieval'> | undefined => {
     const seqs = run.fold.entries.of('retrieval');
     cached ??= seqs
       .slice(countUpTo(seqs, from), countUpTo(seqs, to ?? run.count))
@@ -156,11 +161,12 @@ function searchRow(run: TracedRun, search: CallSpan): TraceRow {
     kind: 'search',
     title: 'Search',
     get note() {
-      const entry = status === 'done' ? found() : undefined;
-      return entry === undefined ? '' : pluralize(entry.passages, 'passage');
+      const entry = status === 'done' ? retrieval() : undefined;
+      const found = entry === undefined ? '' : `${pluralize(entry.passages, 'passage')} found`;
+      return [found, isEarly ? 'started early' : ''].filter(Boolean).join(', ');
     },
     get text() {
-      const entry = found();
+      const entry = retrieval();
       return entry?.failure ?? (status === 'failed' ? 'The search failed.' : (entry?.query ?? ''));
     },
     status,
@@ -182,8 +188,8 @@ const ACTIVITIES: Readonly<Record<string, string>> = {
   decideContinuation: 'Decision about more tools',
 };
 
-/** Shown as calls and tools. */
-const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'callAhead', 'executeCapability']);
+/** Shown as calls, tools and searches. */
+const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'callAhead', 'executeCapability', RETRIEVAL]);
 
 /** An activity that took no longer is not worth a row. */
 const MIN_ACTIVITY_MS = 100;
@@ -276,7 +282,7 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
     return waitRow(run, seq, `approval of ${capability}`, answer?.seq ?? null, text);
   },
   delivery: ({ seq, event }, { log, fold }) => {
-    const { type, ...values } = event;
+    const { type, questionId: _, ...values } = event as typeof event & { readonly questionId?: string };
     const rejection = rejectionAfter(log, seq);
     // The row of the question says how it was decided.
     if (event.type === 'approval.given' && rejection === null) return [];
@@ -291,7 +297,7 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
               ? askedWords(log, fold, event, seq)
               : Object.keys(values).length === 0
                 ? ''
-                : jsonExcerpt({ ...values, questionId: undefined }, 300),
+                : jsonExcerpt(values, 300),
         status: rejection === null ? 'done' : 'noted',
       },
     ];

@@ -1,5 +1,6 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
+import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { formatNumber, pluralize } from './format.ts';
 import type { Selection } from './selection.ts';
 
@@ -106,6 +107,26 @@ export function rowsIn(row: TraceRow): readonly TraceRow[] {
   const inside = row.children?.() ?? [];
   insides.set(row, inside);
   return inside;
+}
+
+/** A row that is in progress at an entry as it was known then: without its result, and with the usage of the calls that had ended. */
+export function knownAt(row: TraceRow, at: number): TraceRow {
+  if (row.from > at || (row.to !== null && row.to <= at)) return row;
+  const inside = row.children === undefined ? [] : rowsIn(row).filter(({ from }) => from <= at);
+  const usage = inside.reduce((sum, child) => addUsage(sum, knownAt(child, at).usage ?? NO_USAGE), {
+    ...NO_USAGE,
+    cost: row.usage?.cost === null ? null : 0,
+  });
+  const { ms: _, trouble: __, text, ...known } = row;
+  return {
+    ...known,
+    title: row.kind === 'answer' ? 'Answer' : row.title.replace(/^Waited /u, 'Waiting '),
+    note: (row.kind === 'call' && row.note) || '',
+    text: text === '' ? '' : `no ${row.kind === 'wait' ? 'answer' : 'result'} yet`,
+    status: 'open',
+    to: null,
+    usage: row.usage === null ? null : usage,
+  };
 }
 
 /** The rows in order, with those inside open ones. */

@@ -2,11 +2,11 @@ import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
-import { type CallIndex, callIndexOf, WRITING } from './call-index.ts';
+import { type CallIndex, callIndexOf, searchesBetween, searchesOf, WRITING } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { capitalize, formatDuration, formatNumber, formatScore } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { answerSelection, RETRIEVAL, selectionOf } from './selection.ts';
+import { answerSelection, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.ts';
 import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
 import { callTrouble, isFailed, isLimitStop, itemRows, type TracedRun } from './trace-items.ts';
@@ -42,12 +42,16 @@ function tracedRun(log: RunLog, fold: RunFold, count: number, isOver: boolean): 
 export function traceOf(log: RunLog, fold: RunFold, count: number, isOver: boolean): readonly TraceRow[] {
   const run = tracedRun(log, fold, count, isOver);
   const { phases } = fold.spans;
-  if (phases.length === 0) return [...itemRows(run, 0, run.end - 1, fold.spans.attempts), ...answerRows(run)];
+  if (phases.length === 0) return [...unphasedRows(run), ...answerRows(run)];
   const firsts = phases.flatMap(({ cycle }, index) => (phases[index - 1]?.cycle === cycle ? [] : [index]));
   const cycles = firsts.map((first, index) => cycleRow(run, first, firsts[index + 1] ?? phases.length));
   const [only] = cycles;
   return [...(cycles.length === 1 ? (only?.children() ?? []) : grouped(run, cycles)), ...answerRows(run)];
 }
+
+/** What starts before the first phase, as long as there is none. */
+const unphasedRows = (run: Run): readonly TraceRow[] =>
+  itemRows(run, 0, run.end - 1, run.fold.spans.attempts, searchesBetween(run.fold.spans, 0, run.end - 1));
 
 interface CycleRow extends TraceRow {
   readonly trouble: Trouble;
@@ -134,7 +138,7 @@ function troubleOf(run: Run, phase: PhaseSpan, next: PhaseSpan | undefined): Tro
   return {
     phases: isFailed(phase) ? 1 : 0,
     tools: during(spans.capabilities).filter(({ error }) => error !== null).length,
-    searches: during(spans.calls).filter(({ actor, outcome }) => actor === RETRIEVAL && outcome === 'failed').length,
+    searches: searchesOf(spans, phase).filter(({ outcome }) => outcome === 'failed').length,
     ...callTrouble(calls),
     limits: stops.slice(countUpTo(stops, from - 1), countUpTo(stops, to)).filter((seq) => isLimitStop(run.log, seq))
       .length,
@@ -156,7 +160,8 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const finding = failure === null && span.source !== null ? phaseFinding(phase, replyOf(log, span.source)) : '';
   const summary = end?.type === 'phase-end' ? end.summary : '';
   const until = to ?? (next?.from ?? run.end) - 1;
-  const children = itemRows(run, start, until, calls).map((child) =>
+  const searches = searchesOf(fold.spans, span);
+  const children = itemRows(run, start, until, calls, searches).map((child) =>
     child.kind === 'call' && child.from < start
       ? { ...child, note: ['started early', child.note].filter(Boolean).join(', ') }
       : child,
@@ -173,7 +178,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     phase,
     from,
     to,
-    within: { from: Math.min(start, ...calls.map((call) => call.from)), to: until },
+    within: { from: Math.min(start, ...[...calls, ...searches].map((one) => one.from)), to: until },
     usage: calls.length === 0 ? null : usageOf(calls, fold.spans.currency),
     selection: selectionOf('phase', span, count),
     trouble: troubleOf(run, span, next),
@@ -185,8 +190,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
 
 /** What the search among these rows found, in the words of the terminal. */
 function foundIn(rows: readonly TraceRow[]): string | undefined {
-  const { note = '' } = rows.find(({ kind }) => kind === 'search') ?? {};
-  return note === '' ? undefined : `${note} found`;
+  return rows.find(({ kind, status }) => kind === 'search' && status === 'done')?.note || undefined;
 }
 
 function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
@@ -245,7 +249,7 @@ function groupRow({ fold }: Run, cycles: readonly CycleRow[]): TraceRow {
     id: `group${first.from}`,
     kind: 'cycles',
     title: `Cycles ${nameOf(first)}–${nameOf(last)}`,
-    note: `alike ×${cycles.length}, ${formatDuration(cycles.reduce((sum, { ms }) => sum + ms, 0) / cycles.length)} each`,
+    note: `${cycles.length} alike, ${formatDuration(cycles.reduce((sum, { ms }) => sum + ms, 0) / cycles.length)} each`,
     to: last.to,
     ms: cycles.reduce((sum, { ms }) => sum + ms, 0),
     within: { from: first.within?.from ?? first.from, to: last.within?.to ?? last.from },
@@ -308,7 +312,7 @@ const RANKED: ReadonlySet<TraceRow['kind']> = new Set(['phase', 'answer', 'call'
 /** All phases and the answer, those with the most first, with their calls, and by time also tools and searches, inside; those with nothing are left out. */
 export function stepsBy(log: RunLog, fold: RunFold, count: number, isOver: boolean, measure: Measure) {
   const run = tracedRun(log, fold, count, isOver);
-  const { attempts, phases } = fold.spans;
+  const { phases } = fold.spans;
   const { atMs } = fold.timeLine;
   const steps = new Map<string, MeasuredStep>();
   const measured = ({ from, to, ms, usage }: TraceRow): number => {
@@ -338,7 +342,7 @@ export function stepsBy(log: RunLog, fold: RunFold, count: number, isOver: boole
       });
   const outer =
     phases.length === 0
-      ? itemRows(run, 0, run.end - 1, attempts)
+      ? unphasedRows(run)
       : phases.map((phase, index) => phaseRow(run, phase, phases[index + 1], index === 0));
   const rows = ranked([
     ...outer.map((row, index) => [row, phases.length === 0 ? '' : `cycle ${phases[index]?.cycle}`] as const),

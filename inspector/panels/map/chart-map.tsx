@@ -21,7 +21,7 @@ const ORDER = Object.keys(PLACES) as (keyof typeof PLACES)[];
 
 /** A small chart of the six phases that follows the selection. */
 export function ChartMap({ inspector, view: { fold, selection, count, at } }: PanelProps) {
-  const { phases, answerCalls, current, cycle, cycles, path } = phaseMapOf(fold, selection);
+  const { phases, answerCalls, current, cycle, path } = phaseMapOf(fold, selection, at);
   const isAnswered = fold.entries.of('answer').length > 0;
   const select = (phase: Phase): void => {
     const visit = phaseVisit(fold, phase, at, count);
@@ -48,7 +48,7 @@ export function ChartMap({ inspector, view: { fold, selection, count, at } }: Pa
             isChartFull.value = !isChartFull.value;
           }}
         />
-        {cycle > 0 && <span>{cycles > 1 ? `Cycle ${cycle} of ${cycles}` : 'Cycle 1'}</span>}
+        {cycle > 0 && <span>Cycle {cycle}</span>}
       </div>
       {phases.map(({ phase, calls, visits, failures }) => (
         <button

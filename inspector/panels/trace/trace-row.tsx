@@ -2,7 +2,7 @@ import { formatCost, formatDuration, formatNumber, formatTokens } from '../../fo
 import { excerpt } from '../../fold/text.ts';
 import type { Gap } from '../../fold/time-axis.ts';
 import type { Measure, MeasuredStep } from '../../fold/trace.ts';
-import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
+import { knownAt, type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
@@ -34,23 +34,32 @@ const hasResult = ({ kind }: TraceRow): boolean => kind === 'phase' || kind === 
 
 /** Whether the text has a line of its own, which is as wide as the trace. */
 const hasLine = (row: TraceRow): boolean =>
-  hasResult(row) || ((row.status === 'failed' || row.kind === 'wait') && row.text !== '');
+  (hasResult(row) || row.status === 'failed' || row.kind === 'wait') && row.text !== '';
 
 const LINE_PX = 28;
-/** The text that fits in one line of a narrow page. */
-const NARROW_CHARS = 46;
 
-/** The height of a row in pixels: some have a second line, and long texts on narrow pages a third. */
-export function heightOf(row: TraceRow, isNarrow: boolean): number {
-  if (isSentence(row)) return isNarrow ? LINE_PX + 20 : LINE_PX;
-  if (!hasLine(row)) return LINE_PX;
-  return LINE_PX + (isNarrow && row.text.length > NARROW_CHARS ? 36 : 18);
+/** The height of a row in pixels. In a narrow trace, a sentence has two lines if one is too short. */
+export function heightOf({ row, level }: ListedRow, narrowPx: number | null): number {
+  if (isSentence(row)) return narrowPx !== null && sentencePx(row, level) > narrowPx ? LINE_PX + 20 : LINE_PX;
+  return hasLine(row) ? LINE_PX + 18 : LINE_PX;
+}
+
+const ruler = document.createElement('canvas').getContext('2d');
+
+/** The width of a sentence and where it leads, with the padding, the indent and the icons in trace.css. */
+function sentencePx({ title, next }: TraceRow, level: number): number {
+  const widthOf = (text: string, weight: number): number => {
+    if (ruler === null) return Number.POSITIVE_INFINITY;
+    ruler.font = `${weight} 14px ${getComputedStyle(document.body).fontFamily}`;
+    return ruler.measureText(text).width;
+  };
+  return 48 + 12 * (level - 1) + widthOf(title, 400) + (next === undefined ? 0 : 32 + widthOf(next, 600));
 }
 
 interface RowProps extends ListedRow {
   readonly moment: Moment;
   readonly top: number;
-  readonly isNarrow: boolean;
+  readonly height: number;
   readonly isSelected: boolean;
   readonly isActive: boolean;
   readonly step: MeasuredStep | undefined;
@@ -58,11 +67,12 @@ interface RowProps extends ListedRow {
   readonly onToggle: () => void;
 }
 
-export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
-  const { at } = moment.view;
+export function Row({ row: whole, level, isOpen, moment, step, ...props }: RowProps) {
+  const { at, count } = moment.view;
+  const row = at < count - 1 ? knownAt(whole, at) : whole;
   const isLater = row.from > at;
-  const isPartial = !isLater && row.to !== null && row.to > at;
-  const note = [step?.place, row.note, step === undefined && !hasLine(row) && row.text].filter(Boolean).join(' · ');
+  const isPartial = row !== whole;
+  const note = [step?.place, row.note, step === undefined && !hasLine(whole) && row.text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',
     row.kind,
@@ -84,7 +94,7 @@ export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
       aria-selected={props.isSelected}
       aria-posinset={props.index}
       aria-setsize={props.size}
-      style={{ top: `${props.top}px`, height: `${heightOf(row, props.isNarrow)}px`, '--level': level - 1 }}
+      style={{ top: `${props.top}px`, height: `${props.height}px`, '--level': level - 1 }}
       onClick={props.onSelect}
     >
       <span class="title">
@@ -116,8 +126,8 @@ export function Row({ row, level, isOpen, moment, step, ...props }: RowProps) {
         {isOpen === false && <TroubleWords row={row} />}
         {note !== '' && <span class="note verbatim">{excerpt(note, 300)}</span>}
       </span>
-      {!isSentence(row) && <Figures row={row} moment={moment} step={step} />}
-      {hasLine(row) && (
+      {!isSentence(row) && <Figures row={row} whole={whole} moment={moment} step={step} />}
+      {hasLine(whole) && (
         <span class="result verbatim">
           {row.status === 'failed' ? excerpt(row.text, 300) : plainMarkdown(row.text, 300)}
         </span>
@@ -135,7 +145,7 @@ interface StatusProps {
 function StatusWord({ row: { status, kind, to }, isPartial, running }: StatusProps) {
   // The title of an event says it.
   if (status === 'failed' && kind !== 'event') return <span class="word bad">failed</span>;
-  if (isPartial && kind !== 'state') return <span class="word">in progress</span>;
+  if (isPartial && kind !== 'state' && kind !== 'wait') return <span class="word">in progress</span>;
   if (status === 'ended' && kind !== 'wait')
     return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;
   if (status === 'open' && to === null && kind !== 'wait' && kind !== 'state' && kind !== 'actor')
@@ -155,27 +165,33 @@ const TroubleWords = ({ row: { trouble, kind } }: { readonly row: TraceRow }) =>
   </>
 );
 
-interface FiguresProps {
+interface BarProps {
   readonly row: TraceRow;
   readonly moment: Moment;
   readonly step: MeasuredStep | undefined;
 }
 
+interface FiguresProps extends BarProps {
+  /** The row as it is known now. */
+  readonly whole: TraceRow;
+}
+
 /** The bar, the duration, the tokens and the cost. */
-function Figures({ row, moment, step }: FiguresProps) {
+function Figures({ row, whole, moment, step }: FiguresProps) {
   const { usage, from, to } = row;
   const {
     timeLine,
     spans: { currency },
   } = moment.view.fold;
-  const last = moment.view.count - 1;
-  const ms = row.ms ?? timeLine.atMs(to ?? last) - timeLine.atMs(from) + (to === null ? moment.sinceMs : 0);
+  const { at, count } = moment.view;
+  const [last, sinceMs] = row === whole ? [count - 1, moment.sinceMs] : [at, 0];
+  const ms = row.ms ?? timeLine.atMs(to ?? last) - timeLine.atMs(from) + (to === null ? sinceMs : 0);
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return (
     <>
       <span class="track">
         {moment.measure === null && <Axis moment={moment} />}
-        <Bar row={row} moment={moment} step={step} />
+        <Bar row={whole} moment={moment} step={step} />
       </span>
       <span class="number">{formatDuration(ms)}</span>
       {usage !== null && (
@@ -196,8 +212,13 @@ function Figures({ row, moment, step }: FiguresProps) {
 /** Behind the bar: the stretches in which nothing ran, and the cursor. */
 const Axis = ({ moment: { view, cursor, gaps } }: { readonly moment: Moment }) => (
   <>
-    {gaps.map(({ from, to, label }) => (
-      <i key={from} class="gap" title={label} style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }} />
+    {gaps.map(({ from, to, ms }) => (
+      <i
+        key={from}
+        class="gap"
+        title={`${formatDuration(ms)} in which nothing ran, shortened`}
+        style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }}
+      />
     ))}
     {view.at < view.count - 1 && <i class="cursor" style={{ left: `${100 * cursor}%` }} />}
   </>
@@ -206,7 +227,7 @@ const Axis = ({ moment: { view, cursor, gaps } }: { readonly moment: Moment }) =
 /** Without the currency, which the head of the column names. */
 const costText = (amount: number, currency: string): string => formatCost({ amount, currency }).split(' ', 1)[0] ?? '';
 
-function Bar({ row: { from, to, phase }, moment: { view, endMs, nowMs, cursor, largest }, step }: FiguresProps) {
+function Bar({ row: { from, to, phase }, moment: { view, endMs, nowMs, cursor, largest }, step }: BarProps) {
   const hue = phase === undefined ? {} : { '--hue': `var(--phase-${phase})` };
   if (step !== undefined)
     return <i class="bar" style={{ left: 0, width: `${(100 * step.value) / largest}%`, ...hue }} />;

@@ -2,7 +2,7 @@ import './trace.css';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
-import { axisEnd, gapsOf, ticksOf } from '../../fold/time-axis.ts';
+import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../fold/time-axis.ts';
 import { MAX_GAP_MS } from '../../fold/time-line.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listed, pathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
@@ -58,9 +58,9 @@ const rowsOf = ({ run, log, fold, charts, count }: RunView, isOver: boolean): re
   run.kind === 'system' ? systemTrace({ fold, charts, count, isOver }) : traceOf(log, fold, count, isOver);
 
 /** The rows with their places in the list: `tops` has one more, the height of the list. */
-function placed(rows: readonly ListedRow[], isNarrow: boolean) {
+function placed(rows: readonly ListedRow[], narrowPx: number | null) {
   const tops = [0];
-  for (const { row } of rows) tops.push((tops.at(-1) ?? 0) + heightOf(row, isNarrow));
+  for (const row of rows) tops.push((tops.at(-1) ?? 0) + heightOf(row, narrowPx));
   return { rows, shown: new Map(rows.map(({ row }, index) => [row.id, index])), tops };
 }
 
@@ -74,7 +74,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [active, setActive] = useState<string | null>(null);
   const list = useRef<HTMLDivElement>(null);
-  const isNarrow = useIsNarrow(list);
+  const narrowPx = useNarrowWidth(list);
   const sinceMs = useClock(view);
   useLayoutEffect(() => addKeys(TRACE_KEYS), []);
 
@@ -90,8 +90,8 @@ export function Trace({ inspector, view }: PanelProps) {
   const isOpen = (row: TraceRow): boolean =>
     toggled.get(row.id) ?? (steps !== null || opened.current.has(row.id) || isOpenAtFirst(row, top));
   const { rows, shown, tops } = useMemo(
-    () => placed(listed(steps?.rows ?? top, isOpen), isNarrow),
-    [top, steps, toggled, opened.current.size, isNarrow],
+    () => placed(listed(steps?.rows ?? top, isOpen), narrowPx),
+    [top, steps, toggled, opened.current.size, narrowPx],
   );
   const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
@@ -104,17 +104,24 @@ export function Trace({ inspector, view }: PanelProps) {
   const last = Math.max(0, count - 1);
   const lastMs = timeLine.drawnMs(last);
   // While nothing is recorded, the axis grows as far as it will be drawn.
-  const nowMs = lastMs + (spans.calls.some(({ to }) => to === null) ? sinceMs : Math.min(sinceMs, MAX_GAP_MS));
+  const isCut = sinceMs > MAX_GAP_MS && spans.calls.every(({ to }) => to !== null);
+  const nowMs = lastMs + (isCut ? MAX_GAP_MS : sinceMs);
   const endMs = isOver ? Math.max(lastMs, 1) : axisEnd(nowMs);
+  const gaps = [
+    ...(isCut ? [{ from: lastMs / endMs, to: nowMs / endMs, ms: sinceMs }] : []),
+    ...gapsOf(timeLine, endMs),
+  ];
+  const cuts = cutsOf(gaps);
+  const isWaiting = useMemo(() => waitingAt(log, fold, last) !== null, [fold, count]);
   const moment: Moment = {
     view,
     isOver,
-    isWaiting: waitingAt(log, fold, last) !== null,
+    isWaiting,
     endMs,
     nowMs,
     sinceMs,
     cursor: timeLine.drawnMs(view.at) / endMs,
-    gaps: gapsOf(timeLine, endMs),
+    gaps,
     largest: steps?.steps.get(steps.rows[0]?.id ?? '')?.most ?? 1,
     measure: order === 'order' ? null : order,
   };
@@ -156,7 +163,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const activeId = rows[current]?.row.id;
   const price = spans.currency;
   return (
-    <div class={`trace ${run.kind}${isNarrow ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}>
+    <div class={`trace ${run.kind}${narrowPx !== null ? ' narrow' : ''}${price === null ? ' unpriced' : ''}`}>
       <div class="trace-head">
         <div class="row">
           {run.kind === 'system' && <h2>What happened</h2>}
@@ -181,9 +188,9 @@ export function Trace({ inspector, view }: PanelProps) {
           <span />
           <span class="ruler">
             {order === 'order' &&
-              ticksOf(timeLine, endMs).map(({ at, label }) => (
-                <span key={label} style={{ left: `${100 * at}%` }}>
-                  {label}
+              [...ticksOf(timeLine, { endMs, untilMs: isCut ? lastMs : endMs, cuts }), ...cuts].map((mark) => (
+                <span key={mark.at} class={cuts.includes(mark) ? 'cut' : undefined} style={{ '--at': mark.at }}>
+                  {mark.label}
                 </span>
               ))}
           </span>
@@ -210,7 +217,7 @@ export function Trace({ inspector, view }: PanelProps) {
             {...item}
             moment={moment}
             top={tops[first + index] ?? 0}
-            isNarrow={isNarrow}
+            height={(tops[first + index + 1] ?? 0) - (tops[first + index] ?? 0)}
             isSelected={item.row.id === selected}
             isActive={item.row.id === activeId}
             step={steps?.steps.get(item.row.id)}
@@ -260,17 +267,17 @@ function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: Pos
   );
 }
 
-/** Whether the trace has little width, of which its rows make two lines. */
-function useIsNarrow(list: { readonly current: HTMLElement | null }): boolean {
-  const [isNarrow, setNarrow] = useState(false);
+/** The width of a trace in which sentences may need two lines; null if it is wider. */
+function useNarrowWidth(list: { readonly current: HTMLElement | null }): number | null {
+  const [narrowPx, setNarrow] = useState<number | null>(null);
   useLayoutEffect(() => {
     const element = list.current;
     if (element === null) return undefined;
-    const measure = (): void => setNarrow(element.clientWidth < NARROW_PX);
+    const measure = (): void => setNarrow(element.clientWidth < NARROW_PX ? element.clientWidth : null);
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return isNarrow;
+  return narrowPx;
 }

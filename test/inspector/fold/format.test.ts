@@ -12,6 +12,8 @@ describe('a duration', () => {
     [59_949, '59.9 s'],
     [59_980, '1 min'],
     [185_000, '3 min 5 s'],
+    [3_600_000, '1 h'],
+    [10_865_000, '3 h 1 min'],
   ])('of %d ms is %s', (ms, text) => expect(formatDuration(ms)).toBe(text));
 
   it.each([

@@ -16,18 +16,18 @@ describe('the map of the phases', () => {
   it('follows the selected step', () => {
     for (const { fold, count } of runs) {
       for (const { from, phase, cycle } of fold.spans.phases) {
-        const map = phaseMapOf(fold, { from });
+        const map = phaseMapOf(fold, { from }, count - 1);
         expect(map).toMatchObject({ current: phase, cycle });
         expect(map.path.at(-1)).toBe(phase);
       }
-      expect(phaseMapOf(fold, { from: count - 1 }).current).toBe('answer');
+      expect(phaseMapOf(fold, { from: count - 1 }, count - 1).current).toBe('answer');
     }
   });
 
   it('counts each model call once, in the phase that it is for, as the chart does', () => {
     for (const { fold, count } of runs) {
       const { attempts, phases: spans } = fold.spans;
-      const { phases, answerCalls } = phaseMapOf(fold, { from: 0 });
+      const { phases, answerCalls } = phaseMapOf(fold, { from: 0 }, count - 1);
       const badges = badgesAt(fold, ownCharts, count - 1);
       for (const { phase, calls } of phases) {
         const steps = new Set(spans.flatMap((span) => (span.phase === phase ? [`s${span.step}`] : [])));
@@ -39,15 +39,22 @@ describe('the map of the phases', () => {
       }
       expect(answerCalls).toBe(attempts.filter(({ task }) => task === 'synthesis').length);
       expect(phases.reduce((sum, { calls }) => sum + calls, answerCalls)).toBe(attempts.length);
+      for (const { from: at } of attempts) {
+        const then = phaseMapOf(fold, { from: at }, at);
+        const expected = attempts.filter(({ from }) => from <= at).length;
+        expect(then.phases.reduce((sum, { calls }) => sum + calls, then.answerCalls)).toBe(expected);
+        const failed = spans.filter(({ failure, to }) => failure !== null && to !== null && to <= at).length;
+        expect(then.phases.reduce((sum, { failures }) => sum + failures, 0)).toBe(failed);
+      }
     }
   });
 
   it('follows a selected call to its own phase, which may not have begun', () => {
-    for (const { fold } of runs)
+    for (const { fold, count } of runs)
       for (const { attemptId, task, from } of fold.spans.attempts) {
         const own = fold.spans.phases.find(({ step }) => attemptId.startsWith(`s${step}.`));
         const expected = task === 'synthesis' ? 'answer' : own?.phase;
-        expect(phaseMapOf(fold, { kind: 'attempt', from }).current).toBe(expected);
+        expect(phaseMapOf(fold, { kind: 'attempt', from }, count - 1).current).toBe(expected);
       }
   });
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { axisEnd, ticksOf } from '../../../inspector/fold/time-axis.ts';
+import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
-import { listed, pathTo, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
+import { knownAt, listed, pathTo, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { Usage } from '../../../machines/contracts/usage.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { createPassageIndex, createPostChain } from '../../../src/entries/index.ts';
 import {
@@ -97,6 +98,19 @@ describe('the trace of a run', () => {
     expect(traced(failing.slice(0, until), true).all.filter(({ status }) => status === 'open')).toEqual([]);
   });
 
+  it('has what is in progress at an entry as it was known then: the calls that had ended, and no result', () => {
+    for (const at of failing.keys()) {
+      const then = top.filter(({ from }) => from <= at).map((row) => knownAt(row, at).usage ?? NO_USAGE);
+      const ends = failing.slice(0, at + 1).flatMap((entry) => (entry.type === 'attempt-end' ? [entry.usage] : []));
+      const sum = (usages: readonly Pick<Usage, 'outputTokens'>[]) =>
+        usages.reduce((total, { outputTokens }) => total + outputTokens, 0);
+      expect(sum(then)).toBe(sum(ends));
+    }
+    const [action] = all.filter(({ kind }) => kind === 'phase');
+    expect(action && knownAt(action, action.from + 1)).toMatchObject({ note: '', text: 'no result yet', to: null });
+    expect(action && knownAt(action, action.to ?? 0)).toBe(action);
+  });
+
   it('has no row for the only cycle of a run', async () => {
     const { top: rows } = traced(recordedEntries(await plainRun()));
     expect(titlesOf(rows).slice(0, 2)).toEqual(['Action', 'Experience']);
@@ -116,12 +130,17 @@ describe('the trace of a run with a user', () => {
     expect(events).toContainEqual(['Directed to experience', expect.any(String), 'done']);
   });
 
-  it('says what the search of a phase without a model call found, as the terminal does', async () => {
+  it('has a search that started early in Experience, with what it found', async () => {
     const documents = createPassageIndex([{ path: 'a.md', text: 'The bridge is so.' }]);
     const run = createPostChain({ documents }).run({ request: 'Is the bridge so?' });
     await run.answer;
-    const [action] = traced(run.journal).all.filter(({ kind }) => kind === 'phase');
-    expect(action).toMatchObject({ title: 'Action', note: 'no model call', text: '1 passage found' });
+    const [action, experience] = traced(run.journal).all.filter(({ kind }) => kind === 'phase');
+    expect(action).toMatchObject({ title: 'Action', note: 'no model call', text: 'nothing new' });
+    expect(action?.children).toBe(undefined);
+    const [search] = experience?.children?.() ?? [];
+    expect(search).toMatchObject({ title: 'Search', note: '1 passage found, started early', usage: null });
+    const path = search?.selection ? pathTo(traced(run.journal).top, search.selection) : [];
+    expect(titlesOf(path).slice(-2)).toEqual(['Experience', 'Search']);
   });
 
   it('has a row for the limit of tool runs', () => {
@@ -139,7 +158,7 @@ describe('a long run', () => {
     const group = top.find(({ kind }) => kind === 'cycles');
     expect(group?.title).toMatch(/^Cycles \d+–\d+$/u);
     const cycles = group?.children?.() ?? [];
-    expect(group?.note).toContain(`alike ×${cycles.length}`);
+    expect(group?.note).toContain(`${cycles.length} alike`);
     expect(group?.ms).toBe(cycles.reduce((sum, { ms }) => sum + (ms ?? 0), 0));
     expect(group?.trouble?.calls).toBe(cycles.reduce((sum, { trouble }) => sum + (trouble?.calls ?? 0), 0));
     expect(top.filter(({ kind }) => kind === 'cycle').at(-1)?.title).toBe(`Cycle ${fold.spans.phases.at(-1)?.cycle}`);
@@ -167,8 +186,15 @@ describe('the axis', () => {
   it('shows the time since the start, also after a shortened gap', () => {
     const { timeLine, take } = createTimeLine(() => false);
     for (const [seq, atMs] of [0, 400, 900, 30_900, 31_400, 32_100].entries()) take({ seq, atMs, type: 'run-stopped' });
-    const ticks = ticksOf(timeLine, timeLine.drawnMs(5)).map(({ at, label }) => `${Math.round(at * 3_100)}: ${label}`);
-    expect(ticks).toEqual(['0: 0 s', '2000: 31 s']);
+    const [endMs, words] = [
+      timeLine.drawnMs(5),
+      (all: ReturnType<typeof ticksOf>) => all.map(({ at, label }) => `${Math.round(at * 3_100)}: ${label}`),
+    ];
+    expect(words(ticksOf(timeLine, { endMs, untilMs: endMs, cuts: [] }))).toEqual(['0: 0 s', '2000: 31 s']);
+    expect(words(ticksOf(timeLine, { endMs, untilMs: 1_000, cuts: [] }))).toEqual(['0: 0 s']);
+    const cuts = cutsOf(gapsOf(timeLine, endMs));
+    expect(words(cuts)).toEqual(['900: skips 30.0 s']);
+    expect(words(ticksOf(timeLine, { endMs, untilMs: endMs, cuts }))).toEqual(['0: 0 s']);
   });
 
   it('of a live run ends at a round time after now', () => {

@@ -39,8 +39,8 @@ const rowsOf = (page: Page) => page.getByRole('treeitem');
 const rowOf = (page: Page, name: RegExp) => page.getByRole('treeitem', { name });
 const atOf = async (page: Page): Promise<number> => Number(await page.locator('.position').getAttribute('data-at'));
 /** Opens every row by keyboard, and returns the words of all. */
-async function openAll(page: Page): Promise<readonly string[]> {
-  await page.setViewportSize({ width: 1440, height: 6_000 });
+async function openAll(page: Page, width = 1440): Promise<readonly string[]> {
+  await page.setViewportSize({ width, height: 6_000 });
   for (;;) {
     const closed = page.locator('.trace-row[aria-expanded=false]').first();
     if ((await closed.count()) === 0) return (await rowsOf(page).allInnerTexts()).map((text) => text.trim());
@@ -119,6 +119,38 @@ describe.skipIf(areSkipped)('the trace', () => {
     await expect.poll(() => atOf(page)).toBe(0);
     await page.getByRole('button', { name: 'Go to the end' }).click();
     await expect.poll(() => atOf(page)).toBe(entries.length - 1);
+  });
+
+  it('shows what is in progress at an entry without its result and its later calls', async () => {
+    const page = await open();
+    await rowOf(page, /^Call 2/u).click();
+    const before = entries.slice(0, (await atOf(page)) + 1);
+    const total = before.reduce(
+      (sum, entry) => sum + (entry.type === 'attempt-end' ? entry.usage.inputTokens + entry.usage.outputTokens : 0),
+      0,
+    );
+    const action = rowOf(page, /^Action/u).first();
+    expect(await action.textContent()).toContain(`${total.toLocaleString('en-US')} tokens`);
+    expect(await action.locator('.result').textContent()).toBe('no result yet');
+    const calls = before.filter(({ type }) => type === 'attempt-start').length;
+    expect(await page.locator('.map-phase[aria-current]').textContent()).toBe(`Action${calls} calls`);
+  });
+
+  it.each([1280, 390])('has no blank line in a row: %d px', async (width) => {
+    const cut = entries.slice(0, entries.findIndex(({ type }) => type === 'capability-start') + 1);
+    for (const run of [entries, cut, recordedEntries(await manualRun())]) {
+      const page = await open(run, width);
+      await openAll(page, width);
+      const blank = await rowsOf(page).evaluateAll((rows) =>
+        rows.flatMap((row) => {
+          const boxes = [...row.querySelectorAll('.name, .result')].map((text) => text.getBoundingClientRect());
+          const used = Math.max(...boxes.map(({ bottom }) => bottom)) - Math.min(...boxes.map(({ top }) => top));
+          const left = row.getBoundingClientRect().height - used;
+          return left < 0 || left > 14 ? [`${left} ${row.textContent}`] : [];
+        }),
+      );
+      expect(blank).toEqual([]);
+    }
   });
 
   it('lists the phases with the most tokens and the highest cost first, with their calls inside', async () => {

@@ -84,9 +84,11 @@ function RunPage({ inspector, view }: PanelProps) {
       )}
       <Separator pane="step" />
       <section class="step-area" aria-label="Details">
-        <button type="button" class="to-trace" onClick={backToTrace}>
-          Back to the {kind === 'system' || !hasChart ? 'trace' : 'chart'}
-        </button>
+        {inspector.cursor.value !== null && (
+          <button type="button" class="to-trace" onClick={backToTrace}>
+            Back to the {kind === 'system' || !hasChart ? 'trace' : 'chart'}
+          </button>
+        )}
         {kind === 'run' && (
           <ErrorBoundary name="The map" resetKey={runId}>
             <ChartMap inspector={inspector} view={view} />

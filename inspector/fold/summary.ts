@@ -98,7 +98,10 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
   const answer = answerUpTo(log, fold, count - 1)?.answer;
   if (answer === undefined) return null;
   const { decision } = answer.metadata;
-  if (decision?.complete !== true) return `Ended ${placeOf(fold)}: ${explanationOf(answer)}`;
+  if (decision?.complete !== true) {
+    const explanation = explanationOf(answer);
+    return `Ended ${placeOf(fold)}${explanation === '' ? '.' : `: ${explanation}`}`;
+  }
   const { confidence, above } = decision.inputs;
   const isConfident = decision.rule === 'confidenceReached' && typeof confidence === 'number';
   const cap = confidenceCap(log, fold, answer);

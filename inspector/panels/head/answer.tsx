@@ -67,7 +67,7 @@ export function ProvisionalAnswer({ view: { run, log, fold, count } }: { readonl
   const isRunning = run.status === 'running' && waiting === null;
   const found = provisionalAnswer(log, fold, count - 1);
   // The question about the direction shows it.
-  if (waiting?.for === 'direction') return null;
+  if (waiting?.for === 'direction' || (waiting !== null && found === null)) return null;
   return (
     <section class="answer" aria-label="Provisional answer">
       {isRunning && <p class="muted">{`${activityOf(fold)}…`}</p>}

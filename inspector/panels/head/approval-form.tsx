@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalAsked } from '../../../machines/policies/pending-approvals.ts';
 import { safeJson } from '../../../machines/text/safe-json.ts';
-import { revealHidden } from '../../fold/text.ts';
+import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
 import { JsonTree } from '../json-tree.tsx';
 import { type EventFormProps, SendButton } from './event-forms.tsx';
 
@@ -12,6 +12,8 @@ interface ApprovalFormProps extends EventFormProps {
 /** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. */
 export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
   const { questionId, digest, capability, arguments: given, problem } = question;
+  const values = Object.values(given).map((value) => (typeof value === 'string' ? value : jsonExcerpt(value, 40)));
+  const words = excerpt(values.join(', '), 60);
   const original = safeJson(given, 2);
   const [text, setText] = useState(original);
   const [isEditing, setEditing] = useState(false);
@@ -39,7 +41,8 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
     >
       <p>
         <b>
-          Allow <span class="verbatim">{revealHidden(capability)}</span>?
+          Allow <span class="verbatim">{revealHidden(capability)}</span>
+          {words !== '' && <span class="verbatim"> ({words})</span>}?
         </b>
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}

@@ -1,5 +1,5 @@
 import './head.css';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
 import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { type Incident, incidentsOf } from '../../fold/incidents.ts';
@@ -28,17 +28,21 @@ function ChainHead({ inspector, view }: PanelProps) {
   const incidents = incidentsOf(log, fold, count);
   const decided = fold.entries.of('decision').at(-1);
   const title = useRef<HTMLHeadingElement>(null);
+  const [isOpen, setOpen] = useState(false);
   // The link that opened the run is gone.
   useEffect(() => {
     if (document.activeElement === document.body) title.current?.focus({ preventScroll: true });
   }, []);
   return (
-    <div class="run-head">
+    <div class={`run-head${isOpen ? '' : ' folds'}`}>
       <h1 ref={title} class="verbatim" tabIndex={-1}>
         {excerpt(run.title, 300) || 'Untitled'}
       </h1>
       <RunActions inspector={inspector} view={view} />
       <Verdict view={view} />
+      <button type="button" class="link-button fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Show less' : 'Show more'}
+      </button>
       <WaitingBanner inspector={inspector} view={view} />
       {run.live && <SentOutcome inspector={inspector} view={view} />}
       {answer === null ? (
@@ -74,9 +78,8 @@ function ChainHead({ inspector, view }: PanelProps) {
 /** Selects a decision and shows its thresholds, which may be far below. */
 function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
   inspector.select({ kind: 'decision', from: seq, to: seq });
-  // After the next frame, a chosen step scrolls to its top.
-  const show = (): void => document.querySelector('.what-if')?.scrollIntoView({ block: 'center' });
-  requestAnimationFrame(() => requestAnimationFrame(show));
+  // A chosen step is rendered before the next frame.
+  requestAnimationFrame(() => document.querySelector('.what-if')?.scrollIntoView({ block: 'center' }));
 }
 
 /** The status, and how far the answer can be trusted. */

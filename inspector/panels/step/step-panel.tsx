@@ -1,5 +1,5 @@
 import './step.css';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
 import { promptSeq, stepCalls, toolUses } from '../../fold/step.ts';
 import { isOver, stepTitle } from '../../fold/step-title.ts';
@@ -24,7 +24,7 @@ export function StepPanel(props: PanelProps) {
   const panel = useRef<HTMLElement>(null);
   const chosen = inspector.chosen.value;
   const isShown = chosen?.selection === view.selection;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isShown && panel.current !== null) bringIntoView(panel.current);
   }, [chosen, isShown]);
   return (

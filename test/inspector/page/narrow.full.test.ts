@@ -36,11 +36,14 @@ it.skipIf(browser === null)(
           const { top, bottom } = element.getBoundingClientRect();
           return bottom > 0 && top < innerHeight;
         });
+    const back = page.getByRole('button', { name: 'Back to the trace' });
+    await page.locator('.trace-row').first().waitFor();
+    expect(await back.count()).toBe(0);
     await page.locator('.trace-row').getByText('Observation').first().click();
     await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
     expect(await focused()).toBe('Observation, cycle 1');
     expect(await isInView('.step-head h2')).toBe(true);
-    await page.getByRole('button', { name: 'Back to the trace' }).click();
+    await back.click();
     expect(await isInView('.trace-row[aria-selected=true]')).toBe(true);
     // A link to a step opens there; the arrow keys in the trace stay in the trace.
     await page.keyboard.press('ArrowDown');
@@ -83,3 +86,22 @@ it.skipIf(browser === null)('texts without spaces wrap, and those from right to 
   expect(await overflow()).toBeLessThanOrEqual(0);
   await close();
 });
+
+it.skipIf(browser === null)(
+  'a low page has room for the trace: the head has two lines, and the rest on request',
+  async () => {
+    if (browser === null) throw new Error('no browser');
+    const { page, close } = await openInspector(browser, server.url, { width: 720, hash: '/run/one' });
+    await page.setViewportSize({ width: 720, height: 450 });
+    const answer = page.getByRole('region', { name: 'Answer' });
+    const headHeight = async (): Promise<number> => (await page.locator('.run-head').boundingBox())?.height ?? 0;
+    await page.getByRole('button', { name: 'Show more' }).waitFor();
+    expect(await answer.isVisible()).toBe(false);
+    expect(await headHeight()).toBeLessThan(70);
+    await page.getByRole('button', { name: 'Show more' }).click();
+    expect(await answer.isVisible()).toBe(true);
+    await page.getByRole('button', { name: 'Show less' }).click();
+    expect(await answer.isVisible()).toBe(false);
+    await close();
+  },
+);

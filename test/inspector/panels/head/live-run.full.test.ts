@@ -83,6 +83,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     const forms = page.getByRole('form', { name: 'Approval of pay' });
     expect(await forms.count()).toBe(2);
     const first = forms.first();
+    expect(await first.textContent()).toContain('Allow pay (Ada‹U+202E›)?');
     expect(await first.textContent()).toContain('to: "Ada‹U+202E›"');
     await first.getByRole('button', { name: 'Edit arguments' }).click();
     expect(await first.getByRole('textbox', { name: 'Arguments' }).inputValue()).toContain('"Ada\\u202e"');

@@ -113,6 +113,30 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
     ]);
   });
 
+  it('is idle while only machines run', async () => {
+    const server = await startInspector();
+    const page = await openPage(server.url);
+    let end = (): void => {};
+    const work = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const machine = setup({ actors: { work: fromPromise(() => work) } }).createMachine({
+      id: 'worker',
+      initial: 'ready',
+      states: { ready: { on: { START: 'busy' } }, busy: { invoke: { src: 'work', onDone: 'ready' } } },
+    });
+    const actor = createActor(machine, { inspect: way(server) }).start();
+    const isIdle = (value: boolean | undefined) =>
+      page.runs(({ runs }) => runs.some((run) => run.title === 'worker' && run.isIdle === value));
+    await isIdle(true);
+    actor.send({ type: 'START' });
+    await isIdle(undefined);
+    end();
+    await isIdle(true);
+    actor.stop();
+    await isIdle(undefined);
+  });
+
   it('is shown with children, senders, results, errors, and one chart for each running machine', async () => {
     const server = await startInspector();
     const child = createMachine({

@@ -44,13 +44,16 @@ export function phaseOf({ phases }: Spans, call: AttemptSpan): PhaseSpan | undef
 export const searchesBetween = ({ calls }: Spans, from: number, to: number): readonly CallSpan[] =>
   calls.slice(countStartedBy(calls, from - 1), countStartedBy(calls, to)).filter(({ actor }) => actor === RETRIEVAL);
 
-/** The searches of a phase. Those that start in the phase before Experience, or before all phases, are for Experience. */
-export function searchesOf(spans: Spans, { from, phase }: PhaseSpan): readonly CallSpan[] {
-  const index = countStartedBy(spans.phases, from) - 1;
-  const [before, next] = [spans.phases[index - 1], spans.phases[index + 1]];
-  const isExperience = phase === 'experience';
-  if (!isExperience && next?.phase === 'experience') return [];
-  const takesEarlier = isExperience && before !== undefined && before.phase !== phase;
-  const start = index === 0 || (takesEarlier && index === 1) ? 0 : takesEarlier ? before.from : from;
-  return searchesBetween(spans, start, (next?.from ?? Number.POSITIVE_INFINITY) - 1);
+/** The phase that a search is for. One that starts before Experience, or before all phases, is for Experience. */
+export function searchPhase({ phases }: Spans, from: number): PhaseSpan | undefined {
+  const index = Math.max(0, countStartedBy(phases, from) - 1);
+  const [phase, next] = [phases[index], phases[index + 1]];
+  return phase?.phase !== 'experience' && next?.phase === 'experience' ? next : phase;
+}
+
+export function searchesOf(spans: Spans, phase: PhaseSpan): readonly CallSpan[] {
+  const index = countStartedBy(spans.phases, phase.from) - 1;
+  const from = index < 2 ? 0 : (spans.phases[index - 1]?.from ?? 0);
+  const to = (spans.phases[index + 1]?.from ?? Number.POSITIVE_INFINITY) - 1;
+  return searchesBetween(spans, from, to).filter((search) => searchPhase(spans, search.from) === phase);
 }

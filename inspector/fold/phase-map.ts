@@ -1,5 +1,5 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
-import { phaseOf } from './call-index.ts';
+import { phaseOf, searchPhase } from './call-index.ts';
 import { PHASE_NAMES } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { type Selection, selectionOf } from './selection.ts';
@@ -74,7 +74,8 @@ export function phaseMapOf(
   const attempt =
     kind === 'attempt' ? spans.attempts[firstIndexWhere(spans.attempts, (one) => one.from >= from)] : null;
   // A call may start before its phase; the first of all does.
-  const span = (attempt && phaseOf(spans, attempt)) ?? lastStartedBy(spans.phases, from) ?? spans.phases[0];
+  const own = kind === 'retrieval' ? searchPhase(spans, from) : attempt && phaseOf(spans, attempt);
+  const span = own ?? lastStartedBy(spans.phases, from) ?? spans.phases[0];
   const hasEnded = entries.of('answer').length > 0 && last !== undefined && last.to !== null && from > last.to;
   const isDecision = countUpTo(entries.of('decision'), from) > countUpTo(entries.of('decision'), from - 1);
   const isAnswer = attempt?.task === 'synthesis' || (hasEnded && !isDecision);

@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { InspectedRun, SystemEntry } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
-import { phaseOf } from './call-index.ts';
+import { phaseOf, searchPhase } from './call-index.ts';
 import { humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
@@ -63,7 +63,7 @@ export function stepTitle(view: StepView): StepTitle {
   const duration = formatDuration(timeLine.atMs(until) - timeLine.atMs(from));
   const calls = stepCalls(fold, selection, at);
   const own = kind === 'attempt' && calls !== null ? phaseOf(spans, calls.selected.span) : undefined;
-  const phase = own ?? lastStartedBy(spans.phases, to);
+  const phase = own ?? (kind === 'retrieval' ? searchPhase(spans, from) : lastStartedBy(spans.phases, to));
   const isEarly = own !== undefined && own !== spans.phases[0] && from < own.from;
   const where =
     phase !== undefined && (phase.to === null || phase.to >= from)

@@ -48,7 +48,7 @@ function ChainHead({ inspector, view }: PanelProps) {
       {answer === null ? (
         <ProvisionalAnswer view={view} />
       ) : (
-        <Answer inspector={inspector} view={view} answer={answer} />
+        <Answer key={String(isOpen)} inspector={inspector} view={view} answer={answer} />
       )}
       <div class="ending">
         {ending !== null && (

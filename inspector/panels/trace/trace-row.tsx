@@ -45,12 +45,14 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
 }
 
 const ruler = document.createElement('canvas').getContext('2d');
+let family: string | undefined;
 
 /** The width of a sentence and where it leads, with the padding, the indent and the icons in trace.css. */
 function sentencePx({ title, next }: TraceRow, level: number): number {
   const widthOf = (text: string, weight: number): number => {
     if (ruler === null) return Number.POSITIVE_INFINITY;
-    ruler.font = `${weight} 14px ${getComputedStyle(document.body).fontFamily}`;
+    family ??= getComputedStyle(document.body).fontFamily;
+    ruler.font = `${weight} 14px ${family}`;
     return ruler.measureText(text).width;
   };
   return 48 + 12 * (level - 1) + widthOf(title, 400) + (next === undefined ? 0 : 32 + widthOf(next, 600));

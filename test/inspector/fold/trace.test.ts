@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { phaseMapOf } from '../../../inspector/fold/phase-map.ts';
 import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
@@ -141,6 +142,7 @@ describe('the trace of a run with a user', () => {
     expect(search).toMatchObject({ title: 'Search', note: '1 passage found, started early', usage: null });
     const path = search?.selection ? pathTo(traced(run.journal).top, search.selection) : [];
     expect(titlesOf(path).slice(-2)).toEqual(['Experience', 'Search']);
+    expect(search?.selection && phaseMapOf(traced(run.journal).fold, search.selection, 0).current).toBe('experience');
   });
 
   it('has a row for the limit of tool runs', () => {

@@ -1,5 +1,5 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
+import type { InspectedRun, RunCharts, SentLines } from '../../src/inspection/wire.ts';
 import { createRunFold, type RunFold } from '../fold/run-fold.ts';
 import { type Selection, selectionAt } from '../fold/selection.ts';
 import type { Connection, PageSource } from '../wire/page-source.ts';
@@ -129,7 +129,7 @@ export function createInspector(source: PageSource): Inspector {
       charts: (runId, { charts, invoked }) => {
         openRun(runId).charts.value = { charts, invoked };
       },
-      entries: (runId, from, lines) => openRun(runId).add(from, lines),
+      entries: (runId, from, lines, about) => openRun(runId).add(from, lines, about),
       states: (runId, from, frames) => openRun(runId).addStates(from, frames),
       end: (runId, problem) => openRun(runId).finish(problem),
     },
@@ -174,7 +174,7 @@ export interface OpenedRun {
   readonly charts: Signal<RunCharts | null>;
   /** No more entries will arrive; `problem`: why the rest is missing. */
   readonly end: ReadonlySignal<{ readonly problem: string | null } | null>;
-  add(from: number, lines: readonly string[]): void;
+  add(from: number, lines: readonly string[], about?: SentLines): void;
   addStates(from: number, frames: readonly string[]): void;
   finish(problem: string | null): void;
   /** Requests the entries that another process appends to an ended recording. */
@@ -182,9 +182,9 @@ export interface OpenedRun {
 }
 
 /** While a long recording loads, the page updates less often: rendering each frame would take longer than loading. */
-const LONG_ENTRIES = 5_000;
-const MANY_ENTRIES = 200;
 const LOADING_PUBLISH_MS = 1_000;
+/** The states of a long recording arrive for many seconds, in many pieces. */
+const STATES_PUBLISH_MS = 200;
 
 function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
   const log = createRunLog();
@@ -193,6 +193,7 @@ function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
   const stateCount = signal(0);
   const end = signal<{ readonly problem: string | null } | null>(null);
   let publishTimer: ReturnType<typeof setTimeout> | undefined;
+  let stateTimer: ReturnType<typeof setTimeout> | undefined;
 
   function publish(): void {
     clearTimeout(publishTimer);
@@ -202,6 +203,12 @@ function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
   }
   const publishSoon = oncePerFrame(publish);
 
+  function publishStates(): void {
+    clearTimeout(stateTimer);
+    stateTimer = undefined;
+    stateCount.value = fold.states.count;
+  }
+
   return {
     runId,
     log,
@@ -210,20 +217,20 @@ function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {
     stateCount,
     end,
     charts: signal(null),
-    add(from, lines) {
+    add(from, lines, { more, isStored } = {}) {
       // After a reconnect, known entries may arrive again.
-      log.add(lines.slice(Math.max(0, log.count - from)), fold.take);
-      const isLoading = log.count > LONG_ENTRIES && log.count - count.peek() > MANY_ENTRIES;
-      if (isLoading) publishTimer ??= setTimeout(publish, LOADING_PUBLISH_MS);
+      log.add(lines.slice(Math.max(0, log.count - from)), fold.take, isStored);
+      if (more && count.peek() > 0) publishTimer ??= setTimeout(publish, LOADING_PUBLISH_MS);
       else publishSoon();
     },
     addStates(from, frames) {
       fold.states.add(from, frames);
-      stateCount.value = fold.states.count;
+      stateTimer ??= setTimeout(publishStates, STATES_PUBLISH_MS);
     },
     finish(problem) {
       batch(() => {
         publish();
+        publishStates();
         end.value ??= { problem };
       });
     },

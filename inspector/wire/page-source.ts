@@ -7,6 +7,7 @@ import {
   type PageMessage,
   type RunAction,
   type RunCharts,
+  type SentLines,
   type ServerMessage,
   type WhatIfAnswer,
   WIRE_VERSION,
@@ -21,7 +22,7 @@ export interface PageListener {
   /** All runs, newest first. `unread`: how many the server has yet to read. */
   runs(runs: readonly InspectedRun[], selected: string | null, unread: number): void;
   charts(runId: string, charts: RunCharts): void;
-  entries(runId: string, from: number, lines: readonly string[]): void;
+  entries(runId: string, from: number, lines: readonly string[], about?: SentLines): void;
   states(runId: string, from: number, frames: readonly string[]): void;
   end(runId: string, problem: string | null): void;
 }
@@ -108,6 +109,7 @@ export function socketSource(address: string): PageSource {
   function receive(frame: string, to: PageListener): unknown {
     const head = frame.indexOf('\n');
     const message = JSON.parse(head < 0 ? frame : frame.slice(0, head)) as ServerMessage;
+    const lines = head < 0 ? [] : frame.slice(head + 1).split('\n');
     switch (message.type) {
       case 'hello':
         return to.hello(message.events, message.continues);
@@ -116,8 +118,9 @@ export function socketSource(address: string): PageSource {
       case 'charts':
         return to.charts(message.runId, message);
       case 'entries':
+        return to.entries(message.runId, message.from, lines, message);
       case 'states':
-        return to[message.type](message.runId, message.from, head < 0 ? [] : frame.slice(head + 1).split('\n'));
+        return to.states(message.runId, message.from, lines);
       case 'end':
         return to.end(message.runId, message.problem);
       case 'sent':

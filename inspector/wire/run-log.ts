@@ -1,4 +1,5 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { readEntry } from '../../src/chain/journal/stored-entries.ts';
 
 /**
  * The entries of one run, append-only. They are kept as text, which takes a third of the memory, and parsed on demand;
@@ -8,8 +9,8 @@ export interface RunLog {
   readonly count: number;
   /** Why the entries end early: one is invalid. Nothing is added after it. */
   readonly problem: string | null;
-  /** Appends entries and passes each to `onEntry`. */
-  add(lines: readonly string[], onEntry: (entry: JournalEntry) => void): void;
+  /** Appends entries and passes each to `onEntry`. `areStored`: they are in the form in which journals are stored. */
+  add(lines: readonly string[], onEntry: (entry: JournalEntry) => void, areStored?: boolean): void;
   /** `seq` must be below `count`. */
   entry(seq: number): JournalEntry;
   line(seq: number): string;
@@ -37,12 +38,12 @@ export function createRunLog(): RunLog {
     get problem() {
       return problem;
     },
-    add(more, onEntry) {
+    add(more, onEntry, areStored = false) {
       for (const line of more) {
         if (problem !== null) return;
         const seq = lines.length;
-        const entry = entryIn(line, seq);
-        lines.push(line);
+        const entry = entryIn(line, seq, areStored);
+        lines.push(areStored ? JSON.stringify(entry) : line);
         if (entry !== null && isAccepted(entry, onEntry)) continue;
         lines.pop();
         problem = `Entry ${seq} cannot be read: not a journal entry. The entries before it are shown.`;
@@ -64,9 +65,10 @@ function isAccepted(entry: JournalEntry, onEntry: (entry: JournalEntry) => void)
 }
 
 /** Parses a line; null if it is not an entry with this number. Servers validate entries, but a file can contain anything. */
-function entryIn(line: string, expectedSeq: number): JournalEntry | null {
+function entryIn(line: string, expectedSeq: number, isStored: boolean): JournalEntry | null {
   try {
-    const entry = JSON.parse(line) as Partial<JournalEntry> | null;
+    const value = JSON.parse(line);
+    const entry = (isStored ? readEntry(value) : value) as Partial<JournalEntry> | null;
     const { seq, atMs, type } = entry ?? {};
     return seq === expectedSeq && Number.isFinite(atMs) && typeof type === 'string' ? (entry as JournalEntry) : null;
   } catch {

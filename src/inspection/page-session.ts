@@ -242,10 +242,10 @@ function follow(
   page.send({ type: 'charts', runId, ...source.charts() });
   const stop = source.follow(from, {
     needsStates: states !== false,
-    async lines(lines) {
+    async lines(lines, about) {
       if (isStopped) return;
       sendCharts();
-      page.send({ type: 'entries', runId, from: next }, lines);
+      page.send({ type: 'entries', runId, from: next, ...about }, lines);
       next += lines.length;
       await page.ready();
     },

@@ -8,6 +8,8 @@ import {
 } from '../../machines/contracts/journal.ts';
 import { type JournalStore, RUN_JOURNALS, tryRead, withoutBytes } from '../chain/journal/journal-format.ts';
 import { stateSteps } from '../chain/journal/state-at.ts';
+import { storedEntry } from '../chain/journal/stored-entries.ts';
+import type { ReadEntry } from '../durable/journals/journal-lines.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import {
   type JournalTail,
@@ -22,6 +24,7 @@ import {
   FRAME_CHARS,
   forkOf,
   frameWriter,
+  inTurns,
   limitationsOf,
   problemOf,
   type RunSource,
@@ -253,40 +256,64 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
     return isResumable(idle.status) && isWritten ? 'running' : idle.status;
   };
 
-  /** Reads the journal as it grows, piece by piece: it may not fit in memory. */
+  /**
+   * Reads the journal as it grows, piece by piece. Its lines are sent as they are stored, before their entries are parsed: that takes most of
+   * the time, and the page checks them itself.
+   */
   async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
     const tail = storedRunsOf(journals).openTail(runId);
     const entries: JournalEntry[] = [];
     const states = stateFeed(entries);
-    let followed: FiguresFold | null = null;
+    let count = 0;
+    let followed = null as FiguresFold | null;
     let problem: string | null = null;
+
+    function* take(unparsed: readonly ReadEntry<JournalEntry>[]): Generator<void, void> {
+      for (const { entry: parse } of unparsed) {
+        if (isStopped()) return;
+        const entry = parse();
+        if (entries.push(entry) === 1) setFidelity(limitationsOf(entry as RunStart));
+        if (entry.type === 'run-start') followed = figuresFold(entry, true);
+        followed?.take(entry);
+        yield;
+      }
+    }
+
     for (let isOver = false; !isOver && !isStopped(); ) {
       // Checked first, because a process may write its last entries and end in between.
       isOver = status() !== 'running';
       const wakesBefore = wakes;
+      const unparsed: ReadEntry<JournalEntry>[] = [];
       let frame: string[] = [];
       let chars = 0;
       try {
-        for await (const { entry, json } of tail.read()) {
+        for await (const read of tail.read()) {
           if (isStopped()) return;
-          if (entries.push(entry) === 1) setFidelity(limitationsOf(entry as RunStart));
-          if (entry.type === 'run-start') followed = figuresFold(entry, true);
-          followed?.take(entry);
-          if (entry.seq < from) continue;
-          const line = entry.type === 'attachment' ? JSON.stringify(withoutBytes(entry)) : json;
-          frame.push(line);
-          chars += line.length;
-          if (chars < FRAME_CHARS) continue;
-          await sink.lines(frame);
-          if (isStopped()) return;
-          frame = [];
-          chars = 0;
+          if (chars >= FRAME_CHARS) {
+            await sink.lines(frame, { more: true, isStored: true });
+            if (isStopped()) return;
+            frame = [];
+            chars = 0;
+          }
+          for (const one of read) {
+            unparsed.push(one);
+            count += 1;
+            if (count <= from) continue;
+            const line = shownLine(one);
+            frame.push(line);
+            chars += line.length;
+          }
         }
       } catch (error) {
         problem = problemOf(error);
-        isOver = true;
       }
-      if (!isStopped() && frame.length > 0) await sink.lines(frame);
+      if (!isStopped() && frame.length > 0) await sink.lines(frame, { more: false, isStored: true });
+      try {
+        await inTurns(take(unparsed));
+      } catch (error) {
+        problem = problemOf(error);
+      }
+      isOver ||= problem !== null;
       if (followed?.hasAnswer && !(fold?.hasAnswer && fold.isWhole)) {
         fold = followed;
         changed();
@@ -378,10 +405,12 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       counted ??= { tail: storedRunsOf(journals).openTail(runId), fold: null };
       const now = counted;
       try {
-        for await (const { entry } of now.tail.read()) {
-          if (entry.type === 'run-start') now.fold = figuresFold(entry, true);
-          now.fold?.take(entry);
-        }
+        for await (const read of now.tail.read())
+          for (const { entry: parse } of read) {
+            const entry = parse();
+            if (entry.type === 'run-start') now.fold = figuresFold(entry, true);
+            now.fold?.take(entry);
+          }
         fold = now.fold;
         changed();
         if (status() !== 'running') counted = null;
@@ -392,6 +421,13 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
     },
   };
 }
+
+/** Only an entry of this type has bytes. In a text, the quotes would be escaped. */
+const ATTACHMENT = '"type":"attachment"';
+
+/** Returns the stored form of an entry, without the bytes of an attachment. */
+const shownLine = ({ json, entry }: ReadEntry<JournalEntry>): string =>
+  json.includes(ATTACHMENT) ? JSON.stringify(storedEntry(withoutBytes(entry()))) : json;
 
 /** Computes the states of a run as its list of entries grows, while other work runs in between. */
 function stateFeed(entries: readonly JournalEntry[]) {

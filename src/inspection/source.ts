@@ -8,7 +8,7 @@ import type { StateAfter } from '../chain/journal/state-at.ts';
 import { chartOf } from '../durable/charts/chart.ts';
 import { oneLine } from '../internal/printable.ts';
 import { changesBetween } from './state-changes.ts';
-import type { InspectedRun, RunCharts, StateFrame } from './wire.ts';
+import type { InspectedRun, RunCharts, SentLines, StateFrame } from './wire.ts';
 
 /** Something that a page can open: a live run, a recording, or an observed system of other XState actors. */
 export interface RunSource {
@@ -28,7 +28,7 @@ export interface RunSource {
 
 export interface SourceSink {
   /** Takes the next entries, each as JSON. Resolves when the sink is ready for more. */
-  lines(lines: readonly string[]): Promise<void>;
+  lines(lines: readonly string[], about: SentLines): Promise<void>;
   /** If false, a source may omit the states, which it computes by replaying the run. */
   readonly needsStates?: boolean;
   /** Takes the next state frames, each as JSON, from number `from` on. Only runs have them. */
@@ -107,7 +107,7 @@ export function lineLog(entries: readonly unknown[]): LineLog {
       if (at < entries.length) {
         const frame = frameAt(at);
         at += frame.length;
-        await sink.lines(frame);
+        await sink.lines(frame, { more: at < entries.length });
       } else if (ended !== null) {
         return sink.end(ended.problem);
       } else {

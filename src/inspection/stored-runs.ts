@@ -1,5 +1,6 @@
 import type { JournalEntry, RunWait } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
+import { storedEntry } from '../chain/journal/stored-entries.ts';
 import { repeat, type StoredJournals, storedJournalsOf } from '../durable/journals/line-store.ts';
 
 /** How often a store that cannot report changes is listed. */
@@ -29,7 +30,7 @@ function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
             at += 1;
             if (at <= count) continue;
             count = at;
-            yield { entry, json: JSON.stringify(entry) };
+            yield [{ json: JSON.stringify(storedEntry(entry)), entry: () => entry }];
           }
         },
       };

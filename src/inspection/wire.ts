@@ -191,6 +191,13 @@ export interface RunCharts {
   readonly invoked: Readonly<Record<string, string>>;
 }
 
+export interface SentLines {
+  /** Whether others follow at once, so that it is not worth showing these before. */
+  readonly more?: boolean;
+  /** Whether the lines are in the form in which journals are stored. */
+  readonly isStored?: boolean;
+}
+
 export type ServerMessage =
   /** The first message, with the types of the events that a live run accepts. `continues`: recorded runs can be resumed and forked. */
   | {
@@ -214,7 +221,7 @@ export type ServerMessage =
   /** Precedes the first entries of an opened run. Sent again if a system gets new charts. */
   | ({ readonly type: 'charts'; readonly runId: string } & RunCharts)
   /** The next entries, in the lines that follow. `from` is the number of the first. */
-  | { readonly type: 'entries'; readonly runId: string; readonly from: number }
+  | ({ readonly type: 'entries'; readonly runId: string; readonly from: number } & SentLines)
   /** The next state frames, in the lines that follow. `from` is the number of the first. */
   | { readonly type: 'states'; readonly runId: string; readonly from: number }
   /** No more entries follow. `problem`: why the rest of a recording cannot be read. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { readEntry } from '../../src/chain/journal/stored-entries.ts';
 import {
   type InspectionOptions,
   type InspectionServer,
@@ -105,7 +106,7 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
     if (message.type !== 'entries') return;
     const before = lines.get(message.runId) ?? [];
     if (message.from !== from + before.length) faults.push(`${message.from} after ${from + before.length}`);
-    before.push(...behind);
+    before.push(...behind.map((line) => (message.isStored ? JSON.stringify(readEntry(JSON.parse(line))) : line)));
     lines.set(message.runId, before);
   });
   const closed = new Promise<{ code: number; reason: string }>((resolve) =>

@@ -90,7 +90,7 @@ export async function* readJournalFile<Entry extends StoredEntry>(
 ): AsyncGenerator<Entry> {
   const reader = lineReader(format, path);
   try {
-    for await (const line of linesOfFile(path)) for (const { entry } of reader.read(line)) yield entry;
+    for await (const line of linesOfFile(path)) for (const { entry } of reader.read(line)) yield entry();
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
     throw unreadable(path, cause instanceof Error ? cause.message : String(cause), cause);

@@ -22,9 +22,9 @@ export interface LineWriter<Entry> {
   lines(entries: readonly Entry[]): readonly string[];
 }
 
-/** Parses and verifies lines, in order. `read` and `end` throw `invalid_journal`. */
+/** Verifies lines, in order, and parses their entries. All methods throw `invalid_journal`. */
 export interface LineReader<Entry> {
-  /** Returns the entries of the next line, each with its JSON. */
+  /** Returns the entries of the next line. */
   read(line: string): readonly ReadEntry<Entry>[];
   /** Checks that the journal has at least one entry. Call it after the last line. */
   end(): void;
@@ -33,8 +33,10 @@ export interface LineReader<Entry> {
 }
 
 export interface ReadEntry<Entry> {
-  readonly entry: Entry;
+  /** Its JSON in the stored form. */
   readonly json: string;
+  /** Parses and validates it, which takes longer than reading. Throws `invalid_journal`. */
+  readonly entry: () => Entry;
 }
 
 export interface LineOptions {
@@ -169,21 +171,23 @@ export function lineReader<Entry extends StoredEntry>(
   let count = 0;
   let isLate = startsLate;
   let state = NO_TEXT;
-  const damaged = (why: string): PostChainError => unreadable(place, `cannot read entry ${count}: ${why}`);
+  const damaged = (why: string, seq = count): PostChainError => unreadable(place, `cannot read entry ${seq}: ${why}`);
 
   function readEntry(json: string): ReadEntry<Entry> {
-    const entry = parsed(parseJson(json));
-    if (entry.seq !== count) throw damaged(`expected seq ${count}; received ${String(entry.seq)}`);
+    const seq = count;
     count += 1;
-    return { entry, json: format.toJson === undefined ? json : JSON.stringify(entry) };
+    return { json, entry: () => parsed(json, seq) };
   }
 
-  function parsed(value: unknown): Entry {
+  function parsed(json: string, seq: number): Entry {
+    let entry: Entry;
     try {
-      return format.parse(value);
+      entry = format.parse(parseJson(json));
     } catch (error) {
-      throw damaged(error instanceof Error ? error.message : String(error));
+      throw damaged(error instanceof Error ? error.message : String(error), seq);
     }
+    if (entry.seq !== seq) throw damaged(`expected seq ${seq}; received ${String(entry.seq)}`, seq);
+    return entry;
   }
 
   return {

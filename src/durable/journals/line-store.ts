@@ -118,7 +118,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       async *read() {
         for await (const line of linesIn(backend, format, id, count)) {
           count += 1;
-          yield* reader.read(line);
+          yield reader.read(line);
         }
         reader.end();
       },
@@ -134,7 +134,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     const reader = lineReader(format, placeOf(format, id));
     const entries: Entry[] = [];
     for await (const line of linesIn(backend, format, id))
-      for (const { entry } of reader.read(line)) entries.push(entry);
+      for (const { entry } of reader.read(line)) entries.push(entry());
     reader.end();
     return { entries, reader };
   }
@@ -154,10 +154,10 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
       }
       if (count < 2) return null;
       const reader = lineReader(format, place, { startsLate: true });
-      const last = lines.toReversed().flatMap((line) => reader.read(line).map(({ entry }) => entry));
+      const last = lines.toReversed().flatMap((line) => reader.read(line).map(({ entry }) => entry()));
       for await (const line of backend.lines(id)) {
         const [first] = lineReader(format, place).read(line);
-        return first ? { entries: [first.entry, ...last.slice(last.findIndex(isKeyframe))], reader } : null;
+        return first ? { entries: [first.entry(), ...last.slice(last.findIndex(isKeyframe))], reader } : null;
       }
     } catch {}
     return null;
@@ -184,7 +184,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     async *read(id, { fromKeyframe = false } = {}) {
       const late = fromKeyframe ? await readFromKeyframe(id) : null;
       if (late !== null) yield* late.entries;
-      else for await (const { entry } of openTail(id).read()) yield entry;
+      else for await (const read of openTail(id).read()) for (const { entry } of read) yield entry();
     },
     async open(id, openOptions = {}) {
       const sink = await backend.reopen(id, openOptions);
@@ -212,7 +212,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
               if (known === null) {
                 if (last !== null) at += 1;
                 last = line;
-                for (const { entry } of reader.read(line)) yield entry;
+                for (const { entry } of reader.read(line)) yield entry();
               }
               known = null;
             }
@@ -276,8 +276,8 @@ function isDiskFull(error: unknown): boolean {
 
 /** Reads a journal that may grow. */
 export interface JournalTail<Entry> {
-  /** Yields the entries after those that were read before, each with its JSON. Rejects with `invalid_journal`, as does every later call. */
-  read(): AsyncGenerator<ReadEntry<Entry>>;
+  /** Yields the entries after those that were read before, some at a time. Rejects with `invalid_journal`, as does every later call. */
+  read(): AsyncGenerator<readonly ReadEntry<Entry>[]>;
 }
 
 export interface StoredJournal {

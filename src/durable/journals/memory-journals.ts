@@ -153,7 +153,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
         async *read() {
           const unread = readable(id).slice(count);
           count += unread.length;
-          for (const entry of unread) yield { entry, json: JSON.stringify(entry) };
+          yield unread.map((entry) => ({ json: JSON.stringify(format.toJson?.(entry) ?? entry), entry: () => entry }));
         },
       };
     },

@@ -44,6 +44,7 @@ describe('a recording', () => {
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     expect((await page.end('run-1')).problem).toBeNull();
     expect(page.lines('run-1')).toEqual(journal.map((entry) => JSON.stringify(entry)));
+    expect(page.all('entries').at(-1)).toMatchObject({ more: false });
     expect(page.all('charts')).toHaveLength(1);
   });
 
@@ -132,6 +133,17 @@ describe('a recording', () => {
     expect(runs[0]?.runId).toBe(path);
     expect((await page.end(path)).problem).toMatch(/cannot read entry 9: checksum mismatch/u);
     expect(page.entries(path)).toEqual(journal.slice(0, 9));
+  });
+
+  it('with an invalid entry is reported with its place, and the page, which checks all entries, gets the others', async () => {
+    const journal = await recorded(memoryJournals());
+    const invalid = { ...journal[9], seq: 9, type: 'transition', candidates: 7 } as unknown as JournalEntry;
+    const path = fileWith(linesOf(journal.with(9, invalid)));
+    const page = await openPage((await startInspector({ journals: journalFile(path) })).url);
+    page.say({ type: 'open', runId: path, from: 0 });
+    expect((await page.end(path)).problem).toMatch(/cannot read entry 9: not a journal entry/u);
+    expect(page.lines(path)).toHaveLength(journal.length);
+    await page.runs(({ runs }) => runs[0]?.status === 'damaged');
   });
 
   it('that is damaged in the middle is listed as damaged once it was read for its phases', async () => {

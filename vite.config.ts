@@ -41,7 +41,7 @@ const SOAK = isSoak ? [] : ['test/**/*.soak.test.ts'];
  * Marks the schemas of a module as free of side effects, so that bundlers leave out those that a program does not use. Bundlers cannot
  * know it for themselves: zod marks its functions, but neither `z.int` nor the method `check`.
  */
-function pureSchemas(): Plugin {
+export function pureSchemas(): Plugin {
   return {
     name: 'pure-schemas',
     apply: 'build',

@@ -5,6 +5,7 @@ import type { Plugin } from 'vite';
 import { defineConfig, type UserConfig } from 'vite';
 import { viteSingleFile } from 'vite-plugin-singlefile';
 import { runCharts } from '../src/inspection/source.ts';
+import { pureSchemas } from '../vite.config.ts';
 import { bakedDrawings } from './vite-plugins.ts';
 
 const INLINE = /<(script|style)(?![^>]*application\/json)[^>]*>([\s\S]*?)<\/\1>/gu;
@@ -50,7 +51,7 @@ function page(name: string): UserConfig {
   return {
     root: here,
     base: './',
-    plugins: [bakedDrawings(runCharts())],
+    plugins: [bakedDrawings(runCharts()), pureSchemas()],
     build: {
       target: 'es2023',
       outDir: join(here, '../dist', name),

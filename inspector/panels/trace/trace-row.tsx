@@ -1,3 +1,4 @@
+import { Component } from 'preact';
 import { formatCost, formatDuration, formatNumber, formatTokens } from '../../fold/format.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { Gap } from '../../fold/time-axis.ts';
@@ -69,7 +70,18 @@ interface RowProps extends ListedRow {
   readonly onToggle: () => void;
 }
 
-export function Row({ row: whole, level, isOpen, moment, step, ...props }: RowProps) {
+/** Is drawn again only if something besides its handlers has changed. */
+export class Row extends Component<RowProps> {
+  override shouldComponentUpdate(next: RowProps): boolean {
+    const isSame = (name: keyof RowProps): boolean => next[name] === this.props[name] || name.startsWith('on');
+    return !(Object.keys(next) as (keyof RowProps)[]).every(isSame);
+  }
+  override render(props: RowProps) {
+    return <RowContent {...props} />;
+  }
+}
+
+function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowProps) {
   const { at, count } = moment.view;
   const row = at < count - 1 ? knownAt(whole, at) : whole;
   const isLater = row.from > at;

@@ -12,7 +12,7 @@ import { addKeys, type Key } from '../../ui-state/keys.ts';
 import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './trace-row.tsx';
 import { useClock } from './use-clock.ts';
-import { reveal, useWindow } from './use-window.ts';
+import { partWith, reveal, useWindow } from './use-window.ts';
 
 /** Up to this many cycles are all open. */
 const MAX_OPEN = 4;
@@ -96,7 +96,13 @@ export function Trace({ inspector, view }: PanelProps) {
   const selected = path.findLast(({ id }) => shown.has(id))?.id ?? null;
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
 
-  const part = useWindow(list);
+  const selectedIndex = shown.get(selected ?? '') ?? -1;
+  // A finished run opens at its beginning; the row of a running one stays in view while the user has not scrolled.
+  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || run.live);
+  const [seen, measure] = useWindow(list);
+  const revealed = useRef(selected);
+  // Rows that the selection is about to leave are not drawn first.
+  const part = isFollowing && revealed.current !== selected ? partWith(seen, tops[selectedIndex] ?? 0) : seen;
   const first = Math.max(0, tops.findIndex((bottom) => bottom > part.from) - 1);
   const next = tops.findIndex((bottom) => bottom >= part.to);
   const visible = rows.slice(first, next < 0 ? rows.length : next);
@@ -107,37 +113,40 @@ export function Trace({ inspector, view }: PanelProps) {
   const isCut = sinceMs > MAX_GAP_MS && spans.calls.every(({ to }) => to !== null);
   const nowMs = lastMs + (isCut ? MAX_GAP_MS : sinceMs);
   const endMs = isOver ? Math.max(lastMs, 1) : axisEnd(nowMs);
-  const gaps = [
-    ...(isCut ? [{ from: lastMs / endMs, to: nowMs / endMs, ms: sinceMs }] : []),
-    ...gapsOf(timeLine, endMs),
-  ];
-  const cuts = cutsOf(gaps);
-  const isWaiting = useMemo(() => waitingAt(log, fold, last) !== null, [fold, count]);
-  const moment: Moment = {
-    view,
-    isOver,
-    isWaiting,
-    endMs,
-    nowMs,
-    sinceMs,
-    cursor: timeLine.drawnMs(view.at) / endMs,
-    gaps,
-    largest: steps?.steps.get(steps.rows[0]?.id ?? '')?.most ?? 1,
-    measure: order === 'order' ? null : order,
-  };
+  const gaps = useMemo(
+    () => [...(isCut ? [{ from: lastMs / endMs, to: nowMs / endMs, ms: sinceMs }] : []), ...gapsOf(timeLine, endMs)],
+    [timeLine, isCut, lastMs, nowMs, endMs, sinceMs],
+  );
+  const cuts = useMemo(() => cutsOf(gaps), [gaps]);
+  const moment = useMemo(
+    (): Moment => ({
+      view,
+      isOver,
+      isWaiting: waitingAt(log, fold, last) !== null,
+      endMs,
+      nowMs,
+      sinceMs,
+      cursor: timeLine.drawnMs(view.at) / endMs,
+      gaps,
+      largest: steps?.steps.get(steps.rows[0]?.id ?? '')?.most ?? 1,
+      measure: order === 'order' ? null : order,
+    }),
+    [view, isOver, sinceMs, steps, gaps],
+  );
 
   const show = (index: number): void => {
     if (list.current !== null)
       reveal(list.current, tops[index] ?? 0, (tops[index + 1] ?? 0) - (tops[index] ?? 0), HEAD_PX);
   };
-  const selectedIndex = shown.get(selected ?? '') ?? -1;
-  // A finished run opens at its beginning; the row of a running one stays in view while the user has not scrolled.
   useLayoutEffect(() => {
-    if (selectedIndex >= 0 && (inspector.cursor.value !== null || run.live)) show(selectedIndex);
+    revealed.current = selected;
+    if (!isFollowing) return;
+    show(selectedIndex);
+    measure();
   }, [selected, run.live ? selectedIndex : 0]);
 
-  function toggle(row: TraceRow): void {
-    setToggled(new Map(toggled).set(row.id, !isOpen(row)));
+  function toggle({ row, isOpen }: ListedRow): void {
+    setToggled((before) => new Map(before).set(row.id, isOpen !== true));
   }
 
   function choose(row: TraceRow): void {
@@ -148,14 +157,14 @@ export function Trace({ inspector, view }: PanelProps) {
   function onKeyDown(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const to = indexAfter(event.key, current, rows.length);
-    const row = rows[current]?.row;
+    const item = rows[current];
     if (to !== null) {
       const chosen = rows[to]?.row;
       if (chosen !== undefined) choose(chosen);
       show(to);
-    } else if ((event.key === 'Enter' || event.key === ' ') && row !== undefined) {
-      if (row.children === undefined) choose(row);
-      else toggle(row);
+    } else if ((event.key === 'Enter' || event.key === ' ') && item !== undefined) {
+      if (item.isOpen === null) choose(item.row);
+      else toggle(item);
     } else return;
     event.preventDefault();
   }
@@ -221,8 +230,8 @@ export function Trace({ inspector, view }: PanelProps) {
             isSelected={item.row.id === selected}
             isActive={item.row.id === activeId}
             step={steps?.steps.get(item.row.id)}
-            onSelect={() => (item.row.selection === null ? toggle(item.row) : choose(item.row))}
-            onToggle={() => toggle(item.row)}
+            onSelect={() => (item.row.selection === null ? toggle(item) : choose(item.row))}
+            onToggle={() => toggle(item)}
           />
         ))}
       </div>

@@ -3,23 +3,23 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { oncePerFrame } from '../../ui-state/inspector.ts';
 
 /** The visible part is rounded to this, so that few scroll events change it. */
-const STEP_PX = 200;
+const STEP_PX = 100;
 
 interface VisiblePart {
   readonly from: number;
   readonly to: number;
 }
 
-/** The part of a list, in pixels from its top, that can be seen, whatever scrolls it; somewhat more than that. */
-export function useWindow(list: RefObject<HTMLElement | null>): VisiblePart {
+/** The part of a list, in pixels from its top, that can be seen, whatever scrolls it; somewhat more than that. Also measures it again. */
+export function useWindow(list: RefObject<HTMLElement | null>): readonly [VisiblePart, () => void] {
   const [part, setPart] = useState<VisiblePart>({ from: 0, to: 1_200 });
+  const measure = (): void => {
+    const top = -(list.current?.getBoundingClientRect().top ?? 0);
+    const from = Math.floor(top / STEP_PX - 1) * STEP_PX;
+    const to = Math.ceil((top + innerHeight) / STEP_PX + 1) * STEP_PX;
+    setPart((before) => (before.from === from && before.to === to ? before : { from, to }));
+  };
   useLayoutEffect(() => {
-    const measure = (): void => {
-      const top = -(list.current?.getBoundingClientRect().top ?? 0);
-      const from = Math.floor(top / STEP_PX - 1) * STEP_PX;
-      const to = Math.ceil((top + innerHeight) / STEP_PX + 1) * STEP_PX;
-      setPart((before) => (before.from === from && before.to === to ? before : { from, to }));
-    };
     const soon = oncePerFrame(measure);
     measure();
     document.addEventListener('scroll', soon, { capture: true, passive: true });
@@ -29,7 +29,13 @@ export function useWindow(list: RefObject<HTMLElement | null>): VisiblePart {
       removeEventListener('resize', soon);
     };
   }, []);
-  return part;
+  return [part, measure];
+}
+
+/** The part that will be seen when a row at `top` has been revealed. */
+export function partWith({ from, to }: VisiblePart, top: number): VisiblePart {
+  const before = top < from ? 2 * STEP_PX : to - from - 2 * STEP_PX;
+  return top >= from && top < to ? { from, to } : { from: top - before, to: top - before + to - from };
 }
 
 /** Scrolls as little as possible, so that this part of a list is seen below what sticks to the top. */

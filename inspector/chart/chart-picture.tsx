@@ -9,8 +9,8 @@ import { groupBy } from '../fold/group-by.ts';
 import { type Badges, type Marks, visitedStates } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
-import { type DrawnEdge, type DrawnLevel, type DrawnState, ownOf, type Point } from './drawing.ts';
-import { LABEL_LINE, labelLines } from './label-text.ts';
+import { type Box, type DrawnEdge, type DrawnLevel, type DrawnState, ownOf, type Point } from './drawing.ts';
+import { FONT, LABEL_LINE, labelLines, widthOf } from './label-text.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
 
 /** The level that is shown. `copy` is the key of its marks: the chart, and for an invoked chart the state that invokes it. */
@@ -40,7 +40,7 @@ interface ChartPictureProps {
   readonly onOpen: (stateId: string) => void;
 }
 
-export const MARGIN = 6;
+export const MARGIN = 4;
 const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
 const NONE: ReadonlySet<string> = new Set();
 
@@ -121,6 +121,8 @@ export function ChartPicture(props: ChartPictureProps) {
       ))}
       {lines
         .filter(({ edge }) => edge.points.length > 0)
+        // Later lines cover earlier ones: those taken, and the latest, are whole.
+        .sort((one, other) => rankOf(one) - rankOf(other))
         .map((line, number) => (
           <LineShape
             // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a level do not change
@@ -194,6 +196,8 @@ function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, numbe
   };
 }
 
+const rankOf = ({ times, isLast }: Line): number => Number(times > 0) + Number(isLast);
+
 const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
 function noteOf({ id }: DrawnState, index: IndexedChart, taken: ReadonlyMap<number, number>): string {
@@ -238,6 +242,7 @@ function StateShape(props: StateShapeProps) {
   const words = status.active ? 'active' : status.failed ? 'failed' : status.never ? 'never visited' : 'visited';
   const label = [excerpt(name, 80), badge, words, kind].filter((part) => part !== '').join(', ');
   const baseline = y + head / 2;
+  const isAlone = !isOpen && !isInside && badge === '';
   return (
     // biome-ignore lint/a11y/useSemanticElements: SVG has no buttons
     <g
@@ -259,7 +264,7 @@ function StateShape(props: StateShapeProps) {
       <rect class="box" x={x} y={y} width={width} height={height} rx={type === 'final' ? height / 2 : 8} />
       {hue !== undefined && <rect class="stripe" x={x + 1} y={y + 6} width={4} height={height - 12} rx={2} />}
       {around?.initial === id && <circle class="initial" cx={x} cy={y} r={4} />}
-      <text class="name" x={x + 12} y={baseline}>
+      <text class={isAlone ? 'name alone' : 'name'} x={isAlone ? x + width / 2 : x + 12} y={baseline}>
         {excerpt(name, MAX_NAME)}
       </text>{' '}
       <text class="badge" x={x + width - (isInside ? 32 : 12)} y={baseline}>
@@ -303,17 +308,35 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
       <path class="reach" d={path} />
       <path class="line" d={path} />
       <path class="head" d={arrowPath(points)} />
-      {label !== null &&
-        texts.map((text, at) => (
-          <text
-            key={text}
-            x={label.x + label.width / 2}
-            y={label.y + label.height / 2 + (at - (texts.length - 1) / 2) * LABEL_LINE}
-          >
-            {text}
-          </text>
-        ))}
+      {label !== null && <Label label={label} texts={texts.filter((text) => text !== '')} points={points} />}
     </g>
+  );
+}
+
+interface LabelProps {
+  readonly label: Box;
+  readonly texts: readonly string[];
+  readonly points: readonly Point[];
+}
+
+/** A label interrupts its line, or starts beside it. Its box has room for more text than this. */
+function Label({ label, texts, points }: LabelProps) {
+  const { x, y, width, height } = label;
+  const isBeside = points.every((point) => point.x <= x);
+  const middle = isBeside ? x + 4 : x + width / 2;
+  const shown = Math.max(0, ...texts.map((text) => widthOf(text, FONT.label)));
+  const top = y + (height - texts.length * LABEL_LINE) / 2;
+  return (
+    <>
+      {!isBeside && (
+        <rect class="behind" x={middle - shown / 2} y={top} width={shown} height={height - 2 * (top - y)} />
+      )}
+      {texts.map((text, at) => (
+        <text key={text} class={isBeside ? 'beside' : ''} x={middle} y={top + (at + 0.5) * LABEL_LINE}>
+          {text}
+        </text>
+      ))}
+    </>
   );
 }
 

@@ -58,10 +58,10 @@ export function ChartView(props: ChartViewProps) {
   );
 }
 
-/** The least scale at which a level opens whole: its names have 7 px. A smaller one opens at a readable size. */
-const LEAST_WHOLE = 0.55;
+/** The least scale at which a level opens whole: its labels have 9 px. A smaller one opens at a readable size. */
+const LEAST_WHOLE = 0.75;
 const ZOOM_STEP = 1.25;
-const MAX_FIT = 1.1;
+const MAX_FIT = 1.25;
 const NO_BADGES: Badges = {};
 const NO_HUES: Hues = {};
 
@@ -143,7 +143,7 @@ function Levels(props: LevelsProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its states have the focus; the keys are also buttons
     <div class="chart-view" onKeyDown={press}>
-      <div class="chart-tools">
+      {path.length > 1 && (
         <nav aria-label="Level of the chart">
           {path.map(({ name, level: id }, index) =>
             index === path.length - 1 ? (
@@ -160,17 +160,22 @@ function Levels(props: LevelsProps) {
             ),
           )}
         </nav>
-        <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
+      )}
+      <div class="chart-tools">
         <IconButton icon="plus" label="Zoom in" keys="+" onClick={() => setZoom(scale * ZOOM_STEP)} />
-        <IconButton icon="fit" label="Whole chart" keys="0" onClick={() => setZoom('whole')} />
-        {scale < LEGIBLE && (
-          <button type="button" class="link-button" title="1" onClick={() => setZoom('readable')}>
-            Readable size
+        <IconButton icon="minus" label="Zoom out" keys="−" onClick={() => setZoom(scale / ZOOM_STEP)} />
+        {(scale > whole || scale < LEGIBLE) && (
+          <button
+            type="button"
+            class="chart-size"
+            title={scale > whole ? '0' : '1'}
+            onClick={() => setZoom(scale > whole ? 'whole' : 'readable')}
+          >
+            {scale > whole ? 'Whole chart' : 'Readable size'}
           </button>
         )}
       </div>
-      {/* Scrollbars would take room from a level that fits, which would then need none. */}
-      <div class="chart-scroll" ref={scroll} style={{ overflow: scale <= whole ? 'hidden' : 'auto' }}>
+      <div class={`chart-scroll${scale > whole ? ' zoomed' : ''}`} ref={scroll}>
         {level !== undefined && (
           <ChartPicture
             key={`${place.copy} ${place.level}`}
@@ -195,12 +200,11 @@ function Levels(props: LevelsProps) {
   );
 }
 
-/** With room for a margin. */
 function wholeScale(
   { width, height }: { readonly width: number; readonly height: number },
   space: { readonly width: number; readonly height: number },
 ): number {
-  const room = 2 * (MARGIN + 4);
+  const room = 2 * MARGIN;
   return Math.min(MAX_FIT, space.width / (width + room), space.height / (height + room));
 }
 

@@ -24,7 +24,7 @@ function emsOf(character: string): number {
 }
 
 const SHOWN = 2;
-const WRAP = 29;
+const WRAP = 33;
 const MAX_WORD = 60;
 
 /** The lines of a label: up to two transitions, and the number of the others. Wraps between words; never within one. */

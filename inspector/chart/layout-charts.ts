@@ -58,7 +58,7 @@ const OPTIONS: Options = {
   'elk.json.edgeCoords': 'ROOT',
   'elk.json.shapeCoords': 'ROOT',
   'elk.randomSeed': '1',
-  'elk.padding': '[top=10,left=10,bottom=10,right=10]',
+  'elk.padding': '[top=2,left=2,bottom=2,right=2]',
   'elk.spacing.nodeNode': '16',
   'elk.aspectRatio': String(ASPECT),
 };
@@ -72,9 +72,9 @@ const LAYERED: Options = {
   'elk.spacing.edgeLabel': '2',
   'elk.spacing.labelLabel': '4',
   'elk.spacing.componentComponent': '20',
-  'elk.layered.spacing.nodeNodeBetweenLayers': '10',
-  'elk.layered.spacing.edgeNodeBetweenLayers': '8',
-  'elk.layered.spacing.edgeEdgeBetweenLayers': '8',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '7',
+  'elk.layered.spacing.edgeNodeBetweenLayers': '5',
+  'elk.layered.spacing.edgeEdgeBetweenLayers': '6',
   'elk.layered.cycleBreaking.strategy': 'DEPTH_FIRST',
   'elk.layered.nodePlacement.strategy': 'NETWORK_SIMPLEX',
 };
@@ -91,9 +91,11 @@ const ORDERED: Options = {
 /** For levels without lines. */
 const PACKED: Options = { 'elk.algorithm': 'rectpacking' };
 
-const HEIGHT = 30;
-const HEAD = 30;
-const PAD = 12;
+const HEIGHT = 26;
+const HEAD = 26;
+const PAD = 10;
+/** Room beside a name. */
+const SIDE = 14;
 /** Room for the count of a branch. */
 const COUNT_WIDTH = 30;
 
@@ -162,18 +164,19 @@ const wordsOf = ({ transitions }: LevelEdge, chart: Chart): readonly string[] =>
 const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
   line.fan !== null && lines.find(({ fan }) => fan === line.fan) !== line;
 
-const BADGE = '99 calls · 9 retries';
+const BADGE = '99 calls · 9 failed';
 const FOLD = 24;
 const GAP = 8;
 
 /** The name, and beside it room for a badge or a note. */
 function stateWidth({ id, name, type, invokes }: ChartState, { id: chartId, transitions }: Chart): number {
-  const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * PAD;
+  const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * SIDE;
   if (type === 'final' || type === 'history') return text;
   const isActive = type !== 'atomic' || invokes.length > 0;
   const own = transitions.filter(({ source }) => source === id);
   const note = noteText(chartId, invokes, own, '×99');
-  const badge = Math.max(isActive ? widthOf(BADGE, FONT.label) : 0, widthOf(excerpt(note, MAX_BADGE), FONT.label));
+  const hasBadge = isActive && !showsAll(chartId);
+  const badge = Math.max(hasBadge ? widthOf(BADGE, FONT.label) : 0, widthOf(excerpt(note, MAX_BADGE), FONT.label));
   return text + (badge > 0 ? badge + GAP : 0) + (isActive ? FOLD : 0);
 }
 

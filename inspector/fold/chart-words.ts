@@ -18,7 +18,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   gradingWanted: 'grade the answer',
   loopDetected: 'would repeat itself',
   measuringPays: 'worth measuring',
-  nextPhaseInvalid: 'no valid next phase',
+  nextPhaseInvalid: 'no valid phase',
   nextPhaseIs: 'another cycle',
   phaseSucceeded: 'succeeded',
   recallWanted: 'has a session',
@@ -44,7 +44,7 @@ const wordsIn = (words: Readonly<Record<string, string>>, key: string): string |
 
 /** What a state invokes, or the events that it handles without being left; the phases of the chain have names for these. */
 export function noteText(chartId: string, invokes: readonly string[], own: readonly Transition[], count = ''): string {
-  if (invokes.length > 0) return invokes.join(', ');
+  if (invokes.length > 0) return `${showsAll(chartId) ? 'invokes ' : ''}${invokes.join(', ')}`;
   const events = own.flatMap(({ event, target }) => (target.length > 0 || event === '' ? [] : [event]));
   if (events.length === 0 || OWN_CHARTS.has(chartId)) return '';
   return `on ${[...new Set(events.map(eventName))].join(', ')}${count === '' ? '' : ` ${count}`}`;

@@ -50,7 +50,7 @@ describe('the layout of the built-in charts', () => {
     const tops = PHASES.map((phase) => states.find(({ id }) => id === phase)?.y ?? 0);
     expect(tops).toEqual(tops.toSorted((one, other) => one - other));
     expect(width).toBeLessThan(720);
-    expect(height).toBeLessThan(1_000);
+    expect(height).toBeLessThan(750);
   });
 });
 

@@ -98,6 +98,28 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     }
   });
 
+  it('puts the label of a loop beside it, and the others over their lines', async () => {
+    const transitions = [['a'], ['b']].map((target) => ({
+      ...{ source: 'a', target, event: `to ${target}`, guard: null, otherwise: false, actions: [] },
+    }));
+    const [chart] = strange.charts;
+    const charts = [{ ...(chart as RunCharts['charts'][number]), transitions }];
+    const page = await openChart({ charts: { charts, invoked: {} }, root: 'strange' });
+    await page.locator('.edge').first().waitFor();
+    const gaps = await page.locator('.edge').evaluateAll((edges) =>
+      edges.map((edge) => {
+        const [line, text] = ['.line', 'text'].map((one) =>
+          (edge.querySelector(one) as Element).getBoundingClientRect(),
+        );
+        return (text?.left ?? 0) - (line?.right ?? 0);
+      }),
+    );
+    expect(gaps[0]).toBeGreaterThan(0);
+    expect(gaps[0]).toBeLessThan(10);
+    expect(gaps[1]).toBeLessThan(0);
+    expect(await page.locator('.edge > .behind').count()).toBe(1);
+  });
+
   it('lists two transitions of a line, says how many there are besides, and names those that were taken', async () => {
     const page = await openChart();
     expect(await textsOf(page, '.edge > text')).toContain('cycle limit reached, budget used up +5');

@@ -58,6 +58,25 @@ describe.skipIf(browser === null)('the map of a run', () => {
     }
   });
 
+  it('opens the whole chart with labels of at least 11 px at 1280 × 800, and a part of it on a phone', async () => {
+    const { page } = inspector;
+    const area = page.locator('.chart-scroll');
+    const smallest = () =>
+      page.locator('.chart-picture').evaluate((picture) => 12 * ((picture as SVGSVGElement).getScreenCTM()?.a ?? 0));
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.keyboard.press('c');
+    await page.locator('.chart-picture').waitFor();
+    expect(await area.evaluate((one) => one.scrollHeight <= one.clientHeight)).toBe(true);
+    expect(await smallest()).toBeGreaterThanOrEqual(11);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.getByRole('button', { name: 'Whole chart' }).click();
+    expect(await area.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
+    await page.getByRole('button', { name: 'Readable size' }).click();
+    expect(await smallest()).toBeGreaterThanOrEqual(10.99);
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.keyboard.press('c');
+  });
+
   it('opens the chart with c, which shows the same step and fits the width of its area', async () => {
     const { page } = inspector;
     await page.locator('.map-phase', { hasText: 'Intention' }).click();

@@ -67,7 +67,8 @@ export function createActorLog(): { readonly log: ActorLog; take(entry: JournalE
       else if (entry.type === 'transition' && 'leaves' in entry) takeMachine(entry.machine, entry.seq);
       else if (entry.type === 'ignored' && 'guards' in entry) {
         const event = running.get(entry.actor)?.events.at(-1);
-        if (event !== undefined) event.ignored = entry.guards;
+        // A machine also ignores events that it raises itself.
+        if (event?.type === entry.event) event.ignored = entry.guards;
       } else if (entry.type === 'actor-end') {
         const actor = running.get(entry.actor);
         if (actor !== undefined) actor.end = { seq: entry.seq, status: entry.status, error: entry.error };

@@ -304,7 +304,7 @@ export function humanizeEvent(type: string): string {
 }
 
 /** An unnamed actor's id is an index and the invoking state: `0.postChain.cycling.yield.assessing`. */
-const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id);
+export const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id);
 
 function delayIn(rest: string): string {
   const delay = rest.split('.', 1)[0] ?? rest;

@@ -3,7 +3,7 @@ import type { InspectedRun, SystemEntry } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { phaseOf, searchPhase } from './call-index.ts';
-import { humanizeEvent } from './explain.ts';
+import { actorIn, humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -179,6 +179,7 @@ function entryName(entry: JournalEntry | SystemEntry): string {
     const [source, ...targets] = [entry.source, ...entry.target].map((id) => excerpt(stateName(id), 60));
     return targets.length === 0 ? `${source} stays` : `${source} to ${targets.join(', ')}`;
   }
-  if (entry.type === 'actor-end') return `End of ${excerpt(entry.actor, 80)}`;
+  if (entry.type === 'actor-end') return `End of ${excerpt(actorIn(entry.actor), 80)}`;
+  if (entry.type === 'ignored') return `Ignored event: ${excerpt(humanizeEvent(entry.event), 80)}`;
   return capitalize(humanize(entry.type.replaceAll('-', ' ')));
 }

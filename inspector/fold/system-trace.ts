@@ -2,7 +2,7 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ActorRecord, receivedBy } from './actor-log.ts';
 import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
 import { eventName } from './chart-words.ts';
-import { humanizeEvent } from './explain.ts';
+import { actorIn, humanizeEvent } from './explain.ts';
 import { humanizeGuard, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
@@ -35,7 +35,7 @@ function actorRow(system: System, actor: ActorRecord): TraceRow {
   return {
     id: `actor${from}`,
     kind: 'actor',
-    title: excerpt(name, 80),
+    title: excerpt(actorIn(name), 80),
     note: notes.filter(Boolean).join(', '),
     text: isFailed ? errorText(end.error) : '',
     status: isFailed ? 'failed' : end?.status === 'done' ? 'done' : isOpen ? 'open' : 'ended',
@@ -76,7 +76,8 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
       id: `event${seq}`,
       kind: 'event',
       title: humanizeEvent(type),
-      note: sender === null ? '' : `from ${sender}`,
+      // The words for a timer or the end of an actor already name it.
+      note: humanizeEvent(type) !== type ? '' : sender === null ? 'event' : `event from ${actorIn(sender)}`,
       text:
         ignored === null
           ? ''
@@ -100,8 +101,11 @@ function waitRow({ fold, charts, isOver, count }: System, machine: string): read
   const position = fold.transitions.positionsOf(machine).at(-1);
   if (chart === undefined || position === undefined) return [];
   const around = position.targets.flatMap((id) => ancestorsOf(chart, id));
-  const awaited = around.flatMap(({ id }) => chart.transitionsFrom(id).map(({ event }) => event));
-  const words = [...new Set(awaited.filter((event) => event !== '').map((event) => eventName(humanizeEvent(event))))];
+  const awaited = around.flatMap(({ id, name }) =>
+    chart.transitionsFrom(id).map(({ event }) => (event === 'done' ? `the end of ${name}` : event)),
+  );
+  const named = awaited.filter((event) => event !== '' && event !== 'error');
+  const words = [...new Set(named.map((event) => eventName(humanizeEvent(event))))];
   if (words.length === 0) return [];
   return [
     {

@@ -200,7 +200,7 @@ export interface Pending {
   readonly events: readonly string[];
   /** Delays that are running: `after 1000 ms`. */
   readonly delays: readonly string[];
-  /** The states that wait for an actor to be done. */
+  /** The states that wait for their actor, or for the states inside them, to be done. */
   readonly activities: readonly string[];
 }
 

@@ -39,7 +39,12 @@ export function SystemHead({ inspector, view }: PanelProps) {
       <p class="verdict" role="status">
         <b class={`word ${tone}`}>{word}</b>
       </p>
-      {run.ending?.failure && <p class="verbatim">{excerpt(run.ending.failure, 400)}</p>}
+      {run.ending?.failure && (
+        <p class="verbatim">
+          {run.status === 'completed' && 'Earlier: '}
+          {excerpt(run.ending.failure, 400)}
+        </p>
+      )}
       {waits !== null && <Waits startedAt={run.startedAt} waits={waits} />}
       <p class="figures dotted">
         {figures.map((figure) => (

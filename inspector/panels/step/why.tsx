@@ -318,7 +318,7 @@ export function PendingWork({ view }: { readonly view: RunView }) {
             {[
               ...(events.length > 0 ? [`accepts ${events.join(', ')}`] : []),
               ...(delays.length > 0 ? [`timer ${delays.map(eventName).join(', ')}`] : []),
-              ...(activities.length > 0 ? [`waits for an actor in ${activities.join(', ')}`] : []),
+              ...(activities.length > 0 ? [`waits for the end of ${activities.join(', ')}`] : []),
             ]
               .map(revealHidden)
               .join('; ')}

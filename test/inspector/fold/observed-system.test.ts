@@ -6,6 +6,7 @@ import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { eventOutcome } from '../../../inspector/fold/event-outcome.ts';
 import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import { marksAt, visitedStates } from '../../../inspector/fold/marks.ts';
+import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { ignoredEvents, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { observeForInspector } from '../../../src/inspection/systems/observe-for-inspector.ts';
@@ -210,6 +211,26 @@ describe('an observed system', () => {
     const before = marksAt(view.fold.transitions, view.charts, 0);
     const first = visitedStates(chart, new Map(), before.active['order'] ?? new Set());
     expect([...first]).toEqual(['order', 'order.cart']);
+  });
+
+  it('names events, unnamed actors and awaited ends in its trace, and blames no event for what the machine ignores itself', async () => {
+    const region = { initial: 'off', states: { off: { on: { GO: 'on' } }, on: { type: 'final' } } } as const;
+    const other = { initial: 'off', states: { off: { on: { END: 'on' } }, on: { type: 'final' } } } as const;
+    const child = createMachine({ entry: sendTo(({ self }) => self._parent as never, { type: 'GO' } as never) });
+    const both = { type: 'parallel', states: { a: region, b: other }, onDone: 'over', invoke: { src: child } } as const;
+    const machine = createMachine({ id: 'm', initial: 'both', states: { both, over: {} } });
+    const { view, entries } = await observedRun(machine, ['NONE']);
+    expect(entries.some((entry) => entry.type === 'ignored' && entry.event.startsWith('xstate.done.state'))).toBe(true);
+    const rows = systemTrace({ fold: view.fold, charts: view.charts, count: entries.length, isOver: false });
+    expect(rows.map(({ title }) => title)).toEqual(['m', 'both']);
+    const parts = rows[0]?.children?.() ?? [];
+    expect(parts.map(({ title, note, text }) => [title, note, text].filter(Boolean).join(', '))).toEqual([
+      'off, off',
+      'GO, event from both',
+      'off, on',
+      'NONE, event, ignored',
+      'Waiting for END, the end of both',
+    ]);
   });
 
   it('is always in its real states, also with history, regions and states with ids of their own', async () => {

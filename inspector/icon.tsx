@@ -20,7 +20,6 @@ const LINES = {
   minus: 'M3 8h10',
   plus: 'M3 8h10M8 3v10',
   download: 'M8 2v8.5M4.5 7 8 10.5 11.5 7M3 14h10',
-  fit: 'M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3',
 } as const;
 
 type IconName = keyof typeof FILLED | keyof typeof LINES;
@@ -49,18 +48,16 @@ interface IconButtonProps {
   readonly label: string;
   /** The keyboard shortcut, for the tooltip. */
   readonly keys?: string;
-  readonly isPressed?: boolean;
   readonly isDisabled?: boolean;
   readonly onClick: () => void;
 }
 
-export function IconButton({ icon, label, keys, isPressed, isDisabled, onClick }: IconButtonProps) {
+export function IconButton({ icon, label, keys, isDisabled, onClick }: IconButtonProps) {
   return (
     <button
       type="button"
       aria-label={label}
       title={keys === undefined ? label : `${label} (${keys})`}
-      aria-pressed={isPressed}
       disabled={isDisabled}
       onClick={onClick}
     >

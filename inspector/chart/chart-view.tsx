@@ -93,7 +93,11 @@ function Levels(props: LevelsProps) {
 
   const whole = level === undefined ? 1 : wholeScale(level, space);
   const readable = Math.max(LEGIBLE, whole);
-  const opened = whole < LEAST_WHOLE ? readable : whole;
+  const fitting = whole < LEAST_WHOLE ? readable : whole;
+  /** What is said about a selected state takes room, but leaves the chart as large as it was. */
+  const unselected = useRef(0);
+  if (selected === null) unselected.current = fitting;
+  const opened = Math.max(fitting, unselected.current);
   const scale = zoom === 'whole' ? whole : zoom === 'readable' ? readable : (zoom ?? opened);
   useLayoutEffect(() => {
     const selector = scroll.current?.querySelector('.state.selected') ? '.state.selected' : '.leaf';
@@ -112,6 +116,7 @@ function Levels(props: LevelsProps) {
     focusNext.current = path[next.length]?.host ?? '';
     setPath(next);
     setZoom(null);
+    unselected.current = 0;
   };
   /** What opens as the inside of a state; null if there is nothing. */
   const insideOf = (stateId: string): Place | null => {

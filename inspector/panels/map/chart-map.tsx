@@ -3,7 +3,6 @@ import type { Phase } from '../../../machines/contracts/phase.ts';
 import { capitalize, pluralize } from '../../fold/format.ts';
 import { phaseMapOf, phaseVisit } from '../../fold/phase-map.ts';
 import { answerSelection } from '../../fold/selection.ts';
-import { IconButton } from '../../icon.tsx';
 import { isChartFull } from '../../ui-state/layout.ts';
 import type { PanelProps } from '../panel.tsx';
 
@@ -39,15 +38,15 @@ export function ChartMap({ inspector, view: { fold, selection, count, at } }: Pa
         ))}
       </svg>
       <div class="map-cycle">
-        <IconButton
-          icon="fit"
-          label={isChartFull.value ? 'Show the trace' : 'Show the chart'}
-          keys="c"
-          isPressed={isChartFull.value}
+        <button
+          type="button"
+          title={isChartFull.value ? 'Show the trace (c)' : 'Show the whole chart (c)'}
           onClick={() => {
             isChartFull.value = !isChartFull.value;
           }}
-        />
+        >
+          {isChartFull.value ? 'Trace' : 'Chart'}
+        </button>
         {cycle > 0 && <span>Cycle {cycle}</span>}
       </div>
       {phases.map(({ phase, calls, visits, failures }) => (

@@ -64,10 +64,16 @@ describe.skipIf(browser === null)('the map of a run', () => {
     const smallest = () =>
       page.locator('.chart-picture').evaluate((picture) => 12 * ((picture as SVGSVGElement).getScreenCTM()?.a ?? 0));
     await page.setViewportSize({ width: 1280, height: 800 });
-    await page.keyboard.press('c');
+    await page.getByRole('button', { name: 'Chart', exact: true }).click();
     await page.locator('.chart-picture').waitFor();
     expect(await area.evaluate((one) => one.scrollHeight <= one.clientHeight)).toBe(true);
-    expect(await smallest()).toBeGreaterThanOrEqual(11);
+    const opened = await smallest();
+    expect(opened).toBeGreaterThanOrEqual(11);
+    await page.locator('.chart-picture [data-state=synthesizing]').click();
+    await page.locator('.selection-note').waitFor();
+    await nextFrames(page);
+    expect(await smallest()).toBe(opened);
+    await page.locator('.selection-note').getByRole('button', { name: 'Close' }).click();
     await page.setViewportSize({ width: 390, height: 844 });
     await page.getByRole('button', { name: 'Whole chart' }).click();
     expect(await area.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);

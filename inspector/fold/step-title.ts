@@ -180,6 +180,10 @@ function entryName(entry: JournalEntry | SystemEntry): string {
     return targets.length === 0 ? `${source} stays` : `${source} to ${targets.join(', ')}`;
   }
   if (entry.type === 'actor-end') return `End of ${excerpt(actorIn(entry.actor), 80)}`;
-  if (entry.type === 'ignored') return `Ignored event: ${excerpt(humanizeEvent(entry.event), 80)}`;
+  if (entry.type === 'ignored') {
+    const words = excerpt(humanizeEvent(entry.event), 80);
+    // A machine raises this event itself, usually without a transition for it.
+    return entry.event.startsWith('xstate.done.state.') ? words : `Ignored event: ${words}`;
+  }
   return capitalize(humanize(entry.type.replaceAll('-', ' ')));
 }

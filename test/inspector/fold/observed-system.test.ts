@@ -6,6 +6,7 @@ import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { eventOutcome } from '../../../inspector/fold/event-outcome.ts';
 import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import { marksAt, visitedStates } from '../../../inspector/fold/marks.ts';
+import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
 import { ignoredEvents, why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -220,7 +221,12 @@ describe('an observed system', () => {
     const both = { type: 'parallel', states: { a: region, b: other }, onDone: 'over', invoke: { src: child } } as const;
     const machine = createMachine({ id: 'm', initial: 'both', states: { both, over: {} } });
     const { view, entries } = await observedRun(machine, ['NONE']);
-    expect(entries.some((entry) => entry.type === 'ignored' && entry.event.startsWith('xstate.done.state'))).toBe(true);
+    const run = { kind: 'system', live: false, status: 'running' } as const;
+    const titles = entries.flatMap(({ type, seq: at }) => {
+      const selection = { kind: 'entry', from: at, to: at } as const;
+      return type === 'ignored' ? stepTitle({ ...view, run, at, count: entries.length, selection }).name : [];
+    });
+    expect(titles).toEqual(['a reached its final state', 'Ignored event: NONE']);
     const rows = systemTrace({ fold: view.fold, charts: view.charts, count: entries.length, isOver: false });
     expect(rows.map(({ title }) => title)).toEqual(['m', 'both']);
     const parts = rows[0]?.children?.() ?? [];

@@ -76,8 +76,7 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
       id: `event${seq}`,
       kind: 'event',
       title: humanizeEvent(type),
-      // The words for a timer or the end of an actor already name it.
-      note: humanizeEvent(type) !== type ? '' : sender === null ? 'event' : `event from ${actorIn(sender)}`,
+      note: humanizeEvent(type) === type ? eventNote(sender, ignored !== null) : '',
       text:
         ignored === null
           ? ''
@@ -94,6 +93,10 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
   const waiting = machine === null || end !== null ? [] : waitRow(system, machine);
   return [...[...states, ...received].sort((one, other) => one.from - other.from), ...waiting];
 }
+
+/** Only an event is ignored, so that is not repeated. */
+const eventNote = (sender: string | null, isIgnored: boolean): string =>
+  [isIgnored ? '' : 'event', sender === null ? '' : `from ${actorIn(sender)}`].filter(Boolean).join(' ');
 
 /** The events and delays that would lead on from the states that a machine is in. */
 function waitRow({ fold, charts, isOver, count }: System, machine: string): readonly TraceRow[] {

@@ -234,7 +234,7 @@ describe('an observed system', () => {
       'off, off',
       'GO, event from both',
       'off, on',
-      'NONE, event, ignored',
+      'NONE, ignored',
       'Waiting for END, the end of both',
     ]);
   });

@@ -8,7 +8,7 @@ import type { StateChange } from './state-changes.ts';
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of
  * type `entries` continues with one line per journal entry, and one of type `states` with one line per state frame, each as JSON.
  */
-export const WIRE_VERSION = 3;
+export const WIRE_VERSION = 4;
 
 export interface InspectedRun {
   readonly runId: string;

@@ -20,6 +20,7 @@ const entry = {
   inspection: 'src/entries/inspection.ts',
   testing: 'src/entries/testing.ts',
   restate: 'src/entries/restate.ts',
+  server: 'src/entries/server.ts',
 };
 
 const alias = Object.entries(entry).map(([name, path]) => ({

@@ -43,6 +43,8 @@ export interface PostChain {
    * Rejects with `invalid_option` or `invalid_journal`.
    */
   fork(run: string | readonly JournalEntry[], options: ForkOptions): Promise<Run>;
+  /** Closes the runs in memory, so that any process with `journals` can continue them. Their `events` end, and their `answer` does not settle. */
+  close(): Promise<void>;
 }
 
 /**
@@ -89,6 +91,9 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
         const entries = typeof run === 'string' ? await entriesOf(kept().read(run)) : run;
         return forkRun(chain, entries, { ...how, onPark: leave });
       }),
+    async close() {
+      await Promise.all(Array.from(chain.runs.values(), (run) => run.close()));
+    },
   };
 }
 

@@ -144,7 +144,7 @@ function createReader(history: readonly JournalEntry[]) {
 const LEAST_GROWTH = 1 / 256;
 
 /** The text of the answer that one reader has received, computed from the other events. */
-class AnswerText {
+export class AnswerText {
   /** The source of the text; null if there is none, or if the text was not streamed from a model. */
   #source: PartialUpdate | null = null;
   #text = '';
@@ -155,6 +155,8 @@ class AnswerText {
   *changes(event: JournalEntry | PartialUpdate): Generator<AnswerDelta | AnswerVoid, void> {
     if (event.type === 'partial') yield* this.#follow(event, LEAST_GROWTH);
     else if (event.type === 'decision' && !event.decision.complete) yield* this.#discard('next_cycle');
+    // A call that was interrupted with its process is made again.
+    else if (event.type === 'resumed' && !event.wasPaused) yield* this.#discard('attempt_failed');
     else if (event.type === 'phase-end' && event.failure !== null && this.#source?.task === event.phase)
       yield* this.#discard('attempt_failed');
     else if (event.type === 'attempt-end' && this.#source !== null && isSameAttempt(this.#source, event))

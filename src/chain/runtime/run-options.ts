@@ -30,6 +30,8 @@ export interface Turn {
 }
 
 export interface RunOptions {
+  /** The id of the run; by default one that `newId` of the chain generates. */
+  readonly runId?: string;
   /** A question or a task: a text, or a list of texts, images and files (at most 20 MB in total). */
   readonly request: Content;
   /** Earlier turns, oldest first. A user's turn is never shortened or dropped without consent. */
@@ -66,6 +68,8 @@ const sessionIdSchema = z.custom<string>(
   `expected 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, without control characters`,
 );
 
+const runIdSchema = z.string().check(z.regex(/^[\w.-]{1,100}$/u, 'expected 1 to 100 letters, digits, ".", "_" or "-"'));
+
 const turnSchema: z.ZodMiniType<Turn> = z.object(
   {
     role: z.enum(['user', 'assistant'], 'expected "user" or "assistant"'),
@@ -76,6 +80,7 @@ const turnSchema: z.ZodMiniType<Turn> = z.object(
 
 /** Strict: a misspelled option would be ignored silently. */
 export const runOptionsSchema = z.strictObject({
+  runId: z.optional(runIdSchema),
   request: z.optional(z.unknown()),
   history: z._default(z.array(turnSchema, 'expected an array of turns'), []),
   messages: z.optional(z.array(messageSchema)),
@@ -128,7 +133,7 @@ export function createChainInput(
     limits,
     thresholds,
     profile,
-    runId: parts.newRunId(),
+    runId: run.runId ?? parts.newRunId(),
     request: request.text,
     origin: startAt,
     mode,

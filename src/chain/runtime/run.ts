@@ -46,6 +46,8 @@ export interface Run {
   readonly events: AsyncIterable<RunEvent>;
   /** Resolves with an answer; never rejects. If the run is parked, it does not settle: the run that `chain.resume` returns has the answer. */
   readonly answer: Promise<FinalAnswer>;
+  /** Resolves when the run has left memory: with its answer, or with null if it was parked or closed. */
+  readonly settled: Promise<FinalAnswer | null>;
   /** The journal so far; after the end, the entire run. */
   readonly journal: readonly JournalEntry[];
   /** Why the journal is no longer stored, or null. The run continues without it. */
@@ -126,16 +128,17 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
   const { runId } = input;
   const { clock } = host.parts;
   host.writers.reserve(runId);
-  let settle = (_: FinalAnswer | Promise<FinalAnswer>): void => {};
-  const answer = new Promise<FinalAnswer>((resolve) => {
+  let settle = (_: Promise<FinalAnswer | null>): void => {};
+  const settled = new Promise<FinalAnswer | null>((resolve) => {
     settle = resolve;
   });
+  const answer = answerOnce(settled);
   const opened: { run: AttachedRun | null; isWatched: boolean } = { run: null, isWatched: false };
   let leave = (): void => {};
   const open = (): AttachedRun => {
     if (opened.run !== null) return opened.run;
     opened.run = openRun(host, input, { ...options, onPark: () => leave() });
-    settle(opened.run.run.answer);
+    settle(opened.run.run.settled);
     return opened.run;
   };
   const watch = (): void => {
@@ -164,6 +167,7 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
   return {
     runId,
     answer,
+    settled,
     get events() {
       return open().run.events;
     },
@@ -245,6 +249,7 @@ interface AttachedRun {
   /** Resolves to false if the run was parked before it received the event. Throws `invalid_option` for an unknown event. */
   readonly deliver: (event: ChainEvent) => Promise<boolean>;
   readonly abortOn: (signal: AbortSignal | undefined) => void;
+  readonly close: () => Promise<void>;
 }
 
 interface AttachOptions {
@@ -296,9 +301,6 @@ export function attachRun(
     return writer.failure === null ? answer : withJournalFailure(answer, writer.failure);
   };
   const ended = actor.output.then(settled, settled);
-  const answer = new Promise<FinalAnswer>((resolve, reject) => {
-    ended.then((final) => final && resolve(final), reject);
-  });
 
   const begin = (): void => {
     clock.start();
@@ -335,7 +337,8 @@ export function attachRun(
     run: {
       runId,
       events: stream,
-      answer,
+      answer: answerOnce(ended),
+      settled: ended,
       journal: feed.shown,
       get journalFailure() {
         return writer.failure;
@@ -347,6 +350,7 @@ export function attachRun(
     },
     begin,
     deliver,
+    close: () => actor.close(),
     abortOn(signal) {
       if (signal?.aborted) interrupt();
       else if (signal !== undefined) forgetSignal = onAbort(signal, interrupt);
@@ -354,6 +358,13 @@ export function attachRun(
   };
   runs.set(runId, attached);
   return attached;
+}
+
+/** Resolves only if there is an answer. */
+function answerOnce(settled: Promise<FinalAnswer | null>): Promise<FinalAnswer> {
+  return new Promise((resolve, reject) => {
+    settled.then((answer) => answer && resolve(answer), reject);
+  });
 }
 
 interface RunConnection {

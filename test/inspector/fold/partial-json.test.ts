@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { completeValue, PartialJsonReader } from '../../../inspector/fold/partial-json.ts';
+import { completeValue, PartialJsonReader } from '../../../src/chain/presentation/partial-json.ts';
 import { jsonOf } from '../../support/inspector/partial-value.ts';
 
 const anObject = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue());

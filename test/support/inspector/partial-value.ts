@@ -1,4 +1,4 @@
-import type { PartialValue } from '../../../inspector/fold/partial-json.ts';
+import type { PartialValue } from '../../../src/chain/presentation/partial-json.ts';
 
 /** The value as JSON.parse returns it; an incomplete value as far as received. The last of duplicate members wins. */
 export function jsonOf(value: PartialValue | null): unknown {

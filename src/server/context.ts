@@ -1,0 +1,67 @@
+import type { Context, Hono } from 'hono';
+import type * as z from 'zod/mini';
+import type { Clock } from '../durable/clock.ts';
+import { describeValue } from '../internal/describe-value.ts';
+import type { NumberedUpdate } from './feeds.ts';
+import { HttpError } from './http-error.ts';
+import type { Owner } from './owners.ts';
+import type { RunService } from './run-service.ts';
+import type { ServerSentEvent } from './sse.ts';
+
+export interface ServerEnv {
+  Variables: { owner: Owner };
+}
+export type ServerApp = Hono<ServerEnv>;
+export type ServerRequest = Context<ServerEnv>;
+
+/** What a protocol needs: the runs, and a way to stream them. Each protocol adds its routes to the app. */
+export interface ServerContext {
+  readonly runs: RunService;
+  readonly clock: Clock;
+  /** The name of the chain for clients that choose a model. */
+  readonly modelName: string;
+  /** Streams a run in the form that `convert` gives it. */
+  stream(
+    c: ServerRequest,
+    runId: string,
+    convert: Convert,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>;
+}
+
+export type Convert = (updates: AsyncGenerator<NumberedUpdate, void>) => AsyncGenerator<ServerSentEvent, void>;
+
+/**
+ * Returns the JSON body of a request. Throws an `HttpError`: 415 for forms and plain text, which browsers send to other sites without asking
+ * first, or 400.
+ */
+export async function bodyOf<Schema extends z.ZodMiniType>(
+  c: ServerRequest,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json')
+    throw new HttpError(415, 'not_json', `Send the body as application/json; received ${describeValue(type ?? '')}.`);
+  const read = schema.safeParse(parsed(await c.req.text()));
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  const where = issue?.path.join('.') || 'body';
+  throw new HttpError(400, 'invalid_request', `${where}: ${issue?.message ?? 'invalid'}.`.slice(0, 500));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new HttpError(400, 'invalid_json', 'body: expected JSON; received text that is not valid JSON.');
+  }
+}
+
+/** The `Idempotency-Key` of a request. */
+export function idempotencyKeyOf(c: ServerRequest): { readonly idempotencyKey?: string } {
+  const key = c.req.header('idempotency-key');
+  if (key === undefined) return {};
+  if (!/^[\x21-\x7e]{1,255}$/u.test(key))
+    throw new HttpError(400, 'invalid_request', 'Idempotency-Key: expected 1 to 255 printable characters.');
+  return { idempotencyKey: key };
+}

@@ -1,0 +1,230 @@
+import type { MiddlewareHandler } from 'hono';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { PostChain } from '../chain/create-post-chain.ts';
+import { type Clock, systemClock } from '../durable/clock.ts';
+import { createWorker } from '../durable/worker.ts';
+import { loadOptional } from '../internal/optional-package.ts';
+import type { ServerApp, ServerContext, ServerEnv } from './context.ts';
+import { HttpError } from './http-error.ts';
+import type { Authorize } from './owners.ts';
+import { addRunRoutes } from './run-routes.ts';
+import { createRunService, type FollowedJournals } from './run-service.ts';
+import { sseResponse } from './sse.ts';
+import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits } from './usage-limits.ts';
+
+export interface ServerOptions {
+  readonly chain: PostChain;
+  /** The journals of the chain. Several processes may serve the runs of one store; give the chain `parkAfterMs` then. */
+  readonly journals: FollowedJournals;
+  /** Returns the owner of a request, for example `bearerTokens({ [token]: 'alice' })`. */
+  readonly authorize: Authorize;
+  /** Host names of the server, besides the loopback ones. Others are refused, against DNS rebinding. */
+  readonly hosts?: readonly string[];
+  /** Origins of pages on other hosts that may call the server (CORS), such as `https://chat.example.com`. */
+  readonly origins?: readonly string[];
+  readonly limits?: Partial<ServerLimits>;
+  /** The name of the chain for clients that choose a model; `postchain` by default. */
+  readonly modelName?: string;
+  /** Whether owners may read the journals of their runs, which have prompts, model replies and results of tools. By default, false. */
+  readonly showsJournal?: boolean;
+  /** How often a stream sends a comment while nothing happens, in milliseconds; 15,000 by default. */
+  readonly keepAliveMs?: number;
+  /** How long a client may read nothing of its stream before it is disconnected, in milliseconds; 30,000 by default. */
+  readonly stallMs?: number;
+  readonly clock?: Clock;
+  /** Receives a line for each request, and errors that clients do not see. By default, errors go to `console.error`. */
+  readonly onLog?: (line: ServerLogLine) => void;
+}
+
+/** `durationMs` is the time until the response begins. */
+export interface ServerLogLine {
+  readonly level: 'info' | 'error';
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly owner: string | null;
+  readonly error?: unknown;
+}
+
+/** A server as a plain `fetch` handler. */
+export interface Server {
+  /** Answers a request. For Node.js, `serve({ fetch: server.fetch })` of `@hono/node-server`. */
+  readonly fetch: (request: Request) => Promise<Response>;
+  /** Ends all streams, and closes the runs, so that any process with the journals continues them. */
+  close(): Promise<void>;
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * Serves a chain. Runs belong to the server: a client that leaves loses nothing, and one that returns continues where it was. The server also
+ * continues the runs of `journals` that were interrupted. Requires the package `hono`.
+ *
+ * @throws PostChainError `package_missing`
+ * @example
+ * const server = await createServer({ chain, journals, authorize: bearerTokens({ [token]: 'alice' }) });
+ * serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 8787 });
+ */
+export async function createServer(options: ServerOptions): Promise<Server> {
+  const { chain, journals, authorize, hosts = [], origins = [], showsJournal = false } = options;
+  const { clock = systemClock, keepAliveMs = 15_000, stallMs = 30_000, modelName = 'postchain' } = options;
+  const { onLog = logErrors } = options;
+  const limits: ServerLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  const [{ Hono }, { bodyLimit }, { cors }, { secureHeaders }] = await loadOptional('hono', 'createServer', () =>
+    Promise.all([import('hono'), import('hono/body-limit'), import('hono/cors'), import('hono/secure-headers')]),
+  );
+  const usage = createUsageLimits(limits, clock);
+  const worker = createWorker({ hosts: [chain], clock });
+  const runs = createRunService({
+    chain,
+    journals,
+    usage,
+    eventsPerRun: limits.eventsPerRun,
+    wake: () => void worker.look(),
+  });
+  const closing = new AbortController();
+
+  const context: ServerContext = {
+    runs,
+    clock,
+    modelName,
+    async stream(c, runId, convert, headers = {}) {
+      const end = usage.startStream(c.var.owner);
+      const leaving = new AbortController();
+      const leave = (): void => leaving.abort();
+      try {
+        const updates = await runs.updates(c.var.owner, runId, leaving.signal);
+        closing.signal.addEventListener('abort', leave);
+        return sseResponse(convert(updates), {
+          clock,
+          keepAliveMs,
+          stallMs,
+          headers,
+          onEnd() {
+            closing.signal.removeEventListener('abort', leave);
+            leave();
+            end();
+          },
+        });
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+  };
+
+  const app: ServerApp = new Hono<ServerEnv>();
+  app.onError((error, c) => {
+    const known = knownError(error);
+    const { status, code, message, headers } = known ?? INTERNAL;
+    if (known === null) onLog({ ...lineOf(c.req.raw, status), level: 'error', owner: c.var.owner ?? null, error });
+    return Response.json(errorBody(c.req.path, status, code, message), { status, headers });
+  });
+  app.notFound((c) => {
+    const message = 'Nothing is here. GET /openapi.json describes what is.';
+    return c.json(errorBody(c.req.path, 404, 'not_found', message), 404);
+  });
+  app.use(logged(clock, onLog), secureHeaders(), ownHosts(hosts, origins));
+  if (origins.length > 0)
+    app.use(cors({ origin: [...origins], exposeHeaders: ['location', 'x-workflow-run-id', 'retry-after'] }));
+  app.get('/healthz', (c) =>
+    c.json({ status: closing.signal.aborted ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
+  );
+  app.use(async (c, next) => {
+    if (closing.signal.aborted)
+      throw new HttpError(503, 'closing', 'The server is closing. Try again.', { 'retry-after': '1' });
+    const owner = await authorize(c.req.raw);
+    if (owner === null)
+      throw new HttpError(401, 'unauthorized', 'Send a token of this server as "Authorization: Bearer …".', {
+        'www-authenticate': 'Bearer',
+      });
+    c.set('owner', owner);
+    usage.request(owner);
+    await next();
+  });
+  app.use(
+    bodyLimit({
+      maxSize: limits.bodyBytes,
+      onError: () => {
+        throw new HttpError(413, 'body_too_large', `The body must be at most ${limits.bodyBytes} bytes.`);
+      },
+    }),
+  );
+  addRunRoutes(app, context, showsJournal);
+
+  return {
+    fetch: async (request) => app.fetch(request),
+    async close() {
+      closing.abort();
+      await Promise.all([worker.stop(), chain.close()]);
+    },
+  };
+}
+
+const INTERNAL = new HttpError(500, 'internal', 'The server failed; its log says why.');
+
+/** Returns the error that a client sees; null for one that it must not see. */
+function knownError(error: unknown): HttpError | null {
+  if (error instanceof HttpError) return error;
+  if (!PostChainError.isInstance(error)) return null;
+  const { code, message } = error;
+  if (code === 'invalid_request' || code === 'invalid_option' || code === 'unsupported_file')
+    return new HttpError(400, code, message);
+  // Another process executes the run, and the event must be sent to it.
+  if (code === 'invalid_journal')
+    return new HttpError(409, 'run_busy', 'Another process runs this run. Try again when it waits.', {
+      'retry-after': '1',
+    });
+  return null;
+}
+
+/** The APIs of OpenAI have errors of their own form. */
+function errorBody(path: string, status: number, code: string, message: string): object {
+  if (!path.startsWith('/v1/')) return { code, message };
+  const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
+  return { error: { message, type, code, param: null } };
+}
+
+/**
+ * Refuses requests from pages of other sites: by their Origin, or by their Host if a foreign name was bound to this address (DNS rebinding).
+ * Clients other than browsers send no Origin.
+ */
+function ownHosts(hosts: readonly string[], origins: readonly string[]): MiddlewareHandler {
+  const known = new Set([...LOOPBACK, ...hosts].map((host) => host.toLowerCase()));
+  return async (c, next) => {
+    const host = (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase();
+    if (!known.has(host.replace(/:\d+$/u, '')))
+      throw new HttpError(403, 'foreign_host', 'The Host header names another server. Add it to the option `hosts`.');
+    const origin = c.req.header('origin');
+    const isOwn = origin === undefined || origins.includes(origin) || hostOf(origin) === host;
+    if (!isOwn)
+      throw new HttpError(
+        403,
+        'foreign_origin',
+        'Pages of this origin may not call the server. Add it to the option `origins`.',
+      );
+    await next();
+  };
+}
+
+const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).host : null);
+
+function logged(clock: Clock, onLog: (line: ServerLogLine) => void): MiddlewareHandler<ServerEnv> {
+  return async (c, next) => {
+    const startMs = clock.now();
+    await next();
+    const durationMs = Math.round(clock.now() - startMs);
+    onLog({ ...lineOf(c.req.raw, c.res.status), durationMs, owner: c.var.owner ?? null });
+  };
+}
+
+/** The query of a URL may hold texts of the user, so it is left out. */
+function lineOf({ method, url }: Request, status: number): ServerLogLine {
+  return { level: 'info', method, path: new URL(url).pathname, status, durationMs: 0, owner: null };
+}
+
+function logErrors({ level, error }: ServerLogLine): void {
+  // biome-ignore lint/suspicious/noConsole: the operator must see errors that no client sees
+  if (level === 'error') console.error(error);
+}

@@ -1,0 +1,114 @@
+import * as z from 'zod/mini';
+import { clientEventSchema } from '../../machines/contracts/events.ts';
+import type { ContentPart } from '../llm/content.ts';
+import { bodyOf, idempotencyKeyOf, type ServerApp, type ServerContext, type ServerRequest } from './context.ts';
+import { isAfter } from './feeds.ts';
+import { HttpError } from './http-error.ts';
+import type { ClientRequest } from './run-service.ts';
+
+const text = z.string().check(z.maxLength(1_000_000));
+/** A text, an image or a file. Files are Base64 text or `data:` URLs: the server downloads nothing. */
+const partSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text }),
+  z.strictObject({ type: z.literal('image'), image: z.string(), mediaType: z.optional(z.string()) }),
+  z.strictObject({
+    type: z.literal('file'),
+    data: z.string(),
+    mediaType: z.optional(z.string()),
+    filename: z.optional(z.string()),
+  }),
+]);
+const contentSchema = z.union([text, z.array(partSchema).check(z.maxLength(100))]);
+
+export const newRunSchema = z.strictObject({
+  request: contentSchema,
+  /** Earlier turns, oldest first. */
+  history: z.optional(
+    z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: contentSchema })).check(z.maxLength(1_000)),
+  ),
+  instructions: z.optional(z.string().check(z.maxLength(20_000))),
+  /** `manual`: after each cycle, the run waits for the user's direction. */
+  mode: z.optional(z.enum(['automatic', 'manual'])),
+  /** The session that the run belongs to, by a name of the client. */
+  session: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
+});
+
+const MAX_LISTED = 100;
+
+/** Adds the runs as resources. */
+export function addRunRoutes(app: ServerApp, server: ServerContext, showsJournal: boolean): void {
+  const { runs } = server;
+
+  app.post('/runs', async (c) => {
+    const { request, history, ...options } = await bodyOf(c, newRunSchema);
+    const asked = {
+      ...options,
+      request: request as string | ContentPart[],
+      ...(history && { history }),
+      ...idempotencyKeyOf(c),
+    } as ClientRequest;
+    const { runId, isNew } = await runs.start(c.var.owner, asked);
+    const location = `/runs/${encodeURIComponent(runId)}`;
+    if (wantsEvents(c)) return streamUpdates(c, server, runId, { location });
+    c.header('location', location);
+    return c.json({ runId }, isNew ? 201 : 200);
+  });
+
+  app.get('/runs', async (c) => {
+    const limit = Number(c.req.query('limit') ?? 20);
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
+      throw new HttpError(400, 'invalid_request', `limit: expected an integer from 1 to ${MAX_LISTED}.`);
+    const before = c.req.query('before');
+    if (before !== undefined && Number.isNaN(Date.parse(before)))
+      throw new HttpError(400, 'invalid_request', 'before: expected a time in ISO 8601, as in startedAt.');
+    const found = await runs.list(c.var.owner, { limit, before });
+    return c.json({
+      runs: found.map(({ runId, request, startedAt, status, waiting }) => ({
+        runId,
+        request,
+        startedAt,
+        status,
+        waitingFor: waiting?.for ?? null,
+      })),
+    });
+  });
+
+  app.get('/runs/:id', async (c) => c.json(await runs.view(c.var.owner, c.req.param('id'))));
+
+  app.get('/runs/:id/events', (c) => streamUpdates(c, server, c.req.param('id')));
+
+  app.post('/runs/:id/events', async (c) => {
+    await runs.send(c.var.owner, c.req.param('id'), await bodyOf(c, clientEventSchema));
+    return c.body(null, 204);
+  });
+
+  if (showsJournal)
+    app.get('/runs/:id/journal', async (c) => c.json({ entries: await runs.journal(c.var.owner, c.req.param('id')) }));
+}
+
+const wantsEvents = (c: ServerRequest): boolean => c.req.header('accept')?.includes('text/event-stream') === true;
+
+/** Streams the updates after the one that the client received last. */
+async function streamUpdates(
+  c: ServerRequest,
+  server: ServerContext,
+  runId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const after = c.req.header('last-event-id') ?? c.req.query('after') ?? '';
+  if (after !== '' && !/^\d+\.\d+$/u.test(after))
+    throw new HttpError(
+      400,
+      'invalid_request',
+      'Last-Event-ID: expected the id of an event of this run, such as 12.0.',
+    );
+  return server.stream(
+    c,
+    runId,
+    async function* (updates) {
+      for await (const { id, update } of updates)
+        if (after === '' || isAfter(id, after)) yield { id, data: JSON.stringify(update) };
+    },
+    headers,
+  );
+}

@@ -1,0 +1,193 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { type ClientEvent, refusalText } from '../../machines/contracts/events.ts';
+import type { JournalEntry, RunSummary } from '../../machines/contracts/journal.ts';
+import type { PostChain } from '../chain/create-post-chain.ts';
+import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
+import type { Run } from '../chain/runtime/run.ts';
+import type { RunOptions } from '../chain/runtime/run-options.ts';
+import { entriesOf, type ManagedJournals } from '../durable/journals/journal-store.ts';
+import { createFeeds, type NumberedUpdate } from './feeds.ts';
+import { HttpError, unknownRun } from './http-error.ts';
+import { type Owner, ownId } from './owners.ts';
+import { emptyView, nextView, type RunView } from './run-view.ts';
+import { RunUpdates } from './updates.ts';
+import type { UsageLimits } from './usage-limits.ts';
+
+/** A journal store with `follow`, as all stores of PostChain are. */
+export type FollowedJournals = JournalStore & Pick<ManagedJournals<JournalEntry, RunSummary>, 'follow'>;
+
+/** What a client asks. */
+export interface ClientRequest extends Pick<RunOptions, 'request' | 'history' | 'instructions' | 'mode'> {
+  /** The client's name of the session, which no other owner shares. */
+  readonly session?: string | undefined;
+  /** A repeated request with the same key gets the run of the first one. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** The runs of a server, each for its owner only. A run of another owner does not exist. */
+export interface RunService {
+  /** Starts a run, or returns the one that the idempotency key has started. */
+  start(owner: Owner, request: ClientRequest): Promise<{ readonly runId: string; readonly isNew: boolean }>;
+  /** Yields what happens in the run, from the beginning, until its answer. Ends early when the signal aborts. */
+  updates(owner: Owner, runId: string, signal: AbortSignal): Promise<AsyncGenerator<NumberedUpdate, void>>;
+  /** The run so far. */
+  view(owner: Owner, runId: string): Promise<RunView>;
+  /** Resolves when the event is stored. Rejects with `answer_refused` if it changes nothing. */
+  send(owner: Owner, runId: string, event: ClientEvent): Promise<void>;
+  /** Runs of the owner, the newest first. */
+  list(owner: Owner, options: ListRunsOptions): Promise<readonly RunSummary[]>;
+  /** The journal, for operators who allow it. */
+  journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]>;
+}
+
+export interface ListRunsOptions {
+  readonly limit: number;
+  /** Only runs that started before this time, in ISO 8601. */
+  readonly before?: string | undefined;
+}
+
+/** How many owners of runs are remembered. The owner of a run never changes. */
+const MAX_REMEMBERED = 10_000;
+
+interface ServiceOptions {
+  readonly chain: PostChain;
+  readonly journals: FollowedJournals;
+  readonly usage: UsageLimits;
+  readonly eventsPerRun: number;
+  /** Continues a run that no process executes. */
+  readonly wake: () => void;
+}
+
+export function createRunService({ chain, journals, usage, eventsPerRun, wake }: ServiceOptions): RunService {
+  const feeds = createFeeds((runId, options) => journals.follow(runId, options));
+  const owners = new Map<string, Owner | null>();
+  /** The runs of idempotency keys that are being started. */
+  const starting = new Map<string, Promise<{ readonly runId: string; readonly isNew: boolean }>>();
+  const tracked = new WeakSet<Run>();
+
+  function remember(runId: string, owner: Owner | null): void {
+    if (owners.size >= MAX_REMEMBERED) owners.delete(owners.keys().next().value as string);
+    owners.set(runId, owner);
+  }
+
+  async function ownerOf(runId: string): Promise<Owner | null> {
+    const known = owners.get(runId);
+    if (known !== undefined) return known;
+    const start = await firstEntry(journals, runId);
+    if (start === null) return null;
+    const owner = runStartOf([start]).host?.['owner'];
+    remember(runId, typeof owner === 'string' ? owner : null);
+    return typeof owner === 'string' ? owner : null;
+  }
+
+  async function requireOwn(owner: Owner, runId: string): Promise<void> {
+    if ((await ownerOf(runId)) !== owner) throw unknownRun();
+  }
+
+  /** Counts a run of this process until it leaves memory. */
+  function track(run: Run, owner: Owner): void {
+    if (tracked.has(run)) return;
+    tracked.add(run);
+    const end = usage.startRun(owner);
+    run.settled.then(
+      (answer) => end(answer?.metadata.cost?.amount ?? 0),
+      () => end(0),
+    );
+  }
+
+  async function begin(owner: Owner, asked: ClientRequest, runId?: string): Promise<{ runId: string; isNew: boolean }> {
+    const { session, idempotencyKey, ...options } = asked;
+    const digest = await ownId(JSON.stringify(asked));
+    const earlier = runId === undefined ? null : await firstEntry(journals, runId);
+    if (runId !== undefined && earlier !== null) {
+      if (runStartOf([earlier]).host?.['request'] === digest) return { runId, isNew: false };
+      const message = 'This idempotency key belongs to another request. Use a new key for each request.';
+      throw new HttpError(422, 'idempotency_key_reused', message);
+    }
+    usage.requireRun(owner);
+    const run = chain.run({
+      ...options,
+      ...(runId !== undefined && { runId }),
+      ...(session !== undefined && { sessionId: await ownId('session', owner, session) }),
+      host: { owner, ...(runId !== undefined && { request: digest }) },
+    });
+    remember(run.runId, owner);
+    track(run, owner);
+    return { runId: run.runId, isNew: true };
+  }
+
+  return {
+    async start(owner, request) {
+      const { idempotencyKey } = request;
+      if (idempotencyKey === undefined) return begin(owner, request);
+      const runId = await ownId('run', owner, idempotencyKey);
+      // A second request with the key waits for the first one, and then finds its run.
+      const first = starting.get(runId);
+      const started = (first ?? Promise.resolve()).catch(() => {}).then(() => begin(owner, request, runId));
+      starting.set(runId, started);
+      try {
+        return await started;
+      } finally {
+        if (starting.get(runId) === started) starting.delete(runId);
+      }
+    },
+    async updates(owner, runId, signal) {
+      await requireOwn(owner, runId);
+      wake();
+      return feeds.updates(runId, signal);
+    },
+    async view(owner, runId) {
+      return (await viewAndEntries(owner, runId)).view;
+    },
+    async send(owner, runId, event) {
+      const { entries } = await viewAndEntries(owner, runId);
+      if (entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
+        throw new HttpError(429, 'too_many_events', `A run accepts at most ${eventsPerRun} events from its client.`);
+      if (entries.some(({ type }) => type === 'answer'))
+        throw new HttpError(409, 'run_ended', 'The run has ended, so it accepts no more events.');
+      const run = await chain.send(runId, event);
+      track(run, owner);
+      const delivered = run.journal.findLastIndex(
+        (entry) => entry.type === 'delivery' && JSON.stringify(entry.event) === JSON.stringify(event),
+      );
+      const refused = run.journal.slice(delivered).find((entry) => entry.type === 'answer-refused');
+      if (refused !== undefined)
+        throw new HttpError(409, 'answer_refused', `Nothing changed: ${refusalText(refused)}.`);
+    },
+    async list(owner, { limit, before }) {
+      const found: RunSummary[] = [];
+      let page = await journals.list({ limit, ...(before !== undefined && { before: { startedAt: before } }) });
+      while (page.length > 0) {
+        for (const summary of page) {
+          if ((await ownerOf(summary.runId)) === owner) found.push(summary);
+          if (found.length === limit) return found;
+        }
+        const last = page.at(-1);
+        page = last === undefined ? [] : await journals.list({ limit, before: last });
+      }
+      return found;
+    },
+    async journal(owner, runId) {
+      return (await viewAndEntries(owner, runId)).entries;
+    },
+  };
+
+  async function viewAndEntries(owner: Owner, runId: string) {
+    await requireOwn(owner, runId);
+    const entries = await entriesOf(journals.read(runId));
+    const updates = new RunUpdates();
+    let view = emptyView;
+    for (const entry of entries) for (const update of updates.take(entry)) view = nextView(view, update);
+    return { view, entries };
+  }
+}
+
+/** Returns the first entry of a run; null if there is no such run. */
+async function firstEntry(journals: JournalStore, runId: string): Promise<JournalEntry | null> {
+  try {
+    for await (const entry of journals.read(runId)) return entry;
+  } catch (error) {
+    if (!(error instanceof PostChainError)) throw error;
+  }
+  return null;
+}

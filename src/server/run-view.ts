@@ -1,0 +1,94 @@
+import type { Phase } from '../../machines/contracts/phase.ts';
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import type { Question, RunUpdate } from './updates.ts';
+
+/** A run as a client shows it: the sum of its updates. */
+export interface RunView {
+  readonly runId: string;
+  readonly request: string;
+  readonly startedAt: string;
+  /** `ended` if there is an answer; `waiting` if the run waits for its user. */
+  readonly status: 'running' | 'waiting' | 'ended';
+  /** The phases that were entered, in order. */
+  readonly phases: readonly PhaseView[];
+  /** What it does, in a line; null before the first one. */
+  readonly progress: string | null;
+  readonly tools: readonly ToolView[];
+  /** The answer so far; provisional until `answer` is there. */
+  readonly text: string;
+  /** Why each cycle ended as it did, in order. */
+  readonly decisions: readonly string[];
+  /** The open questions. */
+  readonly questions: readonly Question[];
+  readonly answer: FinalAnswer | null;
+}
+
+export interface PhaseView {
+  readonly phase: Phase;
+  readonly cycle: number;
+  readonly state: 'started' | 'ended' | 'failed';
+  readonly summary: string | null;
+}
+
+export interface ToolView {
+  readonly index: number;
+  readonly name: string;
+  readonly state: 'started' | 'ended' | 'failed';
+}
+
+export const emptyView: RunView = {
+  runId: '',
+  request: '',
+  startedAt: '',
+  status: 'running',
+  phases: [],
+  progress: null,
+  tools: [],
+  text: '',
+  decisions: [],
+  questions: [],
+  answer: null,
+};
+
+/** Returns the view after one more update. */
+export function nextView(view: RunView, update: RunUpdate): RunView {
+  const next = changed(view, update);
+  const status = next.answer !== null ? 'ended' : next.questions.length > 0 ? 'waiting' : 'running';
+  return next.status === status ? next : { ...next, status };
+}
+
+function changed(view: RunView, update: RunUpdate): RunView {
+  switch (update.type) {
+    case 'run': {
+      const { runId, request, startedAt } = update;
+      return { ...view, runId, request, startedAt };
+    }
+    case 'phase': {
+      const { phase, cycle, state, summary } = update;
+      const others = state === 'started' ? view.phases : view.phases.slice(0, -1);
+      return { ...view, phases: [...others, { phase, cycle, state, summary }] };
+    }
+    case 'progress':
+      return { ...view, progress: update.text };
+    case 'tool': {
+      const { index, name, state } = update;
+      const others = view.tools.filter((tool) => tool.index !== index);
+      return { ...view, tools: [...others, { index, name, state }] };
+    }
+    case 'text':
+      return { ...view, text: view.text + update.delta };
+    case 'text-void':
+      return { ...view, text: '' };
+    case 'decision':
+      return { ...view, decisions: [...view.decisions, update.text] };
+    case 'question':
+      return { ...view, questions: [...without(view, update.question.questionId), update.question] };
+    case 'question-closed':
+      return { ...view, questions: without(view, update.questionId) };
+    default:
+      return { ...view, answer: update.answer };
+  }
+}
+
+const without = ({ questions }: RunView, closed: string): readonly Question[] =>
+  questions.filter(({ questionId }) => questionId !== closed);

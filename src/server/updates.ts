@@ -1,0 +1,177 @@
+import * as z from 'zod/mini';
+import { consentRequestSchema } from '../../machines/contracts/context.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import { phaseSchema } from '../../machines/contracts/phase.ts';
+import { finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
+import { PartialJsonReader, type PartialValue } from '../chain/presentation/partial-json.ts';
+import { progressLine, reasonOf } from '../chain/presentation/progress-line.ts';
+import { AnswerText, type PartialUpdate } from '../chain/runtime/run-events.ts';
+
+/** What a run asks its user. A client answers with an event that has the `questionId`, and for an approval also the `digest`. */
+export const questionSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('approval'),
+    questionId: z.string(),
+    digest: z.string(),
+    capability: z.string(),
+    arguments: z.record(z.string(), z.json()),
+    /** Why the edited arguments of the last answer are invalid; null otherwise. */
+    problem: z.nullable(z.string()),
+  }),
+  z.object({ kind: z.literal('consent'), questionId: z.string(), request: consentRequestSchema }),
+  /** The user chooses the next phase, or ends the run. */
+  z.object({
+    kind: z.literal('direction'),
+    questionId: z.string(),
+    cycle: z.int(),
+    proposal: z.string(),
+    answer: z.string(),
+    confidence: z.number(),
+  }),
+]);
+export type Question = Readonly<z.infer<typeof questionSchema>>;
+
+/** What a client sees of a run. It is computed from stored entries only, so it is the same for each reader, at any time, in any process. */
+export const runUpdateSchema = z.discriminatedUnion('type', [
+  /** `startedAt` is in ISO 8601. Always first. */
+  z.object({ type: z.literal('run'), runId: z.string(), request: z.string(), startedAt: z.string() }),
+  z.object({
+    type: z.literal('phase'),
+    phase: phaseSchema,
+    cycle: z.int(),
+    state: z.enum(['started', 'ended', 'failed']),
+    /** Null when it starts. */
+    summary: z.nullable(z.string()),
+  }),
+  /** A line for a person who waits. */
+  z.object({ type: z.literal('progress'), text: z.string() }),
+  z.object({
+    type: z.literal('tool'),
+    /** Counts the tool runs from 0. */
+    index: z.int(),
+    name: z.string(),
+    state: z.enum(['started', 'ended', 'failed']),
+  }),
+  /** The next piece of the provisional answer. After the answer, the pieces since the last `text-void` add up to it. */
+  z.object({ type: z.literal('text'), delta: z.string() }),
+  z.object({ type: z.literal('text-void'), reason: z.enum(['attempt_failed', 'next_cycle', 'rewritten']) }),
+  z.object({ type: z.literal('decision'), cycle: z.int(), complete: z.boolean(), text: z.string() }),
+  z.object({ type: z.literal('question'), question: questionSchema }),
+  z.object({ type: z.literal('question-closed'), questionId: z.string() }),
+  /** Always last. */
+  z.object({ type: z.literal('answer'), answer: finalAnswerSchema }),
+]);
+export type RunUpdate = Readonly<z.infer<typeof runUpdateSchema>>;
+
+/** Computes the updates of one run from its journal. */
+export class RunUpdates {
+  readonly #text = new AnswerText();
+  /** The attempts that may write the answer. */
+  readonly #attempts = new Map<string, WritingAttempt>();
+  readonly #questions = new Map<string, Question['kind']>();
+
+  /** Returns the updates of the next entry. */
+  *take(entry: JournalEntry): Generator<RunUpdate, void> {
+    yield* this.#closedBy(entry);
+    yield* this.#texts(entry);
+    const line = progressLine(entry);
+    if (line !== null) yield { type: 'progress', text: line };
+    const update = updateOf(entry);
+    if (update?.type === 'question') this.#questions.set(update.question.questionId, update.question.kind);
+    if (update !== null) yield update;
+  }
+
+  *#texts(entry: JournalEntry): Generator<RunUpdate, void> {
+    if (entry.type === 'attempt-start') this.#attempts.set(entry.attemptId, { start: entry, reader: null });
+    // The calls in progress are made again.
+    if (entry.type === 'resumed') for (const attempt of this.#attempts.values()) attempt.reader = null;
+    const changed = entry.type === 'text-delta' ? partialOf(this.#attempts.get(entry.attemptId), entry.text) : entry;
+    if (changed !== null)
+      for (const change of this.#text.changes(changed))
+        yield change.type === 'answer-delta'
+          ? { type: 'text', delta: change.text }
+          : { type: 'text-void', reason: change.reason };
+    if (entry.type === 'attempt-end') this.#attempts.delete(entry.attemptId);
+  }
+
+  *#closedBy(entry: JournalEntry): Generator<RunUpdate, void> {
+    for (const [questionId, kind] of this.#questions)
+      if (entry.type === 'answer' || isClosed(kind, questionId, entry)) {
+        this.#questions.delete(questionId);
+        yield { type: 'question-closed', questionId };
+      }
+  }
+}
+
+function isClosed(kind: Question['kind'], questionId: string, entry: JournalEntry): boolean {
+  if (kind === 'consent') return entry.type === 'consent-resolved';
+  if (kind === 'direction') return entry.type === 'decision' || entry.type === 'phase-start';
+  return (entry.type === 'approval-resolved' && entry.questionId === questionId) || entry.type === 'capability-stop';
+}
+
+type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { type: Type }>;
+
+interface WritingAttempt {
+  readonly start: EntryOf<'attempt-start'>;
+  /** Null before the first text. */
+  reader: PartialJsonReader | null;
+}
+
+/** Returns the partial reply after one more piece of text; null if it has no answer. */
+function partialOf(attempt: WritingAttempt | undefined, text: string): PartialUpdate | null {
+  if (attempt === undefined) return null;
+  attempt.reader ??= new PartialJsonReader();
+  attempt.reader.push(text);
+  const { attemptId, attempt: number, task, phases } = attempt.start;
+  const value = {
+    answer: textOf(attempt.reader.root, 'answer'),
+    answerText: textOf(attempt.reader.root, 'answerText'),
+  };
+  return { type: 'partial', attemptId, attempt: number, task, ...(phases && { phases }), value } as PartialUpdate;
+}
+
+function textOf(root: PartialValue | null, member: string): string | undefined {
+  const value = root?.kind === 'members' ? root.members.find(({ name }) => name === member)?.value : null;
+  return value?.kind === 'text' ? value.text : undefined;
+}
+
+function updateOf(entry: JournalEntry): RunUpdate | null {
+  switch (entry.type) {
+    case 'run-start': {
+      const { runId, request, startedAt } = entry;
+      return { type: 'run', runId, request, startedAt };
+    }
+    case 'phase-start':
+      return { type: 'phase', phase: entry.phase, cycle: entry.cycle, state: 'started', summary: null };
+    case 'phase-end': {
+      const { phase, cycle, summary, failure } = entry;
+      return { type: 'phase', phase, cycle, state: failure === null ? 'ended' : 'failed', summary };
+    }
+    case 'capability-start':
+      return { type: 'tool', index: entry.index, name: entry.capability, state: 'started' };
+    case 'capability-end': {
+      const { index, result } = entry;
+      return { type: 'tool', index, name: result.capability, state: result.success ? 'ended' : 'failed' };
+    }
+    case 'decision': {
+      const { decision } = entry;
+      return { type: 'decision', cycle: decision.cycle, complete: decision.complete, text: reasonOf(decision) };
+    }
+    case 'approval-asked': {
+      const { questionId, digest, capability, arguments: args, problem } = entry;
+      return asked({ kind: 'approval', questionId, digest, capability, arguments: args, problem });
+    }
+    case 'consent-asked':
+      return asked({ kind: 'consent', questionId: entry.questionId, request: entry.request });
+    case 'direction-asked': {
+      const { questionId, cycle, proposal, answer, confidence } = entry;
+      return asked({ kind: 'direction', questionId, cycle, proposal, answer, confidence });
+    }
+    case 'answer':
+      return { type: 'answer', answer: entry.answer };
+    default:
+      return null;
+  }
+}
+
+const asked = (question: Question): RunUpdate => ({ type: 'question', question });

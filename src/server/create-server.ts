@@ -83,7 +83,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     eventsPerRun: limits.eventsPerRun,
     wake: () => void worker.look(),
   });
-  const closing = new AbortController();
+  const streams = new Set<AbortController>();
+  let isClosing = false;
 
   const context: ServerContext = {
     runs,
@@ -92,18 +93,17 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     async stream(c, runId, convert, headers = {}) {
       const end = usage.startStream(c.var.owner);
       const leaving = new AbortController();
-      const leave = (): void => leaving.abort();
       try {
         const updates = await runs.updates(c.var.owner, runId, leaving.signal);
-        closing.signal.addEventListener('abort', leave);
+        streams.add(leaving);
         return sseResponse(convert(updates), {
           clock,
           keepAliveMs,
           stallMs,
           headers,
           onEnd() {
-            closing.signal.removeEventListener('abort', leave);
-            leave();
+            streams.delete(leaving);
+            leaving.abort();
             end();
           },
         });
@@ -129,10 +129,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   if (origins.length > 0)
     app.use(cors({ origin: [...origins], exposeHeaders: ['location', 'x-workflow-run-id', 'retry-after'] }));
   app.get('/healthz', (c) =>
-    c.json({ status: closing.signal.aborted ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
+    c.json({ status: isClosing ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
   );
   app.use(async (c, next) => {
-    if (closing.signal.aborted)
+    if (isClosing)
       throw new HttpError(503, 'closing', 'The server is closing. Try again.', { 'retry-after': '1' });
     const owner = await authorize(c.req.raw);
     if (owner === null)
@@ -156,7 +156,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     fetch: async (request) => app.fetch(request),
     async close() {
-      closing.abort();
+      isClosing = true;
+      for (const stream of streams) stream.abort();
       await Promise.all([worker.stop(), chain.close()]);
     },
   };

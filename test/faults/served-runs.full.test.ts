@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { isAfter } from '../../src/server/feeds.ts';
+import { emptyView, nextView, type RunView } from '../../src/server/run-view.ts';
+import { clientOf, collectUpdates, type ReceivedUpdate, startServer, updatesIn } from '../support/chain-server.ts';
+import { temporaryFolder } from '../support/cli.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
+
+interface ServerProcess {
+  readonly child: ChildProcess;
+  readonly url: string;
+}
+
+/** Starts a process that serves runs. Port 0 is a free one. */
+async function serving(kind: string, place: string, port = 0): Promise<ServerProcess> {
+  const args = ['test/support/serving.mjs', kind, place, `${port}`];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [printed] = (await once(child.stdout, 'data')) as [Buffer];
+  return { child, url: `http://127.0.0.1:${printed.toString().trim()}` };
+}
+
+/** Reads a run to its answer, as a client that returns whenever it loses the server. `urls` are those of the servers, tried in turn. */
+async function readRun(runId: string, urls: () => readonly string[]): Promise<readonly ReceivedUpdate[]> {
+  const received: ReceivedUpdate[] = [];
+  for (let tries = 0; received.at(-1)?.update.type !== 'answer'; tries += 1) {
+    const url = urls()[tries % urls().length] ?? '';
+    try {
+      const headers = { 'last-event-id': received.at(-1)?.id ?? '' };
+      const response = await clientOf(url).get(`/runs/${runId}/events`, { headers });
+      if (response.status === 200) for await (const update of updatesIn(response)) received.push(update);
+    } catch {
+      // The server is gone.
+    }
+    if (received.at(-1)?.update.type !== 'answer') await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return received;
+}
+
+async function startRuns(url: string, count: number): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let run = 0; run < count; run += 1) {
+    const started = await clientOf(url).post('/runs', { request: `Is it so, ${run}?` });
+    ids.push(((await started.json()) as { runId: string }).runId);
+  }
+  return ids;
+}
+
+/** Expects that nothing is lost, doubled or out of order, and that the text is the answer. */
+function expectWhole(received: readonly ReceivedUpdate[]): RunView {
+  for (const [at, { id = '' }] of received.entries())
+    if (at > 0) expect(isAfter(id, received[at - 1]?.id ?? '')).toBe(true);
+  const view = received.reduce((sum, { update }) => nextView(sum, update), emptyView);
+  expect(view.status).toBe('ended');
+  expect(view.text).toBe(view.answer?.answerText);
+  return view;
+}
+
+describe('a server that is killed in mid-run', () => {
+  it('gives every client that returns the whole answer', async () => {
+    const place = temporaryFolder();
+    const first = await serving('file', place);
+    const { port } = new URL(first.url);
+    const ids = await startRuns(first.url, 12);
+    const reading = ids.map((id) => readRun(id, () => [first.url]));
+    const seen = await clientOf(first.url).get(`/runs/${ids[0]}/events`);
+    for await (const { update } of updatesIn(seen))
+      if (update.type === 'phase' && update.phase === 'observation') break;
+    first.child.kill('SIGKILL');
+    await once(first.child, 'exit');
+    await serving('file', place, Number(port));
+    const all = await Promise.all(reading);
+    expect(all.map((received) => expectWhole(received).runId)).toEqual(ids);
+    // A client that reads everything afterwards sees the same.
+    for (const [at, id] of ids.entries())
+      expect(await collectUpdates(await clientOf(first.url).get(`/runs/${id}/events`))).toEqual(all[at]);
+  });
+
+  it('closes its runs when it is asked to, and the next server continues them', async () => {
+    const place = temporaryFolder();
+    const first = await serving('sqlite', `${place}/runs.db`);
+    const ids = await startRuns(first.url, 3);
+    const urls = [first.url];
+    const reading = ids.map((id) => readRun(id, () => urls));
+    first.child.kill('SIGTERM');
+    expect(await once(first.child, 'exit')).toEqual([0, null]);
+    urls.splice(0, 1, (await serving('sqlite', `${place}/runs.db`)).url);
+    for (const received of await Promise.all(reading)) expectWhole(received);
+  });
+});
+
+describe('many clients', () => {
+  it('lose and double no event, 500 of them at once', async () => {
+    const { url, post } = await startServer({
+      limits: { runs: 50, runsPerOwner: 50, requestsPerMinute: 10_000 },
+      chain: { profile: 'thorough' },
+    });
+    const ids: string[] = [];
+    for (let run = 0; run < 50; run += 1)
+      ids.push(((await (await post('/runs', { request: `Is it so, ${run}?` })).json()) as { runId: string }).runId);
+    const clients = Array.from({ length: 500 }, (_, at) => ids[at % ids.length] ?? '');
+    const all = await Promise.all(
+      clients.map(async (id) => collectUpdates(await clientOf(url).get(`/runs/${id}/events`))),
+    );
+    for (const [at, received] of all.entries()) {
+      expectWhole(received);
+      expect(received).toEqual(all[at % ids.length]);
+    }
+  });
+});
+
+describe.skipIf(!hasPostgres)('two servers on one PostgreSQL store', () => {
+  let postgres: PostgresServer;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(() => postgres?.stop());
+
+  it('serve the same runs, and one continues what the other leaves', async () => {
+    const place = await postgres.newSchema();
+    const one = await serving('postgres', place);
+    const other = await serving('postgres', place);
+    const ids = await startRuns(one.url, 4);
+    const urls = [other.url, one.url];
+    const reading = ids.map((id) => readRun(id, () => urls));
+    const seen = await clientOf(other.url).get(`/runs/${ids[0]}/events`);
+    for await (const { update } of updatesIn(seen)) if (update.type === 'phase' && update.phase === 'experience') break;
+    one.child.kill('SIGKILL');
+    await once(one.child, 'exit');
+    urls.pop();
+    for (const received of await Promise.all(reading)) expectWhole(received);
+  });
+});

@@ -1,16 +1,19 @@
+import type { Meter } from '@opentelemetry/api';
 import type { MiddlewareHandler } from 'hono';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
+import type { Run } from '../chain/runtime/run.ts';
 import { type Clock, systemClock } from '../durable/clock.ts';
 import { createWorker } from '../durable/worker.ts';
 import { loadOptional } from '../internal/optional-package.ts';
 import type { ServerApp, ServerContext, ServerEnv } from './context.ts';
 import { HttpError } from './http-error.ts';
+import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
 import { addRunRoutes } from './run-routes.ts';
 import { createRunService, type FollowedJournals } from './run-service.ts';
 import { sseResponse } from './sse.ts';
-import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits } from './usage-limits.ts';
+import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits, type UsageLimits } from './usage-limits.ts';
 
 export interface ServerOptions {
   readonly chain: PostChain;
@@ -32,6 +35,10 @@ export interface ServerOptions {
   /** How long a client may read nothing of its stream before it is disconnected, in milliseconds; 30,000 by default. */
   readonly stallMs?: number;
   readonly clock?: Clock;
+  /** Called for each run that the server starts or continues at the request of a client, for example `(run) => traceRun(run.events)`. */
+  readonly onRun?: (run: Run) => void;
+  /** Receives the duration of requests, and the numbers of runs and streams in progress. A `Meter` of `@opentelemetry/api`. */
+  readonly meter?: Meter;
   /** Receives a line for each request, and errors that clients do not see. By default, errors go to `console.error`. */
   readonly onLog?: (line: ServerLogLine) => void;
 }
@@ -69,7 +76,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { chain, journals, authorize, hosts = [], origins = [], showsJournal = false } = options;
   const { clock = systemClock, keepAliveMs = 15_000, stallMs = 30_000, modelName = 'postchain' } = options;
-  const { onLog = logErrors } = options;
+  const { onLog = logErrors, onRun = () => {} } = options;
   const limits: ServerLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const [{ Hono }, { bodyLimit }, { cors }, { secureHeaders }] = await loadOptional('hono', 'createServer', () =>
     Promise.all([import('hono'), import('hono/body-limit'), import('hono/cors'), import('hono/secure-headers')]),
@@ -81,6 +88,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     journals,
     usage,
     eventsPerRun: limits.eventsPerRun,
+    onRun,
     wake: () => void worker.look(),
   });
   const streams = new Set<AbortController>();
@@ -125,15 +133,15 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     const message = 'Nothing is here. GET /openapi.json describes what is.';
     return c.json(errorBody(c.req.path, 404, 'not_found', message), 404);
   });
-  app.use(logged(clock, onLog), secureHeaders(), ownHosts(hosts, origins));
+  app.use(logged(clock, measured(options.meter, usage, onLog)), secureHeaders(), ownHosts(hosts, origins));
   if (origins.length > 0)
     app.use(cors({ origin: [...origins], exposeHeaders: ['location', 'x-workflow-run-id', 'retry-after'] }));
   app.get('/healthz', (c) =>
     c.json({ status: isClosing ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
   );
+  app.get('/openapi.json', (c) => c.json(openApiDocument()));
   app.use(async (c, next) => {
-    if (isClosing)
-      throw new HttpError(503, 'closing', 'The server is closing. Try again.', { 'retry-after': '1' });
+    if (isClosing) throw new HttpError(503, 'closing', 'The server is closing. Try again.', { 'retry-after': '1' });
     const owner = await authorize(c.req.raw);
     if (owner === null)
       throw new HttpError(401, 'unauthorized', 'Send a token of this server as "Authorization: Bearer …".', {
@@ -217,6 +225,27 @@ function logged(clock: Clock, onLog: (line: ServerLogLine) => void): MiddlewareH
     await next();
     const durationMs = Math.round(clock.now() - startMs);
     onLog({ ...lineOf(c.req.raw, c.res.status), durationMs, owner: c.var.owner ?? null });
+  };
+}
+
+/** Reports each line also to OpenTelemetry, by its semantic conventions for HTTP servers. */
+function measured(
+  meter: Meter | undefined,
+  usage: UsageLimits,
+  onLog: (line: ServerLogLine) => void,
+): (line: ServerLogLine) => void {
+  if (meter === undefined) return onLog;
+  const duration = meter.createHistogram('http.server.request.duration', { unit: 's' });
+  for (const what of ['runs', 'streams'] as const)
+    meter
+      .createObservableGauge(`postchain.server.${what}`, { description: `${what} in progress` })
+      .addCallback((gauge) => gauge.observe(usage[what]));
+  return (line) => {
+    duration.record(line.durationMs / 1_000, {
+      'http.request.method': line.method,
+      'http.response.status_code': line.status,
+    });
+    onLog(line);
   };
 }
 

@@ -54,11 +54,12 @@ interface ServiceOptions {
   readonly journals: FollowedJournals;
   readonly usage: UsageLimits;
   readonly eventsPerRun: number;
+  readonly onRun: (run: Run) => void;
   /** Continues a run that no process executes. */
   readonly wake: () => void;
 }
 
-export function createRunService({ chain, journals, usage, eventsPerRun, wake }: ServiceOptions): RunService {
+export function createRunService({ chain, journals, usage, eventsPerRun, onRun, wake }: ServiceOptions): RunService {
   const feeds = createFeeds((runId, options) => journals.follow(runId, options));
   const owners = new Map<string, Owner | null>();
   /** The runs of idempotency keys that are being started. */
@@ -88,6 +89,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, wake }:
   function track(run: Run, owner: Owner): void {
     if (tracked.has(run)) return;
     tracked.add(run);
+    onRun(run);
     const end = usage.startRun(owner);
     run.settled.then(
       (answer) => end(answer?.metadata.cost?.amount ?? 0),

@@ -21,6 +21,7 @@ const entry = {
   testing: 'src/entries/testing.ts',
   restate: 'src/entries/restate.ts',
   server: 'src/entries/server.ts',
+  react: 'src/entries/react.ts',
 };
 
 const alias = Object.entries(entry).map(([name, path]) => ({

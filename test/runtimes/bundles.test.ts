@@ -10,7 +10,7 @@ import { PROGRAM_FOLDER, TOOLS_FOLDER } from '../support/runtimes-setup.ts';
 import { isSoak } from '../support/soak.ts';
 
 /** Entries that need a package beside `xstate`, `zod` and `openai`, which their users have installed. */
-const OPTIONAL = ['mcp', 'otel', 'restate'];
+const OPTIONAL = ['mcp', 'otel', 'react', 'restate'];
 const NODE_ONLY = ['node', 'inspection', 'testing'];
 const names = Object.keys(manifest.exports)
   .filter((name) => name !== './package.json')
@@ -91,7 +91,7 @@ async function initialSize(entry: string, name: string): Promise<number> {
     root: FOLDER,
     configFile: false,
     logLevel: 'silent',
-    build: { write: false, modulePreload: false, rolldownOptions: { input: file } },
+    build: { write: false, modulePreload: false, rolldownOptions: { input: file, external: ['react'] } },
   })) as Rolldown.RolldownOutput;
   const chunks = new Map(output.flatMap((part) => (part.type === 'chunk' ? [[part.fileName, part] as const] : [])));
   const loaded = new Set([...chunks.values()].filter(({ isEntry }) => isEntry));
@@ -103,7 +103,9 @@ async function initialSize(entry: string, name: string): Promise<number> {
 it.each([
   ['createStructuredOutput', 'postchain/structured-output', 60_000],
   ['createPostChain', 'postchain', 161_000],
-])('%s starts with at most the documented size, with zod and XState', async (name, entry, most) => {
+  // Neither of the two, nor the engine: only types of it.
+  ['useRun', 'postchain/react', 6_000],
+])('%s starts with at most the documented size, with zod and XState if it uses them', async (name, entry, most) => {
   const size = await initialSize(entry, name);
   expect(size).toBeLessThanOrEqual(most);
   expect(size).toBeGreaterThan(most / 2);

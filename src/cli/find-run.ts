@@ -3,6 +3,7 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { fileJournals, journalFile, postgresJournals, sqliteJournals } from '../chain/journal/node-stores.ts';
+import type { RunJournals } from '../chain/journal/stores.ts';
 import { firstLineOf, oneLine } from '../internal/printable.ts';
 import { homePath } from './home.ts';
 
@@ -17,7 +18,7 @@ const OTHER_URL = /^[a-z][a-z\d+.-]+:\/\//iu;
 
 const defaultPlace = (): string => process.env['POSTCHAIN_JOURNALS'] || homePath('journals');
 
-export function openJournals({ journals = defaultPlace() }: JournalFlags): JournalStore {
+export function openJournals({ journals = defaultPlace() }: JournalFlags): RunJournals {
   if (POSTGRES_URL.test(journals)) return postgresJournals(journals);
   if (OTHER_URL.test(journals))
     throw new PostChainError(

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Run } from '../chain/runtime/run.ts';
@@ -10,6 +9,7 @@ import { findRun, type JournalFlags, openJournals } from './find-run.ts';
 import { homePath } from './home.ts';
 import { type InspectedJournals, inspectedActions } from './inspected-actions.ts';
 import { openInBrowser } from './open-in-browser.ts';
+import { untilStopped } from './until-stopped.ts';
 
 export interface InspectFlags extends JournalFlags {
   readonly port?: number;
@@ -97,10 +97,4 @@ function installationToken(): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function untilStopped(): Promise<void> {
-  const listening = new AbortController();
-  await Promise.race(['SIGINT', 'SIGTERM'].map((name) => once(process, name, { signal: listening.signal })));
-  listening.abort();
 }

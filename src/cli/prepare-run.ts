@@ -77,8 +77,8 @@ type Json = z.core.util.JSONType;
 
 const MAX_CHECK_MS = 3_000;
 
-/** Opens everything that a run needs. Reports invalid flags, paths and keys before anything starts. */
-export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise<PreparedRun> {
+/** Opens everything that a run needs. Reports invalid flags, paths and keys before anything starts. `parkAfterMs` is for servers. */
+export async function prepareRun(flags: RunFlags, store?: JournalStore, parkAfterMs?: number): Promise<PreparedRun> {
   const startAt = parsePhase(flags.startAt ?? 'action');
   const sessionId = flags.session === undefined ? undefined : parseSessionId(flags.session);
   const journals = store ?? (await journalsOf(flags));
@@ -111,6 +111,7 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise
       consent: 'ask',
       ...(sessions && { sessions }),
       ...(journals && { journals }),
+      ...(parkAfterMs !== undefined && { parkAfterMs }),
       limits: {
         ...(flags.maxCycles !== undefined && { maxCycles: flags.maxCycles }),
         ...(flags.timeout !== undefined && { totalMs: leftMs }),

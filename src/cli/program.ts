@@ -4,6 +4,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import {
   collect,
   JOURNALS,
+  portNumber,
   positiveInteger,
   positiveNumber,
   RUN,
@@ -30,16 +31,15 @@ export function createProgram(setExitCode: (code: number) => void): Command {
     })
     .option('--stack', 'print the stack trace of an error');
   addRunCommand(program, setExitCode);
+  addServeCommand(program);
   addRecordedRunCommands(program, setExitCode);
   addChartCommands(program, setExitCode);
   return program;
 }
 
-function addRunCommand(program: Command, setExitCode: (code: number) => void): void {
-  const command = program
-    .command('run')
-    .description('send a request through the chain and print the answer')
-    .argument('[request]', 'a question or task; without it, or with "-", it is read from standard input')
+/** The options that a run and a server have in common: the model, what it may use, and its limits. */
+function withChainOptions(command: Command): Command {
+  return command
     .option('--docs <path...>', 'directories and files to answer from (Markdown, text, HTML, JSON, PDF, DOCX)')
     .addOption(
       new Option('--capability <name...>', 'built-in capabilities (tools) for the model').choices(
@@ -47,11 +47,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
       ),
     )
     .option('--mcp <server>', 'URL or command of a Model Context Protocol server; repeatable', collect)
-    .option('--attach <file>', 'image or PDF that belongs to the request; repeat the flag for each file', collect)
-    .option('--history <file>', 'earlier turns, as a JSON array or JSON lines of {"role", "content"}')
     .option('--instructions <text>', 'persona, language, style and rules for the answer, or @FILE')
-    .option('--session <id>', 'continue this session, and add the run to it')
-    .option('--session-file <file>', 'SQLite file of the sessions (default: ~/.postchain/sessions.db)')
     .option('--model <name>', 'model of an OpenAI-compatible server (see below), or "offline" for no LLM')
     .option('--base-url <url>', 'base URL of the model server (default: $OPENAI_BASE_URL)', serverUrl)
     .option('--fallback-model <name>', 'model to use if the one before it fails; repeatable', collect)
@@ -66,7 +62,27 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
       ).choices(PROFILE_NAMES),
     )
     .option('--max-cycles <count>', 'cycles before the run must answer (default: 5)', positiveInteger)
-    .option('--timeout <seconds>', 'seconds before the run must answer (default: 600)', positiveNumber)
+    .option('--timeout <seconds>', 'seconds before the run must answer (default: 600)', positiveNumber);
+}
+
+const MODEL_VARIABLES =
+  '  OPENAI_API_KEY          key of the model server\n' +
+  '  OPENAI_BASE_URL         base URL of the model server\n' +
+  '  OPENAI_ORG_ID           organization that OpenAI bills\n' +
+  '  OPENAI_PROJECT_ID       project that OpenAI bills\n' +
+  '  POSTCHAIN_MODEL         default of --model\n';
+
+function addRunCommand(program: Command, setExitCode: (code: number) => void): void {
+  const command = withChainOptions(
+    program
+      .command('run')
+      .description('send a request through the chain and print the answer')
+      .argument('[request]', 'a question or task; without it, or with "-", it is read from standard input'),
+  )
+    .option('--attach <file>', 'image or PDF that belongs to the request; repeat the flag for each file', collect)
+    .option('--history <file>', 'earlier turns, as a JSON array or JSON lines of {"role", "content"}')
+    .option('--session <id>', 'continue this session, and add the run to it')
+    .option('--session-file <file>', 'SQLite file of the sessions (default: ~/.postchain/sessions.db)')
     .option(
       '--start-at <phase>',
       'first phase: action, experience, intention, observation, understanding or yield (default: action)',
@@ -81,11 +97,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .addHelpText(
       'after',
       '\nEnvironment variables:\n' +
-        '  OPENAI_API_KEY          key of the model server\n' +
-        '  OPENAI_BASE_URL         base URL of the model server\n' +
-        '  OPENAI_ORG_ID           organization that OpenAI bills\n' +
-        '  OPENAI_PROJECT_ID       project that OpenAI bills\n' +
-        '  POSTCHAIN_MODEL         default of --model\n' +
+        MODEL_VARIABLES +
         '  POSTCHAIN_JOURNALS      default of --journals\n' +
         '  POSTCHAIN_HOME          directory of journals and sessions (~/.postchain)\n' +
         '  POSTCHAIN_CONTINUATION  "model": the model may run several tools in a row\n' +
@@ -98,6 +110,44 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
       ]);
       const read = await readRequest(request, flags);
       setExitCode(await runCommand(read.request, { ...flags, docs: read.docs }));
+    });
+}
+
+function addServeCommand(program: Command): void {
+  withChainOptions(
+    program
+      .command('serve')
+      .description('serve a chain over HTTP: runs that clients start, follow, leave and return to'),
+  )
+    .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
+    .option(
+      '--journals <place>',
+      'directory, SQLite file or postgres:// URL of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/served)',
+    )
+    .addOption(
+      new Option('--port <port>', 'port of the server, or 0 for a free one').argParser(portNumber).default(8787),
+    )
+    .option(
+      '--host <address>',
+      'address to listen on; any but a loopback one needs tokens and --allow-host',
+      '127.0.0.1',
+    )
+    .option('--allow-host <name>', 'public host name of the server; repeatable', collect)
+    .option('--origin <origin>', 'origin of pages on other hosts that may call the server; repeatable', collect)
+    .option('--token <token>', 'token of all requests; others can see it in the list of processes')
+    .addOption(
+      new Option('--log <format>', 'format of the log on standard output').choices(['text', 'json']).default('text'),
+    )
+    .addHelpText(
+      'after',
+      '\nEnvironment variables:\n' +
+        MODEL_VARIABLES +
+        '  POSTCHAIN_JOURNALS      default of --journals\n' +
+        '  POSTCHAIN_TOKENS        tokens and their owners: token=owner,token=owner',
+    )
+    .action(async (flags) => {
+      const { serveCommand } = await import('./serve-command.ts');
+      await serveCommand(flags);
     });
 }
 

@@ -29,6 +29,8 @@ import { colorsFor, createScreen, type Screen, type Streams } from './screen.ts'
 
 /** Prints progress to stderr and the answer to stdout. Returns the exit code. */
 export async function runCommand(request: string, flags: RunFlags, streams: Streams = process): Promise<number> {
+  if (flags.sessionFile !== undefined && flags.session === undefined)
+    throw new PostChainError('invalid_option', '--session-file requires --session');
   return completeRun(
     await prepareRun(flags),
     flags,

@@ -133,18 +133,12 @@ function parseTurn(value: unknown, position: string): Turn {
   throw new PostChainError('invalid_option', `${position}: ${problem}`);
 }
 
-/**
- * Opens the session file of a run; null for a run without a session. It opens now so that errors appear before the run starts. Throws
- * `session_failed` or `invalid_option`.
- */
+/** Opens the session file; null if none is needed. It opens now so that errors appear before a run starts. Throws `session_failed`. */
 export async function openSessions(flags: {
   readonly session?: string;
   readonly sessionFile?: string;
 }): Promise<SqliteSessions | null> {
-  if (flags.session === undefined) {
-    if (flags.sessionFile === undefined) return null;
-    throw new PostChainError('invalid_option', '--session-file requires --session');
-  }
+  if (flags.session === undefined && flags.sessionFile === undefined) return null;
   const { sqliteSessions } = await import('../chain/sqlite-sessions.ts');
   const sessions = sqliteSessions(flags.sessionFile ?? withPrivateDirectory(homePath('sessions.db')));
   await sessions.open();

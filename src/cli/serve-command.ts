@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import { loadOptional } from '../internal/optional-package.ts';
+import { firstLineOf, oneLine } from '../internal/printable.ts';
+import { createServer, type ServerLogLine } from '../server/create-server.ts';
+import { bearerTokens, type Owner } from '../server/owners.ts';
+import { openJournals } from './find-run.ts';
+import { homePath } from './home.ts';
+import { prepareRun, type RunFlags } from './prepare-run.ts';
+import { untilStopped } from './until-stopped.ts';
+
+export interface ServeFlags extends RunFlags {
+  readonly port: number;
+  readonly host: string;
+  readonly allowHost?: readonly string[];
+  readonly origin?: readonly string[];
+  readonly token?: string;
+  readonly log: 'text' | 'json';
+}
+
+/** When a run that waits leaves memory. Then any process with the same journals takes its client's answer. */
+const PARK_AFTER_MS = 1_000;
+/** How long the runs may take to close. */
+const CLOSE_MS = 10_000;
+const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
+
+/** Serves until Ctrl-C or SIGTERM, and then closes the runs, so that the next start continues them. */
+export async function serveCommand(
+  flags: ServeFlags,
+  { stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'> = process,
+): Promise<void> {
+  const { port, host, allowHost = [], origin = [] } = flags;
+  const given = givenTokens(flags.token, process.env['POSTCHAIN_TOKENS']);
+  const isLoopback = LOOPBACK.includes(host);
+  if (!isLoopback && (given === null || allowHost.length === 0))
+    throw new PostChainError(
+      'invalid_option',
+      `--host ${oneLine(host)} lets other machines connect: set POSTCHAIN_TOKENS to token=owner,… and --allow-host to the public name of the server`,
+    );
+  const { createAdaptorServer } = await loadOptional(
+    '@hono/node-server',
+    'postchain serve',
+    () => import('@hono/node-server'),
+  );
+  // Not the place of the other commands: the server continues the runs that it finds.
+  const place = flags.journals ?? (process.env['POSTCHAIN_JOURNALS'] || homePath('served'));
+  const journals = openJournals({ journals: place });
+  const random = randomBytes(32).toString('base64url');
+  const prepared = await prepareRun(flags, journals, PARK_AFTER_MS);
+  try {
+    const server = await createServer({
+      chain: prepared.chain,
+      journals,
+      authorize: bearerTokens(given ?? { [random]: LOCAL }),
+      hosts: allowHost,
+      origins: origin.map((text) => (URL.canParse(text) ? new URL(text).origin : text)),
+      onLog: (line) => void stdout.write(`${flags.log === 'json' ? jsonOf(line) : textOf(line)}\n`),
+    });
+    const http = createAdaptorServer({ fetch: server.fetch }) as HttpServer;
+    try {
+      const actual = await listen(http, port, host);
+      const name = isLoopback ? host.replace(/^.*:.*$/u, '[$&]') : allowHost[0];
+      for (const note of prepared.notes) stderr.write(`${note}\n`);
+      stderr.write(`Server: http://${name}:${actual}\n`);
+      stderr.write(`${exampleOf(`http://${name}:${actual}`, given === null ? random : '$TOKEN')}\n`);
+      stderr.write('Press Ctrl-C to stop the server.\n');
+      await untilStopped();
+    } finally {
+      setTimeout(() => process.exit(1), CLOSE_MS).unref();
+      http.close();
+      await server.close();
+      http.closeAllConnections();
+    }
+  } finally {
+    await prepared.close();
+  }
+}
+
+/** The owner of the runs if there is one token only, also after a start with another token. */
+const LOCAL: Owner = 'local';
+const MIN_TOKEN_CHARS = 16;
+
+/** Returns the owners of the tokens; null if there are none. Messages never repeat a token. */
+function givenTokens(token: string | undefined, variable: string | undefined): Readonly<Record<string, Owner>> | null {
+  const pairs = (variable ?? '')
+    .split(',')
+    .filter((pair) => pair.trim() !== '')
+    .map((pair) => {
+      // The Base64 of a token may end in "=".
+      const [, name = '', owner = ''] = /^(.*)=([^=]+)$/u.exec(pair.trim()) ?? [];
+      return [name, owner] as const;
+    });
+  if (token !== undefined) pairs.push([token, LOCAL]);
+  if (pairs.some(([name, owner]) => !/^\S+$/u.test(name) || name.length < MIN_TOKEN_CHARS || owner === ''))
+    throw new PostChainError(
+      'invalid_option',
+      `POSTCHAIN_TOKENS and --token: expected token=owner,… with tokens of at least ${MIN_TOKEN_CHARS} characters without spaces; create one with: openssl rand -hex 32`,
+    );
+  return pairs.length === 0 ? null : Object.fromEntries(pairs);
+}
+
+/** Returns the port. */
+async function listen(http: HttpServer, port: number, host: string): Promise<number> {
+  http.listen(port, host);
+  try {
+    await once(http, 'listening');
+    return (http.address() as AddressInfo).port;
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${code})`;
+    const message = `--port ${port} of --host ${oneLine(host)} ${why}; pass another one, or 0 for a free port`;
+    throw new PostChainError('invalid_option', message, { cause });
+  }
+}
+
+const exampleOf = (url: string, token: string): string =>
+  [
+    `curl -N ${url}/runs`,
+    `-H "Authorization: Bearer ${token}"`,
+    `-H 'Content-Type: application/json' -H 'Accept: text/event-stream'`,
+    `-d '{"request":"What is this about?"}'`,
+  ].join(' ');
+
+const problemOf = ({ error }: ServerLogLine): { readonly error?: string } =>
+  error === undefined ? {} : { error: oneLine(firstLineOf(error)) };
+
+const jsonOf = (line: ServerLogLine): string =>
+  JSON.stringify({ time: new Date().toISOString(), ...line, ...problemOf(line) });
+
+const textOf = (line: ServerLogLine): string =>
+  oneLine(
+    [
+      line.method,
+      line.path,
+      line.status,
+      `${line.durationMs} ms`,
+      line.owner ?? '(no owner)',
+      ...Object.values(problemOf(line)),
+    ].join(' '),
+  );

@@ -1,0 +1,8 @@
+import { once } from 'node:events';
+
+/** Resolves at Ctrl-C or SIGTERM. The next one ends the process. */
+export async function untilStopped(): Promise<void> {
+  const listening = new AbortController();
+  await Promise.race(['SIGINT', 'SIGTERM'].map((name) => once(process, name, { signal: listening.signal })));
+  listening.abort();
+}

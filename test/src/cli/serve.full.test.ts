@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { followRun } from '../../../src/react/follow-run.ts';
+import { startRun } from '../../../src/react/run-requests.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { chatServer, completion, replyTo, streaming } from '../../support/chat-server.ts';
+import { startCli, temporaryFolder } from '../../support/cli.ts';
+
+const ALICE = 'a-token-of-alice==';
+const BOB = 'the-token-of-bob';
+const TOKENS = { POSTCHAIN_TOKENS: `${ALICE}=alice, ${BOB}=bob` };
+const request = { request: 'What does the Yield phase decide?' };
+
+/** Starts `postchain serve` on a free port. */
+async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
+  const started = startCli(['serve', '--port', '0', ...args], env);
+  await expect.poll(() => started.text.stderr).toContain('Press Ctrl-C to stop the server.');
+  const [, url = ''] = /^Server: (http:\/\/\S+)$/mu.exec(started.text.stderr) ?? [];
+  const [, token = ''] = /Bearer ([\w-]{43})"/u.exec(started.text.stderr) ?? [];
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    started.child.kill(signal);
+    return (await started.finished).code;
+  };
+  return { ...started, server: { url, token }, stop };
+}
+
+async function answerOf(server: { readonly url: string; readonly token: string }, runId: string) {
+  for await (const { view, error } of followRun(() => server, runId, new AbortController().signal)) {
+    if (error !== null) throw error;
+    if (view.answer !== null) return view.answer;
+  }
+  return null;
+}
+
+describe('postchain serve', () => {
+  it('prints a request that works with its token, keeps the runs for its next start, and stops on a signal', async () => {
+    const env = { POSTCHAIN_JOURNALS: join(temporaryFolder(), 'journals') };
+    const first = await serve(['--docs', 'docs', '--log', 'json'], env);
+    const [, body = ''] = /-d '(.*)'/u.exec(first.text.stderr) ?? [];
+    const runId = await startRun(first.server, JSON.parse(body));
+    const answer = await answerOf(first.server, runId);
+    expect(answer?.status).not.toBe('cancelled');
+    await expect.poll(() => first.text.stdout.split('\n')).toHaveLength(3);
+    const lines = first.text.stdout.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'info', method: 'POST', path: '/runs', status: 201, owner: 'local', time: expect.any(String) },
+      { level: 'info', method: 'GET', path: `/runs/${runId}/events`, status: 200, owner: 'local' },
+    ]);
+    expect(await first.stop('SIGINT')).toBe(0);
+    await expect(fetch(`${first.server.url}/healthz`)).rejects.toThrow();
+    const second = await serve([], env);
+    expect(second.server.token).not.toBe(first.server.token);
+    expect(await answerOf(second.server, runId)).toEqual(answer);
+    expect(await second.stop()).toBe(0);
+  });
+
+  it('continues at its next start the run that a signal interrupted, though its client was connected', async () => {
+    let isBack = false;
+    const model = await chatServer(({ method, body, response }) => {
+      if (method === 'GET') return void response.end('{}');
+      if (isBack) streaming(response).end(completion(JSON.stringify(replyTo(body))));
+    });
+    const env = {
+      POSTCHAIN_JOURNALS: join(temporaryFolder(), 'journals'),
+      OPENAI_BASE_URL: model.baseURL,
+      OPENAI_API_KEY: 'sk-a-key-that-is-secret',
+      ...TOKENS,
+    };
+    const first = await serve(['--model', 'good'], env);
+    expect(first.text.stderr).toContain('Bearer $TOKEN');
+    const alice = { url: first.server.url, token: ALICE };
+    const runId = await startRun(alice, request);
+    const leaving = new AbortController();
+    for await (const { connection } of followRun(() => alice, runId, leaving.signal)) if (connection === 'open') break;
+    await expect.poll(() => model.exchanges.filter(({ method }) => method === 'POST').length).toBeGreaterThan(0);
+    expect(await first.stop()).toBe(0);
+    isBack = true;
+    const { server, text } = await serve(['--model', 'good'], env);
+    expect(await answerOf({ ...server, token: ALICE }, runId)).toMatchObject({ answerText: replies.yield.answer });
+    await expect(answerOf({ ...server, token: BOB }, runId)).rejects.toMatchObject({ code: 'unknown_run' });
+    await expect.poll(() => text.stdout).toMatch(/^GET \/runs\/\S+\/events 404 \d+ ms bob$/mu);
+    expect(text.stdout + text.stderr).not.toMatch(/token-of/u);
+  });
+
+  it('lets pages of the given origins call it', async () => {
+    const { server } = await serve(['--origin', 'https://chat.example.com/', '--token', BOB]);
+    const statusFor = async (origin: string) =>
+      (await fetch(`${server.url}/runs`, { headers: { origin, authorization: `Bearer ${BOB}` } })).status;
+    expect(await statusFor('https://chat.example.com')).toBe(200);
+    expect(await statusFor('https://evil.example.com')).toBe(403);
+  });
+
+  it.each([
+    [
+      ['--host', '0.0.0.0'],
+      {},
+      /--host 0\.0\.0\.0 lets other machines connect: set POSTCHAIN_TOKENS .* and --allow-host/,
+    ],
+    [['--host', '0.0.0.0'], TOKENS, /--allow-host to the public name of the server$/m],
+    [['--host', '0.0.0.0', '--allow-host', 'chain.example.com'], {}, /set POSTCHAIN_TOKENS/],
+    [['--token', 'secret'], {}, /expected token=owner,… with tokens of at least 16 characters/],
+    [[], { POSTCHAIN_TOKENS: 'secret-without-owner' }, /expected token=owner/],
+    [['--docs', 'no-such-folder'], {}, /"no-such-folder"/],
+  ])('rejects %j with %j, before anything starts', async (args, env, message) => {
+    const { code, stdout, stderr } = await startCli(['serve', '--port', '0', ...args], env).finished;
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^postchain: .*\n$/u);
+    expect(stderr).not.toContain('secret');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('rejects a port in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const { code, stderr } = await startCli(['serve', '--port', String(port)]).finished;
+    expect(stderr).toBe(
+      `postchain: --port ${port} of --host 127.0.0.1 is in use; pass another one, or 0 for a free port\n`,
+    );
+    expect(code).toBe(2);
+  });
+});

@@ -14,14 +14,17 @@ describe('the package', () => {
   it('requires Node 20.19 or newer, with xstate and the optional libraries as peers', () => {
     expect(manifest.engines.node).toBe('>=20.19');
     expect(manifest.peerDependencies).toEqual({
+      '@hono/node-server': '^2.1.0',
       '@modelcontextprotocol/client': '^2.4.0',
       '@opentelemetry/api': '^1.9.0',
       '@restatedev/restate-sdk': '^1.17.2',
       'gpt-tokenizer': '^4.0.0',
+      hono: '^4.12.0',
       libsql: '^0.5.29',
       mammoth: '^1.13.0',
       openai: '^6.0.0 || ^7.0.0',
       pg: '^8.16.0',
+      react: '>=18',
       unpdf: '^1.7.0',
       xstate: '^5.33.0',
     });

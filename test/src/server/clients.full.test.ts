@@ -1,0 +1,134 @@
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { scriptedModel } from '../../../src/models/scripted.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { ALICE, collectUpdates, startServer, updatesIn } from '../../support/chain-server.ts';
+import { neverSettles, partModel, textPart } from '../../support/scripted-models.ts';
+
+const request = { request: 'Is it so?' };
+const asStream = { headers: { accept: 'text/event-stream' } };
+const content = `The cellar is damp. ${'It was dug in winter, beside the old well. '.repeat(40)}`;
+const hangingModel = () => scriptedModel({ intention: [{ hang: true }] }, { otherwise: replies });
+const asking = { profile: 'thorough', consent: 'ask' } as const;
+
+async function errorOf(response: Response) {
+  const { code, message } = (await response.json()) as { code: string; message: string };
+  return { status: response.status, code, message };
+}
+
+describe('a client that disconnects', () => {
+  it('leaves its run in progress, and only its stream ends', async () => {
+    const reading = partModel([neverSettles]);
+    const { get, post } = await startServer({ chain: { model: reading } });
+    const health = async () => (await get('/healthz')).json();
+    const leaving = new AbortController();
+    const updates = updatesIn(await post('/runs', request, { ...asStream, signal: leaving.signal }));
+    await updates.next();
+    await expect.poll(() => reading.open()).toBe(1);
+    expect(await health()).toEqual({ status: 'ok', runs: 1, streams: 1 });
+    leaving.abort();
+    await expect.poll(health).toEqual({ status: 'ok', runs: 1, streams: 0 });
+    expect(reading.open()).toBe(1);
+  });
+
+  it('is disconnected after it reads nothing for a while', async () => {
+    const much = Array.from({ length: 6 }, () => textPart('x'.repeat(3_000_000)));
+    const endless = partModel([textPart('{"answer":"'), ...much, neverSettles]);
+    const { port, get } = await startServer({
+      chain: { model: endless, limits: { maxReplyChars: 20_000_000 } },
+      stallMs: 50,
+    });
+    const streams = async () => ((await (await get('/healthz')).json()) as { streams: number }).streams;
+    const socket = connect(port, '127.0.0.1').pause();
+    socket.on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+    const body = JSON.stringify(request);
+    const head = `POST /runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ALICE}\r\nAccept: text/event-stream\r\nContent-Type: application/json`;
+    socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    await expect.poll(streams).toBe(1);
+    await expect.poll(streams).toBe(0);
+  });
+});
+
+describe('sending events to a run', () => {
+  it.each(['keep', 'summarize', 'remove'])('delivers consent to %s to the run that asked', async (choice) => {
+    const { post, get } = await startServer({ chain: asking, showsJournal: true });
+    const response = await post('/runs', { ...request, history: [{ role: 'user', content }] }, asStream);
+    const path = response.headers.get('location');
+    for await (const { update } of updatesIn(response)) {
+      if (update.type !== 'question') continue;
+      const { questionId } = update.question;
+      const late = { type: 'consent.given', questionId: 's1.consent', choice: 'remove' };
+      expect(await errorOf(await post(`${path}/events`, late))).toEqual({
+        status: 409,
+        code: 'answer_refused',
+        message: `Nothing changed: the answer is to s1.consent; the pending question is ${questionId}.`,
+      });
+      const reply = await post(`${path}/events`, { type: 'consent.given', questionId, choice });
+      expect(reply.status).toBe(204);
+    }
+    const { entries } = (await (await get(`${path}/journal`)).json()) as { entries: object[] };
+    const settled = { keep: { kept: 1 }, summarize: { summarized: 1 }, remove: { removed: 1 } }[choice];
+    expect(entries).toContainEqual(expect.objectContaining({ type: 'consent-resolved', by: 'user', ...settled }));
+  });
+
+  it('[Q1] [Q2] delivers an approval, once', async () => {
+    const paid: unknown[] = [];
+    const pay = {
+      name: 'pay',
+      description: 'Pays.',
+      arguments: z.object({ euros: z.number() }),
+      execute: (args: unknown) => void paid.push(args),
+    };
+    const calls = [{ capability: 'pay', arguments: '{"euros":5}' }];
+    const model = scriptedModel({}, { otherwise: { ...replies, action: { ...replies.action, calls } } });
+    const { post } = await startServer({ chain: { ...asking, model, capabilities: [pay], approval: 'always' } });
+    const response = await post('/runs', request, asStream);
+    const path = `${response.headers.get('location')}/events`;
+    for await (const { update } of updatesIn(response)) {
+      if (update.type !== 'question' || update.question.kind !== 'approval') continue;
+      const { questionId, digest } = update.question;
+      const answer = { type: 'approval.given', questionId, digest, decision: 'approve', arguments: { euros: 4 } };
+      const other = await errorOf(await post(path, { ...answer, digest: 'other' }));
+      expect(other).toMatchObject({ status: 409, code: 'answer_refused' });
+      expect(paid).toEqual([]);
+      expect((await post(path, answer)).status).toBe(204);
+      expect((await post(path, answer)).status).toBe(409);
+    }
+    expect(paid).toEqual([{ euros: 4 }]);
+  });
+
+  it.each([
+    [
+      { type: 'run.cancelled', reason: 'enough' },
+      { status: 'cancelled', metadata: { reason: 'cancelled' } },
+    ],
+    [{ type: 'run.finished' }, { answerText: 'It is so, for certain.' }],
+    [{ type: 'run.directed', phase: 'yield' }, { status: 'completed' }],
+  ])('%j ends in an answer on the stream', async (event, answer) => {
+    const { post } = await startServer({ chain: { ...asking, model: hangingModel() } });
+    const response = await post('/runs', request, asStream);
+    const path = `${response.headers.get('location')}/events`;
+    let last: unknown;
+    for await (const { update } of updatesIn(response)) {
+      last = update;
+      if (update.type === 'phase' && update.phase === 'intention' && update.state === 'started')
+        expect((await post(path, event)).status).toBe(204);
+    }
+    expect(last).toMatchObject({ type: 'answer', answer });
+  });
+
+  it('refuses events of runs that have ended, and of runs that do not exist', async () => {
+    const { post } = await startServer();
+    const response = await post('/runs', request, asStream);
+    await collectUpdates(response);
+    const event = { type: 'run.cancelled' };
+    const ended = await post(`${response.headers.get('location')}/events`, event);
+    expect(await errorOf(ended)).toMatchObject({ status: 409, code: 'run_ended' });
+    for (const id of ['nobody', '__proto__', '..%2F..%2Fetc', '%00']) {
+      const reply = await post(`/runs/${id}/events`, event);
+      expect({ id, ...(await errorOf(reply)) }).toMatchObject({ id, status: 404, code: 'unknown_run' });
+    }
+  });
+});

@@ -57,7 +57,7 @@ describe('postchain serve', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  it('continues at its next start the run that a signal interrupted, though its client was connected', async () => {
+  it('continues at its next start the run that a signal interrupted, and so does the client that followed it', async () => {
     let isBack = false;
     const model = await chatServer(({ method, body, response }) => {
       if (method === 'GET') return void response.end('{}');
@@ -73,13 +73,21 @@ describe('postchain serve', () => {
     expect(first.text.stderr).toContain('Bearer $TOKEN');
     const alice = { url: first.server.url, token: ALICE };
     const runId = await startRun(alice, request);
-    const leaving = new AbortController();
-    for await (const { connection } of followRun(() => alice, runId, leaving.signal)) if (connection === 'open') break;
+    const connections: string[] = [];
+    const following = (async () => {
+      for await (const { view, connection } of followRun(() => alice, runId, new AbortController().signal)) {
+        if (connections.at(-1) !== connection) connections.push(connection);
+        if (view.answer !== null) return view.answer;
+      }
+      return null;
+    })();
     await expect.poll(() => model.exchanges.filter(({ method }) => method === 'POST').length).toBeGreaterThan(0);
+    await expect.poll(() => connections).toEqual(['open']);
     expect(await first.stop()).toBe(0);
     isBack = true;
-    const { server, text } = await serve(['--model', 'good'], env);
-    expect(await answerOf({ ...server, token: ALICE }, runId)).toMatchObject({ answerText: replies.yield.answer });
+    const { server, text } = await serve(['--model', 'good', '--port', new URL(alice.url).port], env);
+    expect(await following).toMatchObject({ answerText: replies.yield.answer });
+    expect(connections).toEqual(['open', 'connecting', 'open', 'closed']);
     await expect(answerOf({ ...server, token: BOB }, runId)).rejects.toMatchObject({ code: 'unknown_run' });
     await expect.poll(() => text.stdout).toMatch(/^GET \/runs\/\S+\/events 404 \d+ ms bob$/mu);
     expect(text.stdout + text.stderr).not.toMatch(/token-of/u);

@@ -4,8 +4,9 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { type FollowedRun, followRun } from '../../../src/react/follow-run.ts';
-import { eventOf, type RunServer, sendToRun, startRun } from '../../../src/react/run-requests.ts';
+import { eventOf, type NewRun, type RunServer, sendToRun, startRun } from '../../../src/react/run-requests.ts';
 import { useRun } from '../../../src/react/use-run.ts';
+import { newRunSchema } from '../../../src/server/run-routes.ts';
 import { emptyView, type RunView } from '../../../src/server/run-view.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { ALICE, BOB, startServer } from '../../support/chain-server.ts';
@@ -152,6 +153,21 @@ describe('a client that follows a run', () => {
     expect(asked).toHaveLength(3);
     expect(paid).toEqual([{ euros: 4 }]);
   });
+});
+
+it('the server accepts all that a client may ask', () => {
+  const asked: NewRun = {
+    request: [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image', image: 'data:image/png;base64,', mediaType: 'image/png' },
+      { type: 'file', data: '', mediaType: 'application/pdf', filename: 'a.pdf' },
+    ],
+    history: [{ role: 'assistant', content: 'Good day.' }],
+    instructions: 'Be brief.',
+    mode: 'manual',
+    session: 'desk',
+  };
+  expect(newRunSchema.parse(asked)).toEqual(asked);
 });
 
 describe('useRun, rendered by a server', () => {

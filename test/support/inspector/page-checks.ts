@@ -81,8 +81,8 @@ export function unnamedControls(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const names = (element: Element): string => {
       const by = element.getAttribute('aria-labelledby')?.split(' ') ?? [];
-      const labels = 'labels' in element ? (element.labels as NodeListOf<HTMLLabelElement>) : [];
-      const texts = [...by.map((id) => document.getElementById(id)), ...labels].map(
+      const { labels } = element as HTMLInputElement;
+      const texts = [...by.map((id) => document.getElementById(id)), ...(labels ?? [])].map(
         (label) => label?.textContent ?? '',
       );
       const own = element instanceof HTMLButtonElement ? (element.textContent ?? '') : '';

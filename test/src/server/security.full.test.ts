@@ -46,7 +46,7 @@ function payingChain() {
 describe('who may use the server', () => {
   it('needs a token for everything but its health', async () => {
     const { get, post } = await startServer();
-    for (const token of [null, 'wrong', `${ALICE}x`, ''])
+    for (const token of [null, 'wrong', `${ALICE}x`, ALICE.slice(0, -1), ''])
       for (const answer of [
         await get('/runs', { token }),
         await post('/runs', ask, { token }),
@@ -67,12 +67,12 @@ describe('who may use the server', () => {
         });
         sent.on('error', reject).end();
       });
-    expect(await byHost('evil.example.com')).toBe(403);
+    for (const host of ['evil.example.com', 'localhost.evil.example', '127.0.0.1.nip.io', '[::2]', '0.0.0.0'])
+      expect(await byHost(host)).toBe(403);
+    for (const host of ['LOCALHOST:8787', '[::1]:80']) expect(await byHost(host)).toBe(200);
     expect(await byHost('chain.example.com')).toBe(200);
-    expect(await errorOf(await get('/runs', { headers: { origin: 'https://evil.example.com' } }))).toEqual([
-      403,
-      'foreign_origin',
-    ]);
+    for (const origin of ['https://evil.example.com', 'http://127.0.0.1:1', 'null'])
+      expect(await errorOf(await get('/runs', { headers: { origin } }))).toEqual([403, 'foreign_origin']);
     expect((await post('/runs', ask, { headers: { origin: `http://127.0.0.1:${port}` } })).status).toBe(201);
   });
 

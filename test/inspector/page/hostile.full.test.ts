@@ -48,7 +48,7 @@ function exportedOf({ journal, changes, around }: Hostile, runId: string): Expor
   const run = { runId, kind: 'run', title: `Run ${runId}`, startedAt: '', status: 'completed', live: false } as const;
   const prompts = { lines: [], bySeq: {}, problem: null };
   const whole = {
-    version: 3,
+    version: 4,
     states: [],
     prompts,
     run: { ...run, fidelity: [], summary: null },
@@ -107,7 +107,7 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
       before: (page) =>
         page.routeWebSocket(/\/socket$/u, (opened) => {
           socket = opened;
-          tell({ type: 'hello', version: 3, events: [], continues: false });
+          tell({ type: 'hello', version: 4, events: [], continues: false });
           opened.onMessage((text) => {
             const message = JSON.parse(String(text)) as PageMessage;
             const run = given.get('runId' in message ? message.runId : '');

@@ -69,7 +69,7 @@ describe.skipIf(browser === null)('the selected step at an entry', () => {
             tell({ type: 'charts', runId, ...ownCharts });
             tell({ type: 'entries', runId, from: 0 }, lines);
           });
-          tell({ type: 'hello', version: 3, events: [], continues: false });
+          tell({ type: 'hello', version: 4, events: [], continues: false });
           tell({ type: 'runs', runs: listed, removed: [], isAll: true, chosen: listed[0]?.runId ?? null, unread: 0 });
         }),
     });

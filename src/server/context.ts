@@ -20,6 +20,12 @@ export interface ServerContext {
   readonly clock: Clock;
   /** The name of the chain for clients that choose a model. */
   readonly modelName: string;
+  /** Reads a run for one response. The updates end early when the client leaves or the server closes. */
+  read<Result>(
+    c: ServerRequest,
+    runId: string,
+    use: (updates: AsyncGenerator<NumberedUpdate, void>) => Promise<Result>,
+  ): Promise<Result>;
   /** Streams a run in the form that `convert` gives it. */
   stream(
     c: ServerRequest,
@@ -46,7 +52,7 @@ export async function bodyOf<Schema extends z.ZodMiniType>(
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const where = issue?.path.join('.') || 'body';
-  throw new HttpError(400, 'invalid_request', `${where}: ${issue?.message ?? 'invalid'}.`.slice(0, 500));
+  throw new HttpError(400, 'invalid_request', `${where}: ${issue?.message ?? 'invalid'}.`.slice(0, 500), {}, where);
 }
 
 function parsed(text: string): unknown {

@@ -6,7 +6,7 @@ import type { Run } from '../chain/runtime/run.ts';
 import { type Clock, systemClock } from '../durable/clock.ts';
 import { createWorker } from '../durable/worker.ts';
 import { loadOptional } from '../internal/optional-package.ts';
-import type { ServerApp, ServerContext, ServerEnv } from './context.ts';
+import type { ServerApp, ServerContext, ServerEnv, ServerRequest } from './context.ts';
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
@@ -94,44 +94,54 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const streams = new Set<AbortController>();
   let isClosing = false;
 
+  /** Returns the updates of a run until `end` is called or the server closes, and counts them as a stream until then. */
+  async function openUpdates(c: ServerRequest, runId: string) {
+    const endStream = usage.startStream(c.var.owner);
+    const leaving = new AbortController();
+    const end = (): void => {
+      streams.delete(leaving);
+      leaving.abort();
+      endStream();
+    };
+    streams.add(leaving);
+    try {
+      return { updates: await runs.updates(c.var.owner, runId, leaving.signal), end };
+    } catch (error) {
+      end();
+      throw error;
+    }
+  }
+
   const context: ServerContext = {
     runs,
     clock,
     modelName,
-    async stream(c, runId, convert, headers = {}) {
-      const end = usage.startStream(c.var.owner);
-      const leaving = new AbortController();
+    async read(c, runId, use) {
+      const { updates, end } = await openUpdates(c, runId);
+      c.req.raw.signal.addEventListener('abort', end);
       try {
-        const updates = await runs.updates(c.var.owner, runId, leaving.signal);
-        streams.add(leaving);
-        return sseResponse(convert(updates), {
-          clock,
-          keepAliveMs,
-          stallMs,
-          headers,
-          onEnd() {
-            streams.delete(leaving);
-            leaving.abort();
-            end();
-          },
-        });
-      } catch (error) {
+        return await use(updates);
+      } finally {
+        c.req.raw.signal.removeEventListener('abort', end);
         end();
-        throw error;
       }
+    },
+    async stream(c, runId, convert, headers = {}) {
+      const { updates, end } = await openUpdates(c, runId);
+      return sseResponse(convert(updates), { clock, keepAliveMs, stallMs, headers, onEnd: end });
     },
   };
 
   const app: ServerApp = new Hono<ServerEnv>();
   app.onError((error, c) => {
     const known = knownError(error);
-    const { status, code, message, headers } = known ?? INTERNAL;
+    const { status, headers } = known ?? INTERNAL;
     if (known === null) onLog({ ...lineOf(c.req.raw, status), level: 'error', owner: c.var.owner ?? null, error });
-    return Response.json(errorBody(c.req.path, status, code, message), { status, headers });
+    return Response.json(errorBody(c.req.path, known ?? INTERNAL), { status, headers });
   });
   app.notFound((c) => {
-    const message = 'Nothing is here. GET /openapi.json describes what is.';
-    return c.json(errorBody(c.req.path, 404, 'not_found', message), 404);
+    const error = new HttpError(404, 'not_found', 'Nothing is here. GET /openapi.json describes what is.');
+    return c.json(errorBody(c.req.path, error), 404);
   });
   app.use(logged(clock, measured(options.meter, usage, onLog)), secureHeaders(), ownHosts(hosts, origins));
   if (origins.length > 0)
@@ -189,10 +199,10 @@ function knownError(error: unknown): HttpError | null {
 }
 
 /** The APIs of OpenAI have errors of their own form. */
-function errorBody(path: string, status: number, code: string, message: string): object {
+function errorBody(path: string, { status, code, message, param }: HttpError): object {
   if (!path.startsWith('/v1/')) return { code, message };
   const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
-  return { error: { message, type, code, param: null } };
+  return { error: { message, type, code, param } };
 }
 
 /**

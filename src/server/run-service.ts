@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { type ClientEvent, refusalText } from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunSummary } from '../../machines/contracts/journal.ts';
@@ -18,6 +19,8 @@ export type FollowedJournals = JournalStore & Pick<ManagedJournals<JournalEntry,
 
 /** What a client asks. */
 export interface ClientRequest extends Pick<RunOptions, 'request' | 'history' | 'instructions' | 'mode'> {
+  /** JSON that a protocol stores with the run. */
+  readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
   /** The client's name of the session, which no other owner shares. */
   readonly session?: string | undefined;
   /** A repeated request with the same key gets the run of the first one. */
@@ -98,7 +101,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun, 
   }
 
   async function begin(owner: Owner, asked: ClientRequest, runId?: string): Promise<{ runId: string; isNew: boolean }> {
-    const { session, idempotencyKey, ...options } = asked;
+    const { session, idempotencyKey, host, ...options } = asked;
     const digest = await ownId(JSON.stringify(asked));
     const earlier = runId === undefined ? null : await firstEntry(journals, runId);
     if (runId !== undefined && earlier !== null) {
@@ -111,7 +114,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun, 
       ...options,
       ...(runId !== undefined && { runId }),
       ...(session !== undefined && { sessionId: await ownId('session', owner, session) }),
-      host: { owner, ...(runId !== undefined && { request: digest }) },
+      host: { ...host, owner, ...(runId !== undefined && { request: digest }) },
     });
     remember(run.runId, owner);
     track(run, owner);

@@ -10,6 +10,7 @@ import type { ServerApp, ServerContext, ServerEnv, ServerRequest } from './conte
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
+import { addOpenAI } from './protocols/openai.ts';
 import { addRunRoutes } from './run-routes.ts';
 import { createRunService, type FollowedJournals } from './run-service.ts';
 import { sseResponse } from './sse.ts';
@@ -170,6 +171,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     }),
   );
   addRunRoutes(app, context, showsJournal);
+  addOpenAI(app, context);
 
   return {
     fetch: async (request) => app.fetch(request),

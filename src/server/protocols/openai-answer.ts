@@ -1,0 +1,73 @@
+import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import type { Question, RunUpdate } from '../updates.ts';
+
+/** The last update of a run for these APIs: its answer, or a question, which nobody can answer in them. */
+export type RunEnd = Extract<RunUpdate, { type: 'answer' | 'question' }>;
+
+/** What a run does before it answers, as text for a person who waits. */
+export interface Thought {
+  /** A `line` is complete; a `draft` is the next piece of a text that may be withdrawn. */
+  readonly kind: 'line' | 'draft';
+  readonly text: string;
+}
+
+const WITHDRAWN = {
+  attempt_failed: 'the attempt failed',
+  next_cycle: 'another cycle follows',
+  rewritten: 'another text replaces it',
+} as const;
+
+/**
+ * The thoughts of a run. The provisional answer is one of them, because clients of these APIs add up all text that they receive as the answer,
+ * and none of it can be taken back.
+ */
+export class Thoughts {
+  #held = '';
+
+  *take(update: RunUpdate): Generator<Thought, void> {
+    // The last piece waits for the next update: if that is the answer, it contains the piece.
+    if (this.#held !== '' && update.type !== 'answer') yield { kind: 'draft', text: this.#held };
+    this.#held = update.type === 'text' ? update.delta : '';
+    const text = lineOf(update);
+    if (text !== null) yield { kind: 'line', text };
+  }
+}
+
+function lineOf(update: RunUpdate): string | null {
+  switch (update.type) {
+    case 'progress':
+      return update.text;
+    case 'phase':
+      // The summary of Yield is the draft.
+      return update.state === 'ended' && update.summary && update.phase !== 'yield'
+        ? `${update.phase[0]?.toUpperCase()}${update.phase.slice(1)}: ${update.summary}`
+        : null;
+    case 'text-void':
+      return `The draft is withdrawn: ${WITHDRAWN[update.reason]}`;
+    default:
+      return null;
+  }
+}
+
+/** Describes what a run waits for, and where its user answers. */
+export function noticeOf(runId: string, question: Question): string {
+  const what = {
+    approval: () => `approval of ${question.kind === 'approval' ? question.capability : ''}`,
+    consent: () => 'consent to change its context',
+    direction: () => 'a direction',
+  }[question.kind]();
+  return `This run waits for its user: ${what}. Read the question with GET /runs/${runId}, and answer it with POST /runs/${runId}/events.`;
+}
+
+/** A source with a web address; null for a file or a record. */
+export function urlCitation({ path }: Citation, text: string) {
+  if (!/^https?:\/\//iu.test(path)) return null;
+  return { type: 'url_citation', url: path, title: path, start_index: 0, end_index: text.length } as const;
+}
+
+export function usageOf({ metadata }: FinalAnswer) {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = metadata.usage;
+  return { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, totalTokens: inputTokens + outputTokens };
+}
+
+export const secondsOf = (startedAt: string): number => Math.floor(Date.parse(startedAt) / 1_000);

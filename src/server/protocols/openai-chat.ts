@@ -1,0 +1,97 @@
+import type { RunUpdate } from '../updates.ts';
+import { noticeOf, type RunEnd, secondsOf, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
+
+/** The chunks of one chat completion, and the completion, computed from the updates of its run. */
+export class ChatCompletion {
+  readonly #model: string;
+  readonly #hasUsage: boolean;
+  readonly #thoughts = new Thoughts();
+  #start = { runId: '', startedAt: '' };
+  #reasoning = '';
+  #isDraft = false;
+
+  constructor(model: string, hasUsage: boolean) {
+    this.#model = model;
+    this.#hasUsage = hasUsage;
+  }
+
+  *take(update: RunUpdate): Generator<object, void> {
+    if (update.type === 'run') {
+      this.#start = update;
+      yield this.#chunk({ role: 'assistant', content: '' });
+    }
+    for (const { kind, text } of this.#thoughts.take(update)) {
+      const isDraft = kind === 'draft';
+      const start = this.#reasoning === '' || (isDraft && this.#isDraft) ? '' : '\n\n';
+      const piece = `${start}${isDraft && !this.#isDraft ? 'Draft: ' : ''}${text}`;
+      this.#isDraft = isDraft;
+      this.#reasoning += piece;
+      yield this.#chunk({ reasoning_content: piece });
+    }
+  }
+
+  /** Yields the last chunks. */
+  *end(end: RunEnd): Generator<object, void> {
+    const { reasoning_content: _, role: __, ...delta } = this.#message(end);
+    yield this.#chunk(delta);
+    yield { ...this.#chunk({}, finishReason(end)), postchain: this.#details(end) };
+    if (this.#hasUsage) yield { ...this.#chunk({}), choices: [], usage: chatUsage(end) };
+  }
+
+  completion(end: RunEnd): object {
+    const choice = { index: 0, message: this.#message(end), logprobs: null, finish_reason: finishReason(end) };
+    return {
+      ...this.#base('chat.completion'),
+      choices: [choice],
+      usage: chatUsage(end),
+      postchain: this.#details(end),
+    };
+  }
+
+  #base(object: 'chat.completion' | 'chat.completion.chunk') {
+    const { runId, startedAt } = this.#start;
+    return { id: `chatcmpl-${runId}`, object, created: secondsOf(startedAt), model: this.#model };
+  }
+
+  #chunk(delta: object, finish_reason: string | null = null) {
+    return {
+      ...this.#base('chat.completion.chunk'),
+      choices: [{ index: 0, delta, logprobs: null, finish_reason }],
+      ...(this.#hasUsage && { usage: null }),
+    };
+  }
+
+  #message(end: RunEnd) {
+    const isAnswer = end.type === 'answer';
+    const content = isAnswer ? end.answer.answerText : noticeOf(this.#start.runId, end.question);
+    const annotations = (isAnswer ? end.answer.sources : []).flatMap((source) => {
+      const citation = urlCitation(source, content);
+      if (citation === null) return [];
+      const { type, ...url_citation } = citation;
+      return [{ type, url_citation }];
+    });
+    return { role: 'assistant', content, refusal: null, annotations, reasoning_content: this.#reasoning };
+  }
+
+  #details(end: RunEnd) {
+    const { runId } = this.#start;
+    if (end.type === 'question') return { runId, status: 'waiting', question: end.question };
+    const { status, reasons, confidence, sources } = end.answer;
+    return { runId, status, reasons, confidence, sources };
+  }
+}
+
+/** A completion without an answer ends as one that was cut off. */
+const finishReason = (end: RunEnd): string => (end.type === 'answer' ? 'stop' : 'length');
+
+function chatUsage(end: RunEnd) {
+  if (end.type === 'question') return null;
+  const usage = usageOf(end.answer);
+  return {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.totalTokens,
+    prompt_tokens_details: { cached_tokens: usage.cachedInputTokens },
+    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+  };
+}

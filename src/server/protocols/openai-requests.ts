@@ -1,0 +1,179 @@
+import * as z from 'zod/mini';
+import type { ContentPart } from '../../llm/content.ts';
+import { HttpError } from '../http-error.ts';
+import type { ClientRequest } from '../run-service.ts';
+
+const text = z.string().check(z.maxLength(1_000_000));
+const dataText = z.string('expected the content of a file, because the server downloads none');
+
+const file = { file_data: dataText, filename: z.optional(z.string()) };
+type File = z.output<z.ZodMiniObject<typeof file>>;
+const textOf = (text: string): ContentPart => ({ type: 'text', text });
+const imageOf = (image: string): ContentPart => ({ type: 'image', image });
+const fileOf = ({ file_data: data, filename }: File): ContentPart => ({ type: 'file', data, filename });
+
+const textParts = [
+  z.pipe(
+    z.object({ type: z.enum(['text', 'input_text', 'output_text']), text }),
+    z.transform((part) => textOf(part.text)),
+  ),
+  z.pipe(
+    z.object({ type: z.literal('refusal'), refusal: text }),
+    z.transform((part) => textOf(part.refusal)),
+  ),
+] as const;
+const EXPECTED_PART = 'expected a text, an image or a file';
+const responsePart = z.discriminatedUnion(
+  'type',
+  [
+    ...textParts,
+    z.pipe(
+      z.object({ type: z.literal('input_image'), image_url: dataText }),
+      z.transform((part) => imageOf(part.image_url)),
+    ),
+    z.pipe(
+      z.object({ type: z.literal('input_file'), ...file }),
+      z.transform((part) => fileOf(part)),
+    ),
+  ],
+  EXPECTED_PART,
+);
+const chatPart = z.discriminatedUnion(
+  'type',
+  [
+    ...textParts,
+    z.pipe(
+      z.object({ type: z.literal('image_url'), image_url: z.object({ url: dataText }) }),
+      z.transform((part) => imageOf(part.image_url.url)),
+    ),
+    z.pipe(
+      z.object({ type: z.literal('file'), file: z.object(file) }),
+      z.transform((part) => fileOf(part.file)),
+    ),
+  ],
+  EXPECTED_PART,
+);
+
+const EXPECTED_MESSAGE =
+  'expected a message; calls and results of tools are not accepted, because the server runs its own tools';
+const messageShape = <Part extends z.ZodMiniType<ContentPart>>(part: Part) => ({
+  role: z.enum(['system', 'developer', 'user', 'assistant'], EXPECTED_MESSAGE),
+  /** A text is one part. */
+  content: z.pipe(
+    z.transform((content: unknown) => (typeof content === 'string' ? [{ type: 'text', text: content }] : content)),
+    z.array(part, 'expected a text or an array of parts').check(z.maxLength(100)),
+  ),
+});
+
+/** Items that earlier responses returned may be sent again, or named by their ids. */
+const inputItem = z.pipe(
+  z.transform((item: unknown): unknown => ({ type: 'message', ...Object(item) })),
+  z.discriminatedUnion(
+    'type',
+    [
+      z.object({ type: z.literal('message'), ...messageShape(responsePart) }),
+      z.object({ type: z.literal('item_reference'), id: z.string() }),
+      z.object({ type: z.literal('reasoning') }),
+    ],
+    EXPECTED_MESSAGE,
+  ),
+);
+
+const common = { model: z.nullish(z.string()), stream: z.nullish(z.boolean()) };
+
+export const responseRequestSchema = z.looseObject({
+  ...common,
+  /** A text is one message of the user. */
+  input: z.pipe(
+    z.transform((input: unknown) => (typeof input === 'string' ? [{ role: 'user', content: input }] : input)),
+    z.array(inputItem, 'expected a text or an array of items').check(z.maxLength(1_000)),
+  ),
+  instructions: z.nullish(z.string().check(z.maxLength(20_000))),
+  previous_response_id: z.nullish(z.string()),
+  background: z.nullish(z.boolean()),
+  metadata: z.nullish(
+    z
+      .record(z.string().check(z.maxLength(64)), z.string().check(z.maxLength(512)))
+      .check(z.refine((metadata) => Object.keys(metadata).length <= 16, 'expected at most 16 keys')),
+  ),
+});
+
+export const chatRequestSchema = z.looseObject({
+  ...common,
+  messages: z.array(z.object(messageShape(chatPart)), 'expected an array of messages').check(z.maxLength(1_000)),
+  stream_options: z.nullish(z.object({ include_usage: z.nullish(z.boolean()) })),
+});
+
+export type InputItem = z.output<typeof inputItem>;
+
+/** A message of either API. */
+export interface InputMessage {
+  readonly role: 'system' | 'developer' | 'user' | 'assistant';
+  readonly content: string | readonly ContentPart[];
+}
+
+/** Returns what the messages ask a run. `param` is their name in errors. */
+export function conversationOf(
+  messages: readonly InputMessage[],
+  param: string,
+): Pick<ClientRequest, 'request' | 'history' | 'instructions'> {
+  const turns = messages.flatMap(({ role, content }) =>
+    role === 'user' || role === 'assistant' ? [{ role, content }] : [],
+  );
+  const last = turns.pop();
+  if (last?.role !== 'user') throw invalid(param, 'expected the last message to be one of the user');
+  const instructions = messages
+    .flatMap(({ role, content }) => (role === 'system' || role === 'developer' ? [plainText(content, param)] : []))
+    .filter((text) => text.trim() !== '');
+  return {
+    request: last.content,
+    ...(turns.length > 0 && { history: turns }),
+    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
+  };
+}
+
+function plainText(content: InputMessage['content'], param: string): string {
+  if (typeof content === 'string') return content;
+  const texts = content.map((part) => {
+    if (part.type === 'text') return part.text;
+    throw invalid(param, 'expected system messages without images and files');
+  });
+  return texts.join('\n\n');
+}
+
+const isEmpty = (value: unknown): boolean => Object(value).length === 0;
+const isNoTool = (choice: unknown): boolean => choice === 'auto' || choice === 'none';
+const isText = (format: unknown): boolean => format === undefined || Object(format).type === 'text';
+const never = (): boolean => false;
+const OWN_TOOLS = 'the server runs the tools of its chain, and none of its clients';
+
+/** Parameters that would change the answer, with the values that do not, and what to do. All others are ignored. */
+const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, string?])[] = [
+  ['tools', isEmpty, OWN_TOOLS],
+  ['functions', isEmpty, OWN_TOOLS],
+  ['tool_choice', isNoTool, OWN_TOOLS],
+  ['function_call', isNoTool, OWN_TOOLS],
+  ['response_format', isText, 'answers are text'],
+  ['text', (text) => isText(Object(text).format ?? undefined), 'answers are text'],
+  ['modalities', (modalities) => String(modalities) === 'text', 'answers are text'],
+  ['audio', never, 'answers are text'],
+  ['n', (count) => count === 1, 'a run has one answer'],
+  ['stop', isEmpty],
+  ['logprobs', (isAsked) => isAsked === false],
+  ['web_search_options', never, OWN_TOOLS],
+  ['prompt', never, 'send the texts as instructions and input'],
+  ['conversation', never, 'use previous_response_id'],
+];
+
+/** Throws an `HttpError` 400 for a parameter that asks for what a run cannot do. */
+export function requireSupported(body: Readonly<Record<string, unknown>>): void {
+  for (const [name, isHarmless, advice = 'leave it out'] of UNSUPPORTED) {
+    const value = body[name] ?? null;
+    const param = name === 'text' ? 'text.format' : name;
+    if (value !== null && !isHarmless(value))
+      throw new HttpError(400, 'unsupported_parameter', `${param} is not supported here: ${advice}.`, {}, param);
+  }
+}
+
+export const invalid = (param: string, expected: string): HttpError =>
+  new HttpError(400, 'invalid_request', `${param}: ${expected}.`, {}, param);

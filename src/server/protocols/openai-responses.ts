@@ -1,0 +1,248 @@
+import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { explanationOf } from '../../../machines/contracts/synthesis.ts';
+import type { Question, RunUpdate } from '../updates.ts';
+import { noticeOf, secondsOf, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
+
+/** What a response repeats of its request. It is stored with the run. */
+export interface ResponseRequest {
+  readonly background: boolean;
+  readonly instructions: string | null;
+  readonly previous_response_id: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** An event of the Responses API. `sequence_number` increases, and an event has the same one each time the response is read. */
+export interface ResponseEvent {
+  readonly type: string;
+  readonly sequence_number: number;
+  readonly [member: string]: unknown;
+}
+
+export const responseIdOf = (runId: string): string => `resp_${runId}`;
+export const messageIdOf = (runId: string): string => `msg_${runId}`;
+
+interface SummaryPart {
+  readonly type: 'summary_text';
+  text: string;
+}
+interface ReasoningItem {
+  readonly id: string;
+  readonly type: 'reasoning';
+  readonly summary: SummaryPart[];
+}
+type OutputItem = ReasoningItem | ReturnType<typeof messageOf>;
+
+/** The events of one response, and the response so far, computed from the updates of its run. */
+export class ResponseEvents {
+  readonly #model: string;
+  readonly #request: ResponseRequest;
+  readonly #thoughts = new Thoughts();
+  readonly #output: OutputItem[] = [];
+  readonly #questions = new Map<string, Question>();
+  #start = { runId: '', startedAt: '' };
+  #answer: FinalAnswer | null = null;
+  /** The reasoning item that is being written. */
+  #reasoning: ReasoningItem | null = null;
+  /** Whether its last part is open: more text of a draft may follow. */
+  #isOpen = false;
+  #number = 0;
+
+  constructor(model: string, request: ResponseRequest) {
+    this.#model = model;
+    this.#request = request;
+  }
+
+  *take(update: RunUpdate): Generator<ResponseEvent, void> {
+    if (update.type === 'run') {
+      this.#start = update;
+      yield this.#event('response.created', { response: this.response });
+      yield this.#event('response.in_progress', { response: this.response });
+    }
+    for (const { kind, text } of this.#thoughts.take(update)) yield* this.#thought(text, kind === 'draft');
+    if (update.type === 'question') {
+      this.#questions.set(update.question.questionId, update.question);
+      yield* this.#endReasoning();
+      // The number of `waiting`, which a reader gets only if nobody has answered yet.
+      this.#number += 1;
+    }
+    if (update.type === 'question-closed') this.#questions.delete(update.questionId);
+    if (update.type === 'answer') {
+      yield* this.#endReasoning();
+      yield* this.#message(update.answer);
+      this.#answer = update.answer;
+      const end = update.answer.status === 'cancelled' ? 'response.incomplete' : 'response.completed';
+      yield this.#event(end, { response: this.response });
+    }
+  }
+
+  /** The last event for a reader, directly after a question that waits for the user. */
+  get waiting(): ResponseEvent {
+    return { type: 'response.incomplete', sequence_number: this.#number - 1, response: this.response };
+  }
+
+  get response() {
+    const { runId, startedAt } = this.#start;
+    const [question = null] = this.#questions.values();
+    const answer = this.#answer;
+    const createdAt = secondsOf(startedAt);
+    const usage = answer && usageOf(answer);
+    return {
+      ...UNUSED,
+      ...this.#request,
+      id: responseIdOf(runId),
+      object: 'response',
+      created_at: createdAt,
+      completed_at: answer && createdAt + Math.ceil((answer.metadata.budget.totalMs.used ?? 0) / 1_000),
+      model: this.#model,
+      status: statusOf(answer, question),
+      incomplete_details:
+        answer?.status === 'cancelled' ? { reason: 'cancelled' } : question && { reason: 'user_input_required' },
+      output: structuredClone(this.#output),
+      usage: usage && {
+        input_tokens: usage.inputTokens,
+        input_tokens_details: { cached_tokens: usage.cachedInputTokens },
+        output_tokens: usage.outputTokens,
+        output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+        total_tokens: usage.totalTokens,
+      },
+      metadata: { ...this.#request.metadata, ...detailsOf(runId, answer, question) },
+    };
+  }
+
+  *#thought(text: string, isDraft: boolean): Generator<ResponseEvent, void> {
+    if (this.#reasoning === null) {
+      const id = `rs_${this.#start.runId}_${this.#output.length}`;
+      this.#reasoning = { id, type: 'reasoning', summary: [] };
+      this.#output.push(this.#reasoning);
+      yield this.#event('response.output_item.added', { ...this.#place, item: structuredClone(this.#reasoning) });
+    }
+    const { summary } = this.#reasoning;
+    if (!(isDraft && this.#isOpen)) {
+      yield* this.#endDraft();
+      summary.push({ type: 'summary_text', text: '' });
+      this.#isOpen = true;
+      yield this.#event('response.reasoning_summary_part.added', {
+        ...this.#part,
+        part: structuredClone(summary.at(-1)),
+      });
+      if (isDraft) yield* this.#summaryText('Draft: ');
+    }
+    yield* this.#summaryText(text);
+    if (!isDraft) yield* this.#endDraft();
+  }
+
+  *#summaryText(delta: string): Generator<ResponseEvent, void> {
+    const part = this.#reasoning?.summary.at(-1);
+    if (part) part.text += delta;
+    yield this.#event('response.reasoning_summary_text.delta', { ...this.#part, delta });
+  }
+
+  *#endDraft(): Generator<ResponseEvent, void> {
+    const part = this.#reasoning?.summary.at(-1);
+    if (!this.#isOpen || part === undefined) return;
+    this.#isOpen = false;
+    yield this.#event('response.reasoning_summary_text.done', { ...this.#part, text: part.text });
+    yield this.#event('response.reasoning_summary_part.done', { ...this.#part, part: { ...part } });
+  }
+
+  *#endReasoning(): Generator<ResponseEvent, void> {
+    if (this.#reasoning === null) return;
+    yield* this.#endDraft();
+    yield this.#event('response.output_item.done', { ...this.#place, item: structuredClone(this.#reasoning) });
+    this.#reasoning = null;
+  }
+
+  *#message({ answerText: text, sources }: FinalAnswer): Generator<ResponseEvent, void> {
+    const id = messageIdOf(this.#start.runId);
+    const begun = { ...messageOf(id, '', []), status: 'in_progress', content: [] };
+    const item = messageOf(id, text, sources);
+    const [part] = item.content;
+    this.#output.push(item);
+    const place = { item_id: id, ...this.#place, content_index: 0 };
+    yield this.#event('response.output_item.added', { ...this.#place, item: begun });
+    yield this.#event('response.content_part.added', { ...place, part: { ...part, text: '', annotations: [] } });
+    yield this.#event('response.output_text.delta', { ...place, delta: text, logprobs: [] });
+    for (const [annotation_index, annotation] of part.annotations.entries())
+      yield this.#event('response.output_text.annotation.added', { ...place, annotation_index, annotation });
+    yield this.#event('response.output_text.done', { ...place, text, logprobs: [] });
+    yield this.#event('response.content_part.done', { ...place, part });
+    yield this.#event('response.output_item.done', { ...this.#place, item });
+  }
+
+  get #place() {
+    return { output_index: this.#output.length - 1 };
+  }
+
+  get #part() {
+    const { id, summary } = this.#reasoning ?? { id: '', summary: [] };
+    return { item_id: id, ...this.#place, summary_index: summary.length - 1 };
+  }
+
+  #event(type: string, members: Readonly<Record<string, unknown>>): ResponseEvent {
+    this.#number += 1;
+    return { type, sequence_number: this.#number - 1, ...members };
+  }
+}
+
+function statusOf(answer: FinalAnswer | null, question: Question | null) {
+  if (answer !== null) return answer.status === 'cancelled' ? 'cancelled' : 'completed';
+  return question === null ? 'in_progress' : 'incomplete';
+}
+
+/** The longest value of `metadata`. */
+const MAX_CHARS = 512;
+
+/** What the API has no members for: why an answer is degraded, and what the run waits for. */
+function detailsOf(runId: string, answer: FinalAnswer | null, question: Question | null): Record<string, string> {
+  if (answer !== null)
+    return {
+      postchain_confidence: String(answer.confidence),
+      ...(answer.status !== 'completed' && {
+        postchain_status: answer.status,
+        postchain_reasons: answer.reasons.map(({ code }) => code).join(', '),
+        postchain_explanation: explanationOf(answer).slice(0, MAX_CHARS),
+      }),
+    };
+  return question === null
+    ? {}
+    : { postchain_run: runId, postchain_question: noticeOf(runId, question).slice(0, MAX_CHARS) };
+}
+
+function messageOf(id: string, text: string, sources: readonly Citation[]) {
+  const annotations = sources.map((source, index) => urlCitation(source, text) ?? fileCitation(source, index));
+  return {
+    id,
+    type: 'message' as const,
+    role: 'assistant' as const,
+    status: 'completed' as const,
+    content: [{ type: 'output_text', text, annotations, logprobs: [] }] as const,
+  };
+}
+
+function fileCitation({ path, startLine, endLine }: Citation, index: number) {
+  const lines = startLine === undefined ? '' : `#L${startLine}-L${endLine ?? startLine}`;
+  return { type: 'file_citation', file_id: `${path}${lines}`, filename: path, index } as const;
+}
+
+/** Members that the API requires, and a run does not have. */
+const UNUSED = {
+  error: null,
+  tools: [],
+  tool_choice: 'auto',
+  truncation: 'disabled',
+  parallel_tool_calls: true,
+  text: { format: { type: 'text' } },
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  temperature: 1,
+  reasoning: null,
+  user: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  store: true,
+  service_tier: 'default',
+  safety_identifier: null,
+  prompt_cache_key: null,
+} as const;

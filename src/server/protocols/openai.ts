@@ -1,0 +1,236 @@
+import * as z from 'zod/mini';
+import type { Attachment } from '../../../machines/contracts/attachment.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { runStartOf } from '../../chain/journal/journal-format.ts';
+import { describeValue } from '../../internal/describe-value.ts';
+import { fileIn } from '../../llm/content.ts';
+import {
+  bodyOf,
+  type Convert,
+  idempotencyKeyOf,
+  type ServerApp,
+  type ServerContext,
+  type ServerRequest,
+} from '../context.ts';
+import { HttpError, unknownRun } from '../http-error.ts';
+import type { Owner } from '../owners.ts';
+import type { ClientRequest } from '../run-service.ts';
+import type { ServerSentEvent } from '../sse.ts';
+import { type RunUpdate, RunUpdates } from '../updates.ts';
+import type { RunEnd } from './openai-answer.ts';
+import { ChatCompletion } from './openai-chat.ts';
+import {
+  chatRequestSchema,
+  conversationOf,
+  type InputItem,
+  type InputMessage,
+  invalid,
+  requireSupported,
+  responseRequestSchema,
+} from './openai-requests.ts';
+import { messageIdOf, ResponseEvents, type ResponseRequest, responseIdOf } from './openai-responses.ts';
+
+type Updates = Parameters<Convert>[0];
+
+const hostSchema = z.object({
+  response: z.object({
+    background: z.boolean(),
+    instructions: z.nullable(z.string()),
+    previous_response_id: z.nullable(z.string()),
+    metadata: z.record(z.string(), z.string()),
+  }),
+});
+
+/** That of a run which was started by another API. */
+const NO_REQUEST: ResponseRequest = {
+  background: false,
+  instructions: null,
+  previous_response_id: null,
+  metadata: {},
+};
+
+/** Adds the Responses API, chat completions and the list of models, for clients of OpenAI. */
+export function addOpenAI(app: ServerApp, server: ServerContext): void {
+  const { runs, modelName } = server;
+  const created = Math.floor(server.clock.now() / 1_000);
+  const model = { id: modelName, object: 'model', created, owned_by: 'postchain' };
+
+  app.get('/v1/models', (c) => c.json({ object: 'list', data: [model] }));
+
+  app.get('/v1/models/:id', (c) => {
+    requireModel(c.req.param('id'));
+    return c.json(model);
+  });
+
+  app.post('/v1/responses', async (c) => {
+    const body = await bodyOf(c, responseRequestSchema);
+    const request: ResponseRequest = {
+      background: body.background === true,
+      instructions: body.instructions ?? null,
+      previous_response_id: body.previous_response_id ?? null,
+      metadata: body.metadata ?? {},
+    };
+    const earlier = await previousTurns(c.var.owner, request.previous_response_id);
+    const messages: InputMessage[] = [{ role: 'system', content: request.instructions ?? '' }, ...earlier];
+    for (const item of body.input) messages.push(...(await messagesOf(c.var.owner, item)));
+    const runId = await start(c, body, messages, 'input', { response: { ...request } });
+    const events = new ResponseEvents(modelName, request);
+    return body.stream === true ? streamed(c, runId, events) : respond(c, runId, events);
+  });
+
+  app.get('/v1/responses/:id', async (c) => {
+    const after = Number(c.req.query('starting_after') ?? -1);
+    if (!Number.isInteger(after)) throw invalid('starting_after', 'expected the sequence_number of an event');
+    const { runId, request, response } = await stored(c);
+    if (c.req.query('stream') !== 'true') return c.json(response);
+    return streamed(c, runId, new ResponseEvents(modelName, request), after);
+  });
+
+  app.post('/v1/responses/:id/cancel', async (c) => {
+    const { runId, request, response } = await stored(c);
+    if (response.completed_at !== null) return c.json(response);
+    await runs.send(c.var.owner, runId, { type: 'run.cancelled' });
+    return respond(c, runId, new ResponseEvents(modelName, { ...request, background: false }));
+  });
+
+  app.post('/v1/chat/completions', async (c) => {
+    const body = await bodyOf(c, chatRequestSchema);
+    const runId = await start(c, body, body.messages, 'messages');
+    const chat = new ChatCompletion(modelName, body.stream_options?.include_usage === true);
+    if (body.stream !== true) {
+      const end = await server.read(c, runId, async (updates) => {
+        for await (const { update, end } of steps(c.var.owner, runId, updates)) {
+          for (const _ of chat.take(update));
+          if (end !== null) return end;
+        }
+        return null;
+      });
+      // A client that sends the request again would start another run.
+      const headers = { 'x-should-retry': 'false' };
+      if (end === null)
+        throw new HttpError(503, 'closing', `The server is closing. GET /runs/${runId} has the answer later.`, headers);
+      return c.json(chat.completion(end));
+    }
+    return server.stream(c, runId, async function* (updates) {
+      for await (const { update, end } of steps(c.var.owner, runId, updates)) {
+        const chunks = [...chat.take(update), ...(end === null ? [] : chat.end(end))];
+        for (const chunk of chunks) yield { data: JSON.stringify(chunk) };
+        if (end !== null) yield DONE;
+      }
+    });
+  });
+
+  function requireModel(name: string | null | undefined): void {
+    if (name === undefined || name === null || name === modelName) return;
+    const message = `model: the only model of this server is ${modelName}; received ${describeValue(name)}.`;
+    throw new HttpError(404, 'model_not_found', message, {}, 'model');
+  }
+
+  async function start(
+    c: ServerRequest,
+    body: { readonly model?: string | null | undefined; readonly [member: string]: unknown },
+    messages: readonly InputMessage[],
+    param: string,
+    host: ClientRequest['host'] = {},
+  ): Promise<string> {
+    requireModel(body.model);
+    requireSupported(body);
+    const asked = { ...conversationOf(messages, param), host, ...idempotencyKeyOf(c) };
+    return (await runs.start(c.var.owner, asked)).runId;
+  }
+
+  /** Yields the updates until the end: the answer, or a question that is open. */
+  async function* steps(owner: Owner, runId: string, updates: Updates) {
+    for await (const { update } of updates) {
+      const end = update.type === 'answer' || (await isOpen(owner, runId, update)) ? (update as RunEnd) : null;
+      yield { update, end };
+      if (end !== null) return;
+    }
+  }
+
+  async function isOpen(owner: Owner, runId: string, update: RunUpdate): Promise<boolean> {
+    if (update.type !== 'question') return false;
+    const { questions } = await runs.view(owner, runId);
+    return questions.some(({ questionId }) => questionId === update.question.questionId);
+  }
+
+  /** Answers with the response at its end, or, in the background, at its start. */
+  async function respond(c: ServerRequest, runId: string, events: ResponseEvents): Promise<Response> {
+    return server.read(c, runId, async (updates) => {
+      for await (const { update } of steps(c.var.owner, runId, updates)) {
+        for (const _ of events.take(update));
+        if (events.response.background) break;
+      }
+      return c.json(events.response);
+    });
+  }
+
+  /** Streams the events after the one with the number `after`. */
+  function streamed(c: ServerRequest, runId: string, events: ResponseEvents, after = -1): Promise<Response> {
+    return server.stream(c, runId, async function* (updates) {
+      for await (const { update, end } of steps(c.var.owner, runId, updates)) {
+        const next = [...events.take(update), ...(end?.type === 'question' ? [events.waiting] : [])];
+        for (const event of next)
+          if (event.sequence_number > after) yield { event: event.type, data: JSON.stringify(event) };
+        if (end !== null) yield DONE;
+      }
+    });
+  }
+
+  /** Returns the response so far of the run that the path names. */
+  async function stored(c: ServerRequest) {
+    const runId = runIdIn(c.req.param('id') ?? '', responseIdOf);
+    const entries = await runs.journal(c.var.owner, runId);
+    const request = hostSchema.safeParse(runStartOf(entries).host).data?.response ?? NO_REQUEST;
+    const events = new ResponseEvents(modelName, request);
+    const updates = new RunUpdates();
+    for (const entry of entries) for (const update of updates.take(entry)) for (const _ of events.take(update));
+    return { runId, request, response: events.response };
+  }
+
+  /** The messages of an item of the input: none for reasoning. */
+  async function messagesOf(owner: Owner, item: InputItem): Promise<readonly InputMessage[]> {
+    if (item.type === 'message') return [item];
+    if (item.type === 'reasoning' || item.id.startsWith('rs_')) return [];
+    const { answer } = await runs.view(owner, runIdIn(item.id, messageIdOf));
+    return [{ role: 'assistant', content: answer?.answerText ?? '' }];
+  }
+
+  /** The conversation of an earlier response, with its answer. */
+  async function previousTurns(owner: Owner, id: string | null): Promise<readonly InputMessage[]> {
+    if (id === null) return [];
+    const entries = await runs.journal(owner, runIdIn(id, responseIdOf));
+    const { messages, request, attachments } = runStartOf(entries);
+    const answer = entries.find((entry) => entry.type === 'answer');
+    if (answer === undefined) throw invalid('previous_response_id', 'expected a response that has ended');
+    return [
+      ...messages.map((message) => ({
+        role: message.role === 'assistant' ? ('assistant' as const) : ('user' as const),
+        content: contentOf(entries, message.content, message.attachments),
+      })),
+      { role: 'user', content: contentOf(entries, request, attachments) },
+      { role: 'assistant', content: answer.answer.answerText },
+    ];
+  }
+}
+
+const DONE: ServerSentEvent = { data: '[DONE]' };
+
+/** Returns the id of the run whose response or message has this id. */
+function runIdIn(id: string, idOf: (runId: string) => string): string {
+  const runId = id.slice(idOf('').length);
+  if (idOf(runId) !== id) throw unknownRun();
+  return runId;
+}
+
+function contentOf(
+  entries: readonly JournalEntry[],
+  text: string,
+  attachments: readonly Attachment[] = [],
+): InputMessage['content'] {
+  const files = attachments.map((attachment) => {
+    const { data, mediaType, name } = fileIn(entries, attachment);
+    return { type: 'file', data, mediaType, filename: name ?? undefined } as const;
+  });
+  return [{ type: 'text', text }, ...files];
+}

@@ -6,8 +6,8 @@ export type RunEnd = Extract<RunUpdate, { type: 'answer' | 'question' }>;
 
 /** What a run does before it answers, as text for a person who waits. */
 export interface Thought {
-  /** A `line` is complete; a `draft` is the next piece of a text that may be withdrawn. */
-  readonly kind: 'line' | 'draft';
+  /** A `line` is complete. A `draft` is the beginning of a text that may be withdrawn; `more` continues it. */
+  readonly kind: 'line' | 'draft' | 'more';
   readonly text: string;
 }
 
@@ -23,13 +23,19 @@ const WITHDRAWN = {
  */
 export class Thoughts {
   #held = '';
+  #isDraft = false;
 
   *take(update: RunUpdate): Generator<Thought, void> {
     // The last piece waits for the next update: if that is the answer, it contains the piece.
-    if (this.#held !== '' && update.type !== 'answer') yield { kind: 'draft', text: this.#held };
+    if (this.#held !== '' && update.type !== 'answer') {
+      yield this.#isDraft ? { kind: 'more', text: this.#held } : { kind: 'draft', text: `Draft: ${this.#held}` };
+      this.#isDraft = true;
+    }
     this.#held = update.type === 'text' ? update.delta : '';
     const text = lineOf(update);
-    if (text !== null) yield { kind: 'line', text };
+    if (text === null) return;
+    this.#isDraft = false;
+    yield { kind: 'line', text };
   }
 }
 

@@ -8,7 +8,6 @@ export class ChatCompletion {
   readonly #thoughts = new Thoughts();
   #start = { runId: '', startedAt: '' };
   #reasoning = '';
-  #isDraft = false;
 
   constructor(model: string, hasUsage: boolean) {
     this.#model = model;
@@ -21,10 +20,7 @@ export class ChatCompletion {
       yield this.#chunk({ role: 'assistant', content: '' });
     }
     for (const { kind, text } of this.#thoughts.take(update)) {
-      const isDraft = kind === 'draft';
-      const start = this.#reasoning === '' || (isDraft && this.#isDraft) ? '' : '\n\n';
-      const piece = `${start}${isDraft && !this.#isDraft ? 'Draft: ' : ''}${text}`;
-      this.#isDraft = isDraft;
+      const piece = kind === 'more' || this.#reasoning === '' ? text : `\n\n${text}`;
       this.#reasoning += piece;
       yield this.#chunk({ reasoning_content: piece });
     }

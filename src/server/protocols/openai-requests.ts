@@ -79,6 +79,7 @@ const inputItem = z.pipe(
   ),
 );
 
+const MAX_REFERENCES = 100;
 const common = { model: z.nullish(z.string()), stream: z.nullish(z.boolean()) };
 
 export const responseRequestSchema = z.looseObject({
@@ -86,7 +87,13 @@ export const responseRequestSchema = z.looseObject({
   /** A text is one message of the user. */
   input: z.pipe(
     z.transform((input: unknown) => (typeof input === 'string' ? [{ role: 'user', content: input }] : input)),
-    z.array(inputItem, 'expected a text or an array of items').check(z.maxLength(1_000)),
+    z.array(inputItem, 'expected a text or an array of items').check(
+      z.maxLength(1_000),
+      // Each of them is read from a journal.
+      z.refine((items) => items.filter(({ type }) => type === 'item_reference').length <= MAX_REFERENCES, {
+        error: `expected at most ${MAX_REFERENCES} references`,
+      }),
+    ),
   ),
   instructions: z.nullish(z.string().check(z.maxLength(20_000))),
   previous_response_id: z.nullish(z.string()),

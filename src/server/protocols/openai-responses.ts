@@ -1,7 +1,7 @@
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { explanationOf } from '../../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from '../updates.ts';
-import { noticeOf, secondsOf, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
+import { noticeOf, secondsOf, type Thought, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
 
 /** What a response repeats of its request. It is stored with the run. */
 export interface ResponseRequest {
@@ -43,8 +43,8 @@ export class ResponseEvents {
   #answer: FinalAnswer | null = null;
   /** The reasoning item that is being written. */
   #reasoning: ReasoningItem | null = null;
-  /** Whether its last part is open: more text of a draft may follow. */
-  #isOpen = false;
+  /** Its last part, if more text may follow. */
+  #openPart: SummaryPart | null = null;
   #number = 0;
 
   constructor(model: string, request: ResponseRequest) {
@@ -58,7 +58,7 @@ export class ResponseEvents {
       yield this.#event('response.created', { response: this.response });
       yield this.#event('response.in_progress', { response: this.response });
     }
-    for (const { kind, text } of this.#thoughts.take(update)) yield* this.#thought(text, kind === 'draft');
+    for (const thought of this.#thoughts.take(update)) yield* this.#thought(thought);
     if (update.type === 'question') {
       this.#questions.set(update.question.questionId, update.question);
       yield* this.#endReasoning();
@@ -109,45 +109,35 @@ export class ResponseEvents {
     };
   }
 
-  *#thought(text: string, isDraft: boolean): Generator<ResponseEvent, void> {
+  *#thought({ kind, text }: Thought): Generator<ResponseEvent, void> {
     if (this.#reasoning === null) {
       const id = `rs_${this.#start.runId}_${this.#output.length}`;
       this.#reasoning = { id, type: 'reasoning', summary: [] };
       this.#output.push(this.#reasoning);
       yield this.#event('response.output_item.added', { ...this.#place, item: structuredClone(this.#reasoning) });
     }
-    const { summary } = this.#reasoning;
-    if (!(isDraft && this.#isOpen)) {
-      yield* this.#endDraft();
-      summary.push({ type: 'summary_text', text: '' });
-      this.#isOpen = true;
-      yield this.#event('response.reasoning_summary_part.added', {
-        ...this.#part,
-        part: structuredClone(summary.at(-1)),
-      });
-      if (isDraft) yield* this.#summaryText('Draft: ');
+    if (kind !== 'more' || this.#openPart === null) {
+      yield* this.#endPart();
+      this.#openPart = { type: 'summary_text', text: '' };
+      this.#reasoning.summary.push(this.#openPart);
+      yield this.#event('response.reasoning_summary_part.added', { ...this.#part, part: { ...this.#openPart } });
     }
-    yield* this.#summaryText(text);
-    if (!isDraft) yield* this.#endDraft();
+    this.#openPart.text += text;
+    yield this.#event('response.reasoning_summary_text.delta', { ...this.#part, delta: text });
+    if (kind === 'line') yield* this.#endPart();
   }
 
-  *#summaryText(delta: string): Generator<ResponseEvent, void> {
-    const part = this.#reasoning?.summary.at(-1);
-    if (part) part.text += delta;
-    yield this.#event('response.reasoning_summary_text.delta', { ...this.#part, delta });
-  }
-
-  *#endDraft(): Generator<ResponseEvent, void> {
-    const part = this.#reasoning?.summary.at(-1);
-    if (!this.#isOpen || part === undefined) return;
-    this.#isOpen = false;
+  *#endPart(): Generator<ResponseEvent, void> {
+    if (this.#openPart === null) return;
+    const part = { ...this.#openPart };
+    this.#openPart = null;
     yield this.#event('response.reasoning_summary_text.done', { ...this.#part, text: part.text });
-    yield this.#event('response.reasoning_summary_part.done', { ...this.#part, part: { ...part } });
+    yield this.#event('response.reasoning_summary_part.done', { ...this.#part, part });
   }
 
   *#endReasoning(): Generator<ResponseEvent, void> {
     if (this.#reasoning === null) return;
-    yield* this.#endDraft();
+    yield* this.#endPart();
     yield this.#event('response.output_item.done', { ...this.#place, item: structuredClone(this.#reasoning) });
     this.#reasoning = null;
   }

@@ -75,7 +75,10 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     for (const item of body.input) messages.push(...(await messagesOf(c.var.owner, item)));
     const runId = await start(c, body, messages, 'input', { response: { ...request } });
     const events = new ResponseEvents(modelName, request);
-    return body.stream === true ? streamed(c, runId, events) : respond(c, runId, events);
+    if (body.stream === true) return streamed(c, runId, events);
+    return respond(c, runId, events, (updates) =>
+      request.background ? first(updates) : steps(c.var.owner, runId, updates),
+    );
   });
 
   app.get('/v1/responses/:id', async (c) => {
@@ -90,7 +93,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     const { runId, request, response } = await stored(c);
     if (response.completed_at !== null) return c.json(response);
     await runs.send(c.var.owner, runId, { type: 'run.cancelled' });
-    return respond(c, runId, new ResponseEvents(modelName, { ...request, background: false }));
+    return respond(c, runId, new ResponseEvents(modelName, request), (updates) => updates);
   });
 
   app.post('/v1/chat/completions', async (c) => {
@@ -154,13 +157,15 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     return questions.some(({ questionId }) => questionId === update.question.questionId);
   }
 
-  /** Answers with the response at its end, or, in the background, at its start. */
-  async function respond(c: ServerRequest, runId: string, events: ResponseEvents): Promise<Response> {
+  /** Answers with the response after the updates that `select` yields. */
+  function respond(
+    c: ServerRequest,
+    runId: string,
+    events: ResponseEvents,
+    select: (updates: Updates) => AsyncIterable<{ readonly update: RunUpdate }>,
+  ): Promise<Response> {
     return server.read(c, runId, async (updates) => {
-      for await (const { update } of steps(c.var.owner, runId, updates)) {
-        for (const _ of events.take(update));
-        if (events.response.background) break;
-      }
+      for await (const { update } of select(updates)) for (const _ of events.take(update));
       return c.json(events.response);
     });
   }
@@ -215,6 +220,13 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
 }
 
 const DONE: ServerSentEvent = { data: '[DONE]' };
+
+async function* first(updates: Updates) {
+  for await (const update of updates) {
+    yield update;
+    return;
+  }
+}
 
 /** Returns the id of the run whose response or message has this id. */
 function runIdIn(id: string, idOf: (runId: string) => string): string {

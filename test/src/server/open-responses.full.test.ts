@@ -1,0 +1,65 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { describe, expect, it } from 'vitest';
+import { scriptedModel } from '../../../src/models/scripted.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { startServer } from '../../support/chain-server.ts';
+import { eventSchemaOf, responseSchema } from '../../support/open-responses.ts';
+
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+const say = (role: string, content: unknown) => ({ type: 'message', role, content });
+
+/** The kinds of requests that the compliance suite of the specification sends. */
+const REQUESTS = {
+  'a text': [say('user', 'Is it so?')],
+  'a system prompt': [say('system', 'Answer like a sailor.'), say('user', 'Is it so?')],
+  'an image': [
+    say('user', [
+      { type: 'input_text', text: 'What is in this image?' },
+      { type: 'input_image', image_url: PIXEL },
+    ]),
+  ],
+  'several turns': [say('user', 'I am Ada.'), say('assistant', 'Hello Ada.'), say('user', 'Who am I?')],
+};
+
+const startAccepting = () =>
+  startServer({ chain: { model: scriptedModel({}, { otherwise: replies, chunkChars: 4, accepts: ['image/png'] }) } });
+
+describe('a response to a request of the Open Responses suite', () => {
+  it.each(Object.entries(REQUESTS))('has the form that the specification requires: %s', async (_, input) => {
+    const { post } = await startAccepting();
+    const response = await (await post('/v1/responses', { model: 'postchain', input, stream: false })).json();
+    const { status, output, error } = responseSchema.parse(response);
+    expect([status, error]).toEqual(['completed', null]);
+    expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
+  });
+
+  it('is streamed as events of the specification, each in its place', async () => {
+    const { post } = await startAccepting();
+    const response = await post('/v1/responses', { model: 'postchain', input: REQUESTS['a text'], stream: true });
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/u);
+    const datas: string[] = [];
+    const parts = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+    for await (const { event, data } of parts ?? []) {
+      datas.push(data);
+      if (data !== '[DONE]') expect(JSON.parse(data).type).toBe(event);
+    }
+    expect(datas.pop()).toBe('[DONE]');
+    const events = datas.map((data) => JSON.parse(data));
+    for (const event of events) expect(eventSchemaOf(event.type)?.safeParse(event).error).toBeUndefined();
+    expect(new Set(events.map(({ type }) => eventSchemaOf(type) === undefined))).toEqual(new Set([false]));
+    expect(events[0].type).toBe('response.created');
+    expect(events.at(-1).type).toBe('response.completed');
+    const finished = events.filter(({ type }) => type === 'response.output_item.done').map(({ item }) => item);
+    expect(finished).toEqual(events.at(-1).response.output);
+  });
+
+  it('is an error for tools of the client', async () => {
+    const { post } = await startAccepting();
+    const tools = [{ type: 'function', name: 'get_weather', parameters: { type: 'object', properties: {} } }];
+    for (const stream of [false, true]) {
+      const refused = await post('/v1/responses', { model: 'postchain', input: REQUESTS['a text'], tools, stream });
+      expect([refused.status, await refused.json()]).toMatchObject([400, { error: { param: 'tools' } }]);
+    }
+  });
+});

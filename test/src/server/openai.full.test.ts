@@ -269,6 +269,17 @@ describe('the AI SDK', () => {
 });
 
 describe('the APIs of OpenAI', () => {
+  it('end waiting requests when the server closes, so that no client starts a second run', async () => {
+    const model = writing(() => ({ hang: true }));
+    const { post, server } = await startServer({ chain: { model, profile: 'lean' } });
+    const waiting = [post('/v1/responses', asked), post('/v1/chat/completions', chatAsked)];
+    await expect.poll(() => model.calls.length).toBe(2);
+    await server.close();
+    const [response, chat] = await Promise.all(waiting);
+    expect(await response?.json()).toMatchObject({ object: 'response', output: expect.any(Array) });
+    expect([chat?.status, chat?.headers.get('x-should-retry')]).toEqual([503, 'false']);
+  });
+
   it('list the chain as the only model', async () => {
     const client = clientOf(await startServer({ modelName: 'librarian' }));
     const models = await collect(client.models.list());

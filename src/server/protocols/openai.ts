@@ -209,10 +209,9 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     const answer = entries.find((entry) => entry.type === 'answer');
     if (answer === undefined) throw invalid('previous_response_id', 'expected a response that has ended');
     return [
-      ...messages.map((message) => ({
-        role: message.role === 'assistant' ? ('assistant' as const) : ('user' as const),
-        content: contentOf(entries, message.content, message.attachments),
-      })),
+      ...messages.flatMap(({ role, content, attachments }): InputMessage[] =>
+        role === 'search' ? [] : [{ role, content: contentOf(entries, content, attachments) }],
+      ),
       { role: 'user', content: contentOf(entries, request, attachments) },
       { role: 'assistant', content: answer.answer.answerText },
     ];

@@ -37,17 +37,20 @@ export interface ServerContext {
 
 export type Convert = (updates: AsyncGenerator<NumberedUpdate, void>) => AsyncGenerator<ServerSentEvent, void>;
 
+const JSON_ONLY = ['application/json'];
+
 /**
- * Returns the JSON body of a request. Throws an `HttpError`: 415 for forms and plain text, which browsers send to other sites without asking
- * first, or 400.
+ * Returns the JSON body of a request. Throws an `HttpError`: 415 for other types than `accepted`, or 400. By default, forms and plain text are
+ * refused, because browsers send them to other sites without asking first.
  */
 export async function bodyOf<Schema extends z.ZodMiniType>(
   c: ServerRequest,
   schema: Schema,
+  accepted: readonly string[] = JSON_ONLY,
 ): Promise<z.output<Schema>> {
-  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
-  if (type !== 'application/json')
-    throw new HttpError(415, 'not_json', `Send the body as application/json; received ${describeValue(type ?? '')}.`);
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!accepted.includes(type))
+    throw new HttpError(415, 'not_json', `Send the body as application/json; received ${describeValue(type)}.`);
   const read = schema.safeParse(parsed(await c.req.text()));
   if (read.success) return read.data;
   const [issue] = read.error.issues;

@@ -10,6 +10,7 @@ import type { ServerApp, ServerContext, ServerEnv, ServerRequest } from './conte
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
+import { addAiSdk } from './protocols/ai-sdk.ts';
 import { addOpenAI } from './protocols/openai.ts';
 import { addRunRoutes } from './run-routes.ts';
 import { createRunService, type FollowedJournals } from './run-service.ts';
@@ -145,8 +146,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     return c.json(errorBody(c.req.path, error), 404);
   });
   app.use(logged(clock, measured(options.meter, usage, onLog)), secureHeaders(), ownHosts(hosts, origins));
-  if (origins.length > 0)
-    app.use(cors({ origin: [...origins], exposeHeaders: ['location', 'x-workflow-run-id', 'retry-after'] }));
+  if (origins.length > 0) app.use(cors({ origin: [...origins], exposeHeaders: EXPOSED_HEADERS }));
   app.get('/healthz', (c) =>
     c.json({ status: isClosing ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
   );
@@ -172,6 +172,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   );
   addRunRoutes(app, context, showsJournal);
   addOpenAI(app, context);
+  addAiSdk(app, context);
 
   return {
     fetch: async (request) => app.fetch(request),
@@ -182,6 +183,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
   };
 }
+
+/** What pages on other hosts may read of a response. */
+const EXPOSED_HEADERS = ['location', 'retry-after', 'x-workflow-run-id', 'x-workflow-stream-tail-index'];
 
 const INTERNAL = new HttpError(500, 'internal', 'The server failed; its log says why.');
 

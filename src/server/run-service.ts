@@ -23,6 +23,8 @@ export interface ClientRequest extends Pick<RunOptions, 'request' | 'history' | 
   readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
   /** The client's name of the session, which no other owner shares. */
   readonly session?: string | undefined;
+  /** The client's name of the conversation, to find its runs by. Unlike a session, it adds no earlier turns. */
+  readonly conversation?: string | undefined;
   /** A repeated request with the same key gets the run of the first one. */
   readonly idempotencyKey?: string | undefined;
 }
@@ -47,10 +49,17 @@ export interface ListRunsOptions {
   readonly limit: number;
   /** Only runs that started before this time, in ISO 8601. */
   readonly before?: string | undefined;
+  /** Only runs of this conversation. */
+  readonly conversation?: string | undefined;
 }
 
-/** How many owners of runs are remembered. The owner of a run never changes. */
+/** What the server stores with a run, which never changes: its `owner`, and its `conversation` if it has one. */
+type RunLabels = NonNullable<RunOptions['host']>;
+
+/** The labels of how many runs are remembered. */
 const MAX_REMEMBERED = 10_000;
+/** The least number of runs that are read at a time, so that a search for a few runs does not list them one by one. */
+const LEAST_PAGE = 100;
 
 interface ServiceOptions {
   readonly chain: PostChain;
@@ -64,28 +73,26 @@ interface ServiceOptions {
 
 export function createRunService({ chain, journals, usage, eventsPerRun, onRun, wake }: ServiceOptions): RunService {
   const feeds = createFeeds((runId, options) => journals.follow(runId, options));
-  const owners = new Map<string, Owner | null>();
+  const labels = new Map<string, RunLabels>();
   /** The runs of idempotency keys that are being started. */
   const starting = new Map<string, Promise<{ readonly runId: string; readonly isNew: boolean }>>();
   const tracked = new WeakSet<Run>();
 
-  function remember(runId: string, owner: Owner | null): void {
-    if (owners.size >= MAX_REMEMBERED) owners.delete(owners.keys().next().value as string);
-    owners.set(runId, owner);
+  function remember(runId: string, known: RunLabels): RunLabels {
+    if (labels.size >= MAX_REMEMBERED) labels.delete(labels.keys().next().value as string);
+    labels.set(runId, known);
+    return known;
   }
 
-  async function ownerOf(runId: string): Promise<Owner | null> {
-    const known = owners.get(runId);
+  async function labelsOf(runId: string): Promise<RunLabels> {
+    const known = labels.get(runId);
     if (known !== undefined) return known;
     const start = await firstEntry(journals, runId);
-    if (start === null) return null;
-    const owner = runStartOf([start]).host?.['owner'];
-    remember(runId, typeof owner === 'string' ? owner : null);
-    return typeof owner === 'string' ? owner : null;
+    return start === null ? {} : remember(runId, runStartOf([start]).host ?? {});
   }
 
   async function requireOwn(owner: Owner, runId: string): Promise<void> {
-    if ((await ownerOf(runId)) !== owner) throw unknownRun();
+    if ((await labelsOf(runId))['owner'] !== owner) throw unknownRun();
   }
 
   /** Counts a run of this process until it leaves memory. */
@@ -101,7 +108,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun, 
   }
 
   async function begin(owner: Owner, asked: ClientRequest, runId?: string): Promise<{ runId: string; isNew: boolean }> {
-    const { session, idempotencyKey, host, ...options } = asked;
+    const { session, conversation, idempotencyKey, host, ...options } = asked;
     const digest = await ownId(JSON.stringify(asked));
     const earlier = runId === undefined ? null : await firstEntry(journals, runId);
     if (runId !== undefined && earlier !== null) {
@@ -110,13 +117,14 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun, 
       throw new HttpError(422, 'idempotency_key_reused', message);
     }
     usage.requireRun(owner);
+    const own: RunLabels = { owner, ...(conversation !== undefined && { conversation }) };
     const run = chain.run({
       ...options,
       ...(runId !== undefined && { runId }),
       ...(session !== undefined && { sessionId: await ownId('session', owner, session) }),
-      host: { ...host, owner, ...(runId !== undefined && { request: digest }) },
+      host: { ...host, ...own, ...(runId !== undefined && { request: digest }) },
     });
-    remember(run.runId, owner);
+    remember(run.runId, own);
     track(run, owner);
     return { runId: run.runId, isNew: true };
   }
@@ -159,16 +167,19 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun, 
       if (refused !== undefined)
         throw new HttpError(409, 'answer_refused', `Nothing changed: ${refusalText(refused)}.`);
     },
-    async list(owner, { limit, before }) {
+    async list(owner, { limit, before, conversation }) {
       const found: RunSummary[] = [];
-      let page = await journals.list({ limit, ...(before !== undefined && { before: { startedAt: before } }) });
+      const size = Math.max(limit, LEAST_PAGE);
+      let page = await journals.list({ limit: size, ...(before !== undefined && { before: { startedAt: before } }) });
       while (page.length > 0) {
         for (const summary of page) {
-          if ((await ownerOf(summary.runId)) === owner) found.push(summary);
+          const known = await labelsOf(summary.runId);
+          const isOfConversation = conversation === undefined || known['conversation'] === conversation;
+          if (known['owner'] === owner && isOfConversation) found.push(summary);
           if (found.length === limit) return found;
         }
         const last = page.at(-1);
-        page = last === undefined ? [] : await journals.list({ limit, before: last });
+        page = last === undefined ? [] : await journals.list({ limit: size, before: last });
       }
       return found;
     },

@@ -1,0 +1,135 @@
+import * as z from 'zod/mini';
+import type { ContentPart } from '../../llm/content.ts';
+import { bodyOf, idempotencyKeyOf, type ServerApp, type ServerContext, type ServerRequest } from '../context.ts';
+import type { NumberedUpdate } from '../feeds.ts';
+import { HttpError } from '../http-error.ts';
+import type { ServerSentEvent } from '../sse.ts';
+import { RunUpdates } from '../updates.ts';
+import { UiMessageChunks } from './ai-sdk-chunks.ts';
+
+const partSchema = z.union([
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({
+    type: z.literal('file'),
+    /** A `data:` URL: the server downloads nothing. */
+    url: z.string(),
+    mediaType: z.optional(z.string()),
+    filename: z.optional(z.string()),
+  }),
+  /** Tools, approvals, reasoning and data of a client are ignored. */
+  z.object({ type: z.string().check(z.refine((type) => type !== 'text' && type !== 'file')) }),
+]);
+type Part = z.infer<typeof partSchema>;
+
+const ofServer = z.optional(z.never('the server decides this; leave it out'));
+
+/** What `useChat` sends. Its other members do not change the answer. */
+const chatSchema = z.object({
+  /** The chat's id. */
+  id: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
+  messages: z
+    .array(
+      z.object({
+        role: z.enum(['user', 'assistant'], 'expected "user" or "assistant"; the server has its own instructions'),
+        parts: z.array(partSchema).check(z.maxLength(1_000)),
+      }),
+    )
+    .check(z.maxLength(1_000)),
+  tools: ofServer,
+  system: ofServer,
+  instructions: ofServer,
+});
+
+/** `WorkflowChatTransport` names no type, so its JSON is plain text. Pages of other sites are refused by their Origin. */
+const ACCEPTED = ['application/json', 'text/plain'];
+
+/** Adds the endpoints of a chat for `useChat` of the AI SDK: its transports, and `WorkflowChatTransport`. */
+export function addAiSdk(app: ServerApp, server: ServerContext): void {
+  const { runs } = server;
+
+  app.post('/api/chat', async (c) => {
+    const { id: conversation, messages } = await bodyOf(c, chatSchema, ACCEPTED);
+    const last = messages.at(-1);
+    if (last?.role !== 'user')
+      throw new HttpError(
+        400,
+        'invalid_request',
+        'messages: the last one must be of the user. Answer questions with POST /runs/:id/events.',
+      );
+    const history = messages.slice(0, -1).map(({ role, parts }) => ({ role, content: contentOf(parts, role) }));
+    const { runId } = await runs.start(c.var.owner, {
+      request: contentOf(last.parts, 'user'),
+      history: history.filter(({ content }) => content.length > 0),
+      ...(conversation !== undefined && { conversation }),
+      ...idempotencyKeyOf(c),
+    });
+    return streamChunks(c, server, runId, 0);
+  });
+
+  app.get('/api/chat/:id/stream', async (c) => {
+    const { id } = c.req.param();
+    const startIndex = c.req.query('startIndex') ?? '0';
+    if (!/^-?\d{1,9}$/u.test(startIndex))
+      throw new HttpError(
+        400,
+        'invalid_request',
+        'startIndex: expected the number of a chunk, or a negative one from the end.',
+      );
+    try {
+      return await streamChunks(c, server, id, Number(startIndex));
+    } catch (error) {
+      if (!(error instanceof HttpError) || error.code !== 'unknown_run') throw error;
+    }
+    const [run] = await runs.list(c.var.owner, { limit: 1, conversation: id });
+    return run === undefined ? c.body(null, 204) : streamChunks(c, server, run.runId, Number(startIndex));
+  });
+}
+
+/** Returns the texts of a message, and the files of a user's. */
+function contentOf(parts: readonly Part[], role: 'user' | 'assistant'): readonly ContentPart[] {
+  return parts.flatMap((part): readonly ContentPart[] => {
+    if ('text' in part) return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
+    if (!('url' in part) || role === 'assistant') return [];
+    const { url, mediaType, filename } = part;
+    return [{ type: 'file', data: url, mediaType, filename }];
+  });
+}
+
+/** Streams the chunks from an index on, which is the same in any process. A negative index counts from the end of those that are stored. */
+async function streamChunks(c: ServerRequest, server: ServerContext, runId: string, index: number): Promise<Response> {
+  const headers = { 'x-vercel-ai-ui-message-stream': 'v1', 'x-workflow-run-id': runId };
+  if (index >= 0) return server.stream(c, runId, (updates) => eventsFrom(index, updates), headers);
+  const stored = await storedChunks(c, server, runId);
+  return server.stream(c, runId, (updates) => eventsFrom(Math.max(0, stored + index), updates), {
+    ...headers,
+    'x-workflow-stream-tail-index': String(stored - 1),
+  });
+}
+
+async function* eventsFrom(
+  first: number,
+  updates: AsyncGenerator<NumberedUpdate, void>,
+): AsyncGenerator<ServerSentEvent, void> {
+  const chunks = new UiMessageChunks();
+  let index = 0;
+  for await (const { update } of updates) {
+    for (const chunk of chunks.take(update)) {
+      if (index >= first) yield { data: JSON.stringify(chunk) };
+      index += 1;
+    }
+    if (update.type === 'answer') yield { data: '[DONE]' };
+  }
+}
+
+async function storedChunks(
+  { var: { owner } }: ServerRequest,
+  { runs }: ServerContext,
+  runId: string,
+): Promise<number> {
+  const updates = new RunUpdates();
+  const chunks = new UiMessageChunks();
+  let count = 0;
+  for (const entry of await runs.journal(owner, runId))
+    for (const update of updates.take(entry)) for (const _ of chunks.take(update)) count += 1;
+  return count;
+}

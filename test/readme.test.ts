@@ -21,7 +21,7 @@ const pages = [
     .map((name) => `docs/${name}`),
 ];
 const shown = readdirSync('examples', { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
+  .filter((name) => /\.tsx?$/u.test(name))
   .map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') }));
 /** Single-file examples. Those in folders have their own tests in test/examples, and so has the one that starts PostgreSQL. */
 const examples = shown.filter(({ name }) => !name.includes('/') && name !== 'stores.ts');
@@ -70,7 +70,7 @@ describe('the documentation', () => {
 
   it('contains code that is an exact copy of an example', () => {
     const blocks = pages.flatMap((page) =>
-      [...readFileSync(page, 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => ({
+      [...readFileSync(page, 'utf8').matchAll(/```tsx?\n([\s\S]*?)```/g)].map((match) => ({
         page,
         code: match[1] ?? '',
       })),

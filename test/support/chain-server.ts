@@ -37,7 +37,9 @@ export async function startServer({ chain: options, ...given }: ServedOptions = 
     if (http.listening) await new Promise((resolve) => http.close(resolve));
   };
   onTestFinished(close);
-  return { url, port, chain, journals, server, close, ...clientOf(url) };
+  /** Closes the connections of all clients, which may connect again. */
+  const disconnect = (): void => http.closeAllConnections();
+  return { url, port, disconnect, chain, journals, server, close, ...clientOf(url) };
 }
 
 /** Requests with the token of alice, unless another one is given. */

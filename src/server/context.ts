@@ -33,6 +33,8 @@ export interface ServerContext {
     convert: Convert,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Response>;
+  /** Returns what a client may see of an error. Logs an error that it must not see. */
+  errorFor(c: ServerRequest, error: unknown): HttpError;
 }
 
 export type Convert = (updates: AsyncGenerator<NumberedUpdate, void>) => AsyncGenerator<ServerSentEvent, void>;

@@ -132,14 +132,17 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       const { updates, end } = await openUpdates(c, runId);
       return sseResponse(convert(updates), { clock, keepAliveMs, stallMs, headers, onEnd: end });
     },
+    errorFor(c, error) {
+      const known = knownError(error);
+      if (known === null) onLog({ ...lineOf(c.req.raw, 500), level: 'error', owner: c.var.owner ?? null, error });
+      return known ?? INTERNAL;
+    },
   };
 
   const app: ServerApp = new Hono<ServerEnv>();
   app.onError((error, c) => {
-    const known = knownError(error);
-    const { status, headers } = known ?? INTERNAL;
-    if (known === null) onLog({ ...lineOf(c.req.raw, status), level: 'error', owner: c.var.owner ?? null, error });
-    return Response.json(errorBody(c.req.path, known ?? INTERNAL), { status, headers });
+    const shown = context.errorFor(c, error);
+    return Response.json(errorBody(c.req.path, shown), { status: shown.status, headers: shown.headers });
   });
   app.notFound((c) => {
     const error = new HttpError(404, 'not_found', 'Nothing is here. GET /openapi.json describes what is.');

@@ -10,6 +10,8 @@ import type { ServerApp, ServerContext, ServerEnv, ServerRequest } from './conte
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
+import { addAgUi } from './protocols/ag-ui.ts';
+import { addMcp } from './protocols/mcp.ts';
 import { addAiSdk } from './protocols/ai-sdk.ts';
 import { addOpenAI } from './protocols/openai.ts';
 import { addRunRoutes } from './run-routes.ts';
@@ -176,6 +178,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   addRunRoutes(app, context, showsJournal);
   addOpenAI(app, context);
   addAiSdk(app, context);
+  addAgUi(app, context);
+  addMcp(app, context);
 
   return {
     fetch: async (request) => app.fetch(request),

@@ -96,12 +96,16 @@ export class RunUpdates {
 
   *#closedBy(entry: JournalEntry): Generator<RunUpdate, void> {
     for (const [questionId, kind] of this.#questions)
-      if (entry.type === 'answer' || isClosed(kind, questionId, entry)) {
+      if (isPastQuestions(entry) || isClosed(kind, questionId, entry)) {
         this.#questions.delete(questionId);
         yield { type: 'question-closed', questionId };
       }
   }
 }
+
+/** The answer is written, or being written. */
+const isPastQuestions = (entry: JournalEntry): boolean =>
+  entry.type === 'answer' || (entry.type === 'transition' && entry.target.includes('synthesizing'));
 
 function isClosed(kind: Question['kind'], questionId: string, entry: JournalEntry): boolean {
   if (kind === 'consent') return entry.type === 'consent-resolved';

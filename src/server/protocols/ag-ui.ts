@@ -1,0 +1,279 @@
+import * as z from 'zod/mini';
+import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import type { ContentPart } from '../../llm/content.ts';
+import { bodyOf, type ServerApp, type ServerContext } from '../context.ts';
+import type { NumberedUpdate } from '../feeds.ts';
+import { HttpError } from '../http-error.ts';
+import type { ClientRequest } from '../run-service.ts';
+import type { Question, RunUpdate } from '../updates.ts';
+import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions } from './questions.ts';
+
+const id = z.string().check(z.minLength(1), z.maxLength(200));
+const sourceSchema = z.object({
+  type: z.enum(['data', 'url', 'file']),
+  value: z.string(),
+  mimeType: z.optional(z.string()),
+});
+const partSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text'), text: z.string() }),
+  z.object({ type: z.enum(['image', 'audio', 'video', 'document']), source: sourceSchema }),
+]);
+const messageSchema = z.looseObject({ id, role: z.string() });
+const inputSchema = z.object({
+  threadId: id,
+  runId: id,
+  messages: z.array(messageSchema).check(z.maxLength(10_000)),
+  tools: z.optional(z.array(z.unknown())),
+  context: z.optional(z.array(z.object({ description: z.string(), value: z.string() }))),
+  forwardedProps: z.catch(z.object({ mode: z.optional(z.enum(['automatic', 'manual'])) }), {}),
+  resume: z.optional(
+    z.array(
+      z.object({ interruptId: z.string(), status: z.enum(['resolved', 'cancelled']), payload: z.optional(z.json()) }),
+    ),
+  ),
+});
+type Input = z.infer<typeof inputSchema>;
+
+type Message = Readonly<Record<string, unknown>> & { readonly id: string };
+type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** Adds the chain as an agent of the AG-UI protocol, version 1.0. */
+export function addAgUi(app: ServerApp, server: ServerContext): void {
+  const { runs } = server;
+
+  app.post('/ag-ui', async (c) => {
+    const input = await bodyOf(c, inputSchema);
+    const { owner } = c.var;
+    const resumed = answersIn(input);
+    if (resumed !== null) await sendAnswers(runs, owner, resumed.runId, resumed.answers);
+    const runId = resumed?.runId ?? (await runs.start(owner, requestOf(input))).runId;
+    const openQuestions = async () => (await runs.view(owner, runId)).questions;
+
+    async function* eventsOf(updates: AsyncGenerator<NumberedUpdate, void>): AsyncGenerator<AgUiEvent, void> {
+      const events = new AgUiEvents(input, runId);
+      try {
+        for await (const step of untilQuestions(updates, Object.keys(resumed?.answers ?? {}), openQuestions)) {
+          if (step.isNew) yield* events.begin();
+          if ('questions' in step) yield* events.interrupt(step.questions);
+          else yield* events.take(step.update);
+        }
+        if (!events.isOver) yield failure('closing', 'The server is closing. Send the same input again.');
+      } catch (error) {
+        const { code, message } = server.errorFor(c, error);
+        yield failure(code, message);
+      }
+    }
+    return server.stream(
+      c,
+      runId,
+      async function* (updates) {
+        for await (const event of eventsOf(updates)) yield { data: JSON.stringify(event) };
+      },
+      { location: `/runs/${encodeURIComponent(runId)}` },
+    );
+  });
+}
+
+const failure = (code: string, message: string): AgUiEvent => ({ type: 'RUN_ERROR', code, message });
+
+/** Returns what the user asks: the last message of the user. The session has the earlier ones. */
+function requestOf({ threadId, runId, messages, tools = [], context = [], forwardedProps }: Input): ClientRequest {
+  if (tools.length > 0)
+    throw new HttpError(400, 'unsupported_tools', 'tools: The chain runs its own tools only. Send an empty list.');
+  const asked = messages.findLast(({ role }) => role === 'user');
+  if (asked === undefined) throw new HttpError(400, 'invalid_request', 'messages: expected a message of the user.');
+  const instructions = messages.flatMap(({ role, content }) =>
+    ['system', 'developer'].includes(role) ? [String(content)] : [],
+  );
+  const known = context.map(({ description, value }) => `${description}: ${value}`).join('\n');
+  return {
+    request: contentOf(asked['content']),
+    session: threadId,
+    idempotencyKey: JSON.stringify(['ag-ui', threadId, runId]),
+    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
+    ...(known !== '' && { history: [{ role: 'user', content: known }] }),
+    ...(forwardedProps.mode !== undefined && { mode: forwardedProps.mode }),
+  };
+}
+
+function contentOf(content: unknown): string | ContentPart[] {
+  if (typeof content === 'string') return content;
+  const parts = z.array(partSchema).safeParse(content);
+  if (!parts.success)
+    throw new HttpError(400, 'invalid_request', 'messages: expected text, images, audio, video and documents.');
+  return parts.data.map((part): ContentPart => {
+    if (part.type === 'text') return part;
+    const { type, value, mimeType } = part.source;
+    if (type === 'file')
+      throw new HttpError(400, 'invalid_request', 'messages: The server reads no stored files. Send the data.');
+    const mediaType = mimeType !== undefined && { mediaType: mimeType };
+    return part.type === 'image'
+      ? { type: 'image', image: value, ...mediaType }
+      : { type: 'file', data: value, ...mediaType };
+  });
+}
+
+/** The id of an interrupt names the run and the question, so that the next input finds both. */
+const interruptId = (runId: string, questionId: string): string => `${runId}:${questionId}`;
+
+function answersIn({ resume = [] }: Input): { readonly runId: string; readonly answers: Answers } | null {
+  const [first] = resume;
+  if (first === undefined) return null;
+  const runId = first.interruptId.split(':', 1).join();
+  const answers = resume.map((entry): [string, unknown] => {
+    if (!entry.interruptId.startsWith(`${runId}:`))
+      throw new HttpError(400, 'invalid_request', 'resume: expected the ids of the interrupts of one run.');
+    return [entry.interruptId.slice(runId.length + 1), entry.status === 'resolved' ? (entry.payload ?? {}) : null];
+  });
+  return { runId, answers: Object.fromEntries(answers) };
+}
+
+/**
+ * Computes the events of one AG-UI run, which is a run or the part of it after an interrupt, from the updates of the run. Equal updates
+ * give equal events and ids.
+ */
+class AgUiEvents {
+  readonly #input: Input;
+  readonly #runId: string;
+  readonly #progressId: string;
+  isOver = false;
+  #hasBegun = false;
+  #phase: string | null = null;
+  /** What the message of progress says; empty before the first line. */
+  #progress = '';
+  /** The answer so far, how many answers were void before it, and whether its message is open. */
+  #text = '';
+  #voids = 0;
+  #isTextOpen = false;
+
+  constructor(input: Input, runId: string) {
+    this.#input = input;
+    this.#runId = runId;
+    this.#progressId = `${input.runId}-progress`;
+  }
+
+  /** Begins, unless it has begun. What it took before is known to the client. */
+  *begin(): Generator<AgUiEvent, void> {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#isTextOpen = false;
+    this.#progress = '';
+    const { threadId, runId, messages } = this.#input;
+    yield { type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' };
+    // The client has received a part of these events before, and would add them to what it has.
+    if (messages.some((message) => this.#isOwn(message))) yield this.#snapshot();
+    if (this.#phase !== null) yield { type: 'STEP_STARTED', stepName: this.#phase };
+  }
+
+  *take(update: RunUpdate): Generator<AgUiEvent, void> {
+    const events = [...this.#eventsOf(update)];
+    if (this.#hasBegun) yield* events;
+  }
+
+  /** Ends with the open questions. */
+  *interrupt(questions: readonly Question[]): Generator<AgUiEvent, void> {
+    const interrupts = questions.map((question) => ({
+      id: interruptId(this.#runId, question.questionId),
+      reason: question.kind === 'approval' ? 'confirmation' : 'input_required',
+      message: questionText(question),
+      responseSchema: z.toJSONSchema(answerSchemas[question.kind]),
+      metadata: { question },
+    }));
+    yield* this.#end({ outcome: { type: 'interrupt', interrupts } });
+  }
+
+  *#eventsOf(update: RunUpdate): Generator<AgUiEvent, void> {
+    switch (update.type) {
+      case 'phase': {
+        const { phase, cycle, state, summary } = update;
+        yield* this.#endStep({ cycle, state, ...(summary && { summary }) });
+        if (state !== 'started') return;
+        this.#phase = phase;
+        yield { type: 'STEP_STARTED', stepName: phase, metadata: { cycle } };
+        return;
+      }
+      case 'progress': {
+        const messageId = this.#progressId;
+        if (this.#progress === '') {
+          yield { type: 'REASONING_START', messageId };
+          yield { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' };
+        }
+        this.#progress += `${update.text}\n`;
+        yield { type: 'REASONING_MESSAGE_CONTENT', messageId, delta: `${update.text}\n` };
+        return;
+      }
+      case 'text':
+        yield* this.#write(update.delta);
+        return;
+      case 'text-void': {
+        yield* this.#endText();
+        const wasVisible = this.#text !== '';
+        this.#text = '';
+        this.#voids += 1;
+        if (wasVisible) yield this.#snapshot();
+        return;
+      }
+      case 'tool':
+      case 'decision': {
+        const { type: name, ...value } = update;
+        yield { type: 'CUSTOM', name, value };
+        return;
+      }
+      case 'answer':
+        yield* this.#answer(update.answer);
+    }
+  }
+
+  *#answer(answer: FinalAnswer): Generator<AgUiEvent, void> {
+    if (this.#text === '') yield* this.#write(answer.answerText);
+    if (answer.sources.length > 0) yield { type: 'CUSTOM', name: 'sources', value: answer.sources };
+    const outcome = { type: answer.status === 'cancelled' ? 'cancelled' : 'success' };
+    yield* this.#end({ outcome, result: answer });
+  }
+
+  *#write(delta: string): Generator<AgUiEvent, void> {
+    const messageId = this.#textId;
+    if (!this.#isTextOpen) yield { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' };
+    this.#isTextOpen = true;
+    this.#text += delta;
+    yield { type: 'TEXT_MESSAGE_CONTENT', messageId, delta };
+  }
+
+  *#endText(): Generator<AgUiEvent, void> {
+    if (this.#isTextOpen) yield { type: 'TEXT_MESSAGE_END', messageId: this.#textId };
+    this.#isTextOpen = false;
+  }
+
+  *#endStep(metadata: object): Generator<AgUiEvent, void> {
+    if (this.#phase !== null) yield { type: 'STEP_FINISHED', stepName: this.#phase, metadata };
+    this.#phase = null;
+  }
+
+  *#end(how: object): Generator<AgUiEvent, void> {
+    this.isOver = true;
+    yield* this.#endText();
+    yield* this.#endStep({});
+    if (this.#progress !== '') {
+      yield { type: 'REASONING_MESSAGE_END', messageId: this.#progressId };
+      yield { type: 'REASONING_END', messageId: this.#progressId };
+    }
+    const { threadId, runId } = this.#input;
+    yield { type: 'RUN_FINISHED', threadId, runId, ...how };
+  }
+
+  get #textId(): string {
+    return `${this.#runId}-answer-${this.#voids}`;
+  }
+
+  #isOwn({ id }: Message): boolean {
+    return id === this.#progressId || id.startsWith(`${this.#runId}-answer-`);
+  }
+
+  /** Replaces what the client has of this run: a void answer must not stay in the conversation. */
+  #snapshot(): AgUiEvent {
+    const others = this.#input.messages.filter((message) => !this.#isOwn(message));
+    const answer = this.#text !== '' && { id: this.#textId, role: 'assistant', content: this.#text };
+    const progress = { id: this.#progressId, role: 'reasoning', content: this.#progress };
+    return { type: 'MESSAGES_SNAPSHOT', messages: [...others, ...(answer ? [answer] : []), progress] };
+  }
+}

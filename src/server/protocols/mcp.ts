@@ -1,0 +1,176 @@
+import type { CallToolResult, InputRequests, InputRequiredResult, McpServer } from '@modelcontextprotocol/server';
+import * as z from 'zod/mini';
+import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { loadOptional } from '../../internal/optional-package.ts';
+import type { ServerApp, ServerContext, ServerRequest } from '../context.ts';
+import type { NumberedUpdate } from '../feeds.ts';
+import type { HttpError } from '../http-error.ts';
+import type { Owner } from '../owners.ts';
+import type { ClientRequest, RunService } from '../run-service.ts';
+import type { Question } from '../updates.ts';
+import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions } from './questions.ts';
+
+type Sdk = typeof import('@modelcontextprotocol/server');
+
+const inputSchema = z.object({
+  question: z.string().check(z.minLength(1), z.maxLength(1_000_000), z.describe('A question or a task.')),
+  session: z.optional(
+    z
+      .string()
+      .check(z.minLength(1), z.maxLength(200), z.describe('The name of a conversation, whose turns are remembered.')),
+  ),
+});
+
+const outputSchema = z.object({
+  runId: z.string(),
+  answer: z.string(),
+  status: z.enum(['completed', 'degraded', 'cancelled']),
+  /** Why the answer is not complete. */
+  reasons: z.array(z.string()),
+  confidence: z.number(),
+  sources: z.array(
+    z.object({ path: z.string(), startLine: z.optional(z.int()), endLine: z.optional(z.int()), quote: z.string() }),
+  ),
+});
+
+/** The answers of a form, which has no nested values. */
+const formSchemas = {
+  approval: z.omit(answerSchemas.approval, { editedArgs: true }),
+  consent: z.omit(answerSchemas.consent, { items: true }),
+  direction: answerSchemas.direction,
+};
+
+/** Where the runs of the tool are. */
+export interface AskedRuns {
+  readonly runs: RunService;
+  readonly owner: Owner;
+  /** JSON that is stored with each run. */
+  readonly host?: ClientRequest['host'];
+  /** Reads a run while the client waits. */
+  read<Result>(runId: string, use: (updates: AsyncGenerator<NumberedUpdate, void>) => Promise<Result>): Promise<Result>;
+  /** Returns what the client may see of an error. */
+  errorFor(error: unknown): HttpError;
+}
+
+/** Adds the chain as a tool of an MCP server. Requires the package `@modelcontextprotocol/server` when it is requested. */
+export function addMcp(app: ServerApp, server: ServerContext): void {
+  const { runs } = server;
+  const load = async () => {
+    const sdk = await loadOptional(
+      '@modelcontextprotocol/server',
+      '/mcp',
+      () => import('@modelcontextprotocol/server'),
+    );
+    return sdk.createMcpHandler(({ authInfo }) => {
+      const c = authInfo?.extra?.['request'] as ServerRequest;
+      return askServer(sdk, {
+        runs,
+        owner: c.var.owner,
+        read: (runId, use) => server.read(c, runId, use),
+        errorFor: (error) => server.errorFor(c, error),
+      });
+    });
+  };
+  let handler: ReturnType<typeof load> | null = null;
+
+  app.all('/mcp', async (c) => {
+    handler ??= load();
+    const authInfo = { token: '', clientId: c.var.owner, scopes: [], extra: { request: c } };
+    return (await handler).fetch(c.req.raw, { authInfo });
+  });
+}
+
+/** Returns an MCP server with the tool `ask`. */
+export function askServer(sdk: Sdk, { runs, owner, host, read, errorFor }: AskedRuns): McpServer {
+  const server = new sdk.McpServer({ name: 'postchain', version: '1.0.0' });
+
+  server.registerTool(
+    'ask',
+    {
+      title: 'Ask',
+      description: 'Answers a question or does a task, in several steps of reasoning, and names its sources.',
+      inputSchema: z.toJSONSchema(inputSchema),
+      outputSchema: z.toJSONSchema(outputSchema),
+    },
+    async ({ question, session }, { mcpReq }) => {
+      try {
+        // The state is the id of the run, which only its owner can read.
+        const earlier = mcpReq.requestState<string>();
+        const answers = earlier === undefined ? {} : answersIn(mcpReq.inputResponses ?? {});
+        const asked = { request: question, ...(session !== undefined && { session }), ...(host && { host }) };
+        const runId = earlier ?? (await runs.start(owner, asked)).runId;
+        const cancel = (): void => {
+          const event = { type: 'run.cancelled', reason: 'The client cancelled the call.' } as const;
+          runs.send(owner, runId, event).catch(errorFor);
+        };
+        mcpReq.signal.addEventListener('abort', cancel, { once: true });
+        await sendAnswers(runs, owner, runId, answers);
+        const token = mcpReq._meta?.progressToken;
+        const result = await read(runId, async (updates) => {
+          const openQuestions = async () => (await runs.view(owner, runId)).questions;
+          let progress = 0;
+          for await (const step of untilQuestions(updates, Object.keys(answers), openQuestions)) {
+            progress += 1;
+            if ('questions' in step) return ask(runId, step.questions);
+            const { update, isNew } = step;
+            if (update.type === 'answer') return answered(runId, update.answer);
+            if (isNew && token !== undefined && update.type === 'progress') {
+              const params = { progressToken: token, progress, message: update.text };
+              await mcpReq.notify({ method: 'notifications/progress', params });
+            }
+          }
+          return failed(`The server is closing. The run ${runId} continues when it is back.`);
+        });
+        // On older connections, the call goes on while the user answers.
+        if (!sdk.isInputRequiredResult(result) || mcpReq.envelope !== undefined)
+          mcpReq.signal.removeEventListener('abort', cancel);
+        return result;
+      } catch (error) {
+        return failed(errorFor(error).message);
+      }
+    },
+  );
+
+  function ask(runId: string, questions: readonly Question[]): CallToolResult | InputRequiredResult {
+    const { elicitation } = server.server.getClientCapabilities() ?? {};
+    const hasForms = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+    if (!hasForms) {
+      const texts = questions.map((question) => `${questionText(question)} (question ${question.questionId})`);
+      return failed(
+        `The run ${runId} waits for its user, and this client cannot ask (it has no elicitation). ` +
+          `Send the answer to the run as an event.\n${texts.join('\n')}`,
+      );
+    }
+    const forms = questions.map((question): [string, InputRequests[string]] => {
+      const requestedSchema = z.toJSONSchema(formSchemas[question.kind]);
+      return [question.questionId, sdk.inputRequired.elicit({ message: questionText(question), requestedSchema })];
+    });
+    return sdk.inputRequired({ inputRequests: Object.fromEntries(forms), requestState: runId });
+  }
+
+  return server;
+}
+
+const responsesSchema = z.record(z.string(), z.object({ action: z.string(), content: z.optional(z.unknown()) }));
+
+function answersIn(responses: Readonly<Record<string, unknown>>): Answers {
+  const entries = Object.entries(responsesSchema.parse(responses));
+  return Object.fromEntries(entries.map(([id, { action, content }]) => [id, action === 'accept' ? content : null]));
+}
+
+function failed(text: string): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text }] };
+}
+
+function answered(runId: string, answer: FinalAnswer): CallToolResult {
+  const { answerText, status, reasons, confidence, sources } = answer;
+  const structuredContent: z.infer<typeof outputSchema> = {
+    runId,
+    answer: answerText,
+    status,
+    reasons: reasons.map(({ message }) => message),
+    confidence,
+    sources: sources.map(({ path, startLine, endLine, quote }) => ({ path, startLine, endLine, quote })),
+  };
+  return { content: [{ type: 'text', text: answerText }], structuredContent };
+}

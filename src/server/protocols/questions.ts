@@ -1,0 +1,140 @@
+import * as z from 'zod/mini';
+import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
+import { type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
+import { PHASES } from '../../../machines/contracts/phase.ts';
+import type { NumberedUpdate } from '../feeds.ts';
+import { HttpError } from '../http-error.ts';
+import type { Owner } from '../owners.ts';
+import type { RunService } from '../run-service.ts';
+import { type Question, type RunUpdate, RunUpdates } from '../updates.ts';
+
+/** How a user answers a question, in protocols with forms. */
+export const answerSchemas = {
+  approval: z.strictObject({
+    approved: z.boolean(),
+    reason: z.optional(z.string()),
+    /** Replaces the arguments of the call. */
+    editedArgs: z.optional(z.record(z.string(), z.unknown())),
+  }),
+  consent: z.strictObject({
+    choice: consentChoiceSchema,
+    /** Choices for single messages, by their ids. */
+    items: z.optional(z.record(z.string(), consentChoiceSchema)),
+  }),
+  direction: z.strictObject({ next: z.enum(['finish', ...PHASES]), prompt: z.optional(z.string()) }),
+};
+
+/** Returns a question as a person reads it. */
+export function questionText(question: Question): string {
+  switch (question.kind) {
+    case 'approval': {
+      const { capability, arguments: args, problem } = question;
+      return `Run the tool ${capability} with ${JSON.stringify(args)}?${problem === null ? '' : ` ${problem}`}`;
+    }
+    case 'consent': {
+      const lines = question.request.items.map(({ preview, chars, summary }) => {
+        const change = summary === '' ? 'remove' : 'summarize';
+        return `- ${change} the message of ${chars} characters "${preview}"`;
+      });
+      return ['The context is full. Keep, summarize or remove these messages?', ...lines].join('\n');
+    }
+    default: {
+      const { cycle, answer, proposal } = question;
+      return `Cycle ${cycle} has ended with this answer: ${answer}\nFinish, or continue with a phase? Proposed: ${proposal}.`;
+    }
+  }
+}
+
+/** Returns the event that answers a question. `answer` is null if the user leaves it open: then nothing runs, and nothing is removed. */
+function eventOf(question: Question, answer: unknown): ClientEvent {
+  const { questionId } = question;
+  switch (question.kind) {
+    case 'approval': {
+      const { approved, reason, editedArgs } = answerSchemas.approval.parse(answer ?? { approved: false });
+      const edited = approved && editedArgs !== undefined && { arguments: editedArgs };
+      const decision = approved ? 'approve' : 'deny';
+      const { digest } = question;
+      const event = { type: 'approval.given', questionId, digest, decision, ...edited, ...(reason && { reason }) };
+      return clientEventSchema.parse(event);
+    }
+    case 'consent':
+      return clientEventSchema.parse({
+        type: 'consent.given',
+        questionId,
+        ...answerSchemas.consent.parse(answer ?? { choice: 'keep' }),
+      });
+    default: {
+      const { next, prompt } = answerSchemas.direction.parse(answer ?? { next: 'finish' });
+      if (next === 'finish') return { type: 'run.finished', questionId };
+      return clientEventSchema.parse({ type: 'run.directed', phase: next, ...(prompt && { prompt }), questionId });
+    }
+  }
+}
+
+/** Answers by question id; null for a question that the user left open. */
+export type Answers = Readonly<Record<string, unknown>>;
+
+/**
+ * Sends answers to questions of a run. An answer that the run has received is a repeated request, so it is not sent again. Throws an
+ * `HttpError`.
+ */
+export async function sendAnswers(runs: RunService, owner: Owner, runId: string, answers: Answers): Promise<void> {
+  const entries = await runs.journal(owner, runId);
+  const received = new Set(
+    entries.flatMap((entry) => (entry.type === 'delivery' ? [JSON.stringify(entry.event)] : [])),
+  );
+  const updates = new RunUpdates();
+  const asked = new Map<string, Question>();
+  const open = new Set<string>();
+  for (const entry of entries)
+    for (const update of updates.take(entry)) {
+      if (update.type === 'question') asked.set(update.question.questionId, update.question);
+      if (update.type === 'question') open.add(update.question.questionId);
+      if (update.type === 'question-closed') open.delete(update.questionId);
+    }
+  for (const [questionId, answer] of Object.entries(answers)) {
+    const event = checkedEvent(asked.get(questionId), answer);
+    const isLate = answer === null && !open.has(questionId);
+    if (!isLate && !received.has(JSON.stringify(event))) await runs.send(owner, runId, event);
+  }
+}
+
+function checkedEvent(question: Question | undefined, answer: unknown): ClientEvent {
+  if (question === undefined) throw new HttpError(400, 'unknown_question', 'The run has not asked this question.');
+  try {
+    return eventOf(question, answer);
+  } catch (error) {
+    if (!(error instanceof z.core.$ZodError)) throw error;
+    const [issue] = error.issues;
+    const where = ['answer', ...(issue?.path ?? [])].join('.');
+    throw new HttpError(400, 'invalid_request', `${where}: ${issue?.message ?? 'invalid'}.`.slice(0, 500));
+  }
+}
+
+/** An update, or at last the open questions. `isNew`: it is after the questions that the client has answered. */
+type Step =
+  | { readonly update: RunUpdate; readonly isNew: boolean }
+  | { readonly questions: readonly Question[]; readonly isNew: true };
+
+/** Yields the updates of a run until it waits for its user, or its end. `answered` are the questions that the client has answered. */
+export async function* untilQuestions(
+  updates: AsyncGenerator<NumberedUpdate, void>,
+  answered: readonly string[],
+  openQuestions: () => Promise<readonly Question[]>,
+): AsyncGenerator<Step, void> {
+  const expected = new Set(answered);
+  const asked = new Set<string>();
+  for await (const { update } of updates) {
+    yield { update, isNew: expected.size === 0 };
+    if (update.type !== 'question') continue;
+    asked.add(update.question.questionId);
+    expected.delete(update.question.questionId);
+    if (expected.size > 0) continue;
+    // All questions of a step are stored at once, so the others are open too. One that is answered is not asked again.
+    const questions = await openQuestions();
+    if (questions.some(({ questionId }) => asked.has(questionId))) {
+      yield { questions, isNew: true };
+      return;
+    }
+  }
+}

@@ -4,7 +4,6 @@ import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
 import type { ServerApp, ServerContext, ServerRequest } from '../context.ts';
 import type { NumberedUpdate } from '../feeds.ts';
-import type { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest, RunService } from '../run-service.ts';
 import type { Question } from '../updates.ts';
@@ -34,10 +33,11 @@ const outputSchema = z.object({
 });
 
 /** The answers of a form, which has no nested values. */
+const { approval, consent, direction } = answerSchemas;
 const formSchemas = {
-  approval: z.omit(answerSchemas.approval, { editedArgs: true }),
-  consent: z.omit(answerSchemas.consent, { items: true }),
-  direction: answerSchemas.direction,
+  approval: z.object({ approved: approval.shape.approved, reason: approval.shape.reason }),
+  consent: z.object({ choice: consent.shape.choice }),
+  direction: z.object(direction.shape),
 };
 
 /** Where the runs of the tool are. */
@@ -49,7 +49,7 @@ export interface AskedRuns {
   /** Reads a run while the client waits. */
   read<Result>(runId: string, use: (updates: AsyncGenerator<NumberedUpdate, void>) => Promise<Result>): Promise<Result>;
   /** Returns what the client may see of an error. */
-  errorFor(error: unknown): HttpError;
+  errorFor(error: unknown): { readonly message: string };
 }
 
 /** Adds the chain as a tool of an MCP server. Requires the package `@modelcontextprotocol/server` when it is requested. */

@@ -5,7 +5,7 @@ import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { ALICE, BOB, startServer } from '../../support/chain-server.ts';
 import { installClients } from '../../support/client-packages.ts';
-import { ONE_CALL_PER_PHASE } from '../../support/scripted-models.ts';
+import { ONE_CALL_PER_PHASE } from '../../support/run-chain.ts';
 
 interface Message {
   readonly id: string;

@@ -1,0 +1,140 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { defineCapability } from '../../../src/entries/index.ts';
+import { scriptedModel } from '../../../src/models/scripted.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { ALICE, BOB, startServer } from '../../support/chain-server.ts';
+import { type ClientOptions, connectClient } from '../../support/mcp-client.ts';
+
+const ask = (session?: string) => ({
+  name: 'ask',
+  arguments: { question: 'Is it so?', ...(session !== undefined && { session }) },
+});
+
+function clientAt(url: string, { token = ALICE, ...options }: ClientOptions & { readonly token?: string } = {}) {
+  const headers = { authorization: `Bearer ${token}` };
+  return connectClient(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }), options);
+}
+
+/** A tool that needs approval, and how often it ran. */
+function refunds() {
+  const ran: string[] = [];
+  const refund = defineCapability({
+    name: 'refund',
+    description: 'Refunds an order.',
+    arguments: z.object({ order: z.string() }),
+    approval: 'always',
+    execute: ({ order }) => {
+      ran.push(order);
+      return `Refunded ${order}.`;
+    },
+  });
+  const calls = ['A', 'B'].map((order) => ({ capability: 'refund', arguments: JSON.stringify({ order }) }));
+  const model = scriptedModel({ action: [{ ...replies.action, calls }] }, { otherwise: replies });
+  return { ran, chain: { model, capabilities: [refund] } };
+}
+
+describe('the chain as a tool of an MCP server', () => {
+  it.each(['legacy', 'auto'] as const)('answers a client of either era (%s) with progress', async (mode) => {
+    const { url, get } = await startServer();
+    const client = await clientAt(url, { mode });
+    const { tools } = await client.listTools();
+    expect(tools).toMatchObject([{ name: 'ask', inputSchema: { required: ['question'] } }]);
+    const progress: (string | undefined)[] = [];
+    const result = await client.callTool(ask('talk'), { onprogress: ({ message }) => void progress.push(message) });
+    const { runs } = (await (await get('/runs')).json()) as { runs: { runId: string }[] };
+    expect(result).toMatchObject({
+      content: [{ type: 'text', text: 'It is so.' }],
+      structuredContent: { runId: runs[0]?.runId, answer: 'It is so.', status: 'completed', confidence: 0.95 },
+    });
+    expect(progress).toContain('Answering');
+  });
+
+  it('asks the user of the client, and runs what they approved, once', async () => {
+    const { ran, chain } = refunds();
+    const { url } = await startServer({ chain });
+    const asked: string[] = [];
+    const client = await clientAt(url, {
+      answer(message) {
+        asked.push(message);
+        return message.includes('"A"') ? { action: 'accept', content: { approved: true } } : { action: 'decline' };
+      },
+    });
+    const result = await client.callTool(ask());
+    expect(asked.toSorted()).toEqual(['A', 'B'].map((order) => `Run the tool refund with {"order":"${order}"}?`));
+    expect(result).toMatchObject({ structuredContent: { status: 'degraded' } });
+    expect(ran).toEqual(['A']);
+  });
+
+  it('describes the questions to a client that cannot ask, and answers it after an event', async () => {
+    const { ran, chain } = refunds();
+    const { url, get, post } = await startServer({ chain });
+    const result = await (await clientAt(url)).callTool(ask());
+    expect(result.isError).toBe(true);
+    const { runs } = (await (await get('/runs')).json()) as { runs: { runId: string }[] };
+    const { questions } = (await (await get(`/runs/${runs[0]?.runId}`)).json()) as {
+      questions: { questionId: string; digest: string }[];
+    };
+    for (const { questionId, digest } of questions) {
+      expect(JSON.stringify(result.content)).toContain(questionId);
+      const event = { type: 'approval.given', questionId, digest, decision: 'approve' };
+      expect((await post(`/runs/${runs[0]?.runId}/events`, event)).status).toBe(204);
+    }
+    await expect.poll(() => ran).toEqual(['A', 'B']);
+  });
+
+  it('answers no question of another owner, whatever state a client sends', async () => {
+    const { ran, chain } = refunds();
+    const { url, get, post } = await startServer({ chain });
+    await (await clientAt(url)).callTool(ask());
+    const { runs } = (await (await get('/runs')).json()) as { runs: { runId: string }[] };
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        ...ask(),
+        requestState: runs[0]?.runId,
+        inputResponses: { 's1.action.approval1': { action: 'accept', content: { approved: true } } },
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      },
+    };
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'ask',
+    };
+    const refused = await (await post('/mcp', body, { token: BOB, headers })).text();
+    expect(refused).toContain('No run of yours has this id');
+    expect(ran).toEqual([]);
+  });
+
+  it('cancels the run when the client cancels the call', async () => {
+    const model = scriptedModel({ yield: [{ hangs: true }], action: [{ hangs: true }] }, { otherwise: replies });
+    const { url, get } = await startServer({ chain: { model } });
+    const client = await clientAt(url);
+    const cancelling = new AbortController();
+    const call = client.callTool(ask(), { signal: cancelling.signal, onprogress: () => cancelling.abort() });
+    await expect(call).rejects.toThrow();
+    await expect
+      .poll(async () => ((await (await get('/runs')).json()) as { runs: { status: string }[] }).runs[0]?.status)
+      .toBe('cancelled');
+  });
+
+  it('hides errors of the server from the client, and logs them', async () => {
+    const logged: unknown[] = [];
+    const { url, chain } = await startServer({ onLog: ({ error }) => error !== undefined && logged.push(error) });
+    chain.run = () => {
+      throw new Error('the secret is in /etc');
+    };
+    const result = await (await clientAt(url)).callTool(ask());
+    expect(result).toMatchObject({ isError: true, content: [{ text: 'The server failed; its log says why.' }] });
+    expect(logged).toMatchObject([{ message: 'the secret is in /etc' }]);
+  });
+});

@@ -16,8 +16,9 @@ export async function mcpCommand(flags: RunFlags): Promise<void> {
     Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/server/stdio')]),
   );
   const journals = journalsForRun(flags) as FollowedJournals;
-  // Any call may name a session.
-  const { chain, host, close, notes } = await prepareRun({ ...flags, session: 'mcp' }, journals);
+  // The file of sessions is opened for a session, and calls name their own. Without a file, sessions last as long as this process.
+  const session = flags.sessionFile !== undefined && { session: 'mcp' };
+  const { chain, host, close, notes } = await prepareRun({ ...flags, ...session }, journals);
   for (const note of notes) process.stderr.write(`${note}\n`);
   const usage = createUsageLimits(DEFAULT_LIMITS, systemClock);
   const { eventsPerRun } = DEFAULT_LIMITS;

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 export interface ClientOptions {
   readonly mode?: 'legacy' | 'auto';
   /** Answers the questions of the server, by their texts. By default, the client cannot be asked. */
-  readonly answer?: (message: string) => ElicitResult;
+  readonly answer?: (message: string) => ElicitResult | Promise<ElicitResult>;
 }
 
 /** Connects the official client, until the test ends. */

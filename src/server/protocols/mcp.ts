@@ -1,4 +1,11 @@
-import type { CallToolResult, InputRequests, InputRequiredResult, McpServer } from '@modelcontextprotocol/server';
+import type {
+  ServerContext as CallContext,
+  CallToolResult,
+  ClientCapabilities,
+  InputRequests,
+  InputRequiredResult,
+  McpServer,
+} from '@modelcontextprotocol/server';
 import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { loadOptional } from '../../internal/optional-package.ts';
@@ -10,6 +17,7 @@ import type { Question } from '../updates.ts';
 import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions } from './questions.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/server');
+type Envelope = CallContext['mcpReq']['envelope'];
 
 const inputSchema = z.object({
   question: z.string().check(z.minLength(1), z.maxLength(1_000_000), z.describe('A question or a task.')),
@@ -111,7 +119,7 @@ export function askServer(sdk: Sdk, { runs, owner, host, read, errorFor }: Asked
           let progress = 0;
           for await (const step of untilQuestions(updates, Object.keys(answers), openQuestions)) {
             progress += 1;
-            if ('questions' in step) return ask(runId, step.questions);
+            if ('questions' in step) return ask(runId, step.questions, mcpReq.envelope);
             const { update, isNew } = step;
             if (update.type === 'answer') return answered(runId, update.answer);
             if (isNew && token !== undefined && update.type === 'progress') {
@@ -131,14 +139,19 @@ export function askServer(sdk: Sdk, { runs, owner, host, read, errorFor }: Asked
     },
   );
 
-  function ask(runId: string, questions: readonly Question[]): CallToolResult | InputRequiredResult {
-    const { elicitation } = server.server.getClientCapabilities() ?? {};
+  function ask(
+    runId: string,
+    questions: readonly Question[],
+    envelope: Envelope,
+  ): CallToolResult | InputRequiredResult {
+    const sent = envelope as Readonly<Record<string, ClientCapabilities>> | undefined;
+    const { elicitation } = sent?.[sdk.CLIENT_CAPABILITIES_META_KEY] ?? server.server.getClientCapabilities() ?? {};
     const hasForms = elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
     if (!hasForms) {
       const texts = questions.map((question) => `${questionText(question)} (question ${question.questionId})`);
       return failed(
         `The run ${runId} waits for its user, and this client cannot ask (it has no elicitation). ` +
-          `Send the answer to the run as an event.\n${texts.join('\n')}`,
+          `Answer with POST /runs/${runId}/events, or with "postchain resume ${runId}" where its journal is.\n${texts.join('\n')}`,
       );
     }
     const forms = questions.map((question): [string, InputRequests[string]] => {

@@ -11,7 +11,7 @@ import { scriptedModel } from '../../../src/models/scripted.ts';
 import { emptyView, nextView } from '../../../src/server/run-view.ts';
 import { runUpdateSchema } from '../../../src/server/updates.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { BOB, collectUpdates, startServer } from '../../support/chain-server.ts';
+import { BOB, collectUpdates, startServer, updatesIn } from '../../support/chain-server.ts';
 
 interface RunId {
   readonly runId: string;
@@ -56,6 +56,20 @@ describe('runs as resources', () => {
     const sent = await post(`/runs/${runId}/events`, { type: 'run.cancelled' }, { token: BOB });
     expect([sent.status, await sent.text()]).toEqual([404, missing]);
     expect(await (await get('/runs', { token: BOB })).json()).toEqual({ runs: [] });
+  });
+
+  it('closes the question of a run that its user finishes before the answer is written', async () => {
+    const { get, post } = await startServer({ chain: { profile: 'thorough' } });
+    const { runId } = (await (await post('/runs', { request: 'Is it so?', mode: 'manual' })).json()) as {
+      runId: string;
+    };
+    const types: string[] = [];
+    for await (const { update } of updatesIn(await get(`/runs/${runId}/events`))) {
+      types.push(update.type);
+      if (update.type === 'question')
+        await post(`/runs/${runId}/events`, { type: 'run.finished', questionId: update.question.questionId });
+    }
+    expect(types.indexOf('question-closed')).toBeLessThan(types.lastIndexOf('progress'));
   });
 });
 

@@ -1,0 +1,29 @@
+import { createPostChain, memoryJournals } from 'postchain';
+import { bearerTokens, createServer } from 'postchain/server';
+import { replies, scriptedModel } from 'postchain/testing';
+
+// A real model would be openaiModel({ model: 'gpt-4.1-mini' }).
+const model = scriptedModel({}, { otherwise: replies });
+const journals = memoryJournals();
+const chain = createPostChain({ model, journals });
+const server = await createServer({ chain, journals, authorize: bearerTokens({ secret: 'alice' }) });
+
+// A page sends this with `new HttpAgent({ url, headers })` of @ag-ui/client.
+const input = {
+  threadId: 'thread-1',
+  runId: 'run-1',
+  messages: [{ id: 'm1', role: 'user', content: 'Is it so?' }],
+};
+const response = await server.fetch(
+  new Request('http://localhost/ag-ui', {
+    method: 'POST',
+    headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+    body: JSON.stringify(input),
+  }),
+);
+for (const line of (await response.text()).split('\n')) {
+  if (!line.startsWith('data: ')) continue;
+  const event = JSON.parse(line.slice('data: '.length));
+  if (event.type === 'TEXT_MESSAGE_CONTENT') console.log(event.delta); // It is so.
+}
+await server.close();

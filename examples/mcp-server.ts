@@ -1,0 +1,23 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createPostChain, memoryJournals } from 'postchain';
+import { bearerTokens, createServer } from 'postchain/server';
+import { replies, scriptedModel } from 'postchain/testing';
+
+// A real model would be openaiModel({ model: 'gpt-4.1-mini' }).
+const model = scriptedModel({}, { otherwise: replies });
+const journals = memoryJournals();
+const chain = createPostChain({ model, journals });
+const server = await createServer({ chain, journals, authorize: bearerTokens({ secret: 'alice' }) });
+
+const client = new Client({ name: 'example', version: '1.0.0' });
+await client.connect(
+  new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
+    requestInit: { headers: { authorization: 'Bearer secret' } },
+    // Without a network. Leave it out to call a running server.
+    fetch: (url, init) => server.fetch(new Request(url, init)),
+  }),
+);
+const { structuredContent } = await client.callTool({ name: 'ask', arguments: { question: 'Is it so?' } });
+console.log((structuredContent as { answer: string }).answer); // It is so.
+await client.close();
+await server.close();

@@ -24,6 +24,6 @@ const response = await server.fetch(
 for (const line of (await response.text()).split('\n')) {
   if (!line.startsWith('data: ')) continue;
   const event = JSON.parse(line.slice('data: '.length));
-  if (event.type === 'TEXT_MESSAGE_CONTENT') console.log(event.delta); // It is so.
+  if (event.type === 'RUN_FINISHED') console.log(event.result.answerText); // It is so.
 }
 await server.close();

@@ -8,7 +8,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { loadOptional } from '../../internal/optional-package.ts';
+import { importByName, loadOptional } from '../../internal/optional-package.ts';
 import type { ServerApp, ServerContext, ServerRequest } from '../context.ts';
 import type { NumberedUpdate } from '../feeds.ts';
 import type { Owner } from '../owners.ts';
@@ -63,12 +63,10 @@ export interface AskedRuns {
 /** Adds the chain as a tool of an MCP server. Requires the package `@modelcontextprotocol/server` when it is requested. */
 export function addMcp(app: ServerApp, server: ServerContext): void {
   const { runs } = server;
+  // Bundlers leave the package out: most servers do without it.
   const load = async () => {
-    const sdk = await loadOptional(
-      '@modelcontextprotocol/server',
-      '/mcp',
-      () => import('@modelcontextprotocol/server'),
-    );
+    const name = '@modelcontextprotocol/server';
+    const sdk = await loadOptional(name, '/mcp', () => importByName<Sdk>(name));
     return sdk.createMcpHandler(({ authInfo }) => {
       const c = authInfo?.extra?.['request'] as ServerRequest;
       return askServer(sdk, {

@@ -3,8 +3,13 @@ import type { Failure } from '../../machines/contracts/failure.ts';
 import type { Replies } from '../../machines/contracts/phase-io.ts';
 import { isPhase } from '../../machines/policies/progress.ts';
 import { replyValue } from '../../src/chain/journal/phase-finding.ts';
+import {
+  completeValue,
+  PartialJsonReader,
+  type PartialMember,
+  type PartialValue,
+} from '../../src/chain/presentation/partial-json.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { completeValue, PartialJsonReader, type PartialMember, type PartialValue } from '../../src/chain/presentation/partial-json.ts';
 import { countUpTo } from './sorted.ts';
 import type { AttemptSpan } from './spans.ts';
 

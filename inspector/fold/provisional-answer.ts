@@ -1,7 +1,7 @@
 import { isPhase } from '../../machines/policies/progress.ts';
+import type { PartialValue } from '../../src/chain/presentation/partial-json.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { replyAt } from './output.ts';
-import type { PartialValue } from '../../src/chain/presentation/partial-json.ts';
 import type { RunFold } from './run-fold.ts';
 import { countStartedBy } from './sorted.ts';
 import type { AttemptSpan } from './spans.ts';

@@ -5,9 +5,9 @@ import { oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import { HttpError } from '../server/http-error.ts';
 import { askServer } from '../server/protocols/mcp.ts';
-import { createRunService, type FollowedJournals } from '../server/run-service.ts';
+import { createRunService } from '../server/run-service.ts';
 import { createUsageLimits, DEFAULT_LIMITS } from '../server/usage-limits.ts';
-import { journalsForRun } from './find-run.ts';
+import { openJournals } from './find-run.ts';
 import { prepareRun, type RunFlags } from './prepare-run.ts';
 
 /** Serves the chain as a tool of an MCP server, over standard input and output, until the client closes the input. */
@@ -15,14 +15,12 @@ export async function mcpCommand(flags: RunFlags): Promise<void> {
   const [sdk, { serveStdio }] = await loadOptional('@modelcontextprotocol/server', 'postchain mcp', () =>
     Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/server/stdio')]),
   );
-  const journals = journalsForRun(flags) as FollowedJournals;
-  // The file of sessions is opened for a session, and calls name their own. Without a file, sessions last as long as this process.
-  const session = flags.sessionFile !== undefined && { session: 'mcp' };
-  const { chain, host, close, notes } = await prepareRun({ ...flags, ...session }, journals);
+  const journals = openJournals(flags);
+  const { chain, host, close, notes } = await prepareRun(flags, journals);
   for (const note of notes) process.stderr.write(`${note}\n`);
   const usage = createUsageLimits(DEFAULT_LIMITS, systemClock);
   const { eventsPerRun } = DEFAULT_LIMITS;
-  const runs = createRunService({ chain, journals, usage, eventsPerRun, wake: () => {} });
+  const runs = createRunService({ chain, journals, usage, eventsPerRun, onRun: () => {}, wake: () => {} });
   const owner = 'mcp';
   const leaving = new AbortController();
   const ended = once(process.stdin, 'close');

@@ -49,7 +49,6 @@ function withChainOptions(command: Command): Command {
     )
     .option('--mcp <server>', 'URL or command of a Model Context Protocol server; repeatable', collect)
     .option('--instructions <text>', 'persona, language, style and rules for the answer, or @FILE')
-    .option('--session-file <file>', 'SQLite file of the sessions (default: ~/.postchain/sessions.db)')
     .option('--model <name>', 'model of an OpenAI-compatible server (see below), or "offline" for no LLM')
     .option('--base-url <url>', 'base URL of the model server (default: $OPENAI_BASE_URL)', serverUrl)
     .option('--fallback-model <name>', 'model to use if the one before it fails; repeatable', collect)
@@ -79,7 +78,9 @@ function addMcpCommand(program: Command): void {
     .command('mcp')
     .description('serve the chain as a tool of a Model Context Protocol server, over standard input and output');
   withChainOptions(command)
+    .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
     .option('--journals <place>', JOURNALS)
+    .addHelpText('after', `\nEnvironment variables:\n${MODEL_VARIABLES}  POSTCHAIN_JOURNALS      default of --journals`)
     .action(async (flags) => {
       const { mcpCommand } = await import('./mcp-command.ts');
       await mcpCommand(flags);
@@ -96,6 +97,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
     .option('--attach <file>', 'image or PDF that belongs to the request; repeat the flag for each file', collect)
     .option('--history <file>', 'earlier turns, as a JSON array or JSON lines of {"role", "content"}')
     .option('--session <id>', 'continue this session, and add the run to it')
+    .option('--session-file <file>', 'SQLite file of the sessions (default: ~/.postchain/sessions.db)')
     .option(
       '--start-at <phase>',
       'first phase: action, experience, intention, observation, understanding or yield (default: action)',

@@ -1,8 +1,8 @@
 import { type ComponentChildren, Fragment } from 'preact';
 import { useState } from 'preact/hooks';
+import type { PartialValue } from '../../../src/chain/presentation/partial-json.ts';
 import { formatDuration, formatScore, formatTokens, humanize } from '../../fold/format.ts';
 import { type Field, fieldsOf, type Issues, issuesByPlace, replyAt } from '../../fold/output.ts';
-import type { PartialValue } from '../../../src/chain/presentation/partial-json.ts';
 import type { NumberedCall } from '../../fold/step.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { RunLog } from '../../wire/run-log.ts';

@@ -45,7 +45,7 @@ export interface RunService {
   journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]>;
 }
 
-export interface ListRunsOptions {
+interface ListRunsOptions {
   readonly limit: number;
   /** Only runs that started before this time, in ISO 8601. */
   readonly before?: string | undefined;

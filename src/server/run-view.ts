@@ -23,14 +23,14 @@ export interface RunView {
   readonly answer: FinalAnswer | null;
 }
 
-export interface PhaseView {
+interface PhaseView {
   readonly phase: Phase;
   readonly cycle: number;
   readonly state: 'started' | 'ended' | 'failed';
   readonly summary: string | null;
 }
 
-export interface ToolView {
+interface ToolView {
   readonly index: number;
   readonly name: string;
   readonly state: 'started' | 'ended' | 'failed';

@@ -15,7 +15,7 @@ export const ALICE = 'token-of-alice';
 export const BOB = 'token-of-bob';
 
 /** Answers at once. */
-export const immediateModel = () => scriptedModel({}, { otherwise: replies });
+const immediateModel = () => scriptedModel({}, { otherwise: replies });
 
 export interface ServedOptions extends Partial<Omit<ServerOptions, 'chain'>> {
   readonly chain?: PostChainOptions;

@@ -9,20 +9,22 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15460, exported: 561, floors: 20 },
   'machines/policies': { lines: 7660, exported: 345, floors: 8 },
-  'src/chain': { lines: 6190, exported: 122, floors: 9 },
-  'src/cli': { lines: 4060, exported: 90, floors: 13 },
+  'src/chain': { lines: 6400, exported: 125, floors: 9 },
+  'src/cli': { lines: 4320, exported: 93, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 8480, exported: 129, floors: 10 },
-  'src/entries': { lines: 400, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3620, exported: 46, floors: 8 },
+  'src/entries': { lines: 410, exported: 0, floors: 1 },
+  'src/inspection': { lines: 3670, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
   'src/internal': { lines: 2060, exported: 104, floors: 4 },
   'src/llm': { lines: 4200, exported: 62, floors: 10 },
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4350, exported: 96, floors: 9 },
+  'src/react': { lines: 260, exported: 6, floors: 3 },
+  'src/server': { lines: 3160, exported: 45, floors: 7 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
-  inspector: { lines: 16690, exported: 321, floors: 13 },
-  test: { lines: 67220, exported: 358, floors: 7 },
+  inspector: { lines: 16700, exported: 326, floors: 13 },
+  test: { lines: 69690, exported: 355, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -20,7 +20,7 @@ export async function mcpCommand(flags: RunFlags): Promise<void> {
   for (const note of notes) process.stderr.write(`${note}\n`);
   const usage = createUsageLimits(DEFAULT_LIMITS, systemClock);
   const { eventsPerRun } = DEFAULT_LIMITS;
-  const runs = createRunService({ chain, journals, usage, eventsPerRun, onRun: () => {}, wake: () => {} });
+  const runs = createRunService({ chain, journals, usage, eventsPerRun, onRun: () => {} });
   const owner = 'mcp';
   const leaving = new AbortController();
   const ended = once(process.stdin, 'close');

@@ -93,7 +93,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     usage,
     eventsPerRun: limits.eventsPerRun,
     onRun,
-    wake: () => void worker.look(),
   });
   const streams = new Set<AbortController>();
   let isClosing = false;

@@ -67,11 +67,9 @@ interface ServiceOptions {
   readonly usage: UsageLimits;
   readonly eventsPerRun: number;
   readonly onRun: (run: Run) => void;
-  /** Continues a run that no process executes. */
-  readonly wake: () => void;
 }
 
-export function createRunService({ chain, journals, usage, eventsPerRun, onRun, wake }: ServiceOptions): RunService {
+export function createRunService({ chain, journals, usage, eventsPerRun, onRun }: ServiceOptions): RunService {
   const feeds = createFeeds((runId, options) => journals.follow(runId, options));
   const labels = new Map<string, RunLabels>();
   /** The runs of idempotency keys that are being started. */
@@ -146,7 +144,6 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun, 
     },
     async updates(owner, runId, signal) {
       await requireOwn(owner, runId);
-      wake();
       return feeds.updates(runId, signal);
     },
     async view(owner, runId) {

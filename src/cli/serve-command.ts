@@ -9,7 +9,7 @@ import { createServer, type ServerLogLine } from '../server/create-server.ts';
 import { bearerTokens, type Owner } from '../server/owners.ts';
 import { openJournals } from './find-run.ts';
 import { homePath } from './home.ts';
-import { prepareRun, type RunFlags } from './prepare-run.ts';
+import { PARK_AFTER_MS, prepareRun, type RunFlags } from './prepare-run.ts';
 import { untilStopped } from './until-stopped.ts';
 
 export interface ServeFlags extends RunFlags {
@@ -21,8 +21,6 @@ export interface ServeFlags extends RunFlags {
   readonly log: 'text' | 'json';
 }
 
-/** When a run that waits leaves memory. Then any process with the same journals takes its client's answer. */
-const PARK_AFTER_MS = 1_000;
 /** How long the runs may take to close. */
 const CLOSE_MS = 10_000;
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost'];

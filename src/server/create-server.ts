@@ -158,7 +158,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.use(async (c, next) => {
     if (isClosing) throw new HttpError(503, 'closing', 'The server is closing. Try again.', { 'retry-after': '1' });
     const owner = await authorize(c.req.raw);
-    if (owner === null)
+    // A program in JavaScript may look an owner up, and find undefined.
+    if (typeof owner !== 'string')
       throw new HttpError(401, 'unauthorized', 'Send a token of this server as "Authorization: Bearer …".', {
         'www-authenticate': 'Bearer',
       });

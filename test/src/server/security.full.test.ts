@@ -56,6 +56,17 @@ describe('who may use the server', () => {
     expect((await get('/healthz', { token: null })).status).toBe(200);
   });
 
+  it('lets nobody in whose owner is not known, also if that is undefined instead of null', async () => {
+    const owners: Record<string, string> = {};
+    const { get, chain } = await startServer({
+      authorize: ({ headers }) => owners[`${headers.get('cookie')}`] as string,
+    });
+    const { runId, answer } = chain.run(ask);
+    await answer;
+    for (const path of ['/runs', `/runs/${runId}`])
+      expect(await errorOf(await get(path))).toEqual([401, 'unauthorized']);
+  });
+
   it('refuses other host names and pages of other sites', async () => {
     const { port, get, post } = await startServer({ hosts: ['chain.example.com'] });
     const byHost = (host: string): Promise<number | undefined> =>

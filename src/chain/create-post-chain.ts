@@ -3,6 +3,7 @@ import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelStatus } from '../../machines/contracts/model-status.ts';
 import { workingForms } from '../../machines/policies/model-status.ts';
+import { takeTurnOf } from '../durable/clock.ts';
 import type { DueActor } from '../durable/durable-machine.ts';
 import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
@@ -92,6 +93,8 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
         return forkRun(chain, entries, { ...how, onPark: leave });
       }),
     async close() {
+      // Runs that have just started are in memory from their turn on.
+      await new Promise<void>((resolve) => takeTurnOf(parts.clock)(resolve));
       await Promise.all(Array.from(chain.runs.values(), (run) => run.close()));
     },
   };

@@ -107,6 +107,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       endStream();
     };
     streams.add(leaving);
+    if (isClosing) leaving.abort();
     try {
       return { updates: await runs.updates(c.var.owner, runId, leaving.signal), end };
     } catch (error) {
@@ -121,11 +122,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     modelName,
     async read(c, runId, use) {
       const { updates, end } = await openUpdates(c, runId);
-      c.req.raw.signal.addEventListener('abort', end);
+      const { signal } = c.req.raw;
+      signal.addEventListener('abort', end);
+      if (signal.aborted) end();
       try {
         return await use(updates);
       } finally {
-        c.req.raw.signal.removeEventListener('abort', end);
+        signal.removeEventListener('abort', end);
         end();
       }
     },
@@ -156,7 +159,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   );
   app.get('/openapi.json', (c) => c.json(openApiDocument()));
   app.use(async (c, next) => {
-    if (isClosing) throw new HttpError(503, 'closing', 'The server is closing. Try again.', { 'retry-after': '1' });
+    usage.requireOpen();
     const owner = await authorize(c.req.raw);
     // A program in JavaScript may look an owner up, and find undefined.
     if (typeof owner !== 'string')
@@ -185,6 +188,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     fetch: async (request) => app.fetch(request),
     async close() {
       isClosing = true;
+      usage.close();
       for (const stream of streams) stream.abort();
       await Promise.all([worker.stop(), chain.close()]);
     },
@@ -201,14 +205,8 @@ function knownError(error: unknown): HttpError | null {
   if (error instanceof HttpError) return error;
   if (!PostChainError.isInstance(error)) return null;
   const { code, message } = error;
-  if (code === 'invalid_request' || code === 'invalid_option' || code === 'unsupported_file')
-    return new HttpError(400, code, message);
-  // Another process executes the run, and the event must be sent to it.
-  if (code === 'invalid_journal')
-    return new HttpError(409, 'run_busy', 'Another process runs this run. Try again when it waits.', {
-      'retry-after': '1',
-    });
-  return null;
+  const isOfClient = code === 'invalid_request' || code === 'invalid_option' || code === 'unsupported_file';
+  return isOfClient ? new HttpError(400, code, message) : null;
 }
 
 /** The APIs of OpenAI have errors of their own form. */

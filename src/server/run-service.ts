@@ -89,6 +89,16 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     return start === null ? {} : remember(runId, runStartOf([start]).host ?? {});
   }
 
+  /** A run that cannot be read may have been deleted, so whose it is must be read again. */
+  async function* forgetful(runId: string, updates: AsyncGenerator<NumberedUpdate, void>) {
+    try {
+      yield* updates;
+    } catch (error) {
+      labels.delete(runId);
+      throw error;
+    }
+  }
+
   async function requireOwn(owner: Owner, runId: string): Promise<void> {
     if ((await labelsOf(runId))['owner'] !== owner) throw unknownRun();
   }
@@ -105,6 +115,18 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     );
   }
 
+  /** Resolves when a run is stored: then it outlives this process, and every request finds it. */
+  async function stored({ runId, settled }: Run): Promise<void> {
+    const leaving = new AbortController();
+    const updates = feeds.updates(runId, leaving.signal);
+    try {
+      await Promise.race([updates.next(), settled]);
+    } finally {
+      leaving.abort();
+      void updates.return().catch(() => {});
+    }
+  }
+
   async function begin(owner: Owner, asked: ClientRequest, runId?: string): Promise<{ runId: string; isNew: boolean }> {
     const { session, conversation, idempotencyKey, host, ...options } = asked;
     const digest = await ownId(JSON.stringify(asked));
@@ -114,16 +136,21 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
       const message = 'This idempotency key belongs to another request. Use a new key for each request.';
       throw new HttpError(422, 'idempotency_key_reused', message);
     }
+    const sessionId = session === undefined ? undefined : await ownId('session', owner, session);
+    // Nothing may happen between this and `track`, or requests at the same time would start more runs than allowed.
     usage.requireRun(owner);
     const own: RunLabels = { owner, ...(conversation !== undefined && { conversation }) };
-    const run = chain.run({
-      ...options,
-      ...(runId !== undefined && { runId }),
-      ...(session !== undefined && { sessionId: await ownId('session', owner, session) }),
-      host: { ...host, ...own, ...(runId !== undefined && { request: digest }) },
-    });
+    const run = unlessBusy(() =>
+      chain.run({
+        ...options,
+        ...(runId !== undefined && { runId }),
+        ...(sessionId !== undefined && { sessionId }),
+        host: { ...host, ...own, ...(runId !== undefined && { request: digest }) },
+      }),
+    );
     remember(run.runId, own);
     track(run, owner);
+    await stored(run);
     return { runId: run.runId, isNew: true };
   }
 
@@ -144,7 +171,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     },
     async updates(owner, runId, signal) {
       await requireOwn(owner, runId);
-      return feeds.updates(runId, signal);
+      return forgetful(runId, feeds.updates(runId, signal));
     },
     async view(owner, runId) {
       return (await viewAndEntries(owner, runId)).view;
@@ -155,7 +182,8 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
         throw new HttpError(429, 'too_many_events', `A run accepts at most ${eventsPerRun} events from its client.`);
       if (entries.some(({ type }) => type === 'answer'))
         throw new HttpError(409, 'run_ended', 'The run has ended, so it accepts no more events.');
-      const run = await chain.send(runId, event);
+      usage.requireOpen();
+      const run = await chain.send(runId, event).catch(busy);
       track(run, owner);
       const delivered = run.journal.findLastIndex(
         (entry) => entry.type === 'delivery' && JSON.stringify(entry.event) === JSON.stringify(event),
@@ -187,11 +215,30 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
 
   async function viewAndEntries(owner: Owner, runId: string) {
     await requireOwn(owner, runId);
-    const entries = await entriesOf(journals.read(runId));
+    const entries = await entriesOf(journals.read(runId)).catch(async (error: unknown) => {
+      // The run may have been deleted after its labels were read.
+      throw (await firstEntry(journals, runId)) === null ? unknownRun() : error;
+    });
     const updates = new RunUpdates();
     let view = emptyView;
     for (const entry of entries) for (const update of updates.take(entry)) view = nextView(view, update);
     return { view, entries };
+  }
+}
+
+/** Throws `run_busy` in place of an error of the store: another process executes the run, and has to receive what is sent. */
+function busy(error: unknown): never {
+  if (!PostChainError.isInstance(error) || error.code !== 'invalid_journal') throw error;
+  throw new HttpError(409, 'run_busy', 'Another process runs this run. Try again when it waits.', {
+    'retry-after': '1',
+  });
+}
+
+function unlessBusy<Result>(act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    return busy(error);
   }
 }
 

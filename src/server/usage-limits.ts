@@ -37,12 +37,16 @@ const DAY_MS = 86_400_000;
 export interface UsageLimits {
   /** Counts a request. Throws an `HttpError` 429. */
   request(owner: Owner): void;
+  /** Throws an `HttpError` 503 after `close`. */
+  requireOpen(): void;
   /** Throws an `HttpError` 429 or 503 if the owner may not start a run now. */
   requireRun(owner: Owner): void;
   /** Counts a run in progress. Returns a function that ends it, with its cost. */
   startRun(owner: Owner): (cost: number) => void;
   /** Counts an open stream. Returns a function that ends it. Throws an `HttpError` 429. */
   startStream(owner: Owner): () => void;
+  /** Refuses runs and events from now on, also of requests that were let in before. */
+  close(): void;
   /** Runs and streams in progress. */
   readonly runs: number;
   readonly streams: number;
@@ -53,13 +57,19 @@ export function createUsageLimits(limits: ServerLimits, clock: Pick<Clock, 'now'
   const costs = periodCounts(clock, DAY_MS);
   const runs = openCounts();
   const streams = openCounts();
+  let isClosed = false;
+  const requireOpen = (): void => {
+    if (isClosed) throw new HttpError(503, 'closing', 'The server is closing. Try again.', { 'retry-after': '1' });
+  };
   return {
+    requireOpen,
     request(owner) {
       requests.add(owner, 1);
       if (requests.of(owner) > limits.requestsPerMinute)
         throw tooMany('too_many_requests', `At most ${limits.requestsPerMinute} requests a minute`, requests.leftMs());
     },
     requireRun(owner) {
+      requireOpen();
       if (costs.of(owner) >= limits.costPerDay)
         throw tooMany(
           'cost_limit_reached',
@@ -84,6 +94,9 @@ export function createUsageLimits(limits: ServerLimits, clock: Pick<Clock, 'now'
       if (streams.of(owner) >= limits.streamsPerOwner)
         throw tooMany('too_many_streams', `At most ${limits.streamsPerOwner} streams of yours may be open`, MINUTE_MS);
       return streams.start(owner);
+    },
+    close() {
+      isClosed = true;
     },
     get runs() {
       return runs.total();

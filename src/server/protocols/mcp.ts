@@ -110,6 +110,7 @@ export function askServer(sdk: Sdk, { runs, owner, host, read, errorFor }: Asked
           runs.send(owner, runId, event).catch(errorFor);
         };
         mcpReq.signal.addEventListener('abort', cancel, { once: true });
+        if (mcpReq.signal.aborted) cancel();
         await sendAnswers(runs, owner, runId, answers);
         const token = mcpReq._meta?.progressToken;
         const result = await read(runId, async (updates) => {

@@ -1,3 +1,5 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -7,11 +9,14 @@ import {
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { fileJournals } from '../../../src/entries/node.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
+import type { ServerLogLine } from '../../../src/server/create-server.ts';
 import { emptyView, nextView } from '../../../src/server/run-view.ts';
 import { runUpdateSchema } from '../../../src/server/updates.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { BOB, collectUpdates, startServer, updatesIn } from '../../support/chain-server.ts';
+import { ALICE, BOB, collectUpdates, startServer, updatesIn } from '../../support/chain-server.ts';
+import { temporaryFolder } from '../../support/cli.ts';
 
 interface RunId {
   readonly runId: string;
@@ -70,6 +75,69 @@ describe('runs as resources', () => {
         await post(`/runs/${runId}/events`, { type: 'run.finished', questionId: update.question.questionId });
     }
     expect(types.indexOf('question-closed')).toBeLessThan(types.lastIndexOf('progress'));
+  });
+});
+
+describe('a run that has started', () => {
+  const started = (body: object = { request: 'Is it so?' }): Request =>
+    new Request('http://localhost/runs', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ALICE}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  it('is stored, also if many start at once', async () => {
+    const { server } = await startServer({ limits: { runsPerOwner: 40 } });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, async () => {
+        const { runId } = (await (await server.fetch(started())).json()) as RunId;
+        const { url, headers } = started();
+        return (await server.fetch(new Request(`${url}/${runId}`, { headers }))).status;
+      }),
+    );
+    expect(new Set(answers)).toEqual(new Set([200]));
+  });
+
+  it('is closed with the server, which starts no other one', async () => {
+    const model = scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
+    const { server, journals, close } = await startServer({ chain: { model, profile: 'thorough' } });
+    const requests = Array.from({ length: 20 }, () => server.fetch(started({ request: 'Is it so?', session: 'main' })));
+    while ((await journals.list()).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    await close();
+    const statuses = (await Promise.all(requests)).map(({ status }) => status);
+    expect(statuses.filter((status) => status !== 201 && status !== 503)).toEqual([]);
+    const runs = await journals.list();
+    expect(runs.length).toBeGreaterThanOrEqual(statuses.filter((status) => status === 201).length);
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['interrupted']));
+  });
+
+  it('does not exist when its journal is deleted', async () => {
+    const { get, post, journals } = await startServer();
+    const { runId } = (await (await post('/runs', { request: 'Is it so?' })).json()) as RunId;
+    await collectUpdates(await get(`/runs/${runId}/events`));
+    await (journals as ReturnType<typeof memoryJournals>).delete(runId);
+    const answers = [
+      await get(`/runs/${runId}`),
+      await get(`/v1/responses/resp_${runId}`),
+      await post(`/runs/${runId}/events`, { type: 'run.cancelled' }),
+      await post('/v1/responses', { input: 'And?', previous_response_id: `resp_${runId}` }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    await expect(get(`/runs/${runId}/events`).then((response) => response.text())).rejects.toThrow();
+    expect((await get(`/runs/${runId}/events`)).status).toBe(404);
+  });
+
+  it('is not busy but an error if its journal is damaged', async () => {
+    const place = temporaryFolder();
+    const first = await startServer({ journals: fileJournals(place) });
+    const { runId } = (await (await first.post('/runs', { request: 'Is it so?' })).json()) as RunId;
+    await collectUpdates(await first.get(`/runs/${runId}/events`));
+    await first.close();
+    appendFileSync(join(place, `${runId}.jsonl`), 'damage\n'.repeat(2));
+    const lines: ServerLogLine[] = [];
+    const { get } = await startServer({ journals: fileJournals(place), onLog: (line) => lines.push(line) });
+    expect((await get(`/runs/${runId}`)).status).toBe(500);
+    expect(lines.map(({ error }) => error !== undefined)).toContain(true);
   });
 });
 

@@ -231,6 +231,23 @@ describe('limits', () => {
     expect((await get('/runs', { token: BOB })).status).toBe(200);
   });
 
+  it('hold for requests at the same time', async () => {
+    const model = scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
+    const { server } = await startServer({ chain: { model, profile: 'thorough' }, limits: { runsPerOwner: 1 } });
+    const started = await Promise.all(
+      [1, 2, 3].map((session) =>
+        server.fetch(
+          new Request('http://localhost/runs', {
+            method: 'POST',
+            headers: json,
+            body: JSON.stringify({ ...ask, session: `${session}` }),
+          }),
+        ),
+      ),
+    );
+    expect(started.map(({ status }) => status).sort()).toEqual([201, 429, 429]);
+  });
+
   it('refuse a run when the runs of the day have cost enough', async () => {
     const prices = {
       currency: 'USD',

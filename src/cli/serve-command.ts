@@ -54,7 +54,7 @@ export async function serveCommand(
       journals,
       authorize: bearerTokens(given ?? { [random]: LOCAL }),
       hosts: allowHost,
-      origins: origin.map((text) => (URL.canParse(text) ? new URL(text).origin : text)),
+      origins: origin.map(originOf),
       onLog: (line) => void stdout.write(`${flags.log === 'json' ? jsonOf(line) : textOf(line)}\n`),
     });
     const http = createAdaptorServer({ fetch: server.fetch }) as HttpServer;
@@ -75,6 +75,12 @@ export async function serveCommand(
   } finally {
     await prepared.close();
   }
+}
+
+/** Returns the origin of a URL as browsers send it. Other schemes than http have none for `URL`; "null" would be that of any sandboxed page. */
+function originOf(text: string): string {
+  const { origin } = URL.canParse(text) ? new URL(text) : { origin: 'null' };
+  return origin === 'null' ? text.replace(/\/+$/u, '') : origin;
 }
 
 /** The owner of the runs if there is one token only, also after a start with another token. */

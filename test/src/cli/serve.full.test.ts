@@ -94,10 +94,13 @@ describe('postchain serve', () => {
   });
 
   it('lets pages of the given origins call it', async () => {
-    const { server } = await serve(['--origin', 'https://chat.example.com/', '--token', BOB]);
+    const origins = ['--origin', 'https://chat.example.com/', '--origin', 'app://localhost/'];
+    const { server } = await serve([...origins, '--token', BOB]);
     const statusFor = async (origin: string) =>
       (await fetch(`${server.url}/runs`, { headers: { origin, authorization: `Bearer ${BOB}` } })).status;
-    expect(await statusFor('https://chat.example.com')).toBe(200);
+    for (const origin of ['https://chat.example.com', 'app://localhost']) expect(await statusFor(origin)).toBe(200);
+    // Of any sandboxed page.
+    expect(await statusFor('null')).toBe(403);
     expect(await statusFor('https://evil.example.com')).toBe(403);
   });
 

@@ -59,9 +59,12 @@ export function addRunRoutes(app: ServerApp, server: ServerContext, showsJournal
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
       throw new HttpError(400, 'invalid_request', `limit: expected an integer from 1 to ${MAX_LISTED}.`);
     const before = c.req.query('before');
-    if (before !== undefined && Number.isNaN(Date.parse(before)))
+    const beforeMs = Date.parse(before ?? '');
+    if (before !== undefined && Number.isNaN(beforeMs))
       throw new HttpError(400, 'invalid_request', 'before: expected a time in ISO 8601, as in startedAt.');
-    const found = await runs.list(c.var.owner, { limit, before });
+    // In UTC, because stores compare the texts.
+    const time = before === undefined ? undefined : new Date(beforeMs).toISOString();
+    const found = await runs.list(c.var.owner, { limit, before: time });
     return c.json({
       runs: found.map(({ runId, request, startedAt, status, waiting }) => ({
         runId,

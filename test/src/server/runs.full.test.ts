@@ -50,6 +50,18 @@ describe('runs as resources', () => {
     }
   });
 
+  it('lists the runs that started before a time, in any time zone', async () => {
+    const { get, post } = await startServer();
+    await post('/runs', { request: 'Is it so?' });
+    const listed = async (hours: number, zone: string) => {
+      const time = new Date(Date.now() + (hours + Number.parseInt(zone, 10)) * 3_600_000).toISOString().slice(0, -1);
+      const found = await get(`/runs?before=${encodeURIComponent(time + zone)}`);
+      return ((await found.json()) as { runs: unknown[] }).runs.length;
+    };
+    for (const zone of ['+00:00', '+09:00', '-09:00'])
+      expect([await listed(-1, zone), await listed(1, zone)]).toEqual([0, 1]);
+  });
+
   it('shows a run to its owner only', async () => {
     const { get, post } = await startServer();
     const { runId } = (await (await post('/runs', { request: 'Is it so?' })).json()) as RunId;

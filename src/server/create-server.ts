@@ -157,7 +157,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.get('/healthz', (c) =>
     c.json({ status: isClosing ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
   );
-  app.get('/openapi.json', (c) => c.json(openApiDocument()));
+  let described: object | null = null;
+  app.get('/openapi.json', (c) => {
+    described ??= openApiDocument();
+    return c.json(described);
+  });
   app.use(async (c, next) => {
     usage.requireOpen();
     const owner = await authorize(c.req.raw);

@@ -28,7 +28,11 @@ const inputSchema = z.object({
   forwardedProps: z.catch(z.object({ mode: z.optional(z.enum(['automatic', 'manual'])) }), {}),
   resume: z.optional(
     z.array(
-      z.object({ interruptId: z.string(), status: z.enum(['resolved', 'cancelled']), payload: z.optional(z.json()) }),
+      z.object({
+        interruptId: z.string(),
+        status: z.enum(['resolved', 'cancelled']),
+        payload: z.optional(z.unknown()),
+      }),
     ),
   ),
 });
@@ -83,7 +87,7 @@ function requestOf({ threadId, runId, messages, tools = [], context = [], forwar
   const asked = messages.findLast(({ role }) => role === 'user');
   if (asked === undefined) throw new HttpError(400, 'invalid_request', 'messages: expected a message of the user.');
   const instructions = messages.flatMap(({ role, content }) =>
-    ['system', 'developer'].includes(role) ? [String(content)] : [],
+    ['system', 'developer'].includes(role) ? [textOf(content)] : [],
   );
   const known = context.map(({ description, value }) => `${description}: ${value}`).join('\n');
   return {
@@ -94,6 +98,11 @@ function requestOf({ threadId, runId, messages, tools = [], context = [], forwar
     ...(known !== '' && { history: [{ role: 'user', content: known }] }),
     ...(forwardedProps.mode !== undefined && { mode: forwardedProps.mode }),
   };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  throw new HttpError(400, 'invalid_request', 'messages: expected system and developer messages to be texts.');
 }
 
 function contentOf(content: unknown): string | ContentPart[] {

@@ -11,6 +11,7 @@ import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
 import type { ServerApp, ServerContext, ServerRequest } from '../context.ts';
 import type { NumberedUpdate } from '../feeds.ts';
+import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest, RunService } from '../run-service.ts';
 import type { Question } from '../updates.ts';
@@ -166,7 +167,9 @@ export function askServer(sdk: Sdk, { runs, owner, host, read, errorFor }: Asked
 const responsesSchema = z.record(z.string(), z.object({ action: z.string(), content: z.optional(z.unknown()) }));
 
 function answersIn(responses: Readonly<Record<string, unknown>>): Answers {
-  const entries = Object.entries(responsesSchema.parse(responses));
+  const read = responsesSchema.safeParse(responses);
+  if (!read.success) throw new HttpError(400, 'invalid_request', 'inputResponses: expected results of elicitations.');
+  const entries = Object.entries(read.data);
   return Object.fromEntries(entries.map(([id, { action, content }]) => [id, action === 'accept' ? content : null]));
 }
 

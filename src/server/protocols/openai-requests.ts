@@ -67,7 +67,9 @@ const messageShape = <Part extends z.ZodMiniType<ContentPart>>(part: Part) => ({
 
 /** Items that earlier responses returned may be sent again, or named by their ids. */
 const inputItem = z.pipe(
-  z.transform((item: unknown): unknown => ({ type: 'message', ...Object(item) })),
+  z.transform((item: unknown): unknown =>
+    typeof item === 'object' && item !== null ? { type: 'message', ...item } : item,
+  ),
   z.discriminatedUnion(
     'type',
     [
@@ -99,9 +101,11 @@ export const responseRequestSchema = z.looseObject({
   previous_response_id: z.nullish(z.string()),
   background: z.nullish(z.boolean()),
   metadata: z.nullish(
-    z
-      .record(z.string().check(z.maxLength(64)), z.string().check(z.maxLength(512)))
-      .check(z.refine((metadata) => Object.keys(metadata).length <= 16, 'expected at most 16 keys')),
+    z.pipe(
+      // First, because each key is checked otherwise.
+      z.unknown().check(z.refine((metadata) => Object.keys(Object(metadata)).length <= 16, 'expected at most 16 keys')),
+      z.record(z.string().check(z.maxLength(64)), z.string().check(z.maxLength(512))),
+    ),
   ),
 });
 
@@ -151,6 +155,7 @@ function plainText(content: InputMessage['content'], param: string): string {
 const isEmpty = (value: unknown): boolean => Object(value).length === 0;
 const isNoTool = (choice: unknown): boolean => choice === 'auto' || choice === 'none';
 const isText = (format: unknown): boolean => format === undefined || Object(format).type === 'text';
+const isOnlyText = (modalities: unknown): boolean => [modalities].flat().every((modality) => modality === 'text');
 const never = (): boolean => false;
 const OWN_TOOLS = 'the server runs the tools of its chain, and none of its clients';
 
@@ -162,7 +167,7 @@ const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, stri
   ['function_call', isNoTool, OWN_TOOLS],
   ['response_format', isText, 'answers are text'],
   ['text', (text) => isText(Object(text).format ?? undefined), 'answers are text'],
-  ['modalities', (modalities) => String(modalities) === 'text', 'answers are text'],
+  ['modalities', isOnlyText, 'answers are text'],
   ['audio', never, 'answers are text'],
   ['n', (count) => count === 1, 'a run has one answer'],
   ['stop', isEmpty],

@@ -137,6 +137,32 @@ describe('what a client may send', () => {
     expect(await errorOf(sent)).toEqual([413, 'body_too_large']);
   });
 
+  it('is never an error of the server, however odd its JSON is', async () => {
+    const { post } = await startServer();
+    const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    const odd = '{"toString":1,"valueOf":1}';
+    const thread = '"threadId":"t","runId":"r"';
+    const system = (content: string) =>
+      `{${thread},"messages":[{"id":"1","role":"system","content":${content}},{"id":"2","role":"user","content":"Is it so?"}]}`;
+    const { runId } = (await (await post('/runs', ask)).json()) as { runId: string };
+    const resume = `[{"interruptId":"${runId}:q","status":"resolved","payload":${deep(50_000)}}]`;
+    const sent = [
+      await post('/runs', deep(50_000)),
+      await post('/ag-ui', system(odd)),
+      await post('/ag-ui', system(deep(50_000))),
+      await post('/ag-ui', `{${thread},"messages":[],"resume":${resume}}`),
+      await post('/v1/responses', `{"input":"Is it so?","modalities":${odd}}`),
+      await post('/v1/responses', `{"input":"Is it so?","modalities":${'['.repeat(50_000)}${']'.repeat(50_000)}}`),
+      await post('/v1/responses', `{"input":"Is it so?","metadata":${deep(50_000)}}`),
+      await post('/v1/responses', { input: ['x'.repeat(900_000)] }),
+      await post('/v1/responses', {
+        input: 'Is it so?',
+        metadata: Object.fromEntries('abcdefghijklmnopqrst'.split('').entries()),
+      }),
+    ];
+    expect(sent.map(({ status }) => status)).toEqual(sent.map(() => 400));
+  });
+
   it('contains files as data: nothing is downloaded', async () => {
     const { post } = await startServer();
     for (const image of [

@@ -103,14 +103,14 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     if ((await labelsOf(runId))['owner'] !== owner) throw unknownRun();
   }
 
-  /** Counts a run of this process until it leaves memory. */
-  function track(run: Run, owner: Owner): void {
+  /** Counts a run of this process until it leaves memory, and what it costs after it has cost `spent`. */
+  function track(run: Run, owner: Owner, spent = 0): void {
     if (tracked.has(run)) return;
     tracked.add(run);
     onRun(run);
     const end = usage.startRun(owner);
     run.settled.then(
-      (answer) => end(answer?.metadata.cost?.amount ?? 0),
+      (answer) => end((answer?.metadata.cost?.amount ?? costSoFar(run)) - spent),
       () => end(0),
     );
   }
@@ -184,7 +184,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
         throw new HttpError(409, 'run_ended', 'The run has ended, so it accepts no more events.');
       usage.requireOpen();
       const run = await chain.send(runId, event).catch(busy);
-      track(run, owner);
+      track(run, owner, costSoFar(run));
       const delivered = run.journal.findLastIndex(
         (entry) => entry.type === 'delivery' && JSON.stringify(entry.event) === JSON.stringify(event),
       );
@@ -225,6 +225,9 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     return { view, entries };
   }
 }
+
+/** The cost of the phases of a run, which may be parked. */
+const costSoFar = ({ actor }: Run): number => actor.getSnapshot().context.usage.cost ?? 0;
 
 /** Throws `run_busy` in place of an error of the store: another process executes the run, and has to receive what is sent. */
 function busy(error: unknown): never {

@@ -61,6 +61,10 @@ export function createUsageLimits(limits: ServerLimits, clock: Pick<Clock, 'now'
   const requireOpen = (): void => {
     if (isClosed) throw new HttpError(503, 'closing', 'The server is closing. Try again.', { 'retry-after': '1' });
   };
+  const requireStream = (owner: Owner): void => {
+    if (streams.of(owner) >= limits.streamsPerOwner)
+      throw tooMany('too_many_streams', `At most ${limits.streamsPerOwner} streams of yours may be open`, MINUTE_MS);
+  };
   return {
     requireOpen,
     request(owner) {
@@ -70,6 +74,8 @@ export function createUsageLimits(limits: ServerLimits, clock: Pick<Clock, 'now'
     },
     requireRun(owner) {
       requireOpen();
+      // Else the request would start a run and then be refused.
+      requireStream(owner);
       if (costs.of(owner) >= limits.costPerDay)
         throw tooMany(
           'cost_limit_reached',
@@ -91,8 +97,7 @@ export function createUsageLimits(limits: ServerLimits, clock: Pick<Clock, 'now'
       };
     },
     startStream(owner) {
-      if (streams.of(owner) >= limits.streamsPerOwner)
-        throw tooMany('too_many_streams', `At most ${limits.streamsPerOwner} streams of yours may be open`, MINUTE_MS);
+      requireStream(owner);
       return streams.start(owner);
     },
     close() {

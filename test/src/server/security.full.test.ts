@@ -288,6 +288,49 @@ describe('limits', () => {
   });
 });
 
+describe('the limits of costs and streams', () => {
+  const prices = {
+    currency: 'USD',
+    models: { scripted: { inputPerMillion: 1_000_000, outputPerMillion: 1_000_000 } },
+  };
+
+  /** Starts a run that is parked with a question, finishes it on demand, and returns what it cost. */
+  async function parkedRun(costPerDay: number) {
+    const chain = { prices, profile: 'thorough', parkAfterMs: 1 } as const;
+    const { get, post } = await startServer({ chain, limits: { costPerDay } });
+    const { runId } = (await (await post('/runs', { ...ask, mode: 'manual' })).json()) as { runId: string };
+    const view = async () => (await (await get(`/runs/${runId}`)).json()) as RunView;
+    const leaves = () =>
+      expect.poll(async () => ((await (await get('/healthz')).json()) as { runs: number }).runs).toBe(0);
+    await expect.poll(async () => (await view()).questions.length).toBe(1);
+    await leaves();
+    const finish = async (): Promise<number> => {
+      const questionId = (await view()).questions[0]?.questionId;
+      expect((await post(`/runs/${runId}/events`, { type: 'run.finished', questionId })).status).toBe(204);
+      await expect.poll(async () => (await view()).status).toBe('ended');
+      await leaves();
+      return (await view()).answer?.metadata.cost?.amount ?? 0;
+    };
+    return { post, finish };
+  }
+
+  it('counts runs that are parked, and what follows once', async () => {
+    const first = await parkedRun(0.5);
+    expect(await errorOf(await first.post('/runs', ask))).toEqual([429, 'cost_limit_reached']);
+    const cost = await first.finish();
+    const second = await parkedRun(cost * 1.01);
+    await second.finish();
+    expect((await second.post('/runs', ask)).status).toBe(201);
+  });
+
+  it('refuses a stream before its run starts', async () => {
+    const { get, post } = await startServer({ limits: { streamsPerOwner: 0 } });
+    const messages = [{ role: 'user', content: 'Is it so?' }];
+    expect((await post('/v1/chat/completions', { messages })).status).toBe(429);
+    expect(await (await get('/runs')).json()).toEqual({ runs: [] });
+  });
+});
+
 describe('the log', () => {
   it('has a line for each request, without queries, tokens and bodies', async () => {
     const lines: ServerLogLine[] = [];

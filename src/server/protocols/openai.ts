@@ -82,11 +82,11 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
   });
 
   app.get('/v1/responses/:id', async (c) => {
-    const after = Number(c.req.query('starting_after') ?? -1);
-    if (!Number.isInteger(after)) throw invalid('starting_after', 'expected the sequence_number of an event');
+    const after = c.req.query('starting_after') ?? '-1';
+    if (!/^-?\d{1,9}$/u.test(after)) throw invalid('starting_after', 'expected the sequence_number of an event');
     const { runId, request, response } = await stored(c);
     if (c.req.query('stream') !== 'true') return c.json(response);
-    return streamed(c, runId, new ResponseEvents(modelName, request), after);
+    return streamed(c, runId, new ResponseEvents(modelName, request), Number(after));
   });
 
   app.post('/v1/responses/:id/cancel', async (c) => {

@@ -116,26 +116,32 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
   }
 
   /** Resolves when a run is stored: then it outlives this process, and every request finds it. */
-  async function stored({ runId, settled }: Run): Promise<void> {
+  async function stored(run: Run): Promise<void> {
+    // Reading its journal opens the run, which would wait for its turn otherwise.
+    void run.journal;
     const leaving = new AbortController();
-    const updates = feeds.updates(runId, leaving.signal);
+    const updates = feeds.updates(run.runId, leaving.signal);
     try {
-      await Promise.race([updates.next(), settled]);
+      await Promise.race([updates.next(), run.settled]);
     } finally {
       leaving.abort();
       void updates.return().catch(() => {});
     }
   }
 
+  /** Whether a run was started, by the request with this digest. Throws an `HttpError` 422 for another request. */
+  async function isStarted(runId: string, digest: string): Promise<boolean> {
+    const start = await firstEntry(journals, runId);
+    if (start === null) return false;
+    if (runStartOf([start]).host?.['request'] === digest) return true;
+    const message = 'This idempotency key belongs to another request. Use a new key for each request.';
+    throw new HttpError(422, 'idempotency_key_reused', message);
+  }
+
   async function begin(owner: Owner, asked: ClientRequest, runId?: string): Promise<{ runId: string; isNew: boolean }> {
     const { session, conversation, idempotencyKey, host, ...options } = asked;
     const digest = await ownId(JSON.stringify(asked));
-    const earlier = runId === undefined ? null : await firstEntry(journals, runId);
-    if (runId !== undefined && earlier !== null) {
-      if (runStartOf([earlier]).host?.['request'] === digest) return { runId, isNew: false };
-      const message = 'This idempotency key belongs to another request. Use a new key for each request.';
-      throw new HttpError(422, 'idempotency_key_reused', message);
-    }
+    if (runId !== undefined && (await isStarted(runId, digest))) return { runId, isNew: false };
     const sessionId = session === undefined ? undefined : await ownId('session', owner, session);
     // Nothing may happen between this and `track`, or requests at the same time would start more runs than allowed.
     usage.requireRun(owner);
@@ -151,6 +157,8 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     remember(run.runId, own);
     track(run, owner);
     await stored(run);
+    // Another process may have started the run at the same time.
+    if (runId !== undefined) await isStarted(runId, digest);
     return { runId: run.runId, isNew: true };
   }
 

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { postgresJournals } from '../../src/chain/journal/node-stores.ts';
+import { scriptedModel } from '../../src/models/scripted.ts';
 import { isAfter } from '../../src/server/feeds.ts';
 import { emptyView, nextView, type RunView } from '../../src/server/run-view.ts';
+import { replies } from '../../src/testing/replies.ts';
 import { clientOf, collectUpdates, type ReceivedUpdate, startServer, updatesIn } from '../support/chain-server.ts';
 import { temporaryFolder } from '../support/cli.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts';
@@ -116,6 +119,34 @@ describe.skipIf(!hasPostgres)('two servers on one PostgreSQL store', () => {
     postgres = await startPostgres();
   });
   afterAll(() => postgres?.stop());
+
+  it('start a run once for one idempotency key, at the same time', async () => {
+    const place = await postgres.newSchema();
+    const model = scriptedModel({}, { otherwise: replies });
+    const servers = [];
+    for (const _ of [1, 2]) {
+      const journals = postgresJournals(place);
+      onTestFinished(() => journals.close());
+      servers.push(await startServer({ journals, chain: { model } }));
+    }
+    // Connected.
+    for (const { get } of servers) expect((await get('/runs')).status).toBe(200);
+    for (const key of ['a', 'b', 'c']) {
+      const before = model.calls.length;
+      const headers = { 'idempotency-key': key };
+      const requests = ['Is it so?', key === 'c' ? 'Is it not?' : 'Is it so?'];
+      const started = await Promise.all(
+        servers.map(({ post }, at) => post('/runs', { request: requests[at] }, { headers })),
+      );
+      const ids = await Promise.all(
+        started.map(async (response) => ((await response.json()) as { runId?: string }).runId),
+      );
+      const runId = ids.find((id) => id !== undefined);
+      expect(ids.filter((id) => id !== runId)).toEqual(key === 'c' ? [undefined] : []);
+      for (const { get } of servers) expectWhole(await collectUpdates(await get(`/runs/${runId}/events`)));
+      expect(model.calls.length - before).toBe(1);
+    }
+  });
 
   it('serve the same runs, and one continues what the other leaves', async () => {
     const place = await postgres.newSchema();

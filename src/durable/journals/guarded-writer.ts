@@ -1,6 +1,9 @@
 import { PostChainError } from '../error.ts';
 import type { JournalWriter } from './journal-store.ts';
 
+/** The journal has another writer: it was taken over, or the first write finds that another process has created it. */
+const ANOTHERS: readonly string[] = ['journal_fenced', 'invalid_journal'];
+
 /**
  * Returns a writer that never throws or rejects, because journal stores are user code. After the first error, which becomes its
  * `failure`, and after `close`, it writes nothing more.
@@ -13,7 +16,7 @@ export function guardedWriter<Entry>(
   let closed = false;
   const fail = (error: unknown): void => {
     failure ??= error instanceof Error ? error.message : String(error);
-    isFenced ||= error instanceof PostChainError && error.code === 'journal_fenced';
+    isFenced ||= error instanceof PostChainError && ANOTHERS.includes(error.code);
   };
   const attempt = (act: () => void | Promise<void>): void | Promise<void> => {
     try {

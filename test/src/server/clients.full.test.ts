@@ -33,19 +33,15 @@ describe('a client that disconnects', () => {
   });
 
   it('is no longer read for, even if it leaves before its run has started', async () => {
-    const { url, post, get } = await startServer({ chain: { model: hangingModel(), profile: 'thorough' } });
-    const chat = JSON.stringify({ messages: [{ role: 'user', content: 'Is it so?' }] });
-    await post('/runs', request);
-    for (const turns of [0, 1, 2, 4, 8, 16, 32, 64]) {
-      const leaving = new AbortController();
-      const headers = { authorization: `Bearer ${ALICE}`, 'content-type': 'application/json' };
-      const sent = fetch(`${url}/v1/chat/completions`, { method: 'POST', body: chat, headers, signal: leaving.signal });
-      for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
-      leaving.abort();
-      await expect(sent).rejects.toThrow();
-    }
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(await (await get('/healthz')).json()).toMatchObject({ streams: 0 });
+    const { server, get } = await startServer({ chain: { model: hangingModel(), profile: 'thorough' } });
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${ALICE}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ messages: [{ role: 'user', content: 'Is it so?' }] });
+    const init = { method: 'POST', headers, body, signal: leaving.signal };
+    const answered = server.fetch(new Request('http://localhost/v1/chat/completions', init));
+    leaving.abort();
+    await answered;
+    expect(await (await get('/healthz')).json()).toMatchObject({ runs: 1, streams: 0 });
   });
 
   it('is disconnected after it reads nothing for a while', async () => {

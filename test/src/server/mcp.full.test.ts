@@ -126,6 +126,25 @@ describe('the chain as a tool of an MCP server', () => {
     await expect.poll(listed, { interval: 250 }).toContain('"status":"cancelled"');
   });
 
+  it('cancels the run of a call whose connection is lost while it starts', async () => {
+    const model = scriptedModel({ action: Array.from({ length: 6 }, () => ({ hang: true })) }, { otherwise: replies });
+    const { url, post, get } = await startServer({ chain: { model, profile: 'thorough' } });
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: ask() };
+    const accept = 'application/json, text/event-stream';
+    await post('/mcp', { ...call, method: 'tools/list' }, { headers: { accept } });
+    for (const turns of [1, 2, 4, 8, 16, 32]) {
+      const leaving = new AbortController();
+      const headers = { accept, authorization: `Bearer ${ALICE}`, 'content-type': 'application/json' };
+      const init = { method: 'POST', headers, body: JSON.stringify(call), signal: leaving.signal };
+      const sent = fetch(`${url}/mcp`, init).then((response) => response.text());
+      for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+      leaving.abort();
+      await expect(sent).rejects.toThrow();
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await (await get('/healthz')).json()).toMatchObject({ runs: 0, streams: 0 });
+  });
+
   it('hides errors of the server from the client, and logs them', async () => {
     const logged: unknown[] = [];
     const { url, chain } = await startServer({ onLog: ({ error }) => error !== undefined && logged.push(error) });

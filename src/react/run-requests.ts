@@ -43,7 +43,8 @@ export async function fetchFrom(server: RunServer, path: string, init: RequestIn
   });
   if (response.ok) return response;
   const { status } = response;
-  const body = (await response.json().catch(() => ({}))) as { readonly code?: string; readonly message?: string };
+  const sent = await response.json().catch(() => null);
+  const body: { readonly code?: string; readonly message?: string } = sent ?? {};
   const { code = 'http_error', message = `The server answered with the status ${status}.` } = body;
   throw new HttpError(status, code, message, { 'retry-after': response.headers.get('retry-after') ?? '' });
 }

@@ -89,7 +89,7 @@ describe('a client that follows a run', () => {
     const called: number[] = [];
     const fake = async () => {
       called.push(Date.now());
-      return responses[called.length - 1]?.() ?? new Response(null, { status: 404 });
+      return responses[called.length - 1]?.() ?? Response.json(null, { status: 404 });
     };
     const startMs = Date.now();
     const following = follow({ url: '', fetch: fake }, 'any');

@@ -6,7 +6,7 @@ import type { Run } from '../chain/runtime/run.ts';
 import { type Clock, systemClock } from '../durable/clock.ts';
 import { createWorker } from '../durable/worker.ts';
 import { loadOptional } from '../internal/optional-package.ts';
-import type { ServerApp, ServerContext, ServerEnv, ServerRequest } from './context.ts';
+import type { Convert, ServerApp, ServerContext, ServerEnv, ServerRequest } from './context.ts';
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
@@ -116,6 +116,16 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     }
   }
 
+  /** Logs why a stream breaks off: its status is sent before. */
+  async function* reported(c: ServerRequest, events: ReturnType<Convert>): ReturnType<Convert> {
+    try {
+      yield* events;
+    } catch (error) {
+      context.errorFor(c, error);
+      throw error;
+    }
+  }
+
   const context: ServerContext = {
     runs,
     clock,
@@ -134,7 +144,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
     async stream(c, runId, convert, headers = {}) {
       const { updates, end } = await openUpdates(c, runId);
-      return sseResponse(convert(updates), { clock, keepAliveMs, stallMs, headers, onEnd: end });
+      // Nobody reads its body.
+      if (c.req.method === 'HEAD') end();
+      return sseResponse(reported(c, convert(updates)), { clock, keepAliveMs, stallMs, headers, onEnd: end });
     },
     errorFor(c, error) {
       const known = knownError(error);

@@ -44,6 +44,13 @@ describe('a client that disconnects', () => {
     expect(await (await get('/healthz')).json()).toMatchObject({ runs: 1, streams: 0 });
   });
 
+  it('holds no stream if it asks for the head of one', async () => {
+    const { get, post } = await startServer({ chain: { model: hangingModel(), profile: 'thorough' } });
+    const { runId } = (await (await post('/runs', request)).json()) as { runId: string };
+    expect((await get(`/runs/${runId}/events`, { method: 'HEAD' })).status).toBe(200);
+    expect(await (await get('/healthz')).json()).toMatchObject({ streams: 0 });
+  });
+
   it('is disconnected after it reads nothing for a while', async () => {
     const much = Array.from({ length: 6 }, () => textPart('x'.repeat(3_000_000)));
     const endless = partModel([textPart('{"answer":"'), ...much, neverSettles]);

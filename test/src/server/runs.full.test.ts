@@ -124,7 +124,8 @@ describe('a run that has started', () => {
   });
 
   it('does not exist when its journal is deleted', async () => {
-    const { get, post, journals } = await startServer();
+    const lines: ServerLogLine[] = [];
+    const { get, post, journals } = await startServer({ onLog: (line) => lines.push(line) });
     const { runId } = (await (await post('/runs', { request: 'Is it so?' })).json()) as RunId;
     await collectUpdates(await get(`/runs/${runId}/events`));
     await (journals as ReturnType<typeof memoryJournals>).delete(runId);
@@ -136,6 +137,8 @@ describe('a run that has started', () => {
     ];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
     await expect(get(`/runs/${runId}/events`).then((response) => response.text())).rejects.toThrow();
+    // The status of the stream was sent before.
+    expect(lines.map(({ error }) => String(error))).toContainEqual(expect.stringContaining('There is no run'));
     expect((await get(`/runs/${runId}/events`)).status).toBe(404);
   });
 
@@ -149,7 +152,7 @@ describe('a run that has started', () => {
     const lines: ServerLogLine[] = [];
     const { get } = await startServer({ journals: fileJournals(place), onLog: (line) => lines.push(line) });
     expect((await get(`/runs/${runId}`)).status).toBe(500);
-    expect(lines.map(({ error }) => error !== undefined)).toContain(true);
+    expect(lines.map(({ error }) => String(error))).toContainEqual(expect.stringContaining('cannot read entry'));
   });
 });
 

@@ -16,6 +16,7 @@ describe('the package', () => {
     expect(manifest.peerDependencies).toEqual({
       '@hono/node-server': '^2.1.0',
       '@modelcontextprotocol/client': '^2.4.0',
+      '@modelcontextprotocol/server': '^2.4.0',
       '@opentelemetry/api': '^1.9.0',
       '@restatedev/restate-sdk': '^1.17.2',
       'gpt-tokenizer': '^4.0.0',

@@ -15,6 +15,7 @@ export async function mcpCommand(flags: RunFlags): Promise<void> {
   const [sdk, { serveStdio }] = await loadOptional('@modelcontextprotocol/server', 'postchain mcp', () =>
     Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/server/stdio')]),
   );
+  const { toJSONSchema: toJsonSchema } = await import('zod');
   const journals = openJournals(flags);
   const { chain, host, close, notes } = await prepareRun(flags, journals, PARK_AFTER_MS);
   for (const note of notes) process.stderr.write(`${note}\n`);
@@ -27,6 +28,7 @@ export async function mcpCommand(flags: RunFlags): Promise<void> {
   const server = serveStdio(() =>
     askServer(sdk, {
       runs,
+      toJsonSchema,
       owner,
       host,
       read: async (runId, use) => use(await runs.updates(owner, runId, leaving.signal)),

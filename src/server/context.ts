@@ -11,6 +11,9 @@ import type { ServerSentEvent } from './sse.ts';
 export interface ServerEnv {
   Variables: { owner: Owner };
 }
+/** Converts a schema to JSON Schema. Only a server loads it: every import of the package would read this part of zod otherwise. */
+export type ToJsonSchema = typeof import('zod').toJSONSchema;
+
 export type ServerApp = Hono<ServerEnv>;
 export type ServerRequest = Context<ServerEnv>;
 
@@ -18,6 +21,7 @@ export type ServerRequest = Context<ServerEnv>;
 export interface ServerContext {
   readonly runs: RunService;
   readonly clock: Clock;
+  readonly toJsonSchema: ToJsonSchema;
   /** The name of the chain for clients that choose a model. */
   readonly modelName: string;
   /** Reads a run for one response. The updates end early when the client leaves or the server closes. */

@@ -85,6 +85,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const [{ Hono }, { bodyLimit }, { cors }, { secureHeaders }] = await loadOptional('hono', 'createServer', () =>
     Promise.all([import('hono'), import('hono/body-limit'), import('hono/cors'), import('hono/secure-headers')]),
   );
+  const { toJSONSchema: toJsonSchema } = await import('zod');
   const usage = createUsageLimits(limits, clock);
   const worker = createWorker({ hosts: [chain], clock });
   const runs = createRunService({
@@ -129,6 +130,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const context: ServerContext = {
     runs,
     clock,
+    toJsonSchema,
     modelName,
     async read(c, runId, use) {
       const { updates, end } = await openUpdates(c, runId);
@@ -171,7 +173,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   );
   let described: object | null = null;
   app.get('/openapi.json', (c) => {
-    described ??= openApiDocument();
+    described ??= openApiDocument(toJsonSchema);
     return c.json(described);
   });
   app.use(async (c, next) => {

@@ -3,6 +3,7 @@ import { clientEventSchema } from '../../machines/contracts/events.ts';
 import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { finalAnswerSchema } from '../../machines/contracts/synthesis.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import type { ToJsonSchema } from './context.ts';
 import { newRunSchema } from './run-routes.ts';
 import type { RunView } from './run-view.ts';
 import { questionSchema, runUpdateSchema } from './updates.ts';
@@ -61,7 +62,7 @@ const runId = parameter('id', 'path', 'The id of a run.');
 const stream = { 'text/event-stream': { schema: { type: 'string' } } };
 
 /** Returns the OpenAPI document (3.1) of the runs as resources, made from the schemas that the server checks. */
-export function openApiDocument(): object {
+export function openApiDocument(toJsonSchema: ToJsonSchema): object {
   const idempotency = parameter('Idempotency-Key', 'header', 'A repeated request with this key gets the first run.');
   const after = parameter('Last-Event-ID', 'header', 'The id of the last update that the client has.');
   return {
@@ -106,7 +107,7 @@ export function openApiDocument(): object {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
       schemas: Object.fromEntries(
         Object.entries(SCHEMAS).map(([name, schema]) => {
-          const { $schema: _, ...rest } = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' });
+          const { $schema: _, ...rest } = toJsonSchema(schema, { unrepresentable: 'any', io: 'input' });
           return [name, rest];
         }),
       ),

@@ -68,8 +68,6 @@ const sessionIdSchema = z.custom<string>(
   `expected 1 to ${MAX_SESSION_ID_CHARS} characters, not all blank, without control characters`,
 );
 
-const runIdSchema = z.string().check(z.regex(/^[\w.-]{1,100}$/u, 'expected 1 to 100 letters, digits, ".", "_" or "-"'));
-
 const turnSchema: z.ZodMiniType<Turn> = z.object(
   {
     role: z.enum(['user', 'assistant'], 'expected "user" or "assistant"'),
@@ -80,7 +78,7 @@ const turnSchema: z.ZodMiniType<Turn> = z.object(
 
 /** Strict: a misspelled option would be ignored silently. */
 export const runOptionsSchema = z.strictObject({
-  runId: z.optional(runIdSchema),
+  runId: z.optional(sessionIdSchema),
   request: z.optional(z.unknown()),
   history: z._default(z.array(turnSchema, 'expected an array of turns'), []),
   messages: z.optional(z.array(messageSchema)),

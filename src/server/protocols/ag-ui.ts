@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { ContentPart } from '../../llm/content.ts';
-import { bodyOf, type ServerApp, type ServerContext } from '../context.ts';
+import { bodyOf, type ServerApp, type ServerContext, type ToJsonSchema } from '../context.ts';
 import type { NumberedUpdate } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { ClientRequest } from '../run-service.ts';
@@ -54,7 +54,7 @@ export function addAgUi(app: ServerApp, server: ServerContext): void {
     const openQuestions = async () => (await runs.view(owner, runId)).questions;
 
     async function* eventsOf(updates: AsyncGenerator<NumberedUpdate, void>): AsyncGenerator<AgUiEvent, void> {
-      const events = new AgUiEvents(input, runId);
+      const events = new AgUiEvents(input, runId, server.toJsonSchema);
       try {
         for await (const step of untilQuestions(updates, Object.keys(resumed?.answers ?? {}), openQuestions)) {
           if (step.isNew) yield* events.begin();
@@ -142,6 +142,7 @@ function answersIn({ resume = [] }: Input): { readonly runId: string; readonly a
  * give equal events and ids.
  */
 class AgUiEvents {
+  readonly #toJsonSchema: ToJsonSchema;
   readonly #input: Input;
   readonly #runId: string;
   readonly #progressId: string;
@@ -155,7 +156,8 @@ class AgUiEvents {
   #voids = 0;
   #isTextOpen = false;
 
-  constructor(input: Input, runId: string) {
+  constructor(input: Input, runId: string, toJsonSchema: ToJsonSchema) {
+    this.#toJsonSchema = toJsonSchema;
     this.#input = input;
     this.#runId = runId;
     this.#progressId = `${input.runId}-progress`;
@@ -185,7 +187,7 @@ class AgUiEvents {
       id: interruptId(this.#runId, question.questionId),
       reason: question.kind === 'approval' ? 'confirmation' : 'input_required',
       message: questionText(question),
-      responseSchema: z.toJSONSchema(answerSchemas[question.kind]),
+      responseSchema: this.#toJsonSchema(answerSchemas[question.kind]),
       metadata: { question },
     }));
     yield* this.#end({ outcome: { type: 'interrupt', interrupts } });

@@ -9,7 +9,7 @@ import type {
 import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
-import type { ServerApp, ServerContext, ServerRequest } from '../context.ts';
+import type { ServerApp, ServerContext, ServerRequest, ToJsonSchema } from '../context.ts';
 import type { NumberedUpdate } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
@@ -52,6 +52,7 @@ const formSchemas = {
 /** Where the runs of the tool are. */
 export interface AskedRuns {
   readonly runs: RunService;
+  readonly toJsonSchema: ToJsonSchema;
   readonly owner: Owner;
   /** JSON that is stored with each run. */
   readonly host?: ClientRequest['host'];
@@ -63,7 +64,7 @@ export interface AskedRuns {
 
 /** Adds the chain as a tool of an MCP server. Requires the package `@modelcontextprotocol/server` when it is requested. */
 export function addMcp(app: ServerApp, server: ServerContext): void {
-  const { runs } = server;
+  const { runs, toJsonSchema } = server;
   // Bundlers leave the package out: most servers do without it.
   const load = async () => {
     const name = '@modelcontextprotocol/server';
@@ -72,6 +73,7 @@ export function addMcp(app: ServerApp, server: ServerContext): void {
       const c = authInfo?.extra?.['request'] as ServerRequest;
       return askServer(sdk, {
         runs,
+        toJsonSchema,
         owner: c.var.owner,
         read: (runId, use) => server.read(c, runId, use),
         errorFor: (error) => server.errorFor(c, error),
@@ -88,7 +90,7 @@ export function addMcp(app: ServerApp, server: ServerContext): void {
 }
 
 /** Returns an MCP server with the tool `ask`. */
-export function askServer(sdk: Sdk, { runs, owner, host, read, errorFor }: AskedRuns): McpServer {
+export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, errorFor }: AskedRuns): McpServer {
   const server = new sdk.McpServer({ name: 'postchain', version: '1.0.0' });
 
   server.registerTool(
@@ -96,8 +98,8 @@ export function askServer(sdk: Sdk, { runs, owner, host, read, errorFor }: Asked
     {
       title: 'Ask',
       description: 'Answers a question or does a task, in several steps of reasoning, and names its sources.',
-      inputSchema: z.toJSONSchema(inputSchema),
-      outputSchema: z.toJSONSchema(outputSchema),
+      inputSchema: toJsonSchema(inputSchema),
+      outputSchema: toJsonSchema(outputSchema),
     },
     async ({ question, session }, { mcpReq }) => {
       try {
@@ -155,7 +157,7 @@ export function askServer(sdk: Sdk, { runs, owner, host, read, errorFor }: Asked
       );
     }
     const forms = questions.map((question): [string, InputRequests[string]] => {
-      const requestedSchema = z.toJSONSchema(formSchemas[question.kind]);
+      const requestedSchema = toJsonSchema(formSchemas[question.kind]);
       return [question.questionId, sdk.inputRequired.elicit({ message: questionText(question), requestedSchema })];
     });
     return sdk.inputRequired({ inputRequests: Object.fromEntries(forms), requestState: runId });

@@ -230,7 +230,7 @@ describe('an event sent to a run', () => {
     const page = await openPage((await startInspector()).url);
     await page.runs();
     const [hello] = page.all('hello');
-    expect(hello?.version).toBe(3);
+    expect(hello?.version).toBe(4);
     expect(hello?.continues).toBe(false);
     expect(hello?.events).toEqual([
       'run.cancelled',

@@ -9,8 +9,8 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15460, exported: 561, floors: 20 },
   'machines/policies': { lines: 7660, exported: 345, floors: 8 },
-  'src/chain': { lines: 6400, exported: 125, floors: 9 },
-  'src/cli': { lines: 4320, exported: 93, floors: 13 },
+  'src/chain': { lines: 6410, exported: 125, floors: 9 },
+  'src/cli': { lines: 4330, exported: 94, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 8480, exported: 129, floors: 10 },
   'src/entries': { lines: 410, exported: 0, floors: 1 },
@@ -21,10 +21,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4350, exported: 96, floors: 9 },
   'src/react': { lines: 260, exported: 6, floors: 3 },
-  'src/server': { lines: 3160, exported: 45, floors: 7 },
+  'src/server': { lines: 3280, exported: 45, floors: 7 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
   inspector: { lines: 16700, exported: 326, floors: 13 },
-  test: { lines: 69690, exported: 355, floors: 7 },
+  test: { lines: 70060, exported: 355, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -149,8 +149,13 @@ function budgetText({ usage, limits: { maxTokens, maxModelCalls, maxCost }, curr
 
 function deadlineText({ totalMs, phasesMs }: AnswerBasis['limits']): string {
   if (totalMs === null) return 'The run reached its limit of time.';
-  if (phasesMs === null) return `The run reached its limit of ${totalMs} ms.`;
-  return `The phases reached their limit of ${Math.round(phasesMs)} ms; the rest of the run’s ${totalMs} ms is reserved for the answer.`;
+  if (phasesMs === null) return `The run reached its limit of ${durationText(totalMs)}.`;
+  return `The phases reached their limit of ${durationText(phasesMs)}; the rest of the run’s ${durationText(totalMs)} is reserved for the answer.`;
+}
+
+function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  return ms >= 60_000 && ms % 60_000 === 0 ? `${ms / 60_000} min` : `${Math.round(ms / 100) / 10} s`;
 }
 
 function proseTasks({ prosePhases }: AnswerBasis, written: SynthesisOutcome): readonly string[] {

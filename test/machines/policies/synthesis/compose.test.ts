@@ -203,7 +203,7 @@ describe('the final answer', () => {
     [
       { kind: 'deadline' },
       'deadline_passed',
-      'The phases reached their limit of 540000 ms; the rest of the run’s 600000 ms',
+      'The phases reached their limit of 9 min; the rest of the run’s 10 min is reserved',
     ],
     [{ kind: 'budget' }, 'budget_exhausted', 'budget'],
     [{ kind: 'model_unavailable' }, 'model_unavailable', 'model'],

@@ -58,7 +58,12 @@ export function ChartPicture(props: ChartPictureProps) {
   const taken = ownOf(copy === chartId ? marks.taken : (marks.takenIn ?? {}), copy) ?? NOTHING_TAKEN;
   const visited = visitedStates(chart, taken, active);
   const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
-  const lines = level.edges.map((edge) => lineOf(edge, chart, taken, last?.transition ?? null));
+  const hasLines = level.edges.some(({ points }) => points.length > 0);
+  const boxes = new Map(hasLines ? level.states.map((drawn) => [drawn.id, drawn]) : []);
+  const lines = level.edges.map((edge) => {
+    const line = lineOf(edge, chart, taken, last?.transition ?? null);
+    return edge.points.length === 0 && line.times > 0 ? { ...line, edge: withStraightLine(edge, boxes) } : line;
+  });
   const linesFrom = groupBy(lines, ({ edge }) => edge.source);
   const select = (stateId: string): void => {
     const isSelected = selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
@@ -134,6 +139,23 @@ export function ChartPicture(props: ChartPictureProps) {
         ))}
     </svg>
   );
+}
+
+/** A line that the layout leaves out, because it would hide others, is drawn once it is taken. */
+function withStraightLine(edge: DrawnEdge, boxes: ReadonlyMap<string, Box>): DrawnEdge {
+  const [from, to] = [boxes.get(edge.source ?? ''), boxes.get(edge.target ?? '')];
+  if (from === undefined || to === undefined || from === to) return edge;
+  return { ...edge, points: [borderPoint(from, to), borderPoint(to, from)] };
+}
+
+const centerOf = ({ x, y, width, height }: Box): Point => ({ x: x + width / 2, y: y + height / 2 });
+
+/** Where the line between the centers of two boxes leaves the first. */
+function borderPoint(box: Box, other: Box): Point {
+  const [{ x, y }, end] = [centerOf(box), centerOf(other)];
+  const [dx, dy] = [end.x - x, end.y - y];
+  const share = Math.min(box.width / 2 / Math.abs(dx || 1), box.height / 2 / Math.abs(dy || 1), 1);
+  return { x: x + dx * share, y: y + dy * share };
 }
 
 const STEPS: Readonly<Record<string, number>> = {

@@ -147,6 +147,8 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     expect(await page.locator('.state.never > .name').allTextContents()).not.toContain('action');
     await callPage(page, 'mark', marksAfterFailing);
     expect(await stateItem(page, 'intention').getAttribute('aria-label')).toContain('failed');
+    // Its line is left out until it is taken.
+    expect(await textsOf(page, '.edge.last > title')).toMatch(/error.*\nTaken once$/u);
   });
 
   it('moves between states with the arrow keys, opens a state with Enter, and leaves it with Escape', async () => {

@@ -132,7 +132,8 @@ export function stepTitle(view: StepView): StepTitle {
           status: { word: status, tone },
         };
       }
-      return { name: log.count === 0 ? 'Nothing recorded' : entryName(log.entry(at)), facts: where, status: null };
+      const facts = to > from ? [...where, duration] : where;
+      return { name: log.count === 0 ? 'Nothing recorded' : entryName(log.entry(from)), facts, status: null };
     }
   }
 }

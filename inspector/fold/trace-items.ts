@@ -113,11 +113,14 @@ function backOffRow(
   if (backOff === null || backOff.inMs === 0) return [];
   const next = calls.find((other) => other.attemptId === attemptId && other.attempt > attempt);
   const isOpen = next === undefined && until >= run.count - 1 && !run.isOver;
+  // The call after it is no part of it.
+  const to = next === undefined ? (isOpen ? null : until) : next.from - 1;
   return [
     {
       ...plainRow('wait', backOff.at, 'Wait before the retry'),
-      to: next?.from ?? (isOpen ? null : until),
+      to,
       status: isOpen ? 'open' : 'noted',
+      selection: selectionOf('entry', { from: backOff.at, to }, run.count),
     },
   ];
 }
@@ -325,7 +328,7 @@ function deliveryTitle(event: Delivered): string {
   return [word, reason].filter(Boolean).join(': ');
 }
 
-/** The decision in an answer to an approval, for example `Approved (refund order: A7)`; empty for any other entry. */
+/** The decision in an answer to an approval, for example `Approved (refund · A7)`; empty for any other entry. */
 export function decidedWords(log: RunLog, fold: RunFold, seq: number): string {
   const entry = log.entry(seq);
   if (entry.type !== 'delivery' || entry.event.type !== 'approval.given') return '';
@@ -340,7 +343,9 @@ function askedWords(log: RunLog, { entries }: RunFold, answer: Delivered, seq: n
     .slice(0, countUpTo(seqs, seq))
     .map((at) => log.entry(at) as EntryOf<'approval-asked'>)
     .find((entry) => entry.questionId === questionId && entry.digest === digest);
-  return asked === undefined ? '' : `${asked.capability} ${argumentWords(edited ?? asked.arguments)}`.trim();
+  return asked === undefined
+    ? ''
+    : [asked.capability, argumentWords(edited ?? asked.arguments)].filter(Boolean).join(' · ');
 }
 
 /** The rules of Yield that end a run at a limit. */
@@ -397,6 +402,7 @@ function waitRow(run: TracedRun, seq: number, what: string, end: number | null, 
       text: end === null && run.isOver ? 'There was no answer.' : text,
       status: isOpen ? 'open' : 'noted',
       to: end,
+      selection: selectionOf('entry', { from: seq, to: end }, run.count),
     },
   ];
 }

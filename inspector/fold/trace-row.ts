@@ -44,6 +44,8 @@ export interface TraceRow {
   /** The result, or the failure, as text of a model or a program; empty if there is none. */
   readonly text: string;
   readonly status: RowStatus;
+  /** From this entry on, the row of the phase or of an earlier call shows the same text. */
+  readonly saidAt?: number;
   readonly phase?: Phase;
   readonly from: number;
   /** The last entry; null while in progress. */

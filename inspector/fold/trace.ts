@@ -161,11 +161,17 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const summary = end?.type === 'phase-end' ? end.summary : '';
   const until = to ?? (next?.from ?? run.end) - 1;
   const searches = searchesOf(fold.spans, span);
-  const children = itemRows(run, start, until, calls, searches).map((child) =>
-    child.kind === 'call' && child.from < start
-      ? { ...child, note: ['started early', child.note].filter(Boolean).join(', ') }
-      : child,
-  );
+  const said = new Map(failure === null || to === null ? [] : [[failure.message, to]]);
+  const children = itemRows(run, start, until, calls, searches).map((child) => {
+    if (child.kind !== 'call') return child;
+    const saidAt = said.get(child.text);
+    if (child.status === 'failed') said.set(child.text, Math.min(saidAt ?? count, child.to ?? count));
+    return {
+      ...child,
+      ...(saidAt !== undefined && { saidAt }),
+      note: [child.from < start ? 'started early' : '', child.note].filter(Boolean).join(', '),
+    };
+  });
   const row: TraceRow = {
     id: `phase${from}`,
     kind: 'phase',

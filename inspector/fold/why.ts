@@ -73,6 +73,13 @@ export interface WhyView {
  * The entry whose explanation answers "why" for a selection: a phase and a valid call are explained by what led to them, a
  * state by how it was entered, and a live run by its latest decision.
  */
+const WAITS: ReadonlySet<string | undefined> = new Set([
+  'attempt-retry',
+  'consent-asked',
+  'direction-asked',
+  'approval-asked',
+]);
+
 export function entryToExplain(
   { run, log, fold, charts, at }: WhyView,
   selection: Selection,
@@ -92,6 +99,7 @@ export function entryToExplain(
     const seqs = entering.flatMap((taken) => lastUpTo(taken.seqs, at) ?? []);
     return seqs.length === 0 ? at : Math.max(...seqs);
   }
+  if (selection.kind === 'entry' && WAITS.has(entries.typeOf(selection.from))) return selection.from;
   const type = entries.typeOf(at);
   if (type !== 'phase-end' && type !== 'attempt-end') return at;
   const entry = log.entry(at);

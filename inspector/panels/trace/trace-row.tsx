@@ -132,6 +132,7 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
         )}
         <StatusWord
           row={row}
+          isLater={isLater}
           isPartial={isPartial}
           running={
             moment.view.run.status === 'waiting' || (moment.isWaiting && row.kind === 'phase') ? 'waiting' : 'running'
@@ -143,7 +144,11 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
       {!isSentence(row) && <Figures row={row} whole={whole} moment={moment} step={step} />}
       {hasLine(whole) && (
         <span class="result verbatim">
-          {row.status === 'failed' ? excerpt(row.text, 300) : plainMarkdown(row.text, 300)}
+          {(row.saidAt ?? count) <= at
+            ? 'same error'
+            : row.status === 'failed'
+              ? excerpt(row.text, 300)
+              : plainMarkdown(row.text, 300)}
         </span>
       )}
     </div>
@@ -152,13 +157,15 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
 
 interface StatusProps {
   readonly row: TraceRow;
+  readonly isLater: boolean;
   readonly isPartial: boolean;
   readonly running: string;
 }
 
-function StatusWord({ row: { status, kind, to }, isPartial, running }: StatusProps) {
+function StatusWord({ row: { status, kind, to }, isLater, isPartial, running }: StatusProps) {
   // The title of an event says it.
-  if (status === 'failed' && kind !== 'event') return <span class="word bad">failed</span>;
+  if (status === 'failed' && kind !== 'event')
+    return <span class="word bad">{isLater ? 'fails later' : 'failed'}</span>;
   if (isPartial && kind !== 'state' && kind !== 'wait') return <span class="word">in progress</span>;
   if (status === 'ended' && kind !== 'wait')
     return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { phaseMapOf } from '../../../inspector/fold/phase-map.ts';
+import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
 import { knownAt, listed, pathTo, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
+import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
@@ -30,7 +32,7 @@ const priced = failing.map((entry) => (entry.type === 'run-start' ? { ...entry, 
 const titlesOf = (rows: readonly TraceRow[]) => rows.map(({ title }) => title);
 
 describe('the trace of a run', () => {
-  const { top, all } = traced(priced);
+  const { top, all, fold } = traced(priced);
 
   it('has the cycles, in each its phases and the decision that ended it, and the answer last', () => {
     expect(titlesOf(top)).toEqual(['Cycle 1', 'Cycle 2', 'Cycle 3', expect.stringMatching(/^Answer/u)]);
@@ -55,6 +57,18 @@ describe('the trace of a run', () => {
     expect(inside[0]).toMatchObject({ status: 'failed', text: 'the script fails this call' });
     expect(inside[2]).toMatchObject({ status: 'done', note: 'repeated: the request failed' });
     expect(inside[3]).toMatchObject({ text: 'done', usage: null });
+    const [, wait] = inside;
+    // The timer has fired.
+    expect(fold.timeLine.atMs(wait?.selection?.to ?? 0)).toBe(fold.timeLine.atMs(inside[2]?.from ?? 0));
+    expect(wait?.selection).toEqual({ kind: 'entry', from: wait?.from, to: (inside[2]?.from ?? 0) - 1 });
+  });
+
+  it('repeats no error of a phase in its calls, except where the phase has not ended', () => {
+    const failed = all.find(({ kind, status }) => kind === 'phase' && status === 'failed');
+    const calls = failed?.children?.() ?? [];
+    expect(calls.map(({ text }) => text)).toEqual(calls.map(() => failed?.text));
+    expect(calls.map(({ saidAt }) => saidAt)).toEqual([failed?.to, calls[0]?.to, calls[0]?.to]);
+    expect(all.filter(({ saidAt }) => saidAt !== undefined).every(({ status }) => status === 'failed')).toBe(true);
   });
 
   it('counts each model call once, and what failed inside a cycle', () => {
@@ -120,12 +134,22 @@ describe('the trace of a run', () => {
 
 describe('the trace of a run with a user', () => {
   it('has the waits for consent and directions, and the events with their effect', async () => {
-    const { all } = traced(recordedEntries(await manualRun()));
+    const entries = recordedEntries(await manualRun());
+    const { all, log, fold } = traced(entries);
     expect(titlesOf(all.filter(({ kind }) => kind === 'wait'))).toEqual([
       'Waited for consent to shorten or remove 3 messages',
       'Waited for a direction',
       'Waited for a direction',
     ]);
+    const run = { kind: 'run', live: false, status: 'completed' } as const;
+    const steps = all.flatMap(({ kind, selection }) => (kind === 'wait' && selection !== null ? [selection] : []));
+    expect(steps.map(({ to }) => to)).toEqual(all.flatMap(({ kind, to }) => (kind === 'wait' ? [to] : [])));
+    // The cursor is at the end of a wait; its step is named and explained by its beginning.
+    const view = { run, log, fold, charts: null, count: entries.length, end: null };
+    const names = steps.map((selection) => stepTitle({ ...view, selection, at: selection.to }).name);
+    expect(names).toEqual(['Consent asked', 'Direction asked', 'Direction asked']);
+    for (const selection of steps)
+      expect(entryToExplain({ ...view, at: selection.to }, selection, false)).toBe(selection.from);
     const events = all.filter(({ kind }) => kind === 'event').map(({ title, text, status }) => [title, text, status]);
     expect(events).toContainEqual(['Directed to nonsense', 'No effect: not a phase', 'noted']);
     expect(events).toContainEqual(['Directed to experience', expect.any(String), 'done']);

@@ -101,6 +101,10 @@ describe.skipIf(areSkipped)('the trace', () => {
         .first()
         .getAttribute('class'),
     ).not.toContain('later');
+    const observation = rowOf(page, /^Observation/u).first();
+    const [call6, call7] = [rowOf(page, /^Call 6/u), rowOf(page, /^Call 7/u)];
+    for (const row of [observation, call6]) expect(await row.textContent()).toContain('fails later');
+    expect(await call6.locator('.result').textContent()).toContain('does not match');
 
     await page.getByRole('tree', { name: 'Trace' }).focus();
     await page.keyboard.press('ArrowDown');
@@ -119,6 +123,8 @@ describe.skipIf(areSkipped)('the trace', () => {
     await expect.poll(() => atOf(page)).toBe(0);
     await page.getByRole('button', { name: 'Go to the end' }).click();
     await expect.poll(() => atOf(page)).toBe(entries.length - 1);
+    expect(await observation.textContent()).toMatch(/failed.*does not match/u);
+    for (const row of [call6, call7]) expect(await row.locator('.result').textContent()).toBe('same error');
   });
 
   it('shows what is in progress at an entry without its result and its later calls', async () => {

@@ -35,7 +35,7 @@ export function incidentsOf(log: RunLog, fold: RunFold, count: number): readonly
     ...incident(failedPhases(fold, count), 'bad', (number) => `${pluralize(number, 'phase')} failed`),
     ...incident(failedCalls(fold, count), 'warn', (number) => `${pluralize(number, 'model call')} failed`),
     ...incident(limits(log, fold, count), 'warn', (number) => `${pluralize(number, 'limit')} reached`),
-    ...incident(removals(fold), 'plain', (number) => `${pluralize(number, 'message')} removed from the context`),
+    ...removals(fold),
   ];
   known.set(fold, { log, count, incidents });
   return incidents;
@@ -85,10 +85,16 @@ function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[]
   ];
 }
 
-/** The operations that removed messages, except those that the user undid. */
-const removals = ({ context }: RunFold): readonly Selection[] =>
-  context.operations.flatMap(({ operation, undoneAt }, index) => {
-    const at = context.seqs[index];
-    const isRemoval = operation.operation === 'PRUNE' && undoneAt === null;
-    return isRemoval && at !== undefined ? [{ kind: 'operations', from: at, to: at } as const] : [];
-  });
+/** The operations that removed messages, and how many of them the user undid. */
+function removals({ context }: RunFold): readonly Incident[] {
+  const all = context.operations.flatMap(({ operation, undoneAt }, index) =>
+    operation.operation === 'PRUNE' ? [{ at: context.seqs[index] ?? 0, isUndone: undoneAt !== null }] : [],
+  );
+  const undone = all.filter(({ isUndone }) => isUndone).length;
+  const steps = all.map(({ at }) => ({ kind: 'operations', from: at, to: at }) as const);
+  return incident(steps, 'plain', (number) =>
+    [`${pluralize(number, 'message')} removed from the context`, ...(undone > 0 ? [`${undone} restored`] : [])].join(
+      ', ',
+    ),
+  );
+}

@@ -100,7 +100,11 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
   const { decision } = answer.metadata;
   if (decision?.complete !== true) {
     const explanation = explanationOf(answer);
-    return `Ended ${placeOf(fold)}${explanation === '' ? '.' : `: ${explanation}`}`;
+    const isFinished = fold.transitions.distinct.some(
+      ({ event, target, seqs }) => event === 'run.finished' && target.length > 0 && (seqs[0] ?? count) < count,
+    );
+    const words = [isFinished ? 'The user finished the run.' : '', explanation].filter(Boolean).join(' ');
+    return `Ended ${placeOf(fold)}${words === '' ? '.' : `: ${words}`}`;
   }
   const { confidence, above } = decision.inputs;
   const isConfident = decision.rule === 'confidenceReached' && typeof confidence === 'number';

@@ -5,7 +5,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { type ApprovalAsked, foldApprovals } from '../../machines/policies/pending-approvals.ts';
 import { recommendedDirection } from '../../machines/policies/recommendations.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import type { EntryIndex } from './entry-index.ts';
+import type { EntryIndex, EntryOf } from './entry-index.ts';
 import { isExternalEvent } from './external-events.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo, lastUpTo } from './sorted.ts';
@@ -65,6 +65,12 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
     confidence,
     rejected,
   };
+}
+
+/** When the time limit of the run ends its phases, in milliseconds since its start; null if no timer is recorded. It goes on during a wait for consent or a direction. */
+export function runDeadlineMs(log: RunLog, { entries }: RunFold): number | null {
+  const timers = entries.of('timer-start').map((seq) => log.entry(seq) as EntryOf<'timer-start'>);
+  return timers.findLast(({ event }) => event === 'run.expired')?.dueMs ?? null;
 }
 
 /** The calls that wait for approval at an entry. */

@@ -3,6 +3,7 @@ import { type DecidedRun, type DecisionPoint, decidedRun } from '../../src/chain
 import type { RunLog } from '../wire/run-log.ts';
 import type { ExplainedCandidate } from './explain.ts';
 import type { RunFold } from './run-fold.ts';
+import { type WhyView, why } from './why.ts';
 
 /** A number that a decision compared with a limit or threshold. */
 export interface DecidingNumber {
@@ -63,6 +64,12 @@ const DECIDING: readonly Deciding[] = [
     compared: ({ assessment }) => assessment && assessment.repeats + 1,
   },
 ];
+
+/** The numbers that the decision at an entry compared; none while the states are unknown. */
+export function numbersAt(view: WhyView & WhatIfView, seq: number): readonly DecidingNumber[] {
+  const state = view.stateCount === 0 ? null : (view.fold.states.after(seq) as RecordedState | null);
+  return state === null ? [] : decidingNumbers(state, why({ ...view, at: seq }).transition?.candidates ?? []);
+}
 
 /** The numbers that a decision compared, given the rules that were tried and the state after it. */
 export function decidingNumbers(

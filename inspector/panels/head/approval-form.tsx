@@ -25,6 +25,8 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
   }, [isEditing]);
   const send = (rest: object): void => void onSend({ type: 'approval.given', questionId, digest, ...rest });
 
+  const deny = (): void => send({ decision: 'deny', ...(reason !== '' && { reason }) });
+
   function approve(): void {
     try {
       send({ decision: 'approve', ...(text !== original && { arguments: JSON.parse(text) }) });
@@ -37,7 +39,11 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
     <form
       class="approval"
       aria-label={`Approval of ${capability}`}
-      onSubmit={(submitted) => submitted.preventDefault()}
+      onSubmit={(submitted) => {
+        // Enter in the reason, the only field of one line.
+        submitted.preventDefault();
+        if (!isBusy) deny();
+      }}
     >
       <p>
         <b>
@@ -69,7 +75,7 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
         <SendButton isBusy={isBusy} onSend={approve}>
           {text === original ? 'Approve' : 'Approve the edited call'}
         </SendButton>
-        <SendButton isBusy={isBusy} onSend={() => send({ decision: 'deny', ...(reason !== '' && { reason }) })}>
+        <SendButton isBusy={isBusy} onSend={deny}>
           Deny
         </SendButton>
         {!isEditing && (

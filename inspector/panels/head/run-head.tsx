@@ -7,6 +7,7 @@ import { ageText } from '../../fold/run-list.ts';
 import { endingOf, figuresOf, placeOf, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
+import { numbersAt } from '../../fold/what-if.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { ForkMark } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -27,6 +28,10 @@ function ChainHead({ inspector, view }: PanelProps) {
   const ending = endingOf(log, fold, count);
   const incidents = incidentsOf(log, fold, count);
   const decided = fold.entries.of('decision').at(-1);
+  const canVary = useMemo(
+    () => decided !== undefined && !run.live && numbersAt(view, decided).length > 0,
+    [decided, run.live, view.stateCount, view.charts],
+  );
   const title = useRef<HTMLHeadingElement>(null);
   const [isOpen, setOpen] = useState(false);
   // The link that opened the run is gone.
@@ -54,7 +59,7 @@ function ChainHead({ inspector, view }: PanelProps) {
         {ending !== null && (
           <p class="verbatim">
             {excerpt(ending, 600)}{' '}
-            {decided !== undefined && (
+            {decided !== undefined && canVary && (
               <button
                 type="button"
                 class="link-button"

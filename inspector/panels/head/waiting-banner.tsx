@@ -4,7 +4,7 @@ import { decisionReason } from '../../fold/decision-words.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { placeOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
-import { type Waiting, waitingAt } from '../../fold/user-events.ts';
+import { runDeadlineMs, type Waiting, waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -90,7 +90,11 @@ interface WaitingProps {
 function Consequence({ view: { run, log, fold, count }, waiting }: WaitingProps) {
   const { limits } = (fold.states.at(count - 1) as RecordedState | null) ?? {};
   const waitMs = waiting.for === 'consent' ? limits?.consentMs : waiting.for === 'approval' ? limits?.approvalMs : null;
-  const dueMs = Date.parse(run.startedAt) + fold.timeLine.atMs(waiting.askedAt) + (waitMs ?? Number.NaN);
+  const askedMs = fold.timeLine.atMs(waiting.askedAt);
+  // The time limit of the run stops during an approval.
+  const limitMs = waiting.for === 'approval' ? null : runDeadlineMs(log, fold);
+  const atMs = waitMs == null ? limitMs : Math.min(askedMs + waitMs, limitMs ?? Number.POSITIVE_INFINITY);
+  const dueMs = Date.parse(run.startedAt) + (atMs ?? Number.NaN);
   const countdown = Number.isFinite(dueMs) ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;
   if (waiting.for === 'consent')
     return <p>If nobody answers{countdown}, all of them are kept. You can also answer in the terminal of the run.</p>;
@@ -114,7 +118,8 @@ function Consequence({ view: { run, log, fold, count }, waiting }: WaitingProps)
         {recommendation === null
           ? 'No rule recommends finishing.'
           : `Finishing is recommended: ${decisionReason(recommendation, runStart(log)?.thresholds ?? null)}.`}{' '}
-        The run waits until somebody answers: here, or in its terminal.
+        {countdown !== null && <>If nobody answers{countdown}, the run ends at its time limit. </>}
+        Answer here, or in the terminal of the run.
       </p>
       <p>
         <span class="muted">Answer so far, with confidence {formatScore(confidence)}:</span>{' '}

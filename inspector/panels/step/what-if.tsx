@@ -1,29 +1,20 @@
 import { useState } from 'preact/hooks';
-import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
 import type { RunWhatIf, WhatIfAnswer } from '../../../src/inspection/wire.ts';
-import type { ExplainedCandidate } from '../../fold/explain.ts';
 import { formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
-import { type DecidingNumber, decidedRunOf, decidingNumbers } from '../../fold/what-if.ts';
+import { type DecidingNumber, decidedRunOf, numbersAt } from '../../fold/what-if.ts';
 import { useRunAction } from '../head/run-action.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { canFork } from './fork-forms.tsx';
 
 type Changes = Readonly<Record<string, number>>;
 
-interface WhatIfProps extends PanelProps {
-  /** The rules that the decision tried. */
-  readonly candidates: readonly ExplainedCandidate[];
-}
-
 /** Sliders for the numbers that the selected decision compared: where the run would have ended with others. */
-export function WhatIfSliders({ inspector, view, candidates }: WhatIfProps) {
+export function WhatIfSliders({ inspector, view }: PanelProps) {
   const [set, change] = useState<Changes>({});
-  const { fold, selection, stateCount } = view;
-  const state = stateCount === 0 ? null : (fold.states.after(selection.from) as RecordedState | null);
-  const numbers = state === null ? [] : decidingNumbers(state, candidates);
+  const numbers = numbersAt(view, view.selection.from);
   if (view.run.live || numbers.length === 0) return null;
   const isChanged = Object.keys(set).length > 0;
   const withNumber = ({ path, recorded }: DecidingNumber, value: number): Changes => {

@@ -77,9 +77,7 @@ function Explanation({ inspector, view }: PanelProps) {
       ) : (
         transition !== null && <Taken transition={transition} thresholds={thresholds} />
       )}
-      {isDecision && transition !== null && (
-        <WhatIfSliders key={view.selection.from} inspector={inspector} view={view} candidates={transition.candidates} />
-      )}
+      {isDecision && <WhatIfSliders key={view.selection.from} inspector={inspector} view={view} />}
       {view.run.kind === 'system' && <Ignored inspector={inspector} view={view} />}
     </Section>
   );

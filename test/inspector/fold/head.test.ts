@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { incidentsOf } from '../../../inspector/fold/incidents.ts';
 import { provisionalAnswer } from '../../../inspector/fold/provisional-answer.ts';
 import { activityOf, endingOf, placeOf, verdictOf } from '../../../inspector/fold/summary.ts';
+import { numbersAt } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -10,6 +11,8 @@ import {
   contextRun,
   failingRun,
   folded,
+  manualRun,
+  ownCharts,
   recordedEntries,
   runToAnswer,
 } from '../../support/inspector/inspected-runs.ts';
@@ -77,6 +80,29 @@ describe('how a run ended', () => {
     expect(placeOf(early.fold)).toBe('in Action, cycle 1');
     expect(activityOf(early.fold)).toBe('Action, cycle 1: the model is replying');
     expect(placeOf(folded(entries.slice(0, 1)).fold)).toBe('before its first phase');
+  });
+});
+
+describe('a run that its user finished', () => {
+  it('says so, and which of the removed messages the user restored', async () => {
+    const manual = recordedEntries(await manualRun());
+    const run = folded(manual);
+    expect(endingOf(run.log, run.fold, manual.length)).toBe('Ended in Yield, cycle 2: The user finished the run.');
+    expect(incidentsOf(run.log, run.fold, manual.length).map(({ text }) => text)).toEqual([
+      '3 messages removed from the context, 1 restored',
+    ]);
+  });
+
+  it('offers no other numbers for the last direction, which compared none', async () => {
+    const manual = recordedEntries(await manualRun());
+    const shared = { run: { kind: 'run', live: false }, charts: ownCharts, stateCount: 1, end: null } as const;
+    const numbersOf = (all: readonly JournalEntry[]) =>
+      numbersAt(
+        { ...shared, ...folded(all), at: 0, count: all.length },
+        folded(all).fold.entries.of('decision').at(-1) ?? 0,
+      );
+    expect(numbersOf(manual)).toEqual([]);
+    expect(numbersOf(entries).map(({ path }) => path)).toContain('thresholds.confidence');
   });
 });
 

@@ -106,7 +106,14 @@ export async function openLivePage(tests: PageTests, run: Run, hash: string): Pr
   let sentFrames = 0;
   const start = { runId: run.runId, charts: ownCharts, events };
   await page.evaluate(({ runId, charts, events: all }) => {
-    const known = { runId, kind: 'run', title: 'A run', startedAt: '', status: 'running', live: true } as const;
+    const known = {
+      runId,
+      kind: 'run',
+      title: 'A run',
+      startedAt: new Date().toISOString(),
+      status: 'running',
+      live: true,
+    } as const;
     window.listener.connection('open');
     window.listener.hello(all, false);
     window.listener.runs([{ ...known, fidelity: [], summary: null }], runId, 0);

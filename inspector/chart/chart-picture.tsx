@@ -62,7 +62,8 @@ export function ChartPicture(props: ChartPictureProps) {
   const boxes = new Map(hasLines ? level.states.map((drawn) => [drawn.id, drawn]) : []);
   const lines = level.edges.map((edge) => {
     const line = lineOf(edge, chart, taken, last?.transition ?? null);
-    return edge.points.length === 0 && line.times > 0 ? { ...line, edge: withStraightLine(edge, boxes) } : line;
+    if (edge.points.length > 0 || line.times === 0) return line;
+    return { ...line, edge: withStraightLine(edge, boxes), isDirect: true, isOutside: true };
   });
   const linesFrom = groupBy(lines, ({ edge }) => edge.source);
   const select = (stateId: string): void => {
@@ -84,6 +85,20 @@ export function ChartPicture(props: ChartPictureProps) {
     else return;
     event.preventDefault();
   };
+  const linesOf = (isDirect: boolean) =>
+    lines
+      .filter((line) => line.isDirect === isDirect && line.edge.points.length > 0)
+      // Later lines cover earlier ones: those taken, and the latest, are whole.
+      .sort((one, other) => rankOf(one) - rankOf(other))
+      .map((line, number) => (
+        <LineShape
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a level do not change
+          key={number}
+          line={line}
+          isSelected={isChosen(line.edge)}
+          onSelect={() => onSelect({ kind: 'transitions', chartId, transitions: line.edge.transitions })}
+        />
+      ));
   const [width, height] = [level.width + 2 * MARGIN, level.height + 2 * MARGIN];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing is not a fieldset
@@ -97,6 +112,7 @@ export function ChartPicture(props: ChartPictureProps) {
       viewBox={`${-MARGIN} ${-MARGIN} ${width} ${height}`}
       onKeyDown={press}
     >
+      {linesOf(true)}
       {level.states.map((drawn, number) => (
         <StateShape
           key={drawn.id}
@@ -124,24 +140,12 @@ export function ChartPicture(props: ChartPictureProps) {
           {excerpt(text, MAX_NAME)}
         </text>
       ))}
-      {lines
-        .filter(({ edge }) => edge.points.length > 0)
-        // Later lines cover earlier ones: those taken, and the latest, are whole.
-        .sort((one, other) => rankOf(one) - rankOf(other))
-        .map((line, number) => (
-          <LineShape
-            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a level do not change
-            key={number}
-            line={line}
-            isSelected={isChosen(line.edge)}
-            onSelect={() => onSelect({ kind: 'transitions', chartId, transitions: line.edge.transitions })}
-          />
-        ))}
+      {linesOf(false)}
     </svg>
   );
 }
 
-/** A line that the layout leaves out, because it would hide others, is drawn once it is taken. */
+/** A line that the layout leaves out, because it would hide others, is drawn below the states once it is taken. */
 function withStraightLine(edge: DrawnEdge, boxes: ReadonlyMap<string, Box>): DrawnEdge {
   const [from, to] = [boxes.get(edge.source ?? ''), boxes.get(edge.target ?? '')];
   if (from === undefined || to === undefined || from === to) return edge;
@@ -190,6 +194,8 @@ interface Line {
   readonly isEach: boolean;
   readonly isLast: boolean;
   readonly isOutside: boolean;
+  /** Not part of the layout: below the states. */
+  readonly isDirect: boolean;
 }
 
 function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, number>, last: number | null): Line {
@@ -214,6 +220,7 @@ function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, numbe
     times,
     isEach,
     isLast: last !== null && edge.transitions.includes(last),
+    isDirect: false,
     isOutside: ways.every(({ event }) => event !== '' && event !== 'done'),
   };
 }

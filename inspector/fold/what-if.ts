@@ -72,10 +72,7 @@ export function numbersAt(view: WhyView & WhatIfView, seq: number): readonly Dec
 }
 
 /** The numbers that a decision compared, given the rules that were tried and the state after it. */
-export function decidingNumbers(
-  state: RecordedState,
-  candidates: readonly ExplainedCandidate[],
-): readonly DecidingNumber[] {
+function decidingNumbers(state: RecordedState, candidates: readonly ExplainedCandidate[]): readonly DecidingNumber[] {
   const tried = new Set(
     candidates.flatMap(({ name, result }) => (name === null || result === 'not-evaluated' ? [] : ruleOf(name))),
   );

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15460, exported: 561, floors: 20 },
+  machines: { lines: 15470, exported: 561, floors: 20 },
   'machines/policies': { lines: 7660, exported: 345, floors: 8 },
   'src/chain': { lines: 6410, exported: 125, floors: 9 },
   'src/cli': { lines: 4330, exported: 94, floors: 13 },
@@ -23,8 +23,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 260, exported: 6, floors: 3 },
   'src/server': { lines: 3280, exported: 45, floors: 7 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
-  inspector: { lines: 16700, exported: 326, floors: 13 },
-  test: { lines: 70060, exported: 355, floors: 7 },
+  inspector: { lines: 16780, exported: 327, floors: 13 },
+  test: { lines: 70120, exported: 355, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

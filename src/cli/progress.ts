@@ -110,7 +110,8 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
     case 'model-status':
       return aside(MODEL_CHANGES[event.change]);
     case 'retrieval':
-      return aside(retrievalText(event));
+      // A line of its own: it stands between two phases.
+      return { name: 'search', text: retrievalText(event), tone: 'aside' };
     case 'capability-end':
       return aside(`${event.result.capability}: ${cutEnd(oneLine(event.result.error ?? event.result.output), 80)}`);
     case 'session-recalled':

@@ -219,3 +219,29 @@ describe('the phases, in the progress of a run', () => {
     expect(lines.map((line) => line.slice(26).trim()).join(' ')).toBe(`transport/connection_lost: ${message}`);
   });
 });
+
+describe('the search of a cycle', () => {
+  it('has a line of its own before Experience, though it starts with Action', () => {
+    const fake = fakeTerminal(120);
+    const progress = createProgress(createScreen(fake.terminal.out));
+    const phase = (type: 'phase-start' | 'phase-end', name: Phase, step: number): void => {
+      const place = { ...at, phase: name, cycle: 1, step };
+      progress(
+        type === 'phase-start' ? { type, ...place } : { type, ...place, summary: '', failure: null, attemptId: null },
+      );
+    };
+    phase('phase-start', 'action', 1);
+    progress({ ...at, type: 'retrieval', query: 'yield', passages: 5, widened: false, failure: null });
+    phase('phase-end', 'action', 1);
+    phase('phase-start', 'experience', 2);
+    phase('phase-end', 'experience', 2);
+    const lines = fake.shown().map((line) => line.trim().replaceAll(/\s+/gu, ' '));
+    expect(lines).toContain('search 5 passages found');
+    const names = lines.map((line) => line.split(' ')[0]);
+    expect(names.filter((name) => ['action', 'search', 'experience'].includes(name ?? ''))).toEqual([
+      'action',
+      'search',
+      'experience',
+    ]);
+  });
+});

@@ -11,7 +11,7 @@ import { createFeeds, type NumberedUpdate } from './feeds.ts';
 import { HttpError, unknownRun } from './http-error.ts';
 import { type Owner, ownId } from './owners.ts';
 import { emptyView, nextView, type RunView } from './run-view.ts';
-import { RunUpdates } from './updates.ts';
+import { updatesOf } from './updates.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
 /** A journal store with `follow`, as all stores of PostChain are. */
@@ -182,10 +182,10 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
       return forgetful(runId, feeds.updates(runId, signal));
     },
     async view(owner, runId) {
-      return (await viewAndEntries(owner, runId)).view;
+      return [...updatesOf(await ownEntries(owner, runId))].reduce(nextView, emptyView);
     },
     async send(owner, runId, event) {
-      const { entries } = await viewAndEntries(owner, runId);
+      const entries = await ownEntries(owner, runId);
       if (entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
         throw new HttpError(429, 'too_many_events', `A run accepts at most ${eventsPerRun} events from its client.`);
       if (entries.some(({ type }) => type === 'answer'))
@@ -216,21 +216,15 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
       }
       return found;
     },
-    async journal(owner, runId) {
-      return (await viewAndEntries(owner, runId)).entries;
-    },
+    journal: ownEntries,
   };
 
-  async function viewAndEntries(owner: Owner, runId: string) {
+  async function ownEntries(owner: Owner, runId: string): Promise<readonly JournalEntry[]> {
     await requireOwn(owner, runId);
-    const entries = await entriesOf(journals.read(runId)).catch(async (error: unknown) => {
+    return entriesOf(journals.read(runId)).catch(async (error: unknown) => {
       // The run may have been deleted after its labels were read.
       throw (await firstEntry(journals, runId)) === null ? unknownRun() : error;
     });
-    const updates = new RunUpdates();
-    let view = emptyView;
-    for (const entry of entries) for (const update of updates.take(entry)) view = nextView(view, update);
-    return { view, entries };
   }
 }
 

@@ -103,6 +103,12 @@ export class RunUpdates {
   }
 }
 
+/** Yields the updates of a stored run so far. */
+export function* updatesOf(entries: Iterable<JournalEntry>): Generator<RunUpdate, void> {
+  const updates = new RunUpdates();
+  for (const entry of entries) yield* updates.take(entry);
+}
+
 /** The answer is written, or being written. */
 const isPastQuestions = (entry: JournalEntry): boolean =>
   entry.type === 'answer' || (entry.type === 'transition' && entry.target.includes('synthesizing'));

@@ -4,7 +4,7 @@ import { bodyOf, idempotencyKeyOf, type ServerApp, type ServerContext, type Serv
 import type { NumberedUpdate } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { ServerSentEvent } from '../sse.ts';
-import { RunUpdates } from '../updates.ts';
+import { updatesOf } from '../updates.ts';
 import { UiMessageChunks } from './ai-sdk-chunks.ts';
 
 const partSchema = z.union([
@@ -126,10 +126,8 @@ async function storedChunks(
   { runs }: ServerContext,
   runId: string,
 ): Promise<number> {
-  const updates = new RunUpdates();
   const chunks = new UiMessageChunks();
   let count = 0;
-  for (const entry of await runs.journal(owner, runId))
-    for (const update of updates.take(entry)) for (const _ of chunks.take(update)) count += 1;
+  for (const update of updatesOf(await runs.journal(owner, runId))) for (const _ of chunks.take(update)) count += 1;
   return count;
 }

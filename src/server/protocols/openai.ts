@@ -16,7 +16,7 @@ import { HttpError, unknownRun } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest } from '../run-service.ts';
 import type { ServerSentEvent } from '../sse.ts';
-import { type RunUpdate, RunUpdates } from '../updates.ts';
+import { type RunUpdate, updatesOf } from '../updates.ts';
 import type { RunEnd } from './openai-answer.ts';
 import { ChatCompletion } from './openai-chat.ts';
 import {
@@ -188,8 +188,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     const entries = await runs.journal(c.var.owner, runId);
     const request = hostSchema.safeParse(runStartOf(entries).host).data?.response ?? NO_REQUEST;
     const events = new ResponseEvents(modelName, request);
-    const updates = new RunUpdates();
-    for (const entry of entries) for (const update of updates.take(entry)) for (const _ of events.take(update));
+    for (const update of updatesOf(entries)) for (const _ of events.take(update));
     return { runId, request, response: events.response };
   }
 

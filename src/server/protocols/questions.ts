@@ -6,7 +6,7 @@ import type { NumberedUpdate } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { RunService } from '../run-service.ts';
-import { type Question, type RunUpdate, RunUpdates } from '../updates.ts';
+import { type Question, type RunUpdate, updatesOf } from '../updates.ts';
 
 /** How a user answers a question, in protocols with forms. */
 export const answerSchemas = {
@@ -83,15 +83,13 @@ export async function sendAnswers(runs: RunService, owner: Owner, runId: string,
   const received = new Set(
     entries.flatMap((entry) => (entry.type === 'delivery' ? [JSON.stringify(entry.event)] : [])),
   );
-  const updates = new RunUpdates();
   const asked = new Map<string, Question>();
   const open = new Set<string>();
-  for (const entry of entries)
-    for (const update of updates.take(entry)) {
-      if (update.type === 'question') asked.set(update.question.questionId, update.question);
-      if (update.type === 'question') open.add(update.question.questionId);
-      if (update.type === 'question-closed') open.delete(update.questionId);
-    }
+  for (const update of updatesOf(entries)) {
+    if (update.type === 'question') asked.set(update.question.questionId, update.question);
+    if (update.type === 'question') open.add(update.question.questionId);
+    if (update.type === 'question-closed') open.delete(update.questionId);
+  }
   for (const [questionId, answer] of Object.entries(answers)) {
     const event = checkedEvent(asked.get(questionId), answer);
     const isLate = answer === null && !open.has(questionId);

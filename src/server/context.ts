@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono';
 import type * as z from 'zod/mini';
 import type { Clock } from '../durable/clock.ts';
 import { describeValue } from '../internal/describe-value.ts';
-import type { NumberedUpdate } from './feeds.ts';
+import type { Updates } from './feeds.ts';
 import { HttpError } from './http-error.ts';
 import type { Owner } from './owners.ts';
 import type { RunService } from './run-service.ts';
@@ -25,11 +25,7 @@ export interface ServerContext {
   /** The name of the chain for clients that choose a model. */
   readonly modelName: string;
   /** Reads a run for one response. The updates end early when the client leaves or the server closes. */
-  read<Result>(
-    c: ServerRequest,
-    runId: string,
-    use: (updates: AsyncGenerator<NumberedUpdate, void>) => Promise<Result>,
-  ): Promise<Result>;
+  read<Result>(c: ServerRequest, runId: string, use: (updates: Updates) => Promise<Result>): Promise<Result>;
   /** Streams a run in the form that `convert` gives it. */
   stream(
     c: ServerRequest,
@@ -41,7 +37,7 @@ export interface ServerContext {
   errorFor(c: ServerRequest, error: unknown): HttpError;
 }
 
-export type Convert = (updates: AsyncGenerator<NumberedUpdate, void>) => AsyncGenerator<ServerSentEvent, void>;
+export type Convert = (updates: Updates) => AsyncGenerator<ServerSentEvent, void>;
 
 const JSON_ONLY = ['application/json'];
 

@@ -2,10 +2,12 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { type RunUpdate, RunUpdates } from './updates.ts';
 
 /** `id` is the number of the entry and that of the update within it: `12.0`. Ids increase. */
-export interface NumberedUpdate {
+interface NumberedUpdate {
   readonly id: string;
   readonly update: RunUpdate;
 }
+
+export type Updates = AsyncGenerator<NumberedUpdate, void>;
 
 type Follow = (runId: string, options: { readonly signal: AbortSignal }) => AsyncIterable<JournalEntry>;
 
@@ -15,7 +17,7 @@ export interface Feeds {
    * Yields the updates of a run from the beginning, and then as they are stored, until the answer. All readers of a run share one reading of
    * its journal. Ends early when the signal aborts.
    */
-  updates(runId: string, signal: AbortSignal): AsyncGenerator<NumberedUpdate, void>;
+  updates(runId: string, signal: AbortSignal): Updates;
 }
 
 interface Feed {

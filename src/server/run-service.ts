@@ -7,7 +7,7 @@ import { type JournalStore, runStartOf } from '../chain/journal/journal-format.t
 import type { Run } from '../chain/runtime/run.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
 import { entriesOf, type ManagedJournals } from '../durable/journals/journal-store.ts';
-import { createFeeds, type NumberedUpdate } from './feeds.ts';
+import { createFeeds, type Updates } from './feeds.ts';
 import { HttpError, unknownRun } from './http-error.ts';
 import { type Owner, ownId } from './owners.ts';
 import { emptyView, nextView, type RunView } from './run-view.ts';
@@ -34,7 +34,7 @@ export interface RunService {
   /** Starts a run, or returns the one that the idempotency key has started. */
   start(owner: Owner, request: ClientRequest): Promise<{ readonly runId: string; readonly isNew: boolean }>;
   /** Yields what happens in the run, from the beginning, until its answer. Ends early when the signal aborts. */
-  updates(owner: Owner, runId: string, signal: AbortSignal): Promise<AsyncGenerator<NumberedUpdate, void>>;
+  updates(owner: Owner, runId: string, signal: AbortSignal): Promise<Updates>;
   /** The run so far. */
   view(owner: Owner, runId: string): Promise<RunView>;
   /** Resolves when the event is stored. Rejects with `answer_refused` if it changes nothing. */
@@ -90,7 +90,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
   }
 
   /** A run that cannot be read may have been deleted, so whose it is must be read again. */
-  async function* forgetful(runId: string, updates: AsyncGenerator<NumberedUpdate, void>) {
+  async function* forgetful(runId: string, updates: Updates) {
     try {
       yield* updates;
     } catch (error) {
@@ -130,7 +130,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
   }
 
   /** Whether a run was started, by the request with this digest. Throws an `HttpError` 422 for another request. */
-  async function isStarted(runId: string, digest: string): Promise<boolean> {
+  async function isStarted({ runId, digest }: { readonly runId: string; readonly digest: string }): Promise<boolean> {
     const start = await firstEntry(journals, runId);
     if (start === null) return false;
     if (runStartOf([start]).host?.['request'] === digest) return true;
@@ -140,8 +140,8 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
 
   async function begin(owner: Owner, asked: ClientRequest, runId?: string): Promise<{ runId: string; isNew: boolean }> {
     const { session, conversation, idempotencyKey, host, ...options } = asked;
-    const digest = await ownId(JSON.stringify(asked));
-    if (runId !== undefined && (await isStarted(runId, digest))) return { runId, isNew: false };
+    const key = runId === undefined ? null : { runId, digest: await ownId(JSON.stringify(asked)) };
+    if (key !== null && (await isStarted(key))) return { runId: key.runId, isNew: false };
     const sessionId = session === undefined ? undefined : await ownId('session', owner, session);
     // Nothing may happen between this and `track`, or requests at the same time would start more runs than allowed.
     usage.requireRun(owner);
@@ -149,16 +149,16 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     const run = unlessBusy(() =>
       chain.run({
         ...options,
-        ...(runId !== undefined && { runId }),
+        ...(key !== null && { runId: key.runId }),
         ...(sessionId !== undefined && { sessionId }),
-        host: { ...host, ...own, ...(runId !== undefined && { request: digest }) },
+        host: { ...host, ...own, ...(key !== null && { request: key.digest }) },
       }),
     );
     remember(run.runId, own);
     track(run, owner);
     await stored(run);
     // Another process may have started the run at the same time.
-    if (runId !== undefined) await isStarted(runId, digest);
+    if (key !== null) await isStarted(key);
     return { runId: run.runId, isNew: true };
   }
 

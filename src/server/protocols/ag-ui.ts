@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { ContentPart } from '../../llm/content.ts';
 import { bodyOf, type ServerApp, type ServerContext, type ToJsonSchema } from '../context.ts';
-import type { NumberedUpdate } from '../feeds.ts';
+import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { ClientRequest } from '../run-service.ts';
 import type { Question, RunUpdate } from '../updates.ts';
@@ -51,15 +51,15 @@ export function addAgUi(app: ServerApp, server: ServerContext): void {
     const resumed = answersIn(input);
     if (resumed !== null) await sendAnswers(runs, owner, resumed.runId, resumed.answers);
     const runId = resumed?.runId ?? (await runs.start(owner, requestOf(input))).runId;
-    const openQuestions = async () => (await runs.view(owner, runId)).questions;
 
-    async function* eventsOf(updates: AsyncGenerator<NumberedUpdate, void>): AsyncGenerator<AgUiEvent, void> {
+    async function* eventsOf(updates: Updates): AsyncGenerator<AgUiEvent, void> {
       const events = new AgUiEvents(input, runId, server.toJsonSchema);
       try {
-        for await (const step of untilQuestions(updates, Object.keys(resumed?.answers ?? {}), openQuestions)) {
-          if (step.isNew) yield* events.begin();
-          if ('questions' in step) yield* events.interrupt(step.questions);
-          else yield* events.take(step.update);
+        const answered = Object.keys(resumed?.answers ?? {});
+        for await (const { update, isNew, questions } of untilQuestions(runs, owner, runId, updates, answered)) {
+          if (isNew) yield* events.begin();
+          yield* events.take(update);
+          if (questions !== null) yield* events.interrupt(questions);
         }
         if (!events.isOver) yield failure('closing', 'The server is closing. Send the same input again.');
       } catch (error) {
@@ -183,6 +183,7 @@ class AgUiEvents {
 
   /** Ends with the open questions. */
   *interrupt(questions: readonly Question[]): Generator<AgUiEvent, void> {
+    yield* this.begin();
     const interrupts = questions.map((question) => ({
       id: interruptId(this.#runId, question.questionId),
       reason: question.kind === 'approval' ? 'confirmation' : 'input_required',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { ContentPart } from '../../llm/content.ts';
 import { bodyOf, idempotencyKeyOf, type ServerApp, type ServerContext, type ServerRequest } from '../context.ts';
-import type { NumberedUpdate } from '../feeds.ts';
+import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { ServerSentEvent } from '../sse.ts';
 import { updatesOf } from '../updates.ts';
@@ -106,10 +106,7 @@ async function streamChunks(c: ServerRequest, server: ServerContext, runId: stri
   });
 }
 
-async function* eventsFrom(
-  first: number,
-  updates: AsyncGenerator<NumberedUpdate, void>,
-): AsyncGenerator<ServerSentEvent, void> {
+async function* eventsFrom(first: number, updates: Updates): AsyncGenerator<ServerSentEvent, void> {
   const chunks = new UiMessageChunks();
   let index = 0;
   for await (const { update } of updates) {

@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
 import type { ServerApp, ServerContext, ServerRequest, ToJsonSchema } from '../context.ts';
-import type { NumberedUpdate } from '../feeds.ts';
+import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest, RunService } from '../run-service.ts';
@@ -57,7 +57,7 @@ export interface AskedRuns {
   /** JSON that is stored with each run. */
   readonly host?: ClientRequest['host'];
   /** Reads a run while the client waits. */
-  read<Result>(runId: string, use: (updates: AsyncGenerator<NumberedUpdate, void>) => Promise<Result>): Promise<Result>;
+  read<Result>(runId: string, use: (updates: Updates) => Promise<Result>): Promise<Result>;
   /** Returns what the client may see of an error. */
   errorFor(error: unknown): { readonly message: string };
 }
@@ -117,12 +117,11 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
         await sendAnswers(runs, owner, runId, answers);
         const token = mcpReq._meta?.progressToken;
         const result = await read(runId, async (updates) => {
-          const openQuestions = async () => (await runs.view(owner, runId)).questions;
+          const steps = untilQuestions(runs, owner, runId, updates, Object.keys(answers));
           let progress = 0;
-          for await (const step of untilQuestions(updates, Object.keys(answers), openQuestions)) {
+          for await (const { update, isNew, questions } of steps) {
             progress += 1;
-            if ('questions' in step) return ask(runId, step.questions, mcpReq.envelope);
-            const { update, isNew } = step;
+            if (questions !== null) return ask(runId, questions, mcpReq.envelope);
             if (update.type === 'answer') return answered(runId, update.answer);
             if (isNew && token !== undefined && update.type === 'progress') {
               const params = { progressToken: token, progress, message: update.text };

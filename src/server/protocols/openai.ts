@@ -4,14 +4,8 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { runStartOf } from '../../chain/journal/journal-format.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { fileIn } from '../../llm/content.ts';
-import {
-  bodyOf,
-  type Convert,
-  idempotencyKeyOf,
-  type ServerApp,
-  type ServerContext,
-  type ServerRequest,
-} from '../context.ts';
+import { bodyOf, idempotencyKeyOf, type ServerApp, type ServerContext, type ServerRequest } from '../context.ts';
+import type { Updates } from '../feeds.ts';
 import { HttpError, unknownRun } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest } from '../run-service.ts';
@@ -29,8 +23,7 @@ import {
   responseRequestSchema,
 } from './openai-requests.ts';
 import { messageIdOf, ResponseEvents, type ResponseRequest, responseIdOf } from './openai-responses.ts';
-
-type Updates = Parameters<Convert>[0];
+import { untilQuestions } from './questions.ts';
 
 const hostSchema = z.object({
   response: z.object({
@@ -144,17 +137,8 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
 
   /** Yields the updates until the end: the answer, or a question that is open. */
   async function* steps(owner: Owner, runId: string, updates: Updates) {
-    for await (const { update } of updates) {
-      const end = update.type === 'answer' || (await isOpen(owner, runId, update)) ? (update as RunEnd) : null;
-      yield { update, end };
-      if (end !== null) return;
-    }
-  }
-
-  async function isOpen(owner: Owner, runId: string, update: RunUpdate): Promise<boolean> {
-    if (update.type !== 'question') return false;
-    const { questions } = await runs.view(owner, runId);
-    return questions.some(({ questionId }) => questionId === update.question.questionId);
+    for await (const { update, questions } of untilQuestions(runs, owner, runId, updates))
+      yield { update, end: update.type === 'answer' || questions !== null ? (update as RunEnd) : null };
   }
 
   /** Answers with the response after the updates that `select` yields. */

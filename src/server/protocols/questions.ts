@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
 import { type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
-import type { NumberedUpdate } from '../feeds.ts';
+import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { RunService } from '../run-service.ts';
@@ -109,30 +109,37 @@ function checkedEvent(question: Question | undefined, answer: unknown): ClientEv
   }
 }
 
-/** An update, or at last the open questions. `isNew`: it is after the questions that the client has answered. */
-type Step =
-  | { readonly update: RunUpdate; readonly isNew: boolean }
-  | { readonly questions: readonly Question[]; readonly isNew: true };
+/** An update. If the run waits for its user after it, it is the last one and has the open questions. `isNew`: it is after the questions that the client has answered. */
+interface Step {
+  readonly update: RunUpdate;
+  readonly isNew: boolean;
+  readonly questions: readonly Question[] | null;
+}
 
 /** Yields the updates of a run until it waits for its user, or its end. `answered` are the questions that the client has answered. */
 export async function* untilQuestions(
-  updates: AsyncGenerator<NumberedUpdate, void>,
-  answered: readonly string[],
-  openQuestions: () => Promise<readonly Question[]>,
+  runs: RunService,
+  owner: Owner,
+  runId: string,
+  updates: Updates,
+  answered: readonly string[] = [],
 ): AsyncGenerator<Step, void> {
   const expected = new Set(answered);
   const asked = new Set<string>();
   for await (const { update } of updates) {
-    yield { update, isNew: expected.size === 0 };
-    if (update.type !== 'question') continue;
-    asked.add(update.question.questionId);
-    expected.delete(update.question.questionId);
-    if (expected.size > 0) continue;
+    const isNew = expected.size === 0;
+    const questions = update.type === 'question' ? await openAfter(update.question) : null;
+    yield { update, isNew, questions };
+    if (questions !== null) return;
+  }
+
+  /** Returns the open questions if the run waits for one of those so far. */
+  async function openAfter({ questionId }: Question): Promise<readonly Question[] | null> {
+    asked.add(questionId);
+    expected.delete(questionId);
+    if (expected.size > 0) return null;
     // All questions of a step are stored at once, so the others are open too. One that is answered is not asked again.
-    const questions = await openQuestions();
-    if (questions.some(({ questionId }) => asked.has(questionId))) {
-      yield { questions, isNew: true };
-      return;
-    }
+    const { questions } = await runs.view(owner, runId);
+    return questions.some((open) => asked.has(open.questionId)) ? questions : null;
   }
 }

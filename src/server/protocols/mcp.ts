@@ -114,7 +114,7 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
         };
         mcpReq.signal.addEventListener('abort', cancel, { once: true });
         if (mcpReq.signal.aborted) cancel();
-        await sendAnswers(runs, owner, runId, answers);
+        if (earlier !== undefined) await sendAnswers(runs, owner, runId, answers);
         const token = mcpReq._meta?.progressToken;
         const result = await read(runId, async (updates) => {
           const steps = untilQuestions(runs, owner, runId, updates, Object.keys(answers));

@@ -43,10 +43,7 @@ async function readRun(runId: string, urls: () => readonly string[]): Promise<re
 
 async function startRuns(url: string, count: number): Promise<readonly string[]> {
   const ids: string[] = [];
-  for (let run = 0; run < count; run += 1) {
-    const started = await clientOf(url).post('/runs', { request: `Is it so, ${run}?` });
-    ids.push(((await started.json()) as { runId: string }).runId);
-  }
+  for (let run = 0; run < count; run += 1) ids.push(await clientOf(url).start({ request: `Is it so, ${run}?` }));
   return ids;
 }
 
@@ -95,13 +92,11 @@ describe('a server that is killed in mid-run', () => {
 
 describe('many clients', () => {
   it('lose and double no event, 500 of them at once', async () => {
-    const { url, post } = await startServer({
+    const { url } = await startServer({
       limits: { runs: 50, runsPerOwner: 50, requestsPerMinute: 10_000 },
       chain: { profile: 'thorough' },
     });
-    const ids: string[] = [];
-    for (let run = 0; run < 50; run += 1)
-      ids.push(((await (await post('/runs', { request: `Is it so, ${run}?` })).json()) as { runId: string }).runId);
+    const ids = await startRuns(url, 50);
     const clients = Array.from({ length: 500 }, (_, at) => ids[at % ids.length] ?? '');
     const all = await Promise.all(
       clients.map(async (id) => collectUpdates(await clientOf(url).get(`/runs/${id}/events`))),

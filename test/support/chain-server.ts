@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { onTestFinished } from 'vitest';
+import * as z from 'zod';
 import { memoryJournals } from '../../src/chain/journal/stores.ts';
 import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
-import { createPostChain } from '../../src/entries/index.ts';
+import { createPostChain, defineCapability } from '../../src/entries/index.ts';
 import { bearerTokens, createServer, type RunUpdate, type ServerOptions } from '../../src/entries/server.ts';
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
@@ -19,6 +20,25 @@ const immediateModel = () => scriptedModel({}, { otherwise: replies });
 
 export interface ServedOptions extends Partial<Omit<ServerOptions, 'chain'>> {
   readonly chain?: PostChainOptions;
+}
+
+/** A chain whose Action wants to refund orders, each of which needs approval, and the orders that were refunded. */
+export function refunds(...orders: readonly string[]) {
+  const refunded: string[] = [];
+  const refund = defineCapability({
+    name: 'refund',
+    description: 'Refunds an order.',
+    arguments: z.object({ order: z.string() }),
+    approval: 'always',
+    execute({ order }) {
+      refunded.push(order);
+      return `Refunded ${order}.`;
+    },
+  });
+  const calls = orders.map((order) => ({ capability: 'refund', arguments: JSON.stringify({ order }) }));
+  const wanting = { ...replies, action: { ...replies.action, calls } };
+  const model = scriptedModel({}, { otherwise: wanting, chunkChars: 4 });
+  return { refunded, chain: { model, capabilities: [refund] } };
 }
 
 /** Serves a chain on a free loopback port until the test ends, for the owners alice and bob. */
@@ -49,16 +69,26 @@ export function clientOf(url: string) {
       ...init,
       headers: { ...(token !== null && { authorization: `Bearer ${token}` }), ...(init.headers as object) },
     });
+  const post = (path: string, body: unknown, init: RequestInit & { readonly token?: string | null } = {}) =>
+    send(path, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+      ...init,
+      headers: { 'content-type': 'application/json', ...(init.headers as object) },
+    });
   return {
     get: send,
-    post: (path: string, body: unknown, init: RequestInit & { readonly token?: string | null } = {}) =>
-      send(path, {
-        method: 'POST',
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-        ...init,
-        headers: { 'content-type': 'application/json', ...(init.headers as object) },
-      }),
+    post,
+    /** Starts a run and resolves with its id. */
+    start: async (body: object = { request: 'Is it so?' }): Promise<string> =>
+      ((await (await post('/runs', body)).json()) as { runId: string }).runId,
+    health: async () => (await (await send('/healthz')).json()) as { status: string; runs: number; streams: number },
   };
+}
+
+/** Yields the events of a stream as they arrive. */
+export async function* eventsIn({ body }: Response) {
+  yield* body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream()) ?? [];
 }
 
 export interface ReceivedUpdate {
@@ -68,8 +98,7 @@ export interface ReceivedUpdate {
 
 /** Yields the updates of a stream as they arrive. */
 export async function* updatesIn(response: Response): AsyncGenerator<ReceivedUpdate, void> {
-  const events = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-  for await (const { id, data } of events ?? []) yield { id, update: JSON.parse(data) };
+  for await (const { id, data } of eventsIn(response)) yield { id, update: JSON.parse(data) };
 }
 
 export async function collectUpdates(response: Response): Promise<readonly ReceivedUpdate[]> {

@@ -1,7 +1,6 @@
 import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import * as z from 'zod';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { type FollowedRun, followRun } from '../../../src/react/follow-run.ts';
 import { eventOf, type NewRun, type RunServer, sendToRun, startRun } from '../../../src/react/run-requests.ts';
@@ -9,7 +8,7 @@ import { useRun } from '../../../src/react/use-run.ts';
 import { newRunSchema } from '../../../src/server/run-routes.ts';
 import { emptyView, type RunView } from '../../../src/server/run-view.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { ALICE, BOB, startServer } from '../../support/chain-server.ts';
+import { ALICE, BOB, refunds, startServer } from '../../support/chain-server.ts';
 
 const request = { request: 'Is it so?' };
 
@@ -107,32 +106,21 @@ describe('a client that follows a run', () => {
 
   it('leaves nothing open at the server when it stops', async () => {
     const model = scriptedModel({ intention: [{ hang: true }] }, { otherwise: replies });
-    const { url, get } = await startServer({ chain: { model, profile: 'thorough' } });
+    const { url, health } = await startServer({ chain: { model, profile: 'thorough' } });
     const server = { url, token: ALICE };
-    const streams = async () => ((await (await get('/healthz')).json()) as { streams: number }).streams;
     const runId = await startRun(server, request);
     const leaving = new AbortController();
     for await (const { view } of followRun(() => server, runId, leaving.signal))
       if (view.phases.at(-1)?.phase === 'intention') {
-        expect(await streams()).toBe(1);
+        expect(await health()).toMatchObject({ streams: 1 });
         leaving.abort();
       }
-    await expect.poll(streams).toBe(0);
+    await expect.poll(health).toMatchObject({ streams: 0 });
   });
 
   it('answers approvals, consent and directions by their questions', async () => {
-    const paid: unknown[] = [];
-    const pay = {
-      name: 'pay',
-      description: 'Pays.',
-      arguments: z.object({ euros: z.number() }),
-      execute: (args: unknown) => void paid.push(args),
-    };
-    const calls = [{ capability: 'pay', arguments: '{"euros":5}' }];
-    const model = scriptedModel({}, { otherwise: { ...replies, action: { ...replies.action, calls } } });
-    const { url } = await startServer({
-      chain: { model, profile: 'thorough', consent: 'ask', capabilities: [pay], approval: 'always' },
-    });
+    const { refunded, chain } = refunds('A7');
+    const { url } = await startServer({ chain: { ...chain, profile: 'thorough', consent: 'ask' } });
     const server = { url, token: ALICE };
     const content = `The cellar is damp. ${'It was dug in winter, beside the old well. '.repeat(40)}`;
     const runId = await startRun(server, { ...request, mode: 'manual', history: [{ role: 'user', content }] });
@@ -143,7 +131,7 @@ describe('a client that follows a run', () => {
       asked.push(question.questionId);
       const event =
         question.kind === 'approval'
-          ? eventOf(question, { decision: 'approve', arguments: { euros: 4 } })
+          ? eventOf(question, { decision: 'approve', arguments: { order: 'B8' } })
           : question.kind === 'consent'
             ? eventOf(question, { choice: 'keep' })
             : eventOf(question, 'finish');
@@ -151,7 +139,7 @@ describe('a client that follows a run', () => {
       await expect(sendToRun(server, runId, event)).rejects.toMatchObject({ status: 409 });
     }
     expect(asked).toHaveLength(3);
-    expect(paid).toEqual([{ euros: 4 }]);
+    expect(refunded).toEqual(['B8']);
   });
 });
 

@@ -1,14 +1,13 @@
 import * as ai7 from 'ai';
 import * as ai6 from 'ai-v6';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { PostChainOptions } from '../../../src/chain/runtime/options.ts';
-import { createPassageIndex, defineCapability, extractiveModel } from '../../../src/entries/index.ts';
+import { createPassageIndex, extractiveModel } from '../../../src/entries/index.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import type { ChatData, ChatMetadata } from '../../../src/server/protocols/ai-sdk-chunks.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { ALICE, BOB, startServer } from '../../support/chain-server.ts';
+import { ALICE, BOB, eventsIn, refunds, startServer } from '../../support/chain-server.ts';
 
 /** Both have these functions, with types of their own. */
 const VERSIONS = [
@@ -35,19 +34,6 @@ const hesitantModel = () =>
     { otherwise: replies, chunkChars: 4 },
   );
 
-const refund = defineCapability({
-  name: 'refund',
-  description: 'Refunds an order.',
-  arguments: z.object({ order: z.string() }),
-  approval: 'always',
-  execute: ({ order }) => `Refunded ${order}.`,
-});
-const calls = [{ capability: 'refund', arguments: '{"order":"A7"}' }];
-const refunding = (): PostChainOptions => ({
-  model: scriptedModel({ action: [{ ...replies.action, calls }] }, { otherwise: replies }),
-  capabilities: [refund],
-});
-
 const citing = (path: string): PostChainOptions => ({
   model: extractiveModel(),
   documents: createPassageIndex([{ path, text: 'The tide comes twice a day.' }]),
@@ -55,9 +41,8 @@ const citing = (path: string): PostChainOptions => ({
 
 /** The chunks of a stream as the client reads them, and whether it ended as it should. */
 async function chunksOf(response: Response) {
-  const lines = (await response.text())
-    .split('\n')
-    .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []));
+  const lines: string[] = [];
+  for await (const { data } of eventsIn(response)) lines.push(data);
   return { chunks: lines.slice(0, -1).map((line) => JSON.parse(line)), last: lines.at(-1) };
 }
 
@@ -98,7 +83,7 @@ describe('a chat of the AI SDK', () => {
 
   it.each([
     { name: 'an answer after three drafts', chain: () => ({ model: hesitantModel() }), type: 'reasoning-end' },
-    { name: 'a canceled approval', chain: refunding, type: 'data-question' },
+    { name: 'a canceled approval', chain: () => refunds('A7').chain, type: 'data-question' },
     { name: 'a document', chain: () => citing('tides.md'), type: 'source-document' },
     { name: 'a page', chain: () => citing('https://tides.example/daily'), type: 'source-url' },
   ])('sends chunks that versions 6 and 7 accept: $name', async ({ chain, type }) => {
@@ -156,7 +141,7 @@ describe('a chat of the AI SDK', () => {
   );
 
   it('asks for an approval, and continues when it is given', async () => {
-    const { url, post } = await startServer({ chain: refunding() });
+    const { url, post } = await startServer(refunds('A7'));
     const stream = await transportOf(ai7, url).sendMessages(sending('Refund A7.'));
     const seen: ChatMessage['parts'][] = [];
     for await (const { id, parts } of ai7.readUIMessageStream<ChatMessage>({ stream })) {

@@ -1,10 +1,8 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
-import { defineCapability } from '../../../src/entries/index.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { ALICE, BOB, startServer } from '../../support/chain-server.ts';
+import { ALICE, BOB, refunds, startServer } from '../../support/chain-server.ts';
 import { type ClientOptions, connectClient } from '../../support/mcp-client.ts';
 
 const ask = (session?: string) => ({
@@ -15,24 +13,6 @@ const ask = (session?: string) => ({
 function clientAt(url: string, { token = ALICE, ...options }: ClientOptions & { readonly token?: string } = {}) {
   const headers = { authorization: `Bearer ${token}` };
   return connectClient(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }), options);
-}
-
-/** A tool that needs approval, and how often it ran. */
-function refunds() {
-  const ran: string[] = [];
-  const refund = defineCapability({
-    name: 'refund',
-    description: 'Refunds an order.',
-    arguments: z.object({ order: z.string() }),
-    approval: 'always',
-    execute: ({ order }) => {
-      ran.push(order);
-      return `Refunded ${order}.`;
-    },
-  });
-  const calls = ['A', 'B'].map((order) => ({ capability: 'refund', arguments: JSON.stringify({ order }) }));
-  const model = scriptedModel({ action: [{ ...replies.action, calls }] }, { otherwise: replies });
-  return { ran, chain: { model, capabilities: [refund] } };
 }
 
 describe('the chain as a tool of an MCP server', () => {
@@ -52,7 +32,7 @@ describe('the chain as a tool of an MCP server', () => {
   });
 
   it('asks the user of the client, and runs what they approved, once', async () => {
-    const { ran, chain } = refunds();
+    const { refunded, chain } = refunds('A', 'B');
     const { url } = await startServer({ chain });
     const asked: string[] = [];
     const client = await clientAt(url, {
@@ -64,11 +44,11 @@ describe('the chain as a tool of an MCP server', () => {
     const result = await client.callTool(ask());
     expect(asked.toSorted()).toEqual(['A', 'B'].map((order) => `Run the tool refund with {"order":"${order}"}?`));
     expect(result).toMatchObject({ structuredContent: { status: 'degraded' } });
-    expect(ran).toEqual(['A']);
+    expect(refunded).toEqual(['A']);
   });
 
   it('describes the questions to a client that cannot ask, and answers it after an event', async () => {
-    const { ran, chain } = refunds();
+    const { refunded, chain } = refunds('A', 'B');
     const { url, get, post } = await startServer({ chain });
     const result = await (await clientAt(url)).callTool(ask());
     expect(result.isError).toBe(true);
@@ -81,11 +61,11 @@ describe('the chain as a tool of an MCP server', () => {
       const event = { type: 'approval.given', questionId, digest, decision: 'approve' };
       expect((await post(`/runs/${runs[0]?.runId}/events`, event)).status).toBe(204);
     }
-    await expect.poll(() => ran).toEqual(['A', 'B']);
+    await expect.poll(() => refunded).toEqual(['A', 'B']);
   });
 
   it('answers no question of another owner, whatever state a client sends', async () => {
-    const { ran, chain } = refunds();
+    const { refunded, chain } = refunds('A', 'B');
     const { url, get, post } = await startServer({ chain });
     await (await clientAt(url)).callTool(ask());
     const { runs } = (await (await get('/runs')).json()) as { runs: { runId: string }[] };
@@ -112,7 +92,7 @@ describe('the chain as a tool of an MCP server', () => {
     };
     const refused = await (await post('/mcp', body, { token: BOB, headers })).text();
     expect(refused).toContain('No run of yours has this id');
-    expect(ran).toEqual([]);
+    expect(refunded).toEqual([]);
   });
 
   it('cancels the run when the client cancels the call', async () => {
@@ -128,7 +108,7 @@ describe('the chain as a tool of an MCP server', () => {
 
   it('cancels the run of a call whose connection is lost while it starts', async () => {
     const model = scriptedModel({ action: Array.from({ length: 6 }, () => ({ hang: true })) }, { otherwise: replies });
-    const { url, post, get } = await startServer({ chain: { model, profile: 'thorough' } });
+    const { url, post, health } = await startServer({ chain: { model, profile: 'thorough' } });
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: ask() };
     const accept = 'application/json, text/event-stream';
     await post('/mcp', { ...call, method: 'tools/list' }, { headers: { accept } });
@@ -142,7 +122,7 @@ describe('the chain as a tool of an MCP server', () => {
       await expect(sent).rejects.toThrow();
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(await (await get('/healthz')).json()).toMatchObject({ runs: 0, streams: 0 });
+    expect(await health()).toMatchObject({ runs: 0, streams: 0 });
   });
 
   it('hides errors of the server from the client, and logs them', async () => {

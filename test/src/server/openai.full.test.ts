@@ -4,11 +4,10 @@ import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
-import { createPassageIndex, defineCapability, extractiveModel } from '../../../src/entries/index.ts';
+import { createPassageIndex, extractiveModel } from '../../../src/entries/index.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { ALICE, BOB, startServer } from '../../support/chain-server.ts';
+import { ALICE, BOB, refunds, startServer } from '../../support/chain-server.ts';
 
 const ANSWER = 'It is so.';
 const asked = { model: 'postchain', input: 'Is it so?' } as const;
@@ -33,20 +32,6 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<readonly Item[
 
 const reasoningIn = (events: readonly ResponseStreamEvent[]): string =>
   events.map((event) => (event.type === 'response.reasoning_summary_text.delta' ? event.delta : '')).join('');
-
-/** A server whose run waits for the approval of a refund. */
-async function startRefunds() {
-  const refund = defineCapability({
-    name: 'refund',
-    description: 'Refunds an order.',
-    arguments: z.object({ order: z.string() }),
-    approval: 'always',
-    execute: ({ order }) => `Refunded ${order}.`,
-  });
-  const call = { capability: 'refund', arguments: '{"order":"A7"}' };
-  const model = writing({ action: [{ ...replies.action, calls: [call] }] });
-  return startServer({ chain: { model, capabilities: [refund] } });
-}
 
 async function approve({ get, post }: Served, runId: string): Promise<void> {
   const { questions } = (await (await get(`/runs/${runId}`)).json()) as { questions: Record<string, string>[] };
@@ -158,7 +143,7 @@ describe('the Responses API', () => {
   });
 
   it('ends as incomplete while the run waits for its user, and continues after the answer', async () => {
-    const server = await startRefunds();
+    const server = await startServer(refunds('A7'));
     const client = clientOf(server);
     const response = await client.responses.create(asked);
     expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'user_input_required' } });
@@ -229,7 +214,7 @@ describe('chat completions', () => {
   });
 
   it('end without an answer when the run waits for its user', async () => {
-    const server = await startRefunds();
+    const server = await startServer(refunds('A7'));
     const [choice] = (await clientOf(server).chat.completions.create(chatAsked)).choices;
     expect(choice).toMatchObject({ finish_reason: 'length' });
     expect(choice?.message.content).toMatch(/^This run waits for its user: approval of refund\./u);
@@ -293,6 +278,7 @@ describe('the APIs of OpenAI', () => {
   const image = (url: string) => [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }];
   it.each([
     ['responses', 'tools', { ...asked, tools: [tool] }],
+    ['responses', 'tools', { ...asked, tools: [tool], stream: true }],
     ['responses', 'tool_choice', { ...asked, tool_choice: 'required' }],
     ['responses', 'text.format', { ...asked, text: { format: { type: 'json_object' } } }],
     ['responses', 'conversation', { ...asked, conversation: 'c' }],

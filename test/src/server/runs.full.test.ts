@@ -41,8 +41,8 @@ describe('runs as resources', () => {
   });
 
   it('continues a stream after the event that the client received last', async () => {
-    const { get, post } = await startServer();
-    const { runId } = (await (await post('/runs', { request: 'Is it so?' })).json()) as RunId;
+    const { get, start } = await startServer();
+    const runId = await start();
     const all = await collectUpdates(await get(`/runs/${runId}/events`));
     for (const at of [0, 3, all.length - 2, all.length - 1]) {
       const headers = { 'last-event-id': all[at]?.id ?? '' };
@@ -63,8 +63,8 @@ describe('runs as resources', () => {
   });
 
   it('shows a run to its owner only', async () => {
-    const { get, post } = await startServer();
-    const { runId } = (await (await post('/runs', { request: 'Is it so?' })).json()) as RunId;
+    const { get, post, start } = await startServer();
+    const runId = await start();
     const missing = await (await get('/runs/none', { token: BOB })).text();
     for (const path of [`/runs/${runId}`, `/runs/${runId}/events`]) {
       const refused = await get(path, { token: BOB });
@@ -76,10 +76,8 @@ describe('runs as resources', () => {
   });
 
   it('closes the question of a run that its user finishes before the answer is written', async () => {
-    const { get, post } = await startServer({ chain: { profile: 'thorough' } });
-    const { runId } = (await (await post('/runs', { request: 'Is it so?', mode: 'manual' })).json()) as {
-      runId: string;
-    };
+    const { get, post, start } = await startServer({ chain: { profile: 'thorough' } });
+    const runId = await start({ request: 'Is it so?', mode: 'manual' });
     const types: string[] = [];
     for await (const { update } of updatesIn(await get(`/runs/${runId}/events`))) {
       types.push(update.type);
@@ -125,8 +123,8 @@ describe('a run that has started', () => {
 
   it('does not exist when its journal is deleted', async () => {
     const lines: ServerLogLine[] = [];
-    const { get, post, journals } = await startServer({ onLog: (line) => lines.push(line) });
-    const { runId } = (await (await post('/runs', { request: 'Is it so?' })).json()) as RunId;
+    const { get, post, journals, start } = await startServer({ onLog: (line) => lines.push(line) });
+    const runId = await start();
     await collectUpdates(await get(`/runs/${runId}/events`));
     await (journals as ReturnType<typeof memoryJournals>).delete(runId);
     const answers = [
@@ -145,7 +143,7 @@ describe('a run that has started', () => {
   it('is not busy but an error if its journal is damaged', async () => {
     const place = temporaryFolder();
     const first = await startServer({ journals: fileJournals(place) });
-    const { runId } = (await (await first.post('/runs', { request: 'Is it so?' })).json()) as RunId;
+    const runId = await first.start();
     await collectUpdates(await first.get(`/runs/${runId}/events`));
     await first.close();
     appendFileSync(join(place, `${runId}.jsonl`), 'damage\n'.repeat(2));
@@ -177,13 +175,13 @@ describe('a repeated request', () => {
 
 describe('what operators get', () => {
   it('is an OpenAPI document that accepts what the server sends', async () => {
-    const { get, post } = await startServer();
+    const { get, start } = await startServer();
     const document = (await (await get('/openapi.json', { token: null })).json()) as {
       paths: object;
       components: { schemas: Record<string, object> };
     };
     expect(Object.keys(document.paths)).toEqual(['/runs', '/runs/{id}', '/runs/{id}/events']);
-    const { runId } = (await (await post('/runs', { request: 'Is it so?' })).json()) as RunId;
+    const runId = await start();
     const received = await collectUpdates(await get(`/runs/${runId}/events`));
     const accepts = (name: string, value: unknown): boolean =>
       z.fromJSONSchema(document.components.schemas[name] as never).safeParse(value).success;
@@ -197,11 +195,11 @@ describe('what operators get', () => {
     const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
     const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
     const runs: string[] = [];
-    const { get, post } = await startServer({
+    const { get, start } = await startServer({
       meter: new MeterProvider({ readers: [reader] }).getMeter('test'),
       onRun: ({ runId }) => runs.push(runId),
     });
-    const { runId } = (await (await post('/runs', { request: 'Is it so?' })).json()) as RunId;
+    const runId = await start();
     await collectUpdates(await get(`/runs/${runId}/events`));
     await reader.forceFlush();
     const metrics = exporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));

@@ -5,6 +5,7 @@ import type { PostChain } from '../chain/create-post-chain.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { type Clock, systemClock } from '../durable/clock.ts';
 import { createWorker } from '../durable/worker.ts';
+import { linkSignals } from '../internal/async.ts';
 import { loadOptional } from '../internal/optional-package.ts';
 import type { Convert, ServerApp, ServerContext, ServerEnv, ServerRequest } from './context.ts';
 import { HttpError } from './http-error.ts';
@@ -95,22 +96,19 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     eventsPerRun: limits.eventsPerRun,
     onRun,
   });
-  const streams = new Set<AbortController>();
-  let isClosing = false;
+  const closing = new AbortController();
 
-  /** Returns the updates of a run until `end` is called or the server closes, and counts them as a stream until then. */
-  async function openUpdates(c: ServerRequest, runId: string) {
+  /** Returns the updates of a run until `end` is called, the signal aborts or the server closes. They count as a stream until `end`. */
+  async function openUpdates(c: ServerRequest, runId: string, leaving?: AbortSignal) {
     const endStream = usage.startStream(c.var.owner);
-    const leaving = new AbortController();
+    const { signal, abort, forget } = linkSignals(closing.signal, leaving);
     const end = (): void => {
-      streams.delete(leaving);
-      leaving.abort();
+      forget();
+      abort();
       endStream();
     };
-    streams.add(leaving);
-    if (isClosing) leaving.abort();
     try {
-      return { updates: await runs.updates(c.var.owner, runId, leaving.signal), end };
+      return { updates: await runs.updates(c.var.owner, runId, signal), end };
     } catch (error) {
       end();
       throw error;
@@ -133,14 +131,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     toJsonSchema,
     modelName,
     async read(c, runId, use) {
-      const { updates, end } = await openUpdates(c, runId);
-      const { signal } = c.req.raw;
-      signal.addEventListener('abort', end);
-      if (signal.aborted) end();
+      const { updates, end } = await openUpdates(c, runId, c.req.raw.signal);
       try {
         return await use(updates);
       } finally {
-        signal.removeEventListener('abort', end);
         end();
       }
     },
@@ -169,7 +163,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.use(logged(clock, measured(options.meter, usage, onLog)), secureHeaders(), ownHosts(hosts, origins));
   if (origins.length > 0) app.use(cors({ origin: [...origins], exposeHeaders: EXPOSED_HEADERS }));
   app.get('/healthz', (c) =>
-    c.json({ status: isClosing ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
+    c.json({ status: closing.signal.aborted ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
   );
   let described: object | null = null;
   app.get('/openapi.json', (c) => {
@@ -205,9 +199,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     fetch: async (request) => app.fetch(request),
     async close() {
-      isClosing = true;
       usage.close();
-      for (const stream of streams) stream.abort();
+      closing.abort();
       await Promise.all([worker.stop(), chain.close()]);
     },
   };

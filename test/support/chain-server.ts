@@ -59,11 +59,13 @@ export async function startServer({ chain: options, ...given }: ServedOptions = 
   onTestFinished(close);
   /** Closes the connections of all clients, which may connect again. */
   const disconnect = (): void => http.closeAllConnections();
-  return { url, port, disconnect, chain, journals, server, close, ...clientOf(url) };
+  /** Requests without a connection: they reach the server at once, in order. */
+  const direct = clientOf('http://localhost', (path, init) => server.fetch(new Request(path, init)));
+  return { url, port, disconnect, chain, journals, server, close, direct, ...clientOf(url) };
 }
 
 /** Requests with the token of alice, unless another one is given. */
-export function clientOf(url: string) {
+export function clientOf(url: string, fetch: typeof globalThis.fetch = globalThis.fetch) {
   const send = (path: string, { token = ALICE, ...init }: RequestInit & { readonly token?: string | null } = {}) =>
     fetch(`${url}${path}`, {
       ...init,

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import * as z from 'zod';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { startBrowser, WAIT_MS } from '../../support/browser.ts';
-import { ALICE, startServer } from '../../support/chain-server.ts';
+import { ALICE, refunds, startServer } from '../../support/chain-server.ts';
 import {
   buildExamplePage,
   contrastsOf,
@@ -33,15 +32,6 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const pay = {
-  name: 'pay',
-  description: 'Pays.',
-  arguments: z.object({ euros: z.number() }),
-  execute: () => 'paid',
-};
-const calls = [{ capability: 'pay', arguments: '{"euros":5}' }];
-const paying = scriptedModel({}, { otherwise: { ...replies, action: { ...replies.action, calls } } });
-
 /** Opens the page with a server that its origin may call. */
 async function open(chain: Parameters<typeof startServer>[0] = {}) {
   if (typeof browser === 'string') throw new Error(browser);
@@ -56,8 +46,7 @@ async function open(chain: Parameters<typeof startServer>[0] = {}) {
   });
   await page.goto(`${site.url}/server.html`);
   await connect(page, server.url, ALICE);
-  const streams = async () => ((await (await server.get('/healthz')).json()) as { streams: number }).streams;
-  return { page, ...server, streams };
+  return { page, ...server };
 }
 
 async function connect(page: Page, url: string, token: string): Promise<void> {
@@ -87,42 +76,42 @@ describe.skipIf(typeof browser === 'string')('the example page of a server', () 
         yield* answering.stream(request, options);
       },
     };
-    const { page, streams } = await open({ chain: { model, profile: 'thorough' } });
+    const { page, health } = await open({ chain: { model, profile: 'thorough' } });
     await ask(page, 'Is it so?');
     const current = page.locator('[aria-current=step]');
     await current.getByText('intention').waitFor();
-    expect(await streams()).toBe(1);
+    expect(await health()).toMatchObject({ streams: 1 });
     await page.reload();
     await current.getByText('intention').waitFor();
-    await expect.poll(streams).toBe(1);
+    await expect.poll(health).toMatchObject({ streams: 1 });
     expect(await page.getByRole('button', { name: 'Ask' }).isEnabled()).toBe(false);
     go();
     await answerOf(page).waitFor();
     expect(await answerOf(page).locator('.text').textContent()).toBe(replies.synthesis.answerText);
     expect(await page.getByRole('status').textContent()).toBe('Answered.');
-    await expect.poll(streams).toBe(0);
+    await expect.poll(health).toMatchObject({ streams: 0 });
     await ask(page, 'And now?');
     await page.getByRole('heading', { name: 'And now?' }).waitFor();
     await answerOf(page).waitFor();
   });
 
   it('cancels a run, and leaves nothing open when it is closed', async () => {
-    const { page, streams } = await open({ chain: { model: partModel([neverSettles]) } });
+    const { page, health } = await open({ chain: { model: partModel([neverSettles]) } });
     await ask(page, 'Is it so?');
     await page.getByRole('button', { name: 'Cancel' }).click();
     await answerOf(page).getByText('cancelled').first().waitFor();
     await ask(page, 'Is it so?');
     await page.getByRole('button', { name: 'Cancel' }).waitFor();
     await page.goto('about:blank');
-    await expect.poll(streams).toBe(0);
+    await expect.poll(health).toMatchObject({ streams: 0 });
   });
 
   it('asks whether a tool may run, with what it would get', async () => {
-    const { page } = await open({ chain: { model: paying, capabilities: [pay], approval: 'always' } });
-    await ask(page, 'Pay the boat.');
-    const question = page.getByRole('region', { name: 'May pay run?' });
+    const { page } = await open(refunds('A7'));
+    await ask(page, 'Refund A7.');
+    const question = page.getByRole('region', { name: 'May refund run?' });
     await question.waitFor();
-    expect(JSON.parse((await question.locator('pre').textContent()) ?? '')).toEqual({ euros: 5 });
+    expect(JSON.parse((await question.locator('pre').textContent()) ?? '')).toEqual({ order: 'A7' });
     expect(await unnamedControls(page)).toEqual([]);
     expect(await overflowingElements(page)).toEqual([]);
     expect((await contrastsOf(page)).filter(({ contrast }) => contrast < 4.5)).toEqual([]);

@@ -15,7 +15,7 @@ import type { ServerLogLine } from '../../../src/server/create-server.ts';
 import { emptyView, nextView } from '../../../src/server/run-view.ts';
 import { runUpdateSchema } from '../../../src/server/updates.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { ALICE, BOB, collectUpdates, startServer, updatesIn } from '../../support/chain-server.ts';
+import { BOB, collectUpdates, startServer, updatesIn } from '../../support/chain-server.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 
 interface RunId {
@@ -89,29 +89,19 @@ describe('runs as resources', () => {
 });
 
 describe('a run that has started', () => {
-  const started = (body: object = { request: 'Is it so?' }): Request =>
-    new Request('http://localhost/runs', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ALICE}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-
   it('is stored, also if many start at once', async () => {
-    const { server } = await startServer({ limits: { runsPerOwner: 40 } });
+    const { direct } = await startServer({ limits: { runsPerOwner: 40 } });
     const answers = await Promise.all(
-      Array.from({ length: 40 }, async () => {
-        const { runId } = (await (await server.fetch(started())).json()) as RunId;
-        const { url, headers } = started();
-        return (await server.fetch(new Request(`${url}/${runId}`, { headers }))).status;
-      }),
+      Array.from({ length: 40 }, async () => (await direct.get(`/runs/${await direct.start()}`)).status),
     );
     expect(new Set(answers)).toEqual(new Set([200]));
   });
 
   it('is closed with the server, which starts no other one', async () => {
     const model = scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
-    const { server, journals, close } = await startServer({ chain: { model, profile: 'thorough' } });
-    const requests = Array.from({ length: 20 }, () => server.fetch(started({ request: 'Is it so?', session: 'main' })));
+    const { direct, journals, close } = await startServer({ chain: { model, profile: 'thorough' } });
+    const ask = { request: 'Is it so?', session: 'main' };
+    const requests = Array.from({ length: 20 }, () => direct.post('/runs', ask));
     while ((await journals.list()).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     await close();
     const statuses = (await Promise.all(requests)).map(({ status }) => status);

@@ -10,7 +10,6 @@ import { replies } from '../../../src/testing/replies.ts';
 import { ALICE, BOB, collectUpdates, refunds, startServer } from '../../support/chain-server.ts';
 
 const ask = { request: 'Is it so?' };
-const json = { 'content-type': 'application/json', authorization: `Bearer ${ALICE}` };
 
 async function errorOf(response: Response): Promise<readonly unknown[]> {
   const { code, message } = (await response.json()) as { code: string; message: string };
@@ -113,6 +112,7 @@ describe('what a client may send', () => {
     };
     expect(await errorOf(await get('/runs', form))).toEqual([415, 'not_json']);
     const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(500)) });
+    const json = { 'content-type': 'application/json' };
     const sent = await get('/runs', { method: 'POST', body: endless, duplex: 'half', headers: json } as RequestInit);
     expect(await errorOf(sent)).toEqual([413, 'body_too_large']);
   });
@@ -238,18 +238,8 @@ describe('limits', () => {
 
   it('hold for requests at the same time', async () => {
     const model = scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
-    const { server } = await startServer({ chain: { model, profile: 'thorough' }, limits: { runsPerOwner: 1 } });
-    const started = await Promise.all(
-      [1, 2, 3].map((session) =>
-        server.fetch(
-          new Request('http://localhost/runs', {
-            method: 'POST',
-            headers: json,
-            body: JSON.stringify({ ...ask, session: `${session}` }),
-          }),
-        ),
-      ),
-    );
+    const { direct } = await startServer({ chain: { model, profile: 'thorough' }, limits: { runsPerOwner: 1 } });
+    const started = await Promise.all(['1', '2', '3'].map((session) => direct.post('/runs', { ...ask, session })));
     expect(started.map(({ status }) => status).sort()).toEqual([201, 429, 429]);
   });
 

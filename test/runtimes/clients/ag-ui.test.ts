@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
-import { defineCapability } from '../../../src/entries/index.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { ALICE, BOB, startServer } from '../../support/chain-server.ts';
+import { ALICE, BOB, refunds, startServer } from '../../support/chain-server.ts';
 import { installClients } from '../../support/client-packages.ts';
 import { ONE_CALL_PER_PHASE } from '../../support/run-chain.ts';
 
@@ -65,24 +63,6 @@ async function runOf(agent: Agent, parameters: RunParameters = {}) {
 
 const contentsOf = (messages: readonly Message[], role: string) =>
   messages.flatMap((message) => (message.role === role ? [message.content] : []));
-
-/** A tool that needs approval, and the calls of it that ran. */
-function refunds() {
-  const ran: string[] = [];
-  const refund = defineCapability({
-    name: 'refund',
-    description: 'Refunds an order.',
-    arguments: z.object({ order: z.string() }),
-    approval: 'always',
-    execute: ({ order }) => {
-      ran.push(order);
-      return `Refunded ${order}.`;
-    },
-  });
-  const calls = ['A', 'B'].map((order) => ({ capability: 'refund', arguments: JSON.stringify({ order }) }));
-  const model = scriptedModel({ action: [{ ...replies.action, calls }] }, { otherwise: replies });
-  return { ran, chain: { model, capabilities: [refund] } };
-}
 
 describe('the AG-UI protocol', () => {
   it('answers, and shows its phases and its progress', async () => {
@@ -147,7 +127,7 @@ describe('the AG-UI protocol', () => {
   });
 
   it('asks for approval as interrupts, and runs what the user approved, once', async () => {
-    const { ran, chain } = refunds();
+    const { refunded, chain } = refunds('A', 'B');
     const { url } = await startServer({ chain });
     const agent = agentAt(url);
     const { events } = await runOf(agent, { runId: 'one' });
@@ -156,7 +136,7 @@ describe('the AG-UI protocol', () => {
       { reason: 'confirmation', message: 'Run the tool refund with {"order":"A"}?' },
       { responseSchema: { required: ['approved'] }, metadata: { question: { capability: 'refund' } } },
     ]);
-    expect(ran).toEqual([]);
+    expect(refunded).toEqual([]);
     const [a, b] = agent.pendingInterrupts.map(({ id }) => id);
     const resume = [
       { interruptId: a, status: 'resolved', payload: { approved: true, editedArgs: { order: 'C' } } },
@@ -170,7 +150,7 @@ describe('the AG-UI protocol', () => {
     // A repeated answer changes nothing.
     const again = agentAt(url, { threadId: agent.threadId });
     expect((await runOf(again, { runId: 'two', resume })).events).toEqual(resumed.events);
-    expect(ran).toEqual(['C']);
+    expect(refunded).toEqual(['C']);
   });
 
   it('asks for the next phase in manual mode', async () => {
@@ -189,7 +169,7 @@ describe('the AG-UI protocol', () => {
   });
 
   it('refuses tools of the client, files by URL, and invalid, late and foreign answers', async () => {
-    const { ran, chain } = refunds();
+    const { refunded, chain } = refunds('A', 'B');
     const { url, post } = await startServer({ chain });
     const agent = agentAt(url);
     await runOf(agent);
@@ -209,10 +189,10 @@ describe('the AG-UI protocol', () => {
     expect(await refusalOf(answer(a, { approve: true }))).toEqual([400, 'invalid_request']);
     expect(await refusalOf(answer(`${a}0`, { approved: true }))).toEqual([400, 'unknown_question']);
     expect(await refusalOf(answer(a, { approved: true }), BOB)).toEqual([404, 'unknown_run']);
-    expect(ran).toEqual([]);
+    expect(refunded).toEqual([]);
     const denied = [a, b].map((interruptId) => ({ interruptId, status: 'resolved', payload: { approved: false } }));
     await (await post('/ag-ui', { ...input, resume: denied })).text();
     expect(await refusalOf(answer(a, { approved: true }))).toEqual([409, 'run_ended']);
-    expect(ran).toEqual([]);
+    expect(refunded).toEqual([]);
   });
 });

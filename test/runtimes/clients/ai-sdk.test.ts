@@ -3,12 +3,9 @@ import { join, resolve } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import * as z from 'zod';
-import { defineCapability } from '../../../src/entries/index.ts';
-import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { startBrowser, WAIT_MS } from '../../support/browser.ts';
-import { type ServedOptions, startServer } from '../../support/chain-server.ts';
+import { refunds, type ServedOptions, startServer } from '../../support/chain-server.ts';
 import { installClients } from '../../support/client-packages.ts';
 import { partModel, textPart } from '../../support/scripted-models.ts';
 
@@ -120,16 +117,7 @@ describe.skipIf(typeof browser === 'string')('a chat app with useChat', () => {
   });
 
   it('continues in all tabs when an approval is given in one', async () => {
-    const refund = defineCapability({
-      name: 'refund',
-      description: 'Refunds an order.',
-      arguments: z.object({ order: z.string() }),
-      approval: 'always',
-      execute: ({ order }) => `Refunded ${order}.`,
-    });
-    const calls = [{ capability: 'refund', arguments: '{"order":"A7"}' }];
-    const model = scriptedModel({ action: [{ ...replies.action, calls }] }, { otherwise: replies });
-    const { page, context } = await openChat({ chain: { model, capabilities: [refund] } });
+    const { page, context } = await openChat(refunds('A7'));
     await ask(page, 'Refund A7.');
     const approve = (tab: Page) => tab.getByRole('button', { name: 'Approve refund {"order":"A7"}' });
     await approve(page).waitFor();

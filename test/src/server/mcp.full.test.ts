@@ -108,7 +108,7 @@ describe('the chain as a tool of an MCP server', () => {
 
   it('cancels the run of a call whose connection is lost while it starts', async () => {
     const model = scriptedModel({ action: Array.from({ length: 6 }, () => ({ hang: true })) }, { otherwise: replies });
-    const { url, post, health } = await startServer({ chain: { model, profile: 'thorough' } });
+    const { url, post, get, health } = await startServer({ chain: { model, profile: 'thorough' } });
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: ask() };
     const accept = 'application/json, text/event-stream';
     await post('/mcp', { ...call, method: 'tools/list' }, { headers: { accept } });
@@ -122,6 +122,7 @@ describe('the chain as a tool of an MCP server', () => {
       await expect(sent).rejects.toThrow();
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await (await get('/runs')).text()).toContain('"status":"cancelled"');
     expect(await health()).toMatchObject({ runs: 0, streams: 0 });
   });
 

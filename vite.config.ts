@@ -105,7 +105,7 @@ function forNode(): Plugin {
   const groups = [{ debugName: 'needed together', name: fileOf, includeDependenciesRecursively: false }];
   // npm leaves folders of this name out of a package.
   const nameOf = ({ name }: { readonly name: string }) => `${name.replaceAll('node_modules', 'libraries')}.js`;
-  // Not the whole of zod, which only `postchain/ai-sdk` imports, on first use: all entries would read all parts of it.
+  // Excludes the full zod, which only `postchain/ai-sdk` imports, on first use. Otherwise, every entry would read all of it.
   const one = { external: ['zod'], input: { cli: 'src/cli/main.ts' }, output: { codeSplitting: { groups } } };
   const each = { output: { preserveModules: true, entryFileNames: nameOf } };
   return {

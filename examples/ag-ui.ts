@@ -2,13 +2,13 @@ import { createPostChain, memoryJournals } from 'postchain';
 import { bearerTokens, createServer } from 'postchain/server';
 import { replies, scriptedModel } from 'postchain/testing';
 
-// A real model would be openaiModel({ model: 'gpt-4.1-mini' }).
+// In production, use openaiModel({ model: 'gpt-4.1-mini' }).
 const model = scriptedModel({}, { otherwise: replies });
 const journals = memoryJournals();
 const chain = createPostChain({ model, journals });
 const server = await createServer({ chain, journals, authorize: bearerTokens({ secret: 'alice' }) });
 
-// A page sends this with `new HttpAgent({ url, headers })` of @ag-ui/client.
+// In a web page, `new HttpAgent({ url, headers })` from @ag-ui/client sends this.
 const input = {
   threadId: 'thread-1',
   runId: 'run-1',

@@ -3,7 +3,7 @@ import { createPostChain, memoryJournals } from 'postchain';
 import { bearerTokens, createServer } from 'postchain/server';
 import { replies, scriptedModel } from 'postchain/testing';
 
-// A real model would be openaiModel({ model: 'gpt-4.1-mini' }).
+// In production, use openaiModel({ model: 'gpt-4.1-mini' }).
 const model = scriptedModel({}, { otherwise: replies });
 const journals = memoryJournals();
 const chain = createPostChain({ model, journals });
@@ -13,7 +13,7 @@ const client = new Client({ name: 'example', version: '1.0.0' });
 await client.connect(
   new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     requestInit: { headers: { authorization: 'Bearer secret' } },
-    // Without a network. Leave it out to call a running server.
+    // Calls the server in this process. Omit it to call a running server.
     fetch: (url, init) => server.fetch(new Request(url, init)),
   }),
 );

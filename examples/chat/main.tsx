@@ -14,7 +14,7 @@ const saved: Message[] = JSON.parse(localStorage.getItem(id) ?? '[]');
 const workflow = new WorkflowChatTransport({
   prepareSendMessagesRequest: ({ id, messages }) => ({ body: { id, messages } }),
 });
-// A chat that resumes gets its answer from the first chunk. The types of the two packages may be of different versions of `ai`.
+// A resumed stream starts at the first chunk. The cast is needed if the two packages use different versions of `ai`.
 const transport = Object.assign(workflow, { resumeStreamIsReplay: true }) as unknown as ChatTransport<Message>;
 
 function Chat() {

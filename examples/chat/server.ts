@@ -17,6 +17,6 @@ const journals = fileJournals('journals');
 const model = openaiModel({ model: 'gpt-4.1-mini' });
 const chain = createPostChain({ model, journals, capabilities: [refund] });
 
-// Whoever uses this computer. A public server takes the owner from its login, such as a cookie.
+// Everyone who uses this computer is the same owner. A public server would take the owner from its login, such as a cookie.
 const server = await createServer({ chain, journals, authorize: () => 'local' });
 serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 8787 });

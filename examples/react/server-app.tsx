@@ -1,10 +1,10 @@
-import { type Question, type RunServer, type UsedRun, useRun } from 'postchain/react';
+import { type Question, type RunServer, type UseRunResult, useRun } from 'postchain/react';
 import { type FormEvent, useState } from 'react';
 import { AnswerView } from './answer-view.tsx';
 import { ConsentDialog } from './consent-dialog.tsx';
 import { PhaseList } from './phase-list.tsx';
 
-/** Runs of a server. The page may be closed while one is in progress: its address names the run, and shows it again. */
+/** Starts and shows runs of a server. The run's id is in the address, so the page can be closed and opened again while it is in progress. */
 export function ServerApp() {
   const [server, setServer] = useState<RunServer>(() => JSON.parse(sessionStorage.getItem('server') ?? '{"url":""}'));
   const [runId, setRunId] = useState(() => new URLSearchParams(location.search).get('run'));
@@ -12,7 +12,7 @@ export function ServerApp() {
   const run = useRun(server, runId);
   const isBusy = run.connection === 'connecting' || run.connection === 'open';
 
-  const tell = ({ message }: Error): void => setProblem(message);
+  const showError = ({ message }: Error): void => setProblem(message);
 
   const connect = (form: FormData): void => {
     const connected = { url: String(form.get('url') ?? ''), token: String(form.get('token') ?? '') };
@@ -30,7 +30,7 @@ export function ServerApp() {
       history.replaceState(null, '', `?run=${encodeURIComponent(started)}`);
       setRunId(started);
     } catch (error) {
-      tell(error as Error);
+      showError(error as Error);
     }
   };
 
@@ -52,12 +52,12 @@ export function ServerApp() {
           Ask
         </button>
       </form>
-      {runId !== null && <ServerRun run={run} onProblem={tell} />}
+      {runId !== null && <ServerRun run={run} onProblem={showError} />}
     </main>
   );
 }
 
-function ServerRun({ run, onProblem }: { readonly run: UsedRun; readonly onProblem: (error: Error) => void }) {
+function ServerRun({ run, onProblem }: { readonly run: UseRunResult; readonly onProblem: (error: Error) => void }) {
   const { view, connection, answer, send } = run;
   const phase = view.phases.at(-1);
   const isEnded = view.status === 'ended';

@@ -88,7 +88,7 @@ export function ChartPicture(props: ChartPictureProps) {
   const linesOf = (isDirect: boolean) =>
     lines
       .filter((line) => line.isDirect === isDirect && line.edge.points.length > 0)
-      // Later lines cover earlier ones: those taken, and the latest, are whole.
+      // Later lines are drawn over earlier ones, so the taken ones and the latest stay fully visible.
       .sort((one, other) => rankOf(one) - rankOf(other))
       .map((line, number) => (
         <LineShape
@@ -145,7 +145,7 @@ export function ChartPicture(props: ChartPictureProps) {
   );
 }
 
-/** A line that the layout leaves out, because it would hide others, is drawn below the states once it is taken. */
+/** The layout omits lines that would hide others. Such a line is drawn below the states once it is taken. */
 function withStraightLine(edge: DrawnEdge, boxes: ReadonlyMap<string, Box>): DrawnEdge {
   const [from, to] = [boxes.get(edge.source ?? ''), boxes.get(edge.target ?? '')];
   if (from === undefined || to === undefined || from === to) return edge;
@@ -154,7 +154,7 @@ function withStraightLine(edge: DrawnEdge, boxes: ReadonlyMap<string, Box>): Dra
 
 const centerOf = ({ x, y, width, height }: Box): Point => ({ x: x + width / 2, y: y + height / 2 });
 
-/** Where the line between the centers of two boxes leaves the first. */
+/** Returns the point at which the line between the centers of two boxes leaves the first box. */
 function borderPoint(box: Box, other: Box): Point {
   const [{ x, y }, end] = [centerOf(box), centerOf(other)];
   const [dx, dy] = [end.x - x, end.y - y];
@@ -194,7 +194,7 @@ interface Line {
   readonly isEach: boolean;
   readonly isLast: boolean;
   readonly isOutside: boolean;
-  /** Not part of the layout: below the states. */
+  /** True for a line that is not part of the layout. It is drawn below the states. */
   readonly isDirect: boolean;
 }
 
@@ -348,7 +348,7 @@ interface LabelProps {
   readonly points: readonly Point[];
 }
 
-/** A label interrupts its line, or starts beside it. Its box has room for more text than this. */
+/** A label on a gap in its line, or beside it. The box may be larger than the text. */
 function Label({ label, texts, points }: LabelProps) {
   const { x, y, width, height } = label;
   const isBeside = points.every((point) => point.x <= x);

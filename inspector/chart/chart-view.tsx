@@ -58,7 +58,7 @@ export function ChartView(props: ChartViewProps) {
   );
 }
 
-/** The least scale at which a level opens whole: its labels have 9 px. A smaller one opens at a readable size. */
+/** The minimum scale at which a level opens whole: its labels have 9 px. If it would be smaller, it opens at a readable size. */
 const LEAST_WHOLE = 0.75;
 const ZOOM_STEP = 1.25;
 const MAX_FIT = 1.25;
@@ -94,7 +94,7 @@ function Levels(props: LevelsProps) {
   const whole = level === undefined ? 1 : wholeScale(level, space);
   const readable = Math.max(LEGIBLE, whole);
   const fitting = whole < LEAST_WHOLE ? readable : whole;
-  /** What is said about a selected state takes room, but leaves the chart as large as it was. */
+  /** The text about a selected state takes space, but the chart keeps its size. */
   const unselected = useRef(0);
   if (selected === null) unselected.current = fitting;
   const opened = Math.max(fitting, unselected.current);

@@ -94,7 +94,7 @@ const PACKED: Options = { 'elk.algorithm': 'rectpacking' };
 const HEIGHT = 26;
 const HEAD = 26;
 const PAD = 10;
-/** Room beside a name. */
+/** Space beside a name. */
 const SIDE = 14;
 /** Room for the count of a branch. */
 const COUNT_WIDTH = 30;

@@ -40,11 +40,11 @@ export function phaseOf({ phases }: Spans, call: AttemptSpan): PhaseSpan | undef
   return phase?.step === step ? phase : undefined;
 }
 
-/** The searches that start in these entries. */
+/** Returns the searches that start in these entries. */
 export const searchesBetween = ({ calls }: Spans, from: number, to: number): readonly CallSpan[] =>
   calls.slice(countStartedBy(calls, from - 1), countStartedBy(calls, to)).filter(({ actor }) => actor === RETRIEVAL);
 
-/** The phase that a search is for. One that starts before Experience, or before all phases, is for Experience. */
+/** Returns the phase that a search belongs to. One that starts before Experience, or before all phases, belongs to Experience. */
 export function searchPhase({ phases }: Spans, from: number): PhaseSpan | undefined {
   const index = Math.max(0, countStartedBy(phases, from) - 1);
   const [phase, next] = [phases[index], phases[index + 1]];

@@ -85,7 +85,7 @@ function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[]
   ];
 }
 
-/** The operations that removed messages, and how many of them the user undid. */
+/** Describes how many messages were removed, and how many the user restored. */
 function removals({ context }: RunFold): readonly Incident[] {
   const all = context.operations.flatMap(({ operation, undoneAt }, index) =>
     operation.operation === 'PRUNE' ? [{ at: context.seqs[index] ?? 0, isUndone: undoneAt !== null }] : [],

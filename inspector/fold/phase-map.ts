@@ -8,7 +8,7 @@ import type { AttemptSpan, PhaseSpan, Spans } from './spans.ts';
 
 interface MappedPhase {
   readonly phase: Phase;
-  /** The model calls of this phase up to an entry, wherever they started. */
+  /** The model calls of this phase up to an entry, including those that started before the phase. */
   readonly calls: number;
   readonly failures: number;
   /** In the whole run. */
@@ -26,7 +26,7 @@ interface PhaseMap {
   readonly path: readonly (Phase | 'answer')[];
 }
 
-/** The entries at which the calls of each phase start. */
+/** Returns the entries at which the calls of each phase start. */
 type CallStarts = Map<Phase | 'answer', number[]>;
 
 const indexed = new WeakMap<Spans, { readonly starts: CallStarts; attempts: number }>();
@@ -55,7 +55,7 @@ function callsByPhase(spans: Spans, at: number): (phase: Phase | 'answer') => nu
   return (phase) => countUpTo(known.starts.get(phase) ?? [], at) + countUpTo(newest.get(phase) ?? [], at);
 }
 
-/** `at`: the calls and failures up to this entry are counted. */
+/** Counts the calls and failures up to the entry `at`. */
 export function phaseMapOf(
   { spans, entries }: RunFold,
   { kind, from }: Partial<Selection> & Pick<Selection, 'from'>,

@@ -19,7 +19,7 @@ const knownMs = ({ summary, ending }: InspectedRun): number | null => summary?.d
 
 const isFinished = ({ status }: InspectedRun): boolean => status === 'completed' || status === 'degraded';
 
-/** The status of a run, or `waiting` if it runs and waits for its user, an event or a delay. */
+/** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay. */
 export const stateOf = ({ status, summary, isIdle = false }: InspectedRun): string =>
   status === 'running' && (summary?.waitingFor || isIdle) ? 'waiting' : status;
 

@@ -131,7 +131,7 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
   );
 }
 
-/** The searches that start in a step; of a phase also those that started early for it. */
+/** Returns the searches that start in a step. For a phase, they include those that started early for it. */
 function searchesIn({ spans }: RunFold, { kind, from }: Selection, until: number): readonly CallSpan[] {
   const phase = kind === 'phase' ? lastStartedBy(spans.phases, from) : undefined;
   return phase === undefined

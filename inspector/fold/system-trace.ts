@@ -94,7 +94,7 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
   return [...[...states, ...received].sort((one, other) => one.from - other.from), ...waiting];
 }
 
-/** Only an event is ignored, so that is not repeated. */
+/** Omits the word "event" if it was ignored, because only events can be ignored. */
 const eventNote = (sender: string | null, isIgnored: boolean): string =>
   [isIgnored ? '' : 'event', sender === null ? '' : `from ${actorIn(sender)}`].filter(Boolean).join(' ');
 

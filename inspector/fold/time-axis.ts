@@ -26,10 +26,10 @@ interface Tick {
 }
 
 const MOST_TICKS = 4.5;
-/** The shares of the axis that the words for a gap need, with a tick before it. */
+/** The shares of the axis that the label of a gap and the tick before it need. */
 const [CUT_WIDTH, TICK_WIDTH] = [0.4, 0.9 / MOST_TICKS];
 
-/** The words for the longest gaps, as far as they fit on the axis. */
+/** Returns labels for the longest gaps, as many as fit on the axis. */
 export function cutsOf(gaps: readonly Gap[]): readonly Tick[] {
   const cuts: Tick[] = [];
   for (const { from, ms } of gaps) {
@@ -41,8 +41,8 @@ export function cutsOf(gaps: readonly Gap[]): readonly Tick[] {
 }
 
 /**
- * Times since the start up to `untilMs`, at equal distances except at shortened gaps, inside which there are none; none
- * where the cuts are.
+ * Returns times since the start up to `untilMs`, at equal distances. There are none inside shortened gaps or at the labels of
+ * `cuts`.
  */
 export function ticksOf(
   { gaps, count, atMs, drawnMs }: TimeLine,
@@ -85,7 +85,7 @@ export interface Gap {
 
 const MOST_GAPS = 12;
 
-/** The longest gaps, longest first, as shares of the length of the axis. */
+/** Returns the longest gaps, longest first, as shares of the length of the axis. */
 export function gapsOf({ gaps, atMs, drawnMs }: TimeLine, endMs: number): readonly Gap[] {
   const lengthOf = (seq: number): number => atMs(seq) - atMs(seq - 1);
   return [...gaps]

@@ -25,7 +25,7 @@ export interface TracedRun {
   numberOf(call: AttemptSpan): number;
 }
 
-/** The rows of everything that starts in these entries, except the model calls and the searches, which are given. */
+/** Returns the rows of everything that starts in these entries. The model calls and searches are passed in. */
 export function itemRows(
   run: TracedRun,
   from: number,
@@ -113,7 +113,7 @@ function backOffRow(
   if (backOff === null || backOff.inMs === 0) return [];
   const next = calls.find((other) => other.attemptId === attemptId && other.attempt > attempt);
   const isOpen = next === undefined && until >= run.count - 1 && !run.isOver;
-  // The call after it is no part of it.
+  // The wait ends before the call that follows it.
   const to = next === undefined ? (isOpen ? null : until) : next.from - 1;
   return [
     {
@@ -191,7 +191,7 @@ const ACTIVITIES: Readonly<Record<string, string>> = {
   decideContinuation: 'Decision about more tools',
 };
 
-/** Shown as calls, tools and searches. */
+/** Activities that have rows of their own: calls, tools and searches. */
 const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'callAhead', 'executeCapability', RETRIEVAL]);
 
 /** An activity that took no longer is not worth a row. */
@@ -328,7 +328,7 @@ function deliveryTitle(event: Delivered): string {
   return [word, reason].filter(Boolean).join(': ');
 }
 
-/** The decision in an answer to an approval, for example `Approved (refund · A7)`; empty for any other entry. */
+/** Returns the decision in an answer to an approval, such as `Approved (refund · A7)`; empty for any other entry. */
 export function decidedWords(log: RunLog, fold: RunFold, seq: number): string {
   const entry = log.entry(seq);
   if (entry.type !== 'delivery' || entry.event.type !== 'approval.given') return '';

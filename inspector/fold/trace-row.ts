@@ -44,7 +44,7 @@ export interface TraceRow {
   /** The result, or the failure, as text of a model or a program; empty if there is none. */
   readonly text: string;
   readonly status: RowStatus;
-  /** From this entry on, the row of the phase or of an earlier call shows the same text. */
+  /** The entry from which the row of the phase or of an earlier call shows the same text. */
   readonly saidAt?: number;
   readonly phase?: Phase;
   readonly from: number;
@@ -111,7 +111,7 @@ export function rowsIn(row: TraceRow): readonly TraceRow[] {
   return inside;
 }
 
-/** A row that is in progress at an entry as it was known then: without its result, and with the usage of the calls that had ended. */
+/** Returns a row as it was known at an entry. If it was in progress, it has no result, and only the usage of calls that had ended. */
 export function knownAt(row: TraceRow, at: number): TraceRow {
   if (row.from > at || (row.to !== null && row.to <= at)) return row;
   const inside = row.children === undefined ? [] : rowsIn(row).filter(({ from }) => from <= at);

@@ -49,7 +49,7 @@ export function traceOf(log: RunLog, fold: RunFold, count: number, isOver: boole
   return [...(cycles.length === 1 ? (only?.children() ?? []) : grouped(run, cycles)), ...answerRows(run)];
 }
 
-/** What starts before the first phase, as long as there is none. */
+/** Returns the rows of what starts before the first phase, until there is one. */
 const unphasedRows = (run: Run): readonly TraceRow[] =>
   itemRows(run, 0, run.end - 1, run.fold.spans.attempts, searchesBetween(run.fold.spans, 0, run.end - 1));
 

@@ -67,7 +67,7 @@ export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: n
   };
 }
 
-/** When the time limit of the run ends its phases, in milliseconds since its start; null if no timer is recorded. It goes on during a wait for consent or a direction. */
+/** Returns when the run's time limit ends its phases, in milliseconds since its start; null if no timer is recorded. It keeps running while the run waits for consent or a direction. */
 export function runDeadlineMs(log: RunLog, { entries }: RunFold): number | null {
   const timers = entries.of('timer-start').map((seq) => log.entry(seq) as EntryOf<'timer-start'>);
   return timers.findLast(({ event }) => event === 'run.expired')?.dueMs ?? null;

@@ -65,7 +65,7 @@ const DECIDING: readonly Deciding[] = [
   },
 ];
 
-/** The numbers that the decision at an entry compared; none while the states are unknown. */
+/** Returns the numbers that the decision at an entry compared; none while the states are unknown. */
 export function numbersAt(view: WhyView & WhatIfView, seq: number): readonly DecidingNumber[] {
   const state = view.stateCount === 0 ? null : (view.fold.states.after(seq) as RecordedState | null);
   return state === null ? [] : decidingNumbers(state, why({ ...view, at: seq }).transition?.candidates ?? []);

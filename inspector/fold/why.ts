@@ -208,7 +208,7 @@ export interface Pending {
   readonly events: readonly string[];
   /** Delays that are running: `after 1000 ms`. */
   readonly delays: readonly string[];
-  /** The states that wait for their actor, or for the states inside them, to be done. */
+  /** The states that wait for their actor or their child states to finish. */
   readonly activities: readonly string[];
 }
 

@@ -44,7 +44,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   // Before painting, so that Escape works as soon as the chart is seen.
   useLayoutEffect(() => addKeys(CHART_KEYS), []);
   useLayoutEffect(() => {
-    // On a narrow page, the map that opens it is below.
+    // On a narrow page, the map that opened it is below.
     if (view.run.kind === 'run' && isNarrowPage()) document.querySelector('.chart-area')?.scrollIntoView();
   }, []);
   // A selected step is shown in its own state.

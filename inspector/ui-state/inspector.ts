@@ -183,7 +183,7 @@ export interface OpenedRun {
 
 /** While a long recording loads, the page updates less often: rendering each frame would take longer than loading. */
 const LOADING_PUBLISH_MS = 1_000;
-/** The states of a long recording arrive for many seconds, in many pieces. */
+/** The states of a long recording arrive in many pieces, over many seconds. */
 const STATES_PUBLISH_MS = 200;
 
 function createOpenedRun(runId: string, openAgain: () => void): OpenedRun {

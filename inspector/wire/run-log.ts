@@ -9,7 +9,7 @@ export interface RunLog {
   readonly count: number;
   /** Why the entries end early: one is invalid. Nothing is added after it. */
   readonly problem: string | null;
-  /** Appends entries and passes each to `onEntry`. `areStored`: they are in the form in which journals are stored. */
+  /** Appends entries and passes each to `onEntry`. `areStored` means that they have the format of stored journals. */
   add(lines: readonly string[], onEntry: (entry: JournalEntry) => void, areStored?: boolean): void;
   /** `seq` must be below `count`. */
   entry(seq: number): JournalEntry;

@@ -248,7 +248,7 @@ export const ANNOTATIONS = typesOf<Annotation['type']>({
 const emitterSchema = z.optional(z.nullable(z.string()));
 /** `seq` counts from 0 without gaps; `atMs` is milliseconds since the start by the run's clock. */
 const place = { seq: z.int().check(z.gte(0)), atMs: z.number() };
-/** Built on first use: a program that reads no stored journal does not need it. */
+/** Built on first use, because only programs that read stored journals need it. */
 export const journalEntrySchema = z.lazy(() =>
   z.discriminatedUnion('type', [
     ...emittedEventSchema.def.options.map((option) => z.extend(option, { ...place, from: emitterSchema })),

@@ -250,9 +250,9 @@ const exceptionSchema = z.object({
 });
 
 /**
- * One reply for one or several phases. The answer comes first, so that it can be shown while it streams. An empty `except` means that all
- * material is relevant, the request is clear, nothing is missing, and there are no doubts. The schema asks for every field; a reply may
- * omit those with a default.
+ * One reply for one or several phases. The answer comes first, so that it can be shown while it streams. `except` lists what is
+ * unusual, such as irrelevant material, an unclear request, missing information or a doubt; it is empty if nothing is. The schema requires
+ * every field, but a reply may omit those that have a default.
  */
 export const briefReplySchema = z.object({
   answer: z.string(),

@@ -44,7 +44,7 @@ export interface PostChain {
    * Rejects with `invalid_option` or `invalid_journal`.
    */
   fork(run: string | readonly JournalEntry[], options: ForkOptions): Promise<Run>;
-  /** Closes the runs in memory, so that any process with `journals` can continue them. Their `events` end, and their `answer` does not settle. */
+  /** Closes the runs in memory, so that any process with `journals` can continue them. Their `events` end, and their `answer` never settles. */
   close(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
         return forkRun(chain, entries, { ...how, onPark: leave });
       }),
     async close() {
-      // Runs that have just started are in memory from their turn on.
+      // A run that has just started is in memory only after its turn.
       await new Promise<void>((resolve) => takeTurnOf(parts.clock)(resolve));
       await Promise.all(Array.from(chain.runs.values(), (run) => run.close()));
     },

@@ -10,7 +10,7 @@ import { createUsageLimits, DEFAULT_LIMITS } from '../server/usage-limits.ts';
 import { openJournals } from './find-run.ts';
 import { PARK_AFTER_MS, prepareRun, type RunFlags } from './prepare-run.ts';
 
-/** Serves the chain as a tool of an MCP server, over standard input and output, until the client closes the input. */
+/** Offers the chain as a tool to MCP clients over standard input and output, until the client closes the input. */
 export async function mcpCommand(flags: RunFlags): Promise<void> {
   const [sdk, { serveStdio }] = await loadOptional('@modelcontextprotocol/server', 'postchain mcp', () =>
     Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/server/stdio')]),

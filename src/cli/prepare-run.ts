@@ -77,7 +77,7 @@ type Json = z.core.util.JSONType;
 
 const MAX_CHECK_MS = 3_000;
 
-/** When a run of a server leaves memory while it waits. Then any process with the same journals takes its user's answer. */
+/** After how long a waiting run of a server leaves memory. Then any process with the same journals can take its user's answer. */
 export const PARK_AFTER_MS = 1_000;
 
 /** Opens everything that a run needs. Reports invalid flags, paths and keys before anything starts. `parkAfterMs` is for servers. */

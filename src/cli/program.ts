@@ -38,7 +38,7 @@ export function createProgram(setExitCode: (code: number) => void): Command {
   return program;
 }
 
-/** The options that a run and a server have in common: the model, what it may use, and its limits. */
+/** Adds the options that configure a chain: the model, what it may use, and its limits. */
 function withChainOptions(command: Command): Command {
   return command
     .option('--docs <path...>', 'directories and files to answer from (Markdown, text, HTML, JSON, PDF, DOCX)')
@@ -76,7 +76,7 @@ const MODEL_VARIABLES =
 function addMcpCommand(program: Command): void {
   const command = program
     .command('mcp')
-    .description('serve the chain as a tool of a Model Context Protocol server, over standard input and output');
+    .description('offer the chain as a tool to Model Context Protocol clients, over standard input and output');
   withChainOptions(command)
     .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
     .option('--journals <place>', JOURNALS)
@@ -130,9 +130,7 @@ function addRunCommand(program: Command, setExitCode: (code: number) => void): v
 
 function addServeCommand(program: Command): void {
   withChainOptions(
-    program
-      .command('serve')
-      .description('serve a chain over HTTP: runs that clients start, follow, leave and return to'),
+    program.command('serve').description('serve a chain over HTTP, to clients that start and follow runs'),
   )
     .option('--session-file <file>', 'SQLite file of the sessions (default: in memory)')
     .option(
@@ -144,12 +142,12 @@ function addServeCommand(program: Command): void {
     )
     .option(
       '--host <address>',
-      'address to listen on; any but a loopback one needs tokens and --allow-host',
+      'address to listen on; one other than loopback requires tokens and --allow-host',
       '127.0.0.1',
     )
     .option('--allow-host <name>', 'public host name of the server; repeatable', collect)
-    .option('--origin <origin>', 'origin of pages on other hosts that may call the server; repeatable', collect)
-    .option('--token <token>', 'token of all requests; others can see it in the list of processes')
+    .option('--origin <origin>', 'origin whose pages may call the server (CORS); repeatable', collect)
+    .option('--token <token>', 'token that clients send; other users can see it in the process list')
     .addOption(
       new Option('--log <format>', 'format of the log on standard output').choices(['text', 'json']).default('text'),
     )

@@ -71,7 +71,7 @@ function summaryOf(prompt: Prompt): PromptSummary {
   return { name, version, purpose: PURPOSES[name], input: fieldsIn(prompt.input), output };
 }
 
-/** Like `fieldsOf`, without zod's converter to JSON Schema, which every import of the package would then read. */
+/** Like `fieldsOf`, but without zod's JSON Schema converter, so that imports of the package do not read it. */
 function fieldsIn(schema: z.core.$ZodType): readonly string[] {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   if (def.type === 'union') return [...new Set(def.options.flatMap(fieldsIn))];

@@ -30,7 +30,7 @@ import { colorsFor, createScreen, type Screen, type Streams } from './screen.ts'
 /** Prints progress to stderr and the answer to stdout. Returns the exit code. */
 export async function runCommand(request: string, flags: RunFlags, streams: Streams = process): Promise<number> {
   if (flags.sessionFile !== undefined && flags.session === undefined)
-    throw new PostChainError('invalid_option', '--session-file requires --session');
+    throw new PostChainError('invalid_option', '--session-file requires --session, the id of the session in the file');
   return completeRun(
     await prepareRun(flags),
     flags,

@@ -21,11 +21,11 @@ export interface ServeFlags extends RunFlags {
   readonly log: 'text' | 'json';
 }
 
-/** How long the runs may take to close. */
+/** How long the runs may take to close, in milliseconds. */
 const CLOSE_MS = 10_000;
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost'];
 
-/** Serves until Ctrl-C or SIGTERM, and then closes the runs, so that the next start continues them. */
+/** Serves a chain until Ctrl-C or SIGTERM, and then closes the runs, so that the next start continues them. */
 export async function serveCommand(
   flags: ServeFlags,
   { stdout, stderr }: Pick<NodeJS.Process, 'stdout' | 'stderr'> = process,
@@ -43,7 +43,7 @@ export async function serveCommand(
     'postchain serve',
     () => import('@hono/node-server'),
   );
-  // Not the place of the other commands: the server continues the runs that it finds.
+  // Other than the default of the other commands, because the server continues the runs that it finds.
   const place = flags.journals ?? (process.env['POSTCHAIN_JOURNALS'] || homePath('served'));
   const journals = openJournals({ journals: place });
   const random = randomBytes(32).toString('base64url');
@@ -53,8 +53,8 @@ export async function serveCommand(
       chain: prepared.chain,
       journals,
       authorize: bearerTokens(given ?? { [random]: LOCAL }),
-      hosts: allowHost,
-      origins: origin.map(originOf),
+      allowedHosts: allowHost,
+      allowedOrigins: origin.map(originOf),
       onLog: (line) => void stdout.write(`${flags.log === 'json' ? jsonOf(line) : textOf(line)}\n`),
     });
     const http = createAdaptorServer({ fetch: server.fetch }) as HttpServer;
@@ -77,17 +77,17 @@ export async function serveCommand(
   }
 }
 
-/** Returns the origin of a URL as browsers send it. Other schemes than http have none for `URL`; "null" would be that of any sandboxed page. */
+/** Returns the origin of a URL as browsers send it. For some schemes, `URL` returns "null", which is also the origin of any sandboxed page. */
 function originOf(text: string): string {
   const { origin } = URL.canParse(text) ? new URL(text) : { origin: 'null' };
   return origin === 'null' ? text.replace(/\/+$/u, '') : origin;
 }
 
-/** The owner of the runs if there is one token only, also after a start with another token. */
+/** The owner of the runs if there is only one token. It stays the same if the token changes. */
 const LOCAL: Owner = 'local';
 const MIN_TOKEN_CHARS = 16;
 
-/** Returns the owners of the tokens; null if there are none. Messages never repeat a token. */
+/** Returns the owners of the tokens; null if there are none. Error messages never contain a token. */
 function givenTokens(token: string | undefined, variable: string | undefined): Readonly<Record<string, Owner>> | null {
   const pairs = (variable ?? '')
     .split(',')
@@ -106,7 +106,7 @@ function givenTokens(token: string | undefined, variable: string | undefined): R
   return pairs.length === 0 ? null : Object.fromEntries(pairs);
 }
 
-/** Returns the port. */
+/** Starts listening and returns the port. */
 async function listen(http: HttpServer, port: number, host: string): Promise<number> {
   http.listen(port, host);
   try {
@@ -114,8 +114,8 @@ async function listen(http: HttpServer, port: number, host: string): Promise<num
     return (http.address() as AddressInfo).port;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'is in use' : `cannot be used (${code})`;
-    const message = `--port ${port} of --host ${oneLine(host)} ${why}; pass another one, or 0 for a free port`;
+    const why = code === 'EADDRINUSE' ? 'is already in use' : `cannot be used (${code})`;
+    const message = `--port: port ${port} on ${oneLine(host)} ${why}; pass another port, or 0 for a free one`;
     throw new PostChainError('invalid_option', message, { cause });
   }
 }

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-/** Resolves at Ctrl-C or SIGTERM. The next one ends the process. */
+/** Resolves on Ctrl-C or SIGTERM. A second signal ends the process. */
 export async function untilStopped(): Promise<void> {
   const listening = new AbortController();
   await Promise.race(['SIGINT', 'SIGTERM'].map((name) => once(process, name, { signal: listening.signal })));

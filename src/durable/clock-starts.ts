@@ -7,8 +7,8 @@ export interface ClockStart {
 }
 
 /**
- * Returns when the clock of an actor stood at 0, for each process and each pause before it began. A clock that leaves out the time in
- * between starts later each time. In the past of a fork, it is the clock of the fork: no time elapses in between.
+ * Returns the times at which an actor's clock was at 0, for each process and each pause before the start. If the clock excludes the time
+ * without a process, each is later than the last. The past of a fork uses the fork's clock, with no time between processes.
  */
 export function clockStartsIn(entries: readonly DurableEntry[], clockStartMs: number): readonly ClockStart[] {
   const starts: ClockStart[] = [{ firstTimer: 0, atMs: clockStartMs }];

@@ -202,7 +202,7 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     return members;
   }
 
-  /** Whether a value is plain JSON, as nearly all are. `check` handles any other value. */
+  /** Returns whether a value is plain JSON, as nearly all are. Any other value needs `check`. */
   function isKnownJson(value: unknown, level: number, known: WeakSet<object>): boolean {
     if (value === undefined || isPrimitive(value)) return true;
     if (typeof value !== 'object' || level >= MOST_LEVELS) return false;

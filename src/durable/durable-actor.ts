@@ -85,7 +85,7 @@ const ENTRY_CHARS = 100;
 /** The longest delay that `setTimeout` supports. */
 const MAX_WAIT_MS = 2 ** 31 - 1;
 
-/** Shorter pauses before the begin are not recorded. After a crash, deadlines for users end earlier by that time. */
+/** Shorter pauses before the start are not recorded. After a crash, deadlines for users end earlier by that time. */
 const RECORDED_PAUSE_MS = 1_000;
 
 /** An external event, a note of a reused call, or effects that have ended after the events that they sent. */

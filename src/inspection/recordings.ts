@@ -257,8 +257,8 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
   };
 
   /**
-   * Reads the journal as it grows, piece by piece. Its lines are sent as they are stored, before their entries are parsed: that takes most of
-   * the time, and the page checks them itself.
+   * Reads the journal as it grows, piece by piece. Its lines are sent as stored, before their entries are parsed, because parsing takes most
+   * of the time, and the page checks the entries itself.
    */
   async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
     const tail = storedRunsOf(journals).openTail(runId);
@@ -422,7 +422,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
   };
 }
 
-/** Only an entry of this type has bytes. In a text, the quotes would be escaped. */
+/** Only an entry of this type has bytes. Inside a string, the quotes would be escaped. */
 const ATTACHMENT = '"type":"attachment"';
 
 /** Returns the stored form of an entry, without the bytes of an attachment. */

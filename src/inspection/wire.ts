@@ -26,7 +26,7 @@ export interface InspectedRun {
   readonly fidelity: readonly string[];
   /** Null for a system, and for a run whose journal cannot be read. */
   readonly summary: RunFigures | null;
-  /** A system that runs, in which only machines are: they wait for events or delays. */
+  /** True for a running system that has only machines, which wait for events or delays. */
   readonly isIdle?: boolean;
   /** How a system ended; absent while it runs, and for a run. */
   readonly ending?: SystemEnding;
@@ -192,9 +192,9 @@ export interface RunCharts {
 }
 
 export interface SentLines {
-  /** Whether others follow at once, so that it is not worth showing these before. */
+  /** Whether more lines follow immediately, so that showing these first is not worthwhile. */
   readonly more?: boolean;
-  /** Whether the lines are in the form in which journals are stored. */
+  /** Whether the lines have the format of stored journals. */
   readonly isStored?: boolean;
 }
 

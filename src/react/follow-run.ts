@@ -4,30 +4,30 @@ import { emptyView, nextView, type RunView } from '../server/run-view.ts';
 import type { RunUpdate } from '../server/updates.ts';
 import { fetchFrom, type RunServer } from './run-requests.ts';
 
-/** What a client knows of a run. */
-export interface FollowedRun {
+/** The state of a run on a server, as its client knows it. */
+export interface RunState {
   readonly view: RunView;
-  /** `idle` without a run; `connecting` also while it reconnects; `closed` after the answer, or an error that stays. */
+  /** `idle` without a run; `connecting` also while it reconnects; `closed` after the answer or a permanent error. */
   readonly connection: 'idle' | 'connecting' | 'open' | 'closed';
-  /** Why the run is not followed at the moment; null if it is. An `HttpError` has the status and `code` of the server. */
+  /** Why the run cannot be followed at the moment, or null. An `HttpError` has the `status` and `code` that the server sent. */
   readonly error: Error | null;
 }
 
-/** The server sends a comment every 15 seconds. A connection that is silent for longer is dead, though nothing reports that. */
+/** The server sends a comment every 15 seconds. A connection that is silent for this long is dead, even if no error is reported. */
 const SILENCE_MS = 60_000;
 const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 10_000;
 
 /**
- * Yields a run as it changes, until its answer. Reconnects after a lost connection, and continues after the last update that it received.
- * Ends without an answer if the signal aborts, or after an error that stays. `server` is called for each connection, so that a token may
- * change.
+ * Yields the state of a run whenever it changes, until its answer. Reconnects after a lost connection, and continues after the last update
+ * that it received. Ends without an answer after a permanent error, or when the signal aborts. `server` is called for each connection, so
+ * that a token may change.
  */
 export async function* followRun(
   server: () => RunServer,
   runId: string,
   signal: AbortSignal,
-): AsyncGenerator<FollowedRun, void> {
+): AsyncGenerator<RunState, void> {
   let view = emptyView;
   let lastEventId = '';
   let failures = 0;
@@ -48,14 +48,14 @@ export async function* followRun(
       error = thrown instanceof Error ? thrown : new Error(String(thrown));
     }
     if (signal.aborted) return;
-    if (error instanceof HttpError && !isPassing(error)) return yield { view, connection: 'closed', error };
+    if (error instanceof HttpError && !isTemporary(error)) return yield { view, connection: 'closed', error };
     yield { view, connection: 'connecting', error };
     await pause(Math.max(retryAfterMs(error), backoffMs(failures)), signal);
     failures += 1;
   }
 }
 
-/** Yields the updates of each piece of a stream together, with the id of the last one. */
+/** Yields the updates of each chunk of a stream together, with the id of the last one. */
 async function* receivedUpdates(response: Response) {
   const received: { id?: string | undefined; updates: RunUpdate[] } = { updates: [] };
   const parser = createParser({
@@ -68,7 +68,7 @@ async function* receivedUpdates(response: Response) {
   const type = response.headers.get('content-type') ?? '';
   const reader = response.body?.getReader();
   if (reader === undefined || !type.startsWith('text/event-stream'))
-    throw new HttpError(response.status, 'not_a_stream', `Expected an event stream of a server; received "${type}".`);
+    throw new HttpError(response.status, 'not_a_stream', `url: expected an event stream; received "${type}".`);
   try {
     for (;;) {
       const silent = setTimeout(() => void reader.cancel(), SILENCE_MS);
@@ -82,13 +82,13 @@ async function* receivedUpdates(response: Response) {
   }
 }
 
-/** Whether the same request may succeed later. */
-const isPassing = ({ status }: HttpError): boolean => status >= 500 || status === 429 || status === 408;
+/** Returns whether the same request may succeed later. */
+const isTemporary = ({ status }: HttpError): boolean => status >= 500 || status === 429 || status === 408;
 
 const retryAfterMs = (error: Error | null): number =>
   error instanceof HttpError ? (Number(error.headers['retry-after']) || 0) * 1_000 : 0;
 
-/** Random, so that the clients of a restarted server do not return at once. */
+/** Random, so that the clients of a restarted server do not all reconnect at the same time. */
 const backoffMs = (failures: number): number =>
   Math.min(FIRST_RETRY_MS * 2 ** failures, MAX_RETRY_MS) * (0.5 + Math.random() / 2);
 

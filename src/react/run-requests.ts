@@ -4,7 +4,7 @@ import type { Question } from '../server/updates.ts';
 
 /** How to reach a server of `createServer`. */
 export interface RunServer {
-  /** Its address, such as `https://chain.example.com`; empty for the server of the page itself. */
+  /** Its address, such as `https://chain.example.com`; empty for the page's own server. */
   readonly url: string;
   /** Sent as `Authorization: Bearer …`. */
   readonly token?: string | undefined;
@@ -21,7 +21,7 @@ export interface NewRun {
   readonly instructions?: string;
   /** `manual`: after each cycle, the run waits for the user's direction. */
   readonly mode?: 'automatic' | 'manual';
-  /** The session that the run belongs to, by a name of your choice. */
+  /** The session that the run belongs to; you choose its name. */
   readonly session?: string;
 }
 
@@ -34,7 +34,7 @@ type RunContent =
       | { readonly type: 'file'; readonly data: string; readonly mediaType?: string; readonly filename?: string }
     )[];
 
-/** Rejects with an `HttpError` unless the server succeeds. */
+/** Sends a request to the server. Rejects with an `HttpError` if the response is not successful. */
 export async function fetchFrom(server: RunServer, path: string, init: RequestInit): Promise<Response> {
   const { url, token, headers, fetch: send = globalThis.fetch } = server;
   const response = await send(`${url.replace(/\/+$/u, '')}${path}`, {
@@ -45,7 +45,7 @@ export async function fetchFrom(server: RunServer, path: string, init: RequestIn
   const { status } = response;
   const sent = await response.json().catch(() => null);
   const body: { readonly code?: string; readonly message?: string } = sent ?? {};
-  const { code = 'http_error', message = `The server answered with the status ${status}.` } = body;
+  const { code = 'http_error', message = `The server responded with status ${status}.` } = body;
   throw new HttpError(status, code, message, { 'retry-after': response.headers.get('retry-after') ?? '' });
 }
 
@@ -56,21 +56,21 @@ const post = (server: RunServer, path: string, body: object, headers: Readonly<R
     body: JSON.stringify(body),
   });
 
-/** Starts a run, or returns the one that the idempotency key has started. Resolves with its id. Rejects with an `HttpError`. */
+/** Starts a run, or finds the run that was started with the same idempotency key. Resolves with its id. Rejects with an `HttpError`. */
 export async function startRun(server: RunServer, run: NewRun, idempotencyKey?: string): Promise<string> {
   const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
   const response = await post(server, '/runs', run, headers);
   return ((await response.json()) as { runId: string }).runId;
 }
 
-/** Resolves when the event is stored. Rejects with an `HttpError`, for example `answer_refused`. */
+/** Sends an event to a run, and resolves when it is stored. Rejects with an `HttpError`, for example `answer_refused`. */
 export async function sendToRun(server: RunServer, runId: string, event: ClientEvent): Promise<void> {
   await post(server, `/runs/${encodeURIComponent(runId)}/events`, event);
 }
 
 type EventOf<Type extends ClientEvent['type']> = Extract<ClientEvent, { type: Type }>;
 
-/** What answers a question of each kind. */
+/** The reply to a question of each kind. */
 interface Replies {
   readonly approval: Omit<EventOf<'approval.given'>, 'type' | 'questionId' | 'digest'>;
   readonly consent: Omit<EventOf<'consent.given'>, 'type' | 'questionId'>;
@@ -78,8 +78,8 @@ interface Replies {
 }
 export type ReplyTo<Asked extends Question> = Replies[Asked['kind']];
 
-/** Returns the event that answers this question and no other. */
-export function eventOf<Asked extends Question>(question: Asked, reply: ReplyTo<Asked>): ClientEvent {
+/** Returns the event that answers a question. It has no effect on any other question. */
+export function answerEvent<Asked extends Question>(question: Asked, reply: ReplyTo<Asked>): ClientEvent {
   const asked: Question = question;
   const { questionId } = asked;
   if (reply === 'finish') return { type: 'run.finished', questionId };

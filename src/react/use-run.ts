@@ -2,12 +2,12 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { ClientEvent } from '../../machines/contracts/events.ts';
 import { emptyView, type RunView } from '../server/run-view.ts';
 import type { Question } from '../server/updates.ts';
-import { type FollowedRun, followRun } from './follow-run.ts';
-import { eventOf, type NewRun, type ReplyTo, type RunServer, sendToRun, startRun } from './run-requests.ts';
+import { followRun, type RunState } from './follow-run.ts';
+import { answerEvent, type NewRun, type ReplyTo, type RunServer, sendToRun, startRun } from './run-requests.ts';
 
-/** A run as React state, and what its user can do. All functions reject with an `HttpError`, and stay the same for one run. */
-export interface UsedRun extends FollowedRun {
-  /** Starts a run and resolves with its id. A repeated call with the same idempotency key gets the same run. */
+/** A run as React state, and functions to control it. The functions reject with an `HttpError`, and are stable as long as `runId` is. */
+export interface UseRunResult extends RunState {
+  /** Starts a run and resolves with its id. A repeated call with the same idempotency key returns the same run. */
   start(run: NewRun, idempotencyKey?: string): Promise<string>;
   /** Answers one of `view.questions`. */
   answer<Asked extends Question>(question: Asked, reply: ReplyTo<Asked>): Promise<void>;
@@ -16,24 +16,24 @@ export interface UsedRun extends FollowedRun {
 }
 
 /**
- * Follows a run of a server while the component is mounted. Without a run (null), `start` starts one. `initialView` is shown until the
- * server has answered, for example one that a page was rendered with.
+ * Follows a run of a server while the component is mounted. If `runId` is null, use `start` to start a run. `initialView` is shown until the
+ * server has responded, for example a view from server-side rendering.
  *
  * @example
  * const [runId, setRunId] = useState<string | null>(null);
  * const { view, start, answer } = useRun({ url: '' }, runId);
  */
-export function useRun(server: RunServer, runId: string | null, initialView: RunView = emptyView): UsedRun {
+export function useRun(server: RunServer, runId: string | null, initialView: RunView = emptyView): UseRunResult {
   const latest = useRef(server);
   useEffect(() => {
     latest.current = server;
   });
   const { url, token } = server;
   const key = `${url} ${runId}`;
-  const [followed, setFollowed] = useState<{ readonly key: string; readonly run: FollowedRun } | null>(null);
+  const [followed, setFollowed] = useState<{ readonly key: string; readonly run: RunState } | null>(null);
   const isOver = initialView.runId === runId && initialView.answer !== null;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another token may be let in where the last one was not
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new token may be accepted after the last one was rejected
   useEffect(() => {
     if (runId === null || isOver) return;
     const leaving = new AbortController();
@@ -47,13 +47,13 @@ export function useRun(server: RunServer, runId: string | null, initialView: Run
 
   const actions = useMemo(() => {
     const send = async (event: ClientEvent): Promise<void> => {
-      if (runId === null) throw new Error('There is no run to send an event to.');
+      if (runId === null) throw new Error('Cannot send an event: runId is null. Start a run first.');
       await sendToRun(latest.current, runId, event);
     };
     return {
       start: (run: NewRun, idempotencyKey?: string) => startRun(latest.current, run, idempotencyKey),
       send,
-      answer: <Asked extends Question>(question: Asked, reply: ReplyTo<Asked>) => send(eventOf(question, reply)),
+      answer: <Asked extends Question>(question: Asked, reply: ReplyTo<Asked>) => send(answerEvent(question, reply)),
     };
   }, [runId]);
 

@@ -11,13 +11,13 @@ import type { ServerSentEvent } from './sse.ts';
 export interface ServerEnv {
   Variables: { owner: Owner };
 }
-/** Converts a schema to JSON Schema. Only a server loads it: every import of the package would read this part of zod otherwise. */
+/** Converts a schema to JSON Schema. Loaded by servers only, so that other imports of the package do not read this part of zod. */
 export type ToJsonSchema = typeof import('zod').toJSONSchema;
 
 export type ServerApp = Hono<ServerEnv>;
 export type ServerRequest = Context<ServerEnv>;
 
-/** What a protocol needs: the runs, and a way to stream them. Each protocol adds its routes to the app. */
+/** What each protocol receives to add its routes to the app: the runs, and functions to read and stream them. */
 export interface ServerContext {
   readonly runs: RunService;
   readonly clock: Clock;
@@ -26,7 +26,7 @@ export interface ServerContext {
   readonly modelName: string;
   /** Reads a run for one response. The updates end early when the client leaves or the server closes. */
   read<Result>(c: ServerRequest, runId: string, use: (updates: Updates) => Promise<Result>): Promise<Result>;
-  /** Streams a run in the form that `convert` gives it. */
+  /** Streams a run as the events that `convert` yields. */
   stream(
     c: ServerRequest,
     runId: string,
@@ -42,8 +42,8 @@ export type Convert = (updates: Updates) => AsyncGenerator<ServerSentEvent, void
 const JSON_ONLY = ['application/json'];
 
 /**
- * Returns the JSON body of a request. Throws an `HttpError`: 415 for other types than `accepted`, or 400. By default, forms and plain text are
- * refused, because browsers send them to other sites without asking first.
+ * Returns the validated JSON body of a request. Throws an `HttpError`: 415 for a content type that is not in `accepted`, 400 for an invalid
+ * body. By default, forms and plain text are rejected, because browsers send them to other sites without a preflight request.
  */
 export async function bodyOf<Schema extends z.ZodMiniType>(
   c: ServerRequest,
@@ -52,7 +52,7 @@ export async function bodyOf<Schema extends z.ZodMiniType>(
 ): Promise<z.output<Schema>> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (!accepted.includes(type))
-    throw new HttpError(415, 'not_json', `Send the body as application/json; received ${describeValue(type)}.`);
+    throw new HttpError(415, 'not_json', `Content-Type: expected application/json; received ${describeValue(type)}.`);
   const read = schema.safeParse(parsed(await c.req.text()));
   if (read.success) return read.data;
   const [issue] = read.error.issues;
@@ -64,15 +64,21 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new HttpError(400, 'invalid_json', 'body: expected JSON; received text that is not valid JSON.');
+    throw new HttpError(400, 'invalid_json', 'body: expected JSON; received text that cannot be parsed.');
   }
 }
 
-/** The `Idempotency-Key` of a request. */
+/** Returns an `HttpError` 400 for an invalid value of a request. */
+export function invalid(param: string, expected: string, ...received: readonly unknown[]): HttpError {
+  const values = received.map((value) => `; received ${describeValue(value)}`).join('');
+  return new HttpError(400, 'invalid_request', `${param}: ${expected}${values}.`, {}, param);
+}
+
+/** Returns the `Idempotency-Key` of a request, if it has one. Throws an `HttpError` 400 for an invalid key. */
 export function idempotencyKeyOf(c: ServerRequest): { readonly idempotencyKey?: string } {
   const key = c.req.header('idempotency-key');
   if (key === undefined) return {};
   if (!/^[\x21-\x7e]{1,255}$/u.test(key))
-    throw new HttpError(400, 'invalid_request', 'Idempotency-Key: expected 1 to 255 printable characters.');
+    throw invalid('Idempotency-Key', 'expected 1 to 255 printable ASCII characters without spaces', key);
   return { idempotencyKey: key };
 }

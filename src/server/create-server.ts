@@ -6,6 +6,7 @@ import type { Run } from '../chain/runtime/run.ts';
 import { type Clock, systemClock } from '../durable/clock.ts';
 import { createWorker } from '../durable/worker.ts';
 import { linkSignals } from '../internal/async.ts';
+import { describeValue } from '../internal/describe-value.ts';
 import { loadOptional } from '../internal/optional-package.ts';
 import type { Convert, ServerApp, ServerContext, ServerEnv, ServerRequest } from './context.ts';
 import { HttpError } from './http-error.ts';
@@ -16,39 +17,39 @@ import { addAiSdk } from './protocols/ai-sdk.ts';
 import { addMcp } from './protocols/mcp.ts';
 import { addOpenAI } from './protocols/openai.ts';
 import { addRunRoutes } from './run-routes.ts';
-import { createRunService, type FollowedJournals } from './run-service.ts';
+import { createRunService, type FollowableJournals } from './run-service.ts';
 import { sseResponse } from './sse.ts';
 import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits, type UsageLimits } from './usage-limits.ts';
 
 export interface ServerOptions {
   readonly chain: PostChain;
-  /** The journals of the chain. Several processes may serve the runs of one store; give the chain `parkAfterMs` then. */
-  readonly journals: FollowedJournals;
+  /** The journals of the chain. If several processes serve the runs of one store, give the chain `parkAfterMs`. */
+  readonly journals: FollowableJournals;
   /** Returns the owner of a request, for example `bearerTokens({ [token]: 'alice' })`. */
   readonly authorize: Authorize;
-  /** Host names of the server, besides the loopback ones. Others are refused, against DNS rebinding. */
-  readonly hosts?: readonly string[];
-  /** Origins of pages on other hosts that may call the server (CORS), such as `https://chat.example.com`. */
-  readonly origins?: readonly string[];
+  /** Host names of the server, besides the loopback ones. Requests for any other host are rejected, to prevent DNS rebinding. */
+  readonly allowedHosts?: readonly string[];
+  /** Origins whose pages may call the server (CORS), such as `https://chat.example.com`. */
+  readonly allowedOrigins?: readonly string[];
   readonly limits?: Partial<ServerLimits>;
   /** The name of the chain for clients that choose a model; `postchain` by default. */
   readonly modelName?: string;
-  /** Whether owners may read the journals of their runs, which have prompts, model replies and results of tools. By default, false. */
-  readonly showsJournal?: boolean;
-  /** How often a stream sends a comment while nothing happens, in milliseconds; 15,000 by default. */
+  /** Whether owners may read the journals of their runs, which contain prompts, model replies and tool results; false by default. */
+  readonly exposeJournal?: boolean;
+  /** How often an idle stream sends a comment, in milliseconds; 15,000 by default. */
   readonly keepAliveMs?: number;
-  /** How long a client may read nothing of its stream before it is disconnected, in milliseconds; 30,000 by default. */
+  /** How long a client may stop reading its stream before it is disconnected, in milliseconds; 30,000 by default. */
   readonly stallMs?: number;
   readonly clock?: Clock;
   /** Called for each run that the server starts or continues at the request of a client, for example `(run) => traceRun(run.events)`. */
   readonly onRun?: (run: Run) => void;
-  /** Receives the duration of requests, and the numbers of runs and streams in progress. A `Meter` of `@opentelemetry/api`. */
+  /** A `Meter` of `@opentelemetry/api`, which receives request durations and the numbers of runs and streams in progress. */
   readonly meter?: Meter;
   /** Receives a line for each request, and errors that clients do not see. By default, errors go to `console.error`. */
   readonly onLog?: (line: ServerLogLine) => void;
 }
 
-/** `durationMs` is the time until the response begins. */
+/** A line of the request log. `durationMs` is the time until the response begins. */
 export interface ServerLogLine {
   readonly level: 'info' | 'error';
   readonly method: string;
@@ -59,19 +60,19 @@ export interface ServerLogLine {
   readonly error?: unknown;
 }
 
-/** A server as a plain `fetch` handler. */
+/** A server of a chain: a plain `fetch` handler. */
 export interface Server {
   /** Answers a request. For Node.js, `serve({ fetch: server.fetch })` of `@hono/node-server`. */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Ends all streams, and closes the runs, so that any process with the journals continues them. */
+  /** Ends all streams and closes the runs, so that any process with the journals can continue them. */
   close(): Promise<void>;
 }
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Serves a chain. Runs belong to the server: a client that leaves loses nothing, and one that returns continues where it was. The server also
- * continues the runs of `journals` that were interrupted. Requires the package `hono`.
+ * Returns a server for a chain. Runs live on the server, so a client can disconnect, return, and continue where it left off. The server also
+ * continues the interrupted runs of `journals`. Requires the package `hono`.
  *
  * @throws PostChainError `package_missing`
  * @example
@@ -79,7 +80,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  * serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 8787 });
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const { chain, journals, authorize, hosts = [], origins = [], showsJournal = false } = options;
+  const { chain, journals, authorize, allowedHosts = [], allowedOrigins = [], exposeJournal = false } = options;
   const { clock = systemClock, keepAliveMs = 15_000, stallMs = 30_000, modelName = 'postchain' } = options;
   const { onLog = logErrors, onRun = () => {} } = options;
   const limits: ServerLimits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -98,7 +99,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   });
   const closing = new AbortController();
 
-  /** Returns the updates of a run until `end` is called, the signal aborts or the server closes. They count as a stream until `end`. */
+  /** Returns the updates of a run, which end when `end` is called or the server closes. Until then, they count as an open stream. */
   async function openUpdates(c: ServerRequest, runId: string, leaving?: AbortSignal) {
     const endStream = usage.startStream(c.var.owner);
     const { signal, abort, forget } = linkSignals(closing.signal, leaving);
@@ -115,7 +116,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     }
   }
 
-  /** Logs why a stream breaks off: its status is sent before. */
+  /** Logs the error that ends a stream, because its status was already sent. */
   async function* reported(c: ServerRequest, events: ReturnType<Convert>): ReturnType<Convert> {
     try {
       yield* events;
@@ -140,7 +141,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
     async stream(c, runId, convert, headers = {}) {
       const { updates, end } = await openUpdates(c, runId);
-      // Nobody reads its body.
+      // The response to HEAD has no body, so nothing would end the stream.
       if (c.req.method === 'HEAD') end();
       return sseResponse(reported(c, convert(updates)), { clock, keepAliveMs, stallMs, headers, onEnd: end });
     },
@@ -157,11 +158,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     return Response.json(errorBody(c.req.path, shown), { status: shown.status, headers: shown.headers });
   });
   app.notFound((c) => {
-    const error = new HttpError(404, 'not_found', 'Nothing is here. GET /openapi.json describes what is.');
+    const path = describeValue(c.req.path);
+    const error = new HttpError(404, 'not_found', `There is no endpoint ${path}. See GET /openapi.json.`);
     return c.json(errorBody(c.req.path, error), 404);
   });
-  app.use(logged(clock, measured(options.meter, usage, onLog)), secureHeaders(), ownHosts(hosts, origins));
-  if (origins.length > 0) app.use(cors({ origin: [...origins], exposeHeaders: EXPOSED_HEADERS }));
+  app.use(logged(clock, measured(options.meter, usage, onLog)), secureHeaders());
+  app.use(rejectForeignSites(allowedHosts, allowedOrigins));
+  if (allowedOrigins.length > 0) app.use(cors({ origin: [...allowedOrigins], exposeHeaders: EXPOSED_HEADERS }));
   app.get('/healthz', (c) =>
     c.json({ status: closing.signal.aborted ? 'closing' : 'ok', runs: usage.runs, streams: usage.streams }),
   );
@@ -173,9 +176,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   app.use(async (c, next) => {
     usage.requireOpen();
     const owner = await authorize(c.req.raw);
-    // A program in JavaScript may look an owner up, and find undefined.
+    // In JavaScript, `authorize` may return undefined, for example from a lookup.
     if (typeof owner !== 'string')
-      throw new HttpError(401, 'unauthorized', 'Send a token of this server as "Authorization: Bearer …".', {
+      throw new HttpError(401, 'unauthorized', 'Not authorized. Send a token of this server as "Bearer TOKEN".', {
         'www-authenticate': 'Bearer',
       });
     c.set('owner', owner);
@@ -186,11 +189,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     bodyLimit({
       maxSize: limits.bodyBytes,
       onError: () => {
-        throw new HttpError(413, 'body_too_large', `The body must be at most ${limits.bodyBytes} bytes.`);
+        throw new HttpError(413, 'body_too_large', `body: expected at most ${limits.bodyBytes} bytes; received more.`);
       },
     }),
   );
-  addRunRoutes(app, context, showsJournal);
+  addRunRoutes(app, context, exposeJournal);
   addOpenAI(app, context);
   addAiSdk(app, context);
   addAgUi(app, context);
@@ -206,12 +209,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   };
 }
 
-/** What pages on other hosts may read of a response. */
+/** The response headers that pages of other origins may read. */
 const EXPOSED_HEADERS = ['location', 'retry-after', 'x-workflow-run-id', 'x-workflow-stream-tail-index'];
 
-const INTERNAL = new HttpError(500, 'internal', 'The server failed; its log says why.');
+const INTERNAL = new HttpError(500, 'internal', 'Internal server error. See the server log.');
 
-/** Returns the error that a client sees; null for one that it must not see. */
+/** Returns the error to show to a client; null if the client must not see it. */
 function knownError(error: unknown): HttpError | null {
   if (error instanceof HttpError) return error;
   if (!PostChainError.isInstance(error)) return null;
@@ -220,7 +223,7 @@ function knownError(error: unknown): HttpError | null {
   return isOfClient ? new HttpError(400, code, message) : null;
 }
 
-/** The APIs of OpenAI have errors of their own form. */
+/** Returns the body of an error response. OpenAI's APIs have their own error format. */
 function errorBody(path: string, { status, code, message, param }: HttpError): object {
   if (!path.startsWith('/v1/')) return { code, message };
   const type = status >= 500 ? 'server_error' : status === 429 ? 'rate_limit_error' : 'invalid_request_error';
@@ -228,22 +231,22 @@ function errorBody(path: string, { status, code, message, param }: HttpError): o
 }
 
 /**
- * Refuses requests from pages of other sites: by their Origin, or by their Host if a foreign name was bound to this address (DNS rebinding).
- * Clients other than browsers send no Origin.
+ * Rejects requests from pages of other sites: by their Origin, and by their Host, which differs if another name was bound to this address
+ * (DNS rebinding). Clients other than browsers send no Origin.
  */
-function ownHosts(hosts: readonly string[], origins: readonly string[]): MiddlewareHandler {
-  const known = new Set([...LOOPBACK, ...hosts].map((host) => host.toLowerCase()));
+function rejectForeignSites(allowedHosts: readonly string[], allowedOrigins: readonly string[]): MiddlewareHandler {
+  const known = new Set([...LOOPBACK, ...allowedHosts].map((host) => host.toLowerCase()));
   return async (c, next) => {
     const host = (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase();
     if (!known.has(host.replace(/:\d+$/u, '')))
-      throw new HttpError(403, 'foreign_host', 'The Host header names another server. Add it to the option `hosts`.');
+      throw new HttpError(403, 'host_not_allowed', `Host: ${describeValue(host)} is not in \`allowedHosts\`. Add it.`);
     const origin = c.req.header('origin');
-    const isOwn = origin === undefined || origins.includes(origin) || hostOf(origin) === host;
+    const isOwn = origin === undefined || allowedOrigins.includes(origin) || hostOf(origin) === host;
     if (!isOwn)
       throw new HttpError(
         403,
-        'foreign_origin',
-        'Pages of this origin may not call the server. Add it to the option `origins`.',
+        'origin_not_allowed',
+        `Origin: ${describeValue(origin)} is not in \`allowedOrigins\`. Add it.`,
       );
     await next();
   };
@@ -260,7 +263,7 @@ function logged(clock: Clock, onLog: (line: ServerLogLine) => void): MiddlewareH
   };
 }
 
-/** Reports each line also to OpenTelemetry, by its semantic conventions for HTTP servers. */
+/** Returns an `onLog` that also reports each line to OpenTelemetry, following its semantic conventions for HTTP servers. */
 function measured(
   meter: Meter | undefined,
   usage: UsageLimits,
@@ -281,12 +284,12 @@ function measured(
   };
 }
 
-/** The query of a URL may hold texts of the user, so it is left out. */
+/** Returns the log line of a request. It omits the query of the URL, which may contain user input. */
 function lineOf({ method, url }: Request, status: number): ServerLogLine {
   return { level: 'info', method, path: new URL(url).pathname, status, durationMs: 0, owner: null };
 }
 
 function logErrors({ level, error }: ServerLogLine): void {
-  // biome-ignore lint/suspicious/noConsole: the operator must see errors that no client sees
+  // biome-ignore lint/suspicious/noConsole: the operator must see errors that are hidden from clients
   if (level === 'error') console.error(error);
 }

@@ -1,7 +1,7 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { type RunUpdate, RunUpdates } from './updates.ts';
 
-/** `id` is the number of the entry and that of the update within it: `12.0`. Ids increase. */
+/** An update with its id: the number of its entry and its number within the entry, such as `12.0`. Ids increase. */
 interface NumberedUpdate {
   readonly id: string;
   readonly update: RunUpdate;
@@ -14,7 +14,7 @@ type Follow = (runId: string, options: { readonly signal: AbortSignal }) => Asyn
 /** The updates of runs, for any number of readers. */
 export interface Feeds {
   /**
-   * Yields the updates of a run from the beginning, and then as they are stored, until the answer. All readers of a run share one reading of
+   * Yields the updates of a run from the beginning, and then as they are stored, until the answer. All readers of a run share one read of
    * its journal. Ends early when the signal aborts.
    */
   updates(runId: string, signal: AbortSignal): Updates;
@@ -61,7 +61,7 @@ export function createFeeds(follow: Follow): Feeds {
       feed.failure = error;
     }
     feed.isOver = true;
-    // A later reader reads a journal that could not be read again.
+    // After an error, the next reader reads the journal again.
     if (feed.failure !== null && feeds.get(runId) === feed) feeds.delete(runId);
     wake(feed);
   }
@@ -100,7 +100,7 @@ function wake({ arrivals }: Feed): void {
   for (const resolve of woken) resolve();
 }
 
-/** Whether an id is after another one. */
+/** Returns whether an update id comes after another one. */
 export function isAfter(id: string, other: string): boolean {
   const [seq = 0, number = 0] = id.split('.').map(Number);
   const [otherSeq = 0, otherNumber = 0] = other.split('.').map(Number);

@@ -1,9 +1,9 @@
-/** An error that the server reports to its client: a status, a stable code and a message of one line. */
+/** An error that the server reports to its client: a status, a stable code and a one-line message. */
 export class HttpError extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The path of the invalid value in the body, for clients of the OpenAI APIs; null if the error is about another thing. */
+  /** The name of the invalid value, for OpenAI clients; null if the error is not about a value of the request. */
   readonly param: string | null;
 
   constructor(
@@ -22,4 +22,4 @@ export class HttpError extends Error {
 }
 
 export const unknownRun = (): HttpError =>
-  new HttpError(404, 'unknown_run', 'No run of yours has this id. Start one with POST /runs.');
+  new HttpError(404, 'unknown_run', 'You have no run with this id. GET /runs lists your runs.');

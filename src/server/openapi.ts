@@ -61,10 +61,10 @@ const parameter = (name: string, where: 'path' | 'query' | 'header', description
 const runId = parameter('id', 'path', 'The id of a run.');
 const stream = { 'text/event-stream': { schema: { type: 'string' } } };
 
-/** Returns the OpenAPI document (3.1) of the runs as resources, made from the schemas that the server checks. */
+/** Returns the OpenAPI 3.1 document of the endpoints of runs, generated from the schemas that the server validates with. */
 export function openApiDocument(toJsonSchema: ToJsonSchema): object {
-  const idempotency = parameter('Idempotency-Key', 'header', 'A repeated request with this key gets the first run.');
-  const after = parameter('Last-Event-ID', 'header', 'The id of the last update that the client has.');
+  const idempotency = parameter('Idempotency-Key', 'header', 'Requests with the same key get the same run.');
+  const after = parameter('Last-Event-ID', 'header', 'The id of the last update that the client received.');
   return {
     openapi: '3.1.0',
     info: { title: 'PostChain server', version: manifest.version },
@@ -78,7 +78,7 @@ export function openApiDocument(toJsonSchema: ToJsonSchema): object {
           responses: answers(201, 'The run has started.', { ...json('StartedRun'), ...stream }),
         },
         get: {
-          summary: 'Lists your runs, the newest first.',
+          summary: 'Lists your runs, newest first.',
           parameters: [
             parameter('limit', 'query', 'From 1 to 100; 20 by default.'),
             parameter('before', 'query', 'Only runs that started before this time (ISO 8601).'),
@@ -96,7 +96,7 @@ export function openApiDocument(toJsonSchema: ToJsonSchema): object {
           responses: answers(200, 'The updates.', stream),
         },
         post: {
-          summary: 'Answers a question of the run, directs it or cancels it.',
+          summary: 'Answers a question of the run, or directs, finishes or cancels it.',
           parameters: [runId],
           requestBody: { required: true, content: json('ClientEvent') },
           responses: answers(204, 'The event is stored.'),

@@ -1,12 +1,12 @@
-/** Who sends a request: an owner sees their own runs and sessions only. */
+/** The user or program that sends a request. Owners see only their own runs and sessions. */
 export type Owner = string;
 
 /** Returns the owner of a request, or null if it is not authorized. */
 export type Authorize = (request: Request) => Owner | null | Promise<Owner | null>;
 
 /**
- * Authorizes requests by a token, sent as `Authorization: Bearer …`. `owners` has the owner of each token; several tokens may have the same
- * one. Tokens are compared by digest, in constant time.
+ * Returns an `authorize` function for tokens sent as `Authorization: Bearer …`. `owners` maps each token to its owner; an owner may have
+ * several tokens. Tokens are compared by digest, in constant time.
  */
 export function bearerTokens(owners: Readonly<Record<string, Owner>>): Authorize {
   const known = Object.entries(owners).map(async ([token, owner]) => ({ digest: await digestOf(token), owner }));
@@ -28,7 +28,7 @@ function isEqual(one: Uint8Array, other: Uint8Array): boolean {
   return one.reduce((difference, byte, at) => difference | (byte ^ (other[at] ?? 0)), 0) === 0;
 }
 
-/** Returns an id that only this owner can have, the same for the same parts. */
+/** Returns an id derived from the parts. If the parts include the owner, no other owner can get the same id. */
 export async function ownId(...parts: readonly string[]): Promise<string> {
   const digest = await digestOf(JSON.stringify(parts));
   return Array.from(digest.slice(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,13 +1,19 @@
 import * as z from 'zod/mini';
 import { clientEventSchema } from '../../machines/contracts/events.ts';
 import type { ContentPart } from '../llm/content.ts';
-import { bodyOf, idempotencyKeyOf, type ServerApp, type ServerContext, type ServerRequest } from './context.ts';
+import {
+  bodyOf,
+  idempotencyKeyOf,
+  invalid,
+  type ServerApp,
+  type ServerContext,
+  type ServerRequest,
+} from './context.ts';
 import { isAfter } from './feeds.ts';
-import { HttpError } from './http-error.ts';
 import type { ClientRequest } from './run-service.ts';
 
 const text = z.string().check(z.maxLength(1_000_000));
-/** A text, an image or a file. Files are Base64 text or `data:` URLs: the server downloads nothing. */
+/** Text, an image or a file. Files are Base64 text or `data:` URLs, because the server downloads nothing. */
 const partSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), text }),
   z.strictObject({ type: z.literal('image'), image: z.string(), mediaType: z.optional(z.string()) }),
@@ -29,14 +35,14 @@ export const newRunSchema = z.strictObject({
   instructions: z.optional(z.string().check(z.maxLength(20_000))),
   /** `manual`: after each cycle, the run waits for the user's direction. */
   mode: z.optional(z.enum(['automatic', 'manual'])),
-  /** The session that the run belongs to, by a name of the client. */
+  /** The session that the run belongs to; the client chooses its name. */
   session: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
 });
 
 const MAX_LISTED = 100;
 
-/** Adds the runs as resources. */
-export function addRunRoutes(app: ServerApp, server: ServerContext, showsJournal: boolean): void {
+/** Adds the endpoints of runs. */
+export function addRunRoutes(app: ServerApp, server: ServerContext, exposeJournal: boolean): void {
   const { runs } = server;
 
   app.post('/runs', async (c) => {
@@ -57,12 +63,12 @@ export function addRunRoutes(app: ServerApp, server: ServerContext, showsJournal
   app.get('/runs', async (c) => {
     const limit = Number(c.req.query('limit') ?? 20);
     if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
-      throw new HttpError(400, 'invalid_request', `limit: expected an integer from 1 to ${MAX_LISTED}.`);
+      throw invalid('limit', `expected an integer from 1 to ${MAX_LISTED}`, c.req.query('limit'));
     const before = c.req.query('before');
     const beforeMs = Date.parse(before ?? '');
     if (before !== undefined && Number.isNaN(beforeMs))
-      throw new HttpError(400, 'invalid_request', 'before: expected a time in ISO 8601, as in startedAt.');
-    // In UTC, because stores compare the texts.
+      throw invalid('before', 'expected a time in ISO 8601, like startedAt', before);
+    // In UTC, because stores compare times as strings.
     const time = before === undefined ? undefined : new Date(beforeMs).toISOString();
     const found = await runs.list(c.var.owner, { limit, before: time });
     return c.json({
@@ -85,13 +91,13 @@ export function addRunRoutes(app: ServerApp, server: ServerContext, showsJournal
     return c.body(null, 204);
   });
 
-  if (showsJournal)
+  if (exposeJournal)
     app.get('/runs/:id/journal', async (c) => c.json({ entries: await runs.journal(c.var.owner, c.req.param('id')) }));
 }
 
 const wantsEvents = (c: ServerRequest): boolean => c.req.header('accept')?.includes('text/event-stream') === true;
 
-/** Streams the updates after the one that the client received last. */
+/** Streams the updates that follow the last one the client received. */
 async function streamUpdates(
   c: ServerRequest,
   server: ServerContext,
@@ -100,11 +106,7 @@ async function streamUpdates(
 ): Promise<Response> {
   const after = c.req.header('last-event-id') ?? c.req.query('after') ?? '';
   if (after !== '' && !/^\d+\.\d+$/u.test(after))
-    throw new HttpError(
-      400,
-      'invalid_request',
-      'Last-Event-ID: expected the id of an event of this run, such as 12.0.',
-    );
+    throw invalid('Last-Event-ID', 'expected the id of an event of this run, such as "12.0"', after);
   return server.stream(
     c,
     runId,

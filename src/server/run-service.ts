@@ -14,34 +14,34 @@ import { emptyView, nextView, type RunView } from './run-view.ts';
 import { updatesOf } from './updates.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
-/** A journal store with `follow`, as all stores of PostChain are. */
-export type FollowedJournals = JournalStore & Pick<ManagedJournals<JournalEntry, RunSummary>, 'follow'>;
+/** A journal store with `follow`, such as any store of PostChain. */
+export type FollowableJournals = JournalStore & Pick<ManagedJournals<JournalEntry, RunSummary>, 'follow'>;
 
-/** What a client asks. */
+/** A client's request for a run. */
 export interface ClientRequest extends Pick<RunOptions, 'request' | 'history' | 'instructions' | 'mode'> {
-  /** JSON that a protocol stores with the run. */
+  /** JSON data that a protocol stores with the run. */
   readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
-  /** The client's name of the session, which no other owner shares. */
+  /** The client's name for the session. Owners do not share sessions, even if they use the same name. */
   readonly session?: string | undefined;
-  /** The client's name of the conversation, to find its runs by. Unlike a session, it adds no earlier turns. */
+  /** The client's name for the conversation, to find its runs by. Unlike a session, it adds no earlier turns. */
   readonly conversation?: string | undefined;
-  /** A repeated request with the same key gets the run of the first one. */
+  /** A repeated request with the same key returns the run of the first one. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The runs of a server, each for its owner only. A run of another owner does not exist. */
+/** The runs of a server. Each is visible only to its owner; to others, it does not exist. */
 export interface RunService {
-  /** Starts a run, or returns the one that the idempotency key has started. */
+  /** Starts a run, or returns the run that was started with the same idempotency key. */
   start(owner: Owner, request: ClientRequest): Promise<{ readonly runId: string; readonly isNew: boolean }>;
-  /** Yields what happens in the run, from the beginning, until its answer. Ends early when the signal aborts. */
+  /** Yields the updates of a run from the beginning until its answer. Ends early when the signal aborts. */
   updates(owner: Owner, runId: string, signal: AbortSignal): Promise<Updates>;
-  /** The run so far. */
+  /** Returns the run so far. */
   view(owner: Owner, runId: string): Promise<RunView>;
-  /** Resolves when the event is stored. Rejects with `answer_refused` if it changes nothing. */
+  /** Sends an event to a run, and resolves when it is stored. Rejects with `answer_refused` if it has no effect. */
   send(owner: Owner, runId: string, event: ClientEvent): Promise<void>;
-  /** Runs of the owner, the newest first. */
+  /** Returns runs of the owner, newest first. */
   list(owner: Owner, options: ListRunsOptions): Promise<readonly RunSummary[]>;
-  /** The journal, for operators who allow it. */
+  /** Returns the journal of a run. */
   journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]>;
 }
 
@@ -53,17 +53,17 @@ interface ListRunsOptions {
   readonly conversation?: string | undefined;
 }
 
-/** What the server stores with a run, which never changes: its `owner`, and its `conversation` if it has one. */
+/** What the server stores with a run and never changes: its `owner`, and its `conversation` if it has one. */
 type RunLabels = NonNullable<RunOptions['host']>;
 
-/** The labels of how many runs are remembered. */
+/** The number of runs whose labels are cached. */
 const MAX_REMEMBERED = 10_000;
-/** The least number of runs that are read at a time, so that a search for a few runs does not list them one by one. */
+/** The minimum number of runs to list at a time, so that a search for a few runs does not list them one by one. */
 const LEAST_PAGE = 100;
 
 interface ServiceOptions {
   readonly chain: PostChain;
-  readonly journals: FollowedJournals;
+  readonly journals: FollowableJournals;
   readonly usage: UsageLimits;
   readonly eventsPerRun: number;
   readonly onRun: (run: Run) => void;
@@ -72,7 +72,7 @@ interface ServiceOptions {
 export function createRunService({ chain, journals, usage, eventsPerRun, onRun }: ServiceOptions): RunService {
   const feeds = createFeeds((runId, options) => journals.follow(runId, options));
   const labels = new Map<string, RunLabels>();
-  /** The runs of idempotency keys that are being started. */
+  /** The runs with an idempotency key that are being started, by id. */
   const starting = new Map<string, Promise<{ readonly runId: string; readonly isNew: boolean }>>();
   const tracked = new WeakSet<Run>();
 
@@ -89,7 +89,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     return start === null ? {} : remember(runId, runStartOf([start]).host ?? {});
   }
 
-  /** A run that cannot be read may have been deleted, so whose it is must be read again. */
+  /** Yields the updates. A run that cannot be read may have been deleted, so an error drops its cached labels. */
   async function* forgetful(runId: string, updates: Updates) {
     try {
       yield* updates;
@@ -103,7 +103,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     if ((await labelsOf(runId))['owner'] !== owner) throw unknownRun();
   }
 
-  /** Counts a run of this process until it leaves memory, and what it costs after it has cost `spent`. */
+  /** Counts a run of this process until it leaves memory, and then its cost above `spent`, which was counted before. */
   function track(run: Run, owner: Owner, spent = 0): void {
     if (tracked.has(run)) return;
     tracked.add(run);
@@ -115,9 +115,9 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     );
   }
 
-  /** Resolves when a run is stored: then it outlives this process, and every request finds it. */
+  /** Resolves when a run is stored. From then on, it survives this process, and every request finds it. */
   async function stored(run: Run): Promise<void> {
-    // Reading its journal opens the run, which would wait for its turn otherwise.
+    // Reading its journal opens the run, which would otherwise wait for its turn.
     void run.journal;
     const leaving = new AbortController();
     const updates = feeds.updates(run.runId, leaving.signal);
@@ -129,12 +129,12 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     }
   }
 
-  /** Whether a run was started, by the request with this digest. Throws an `HttpError` 422 for another request. */
+  /** Returns whether a run was started by the request with this digest. Throws an `HttpError` 422 if another request started it. */
   async function isStarted({ runId, digest }: { readonly runId: string; readonly digest: string }): Promise<boolean> {
     const start = await firstEntry(journals, runId);
     if (start === null) return false;
     if (runStartOf([start]).host?.['request'] === digest) return true;
-    const message = 'This idempotency key belongs to another request. Use a new key for each request.';
+    const message = 'Idempotency-Key: this key was used for a different request. Use a new key for each request.';
     throw new HttpError(422, 'idempotency_key_reused', message);
   }
 
@@ -143,7 +143,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     const key = runId === undefined ? null : { runId, digest: await ownId(JSON.stringify(asked)) };
     if (key !== null && (await isStarted(key))) return { runId: key.runId, isNew: false };
     const sessionId = session === undefined ? undefined : await ownId('session', owner, session);
-    // Nothing may happen between this and `track`, or requests at the same time would start more runs than allowed.
+    // Nothing may be awaited between this and `track`, or concurrent requests could start more runs than allowed.
     usage.requireRun(owner);
     const own: RunLabels = { owner, ...(conversation !== undefined && { conversation }) };
     const run = unlessBusy(() =>
@@ -167,7 +167,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
       const { idempotencyKey } = request;
       if (idempotencyKey === undefined) return begin(owner, request);
       const runId = await ownId('run', owner, idempotencyKey);
-      // A second request with the key waits for the first one, and then finds its run.
+      // A second request with the same key waits for the first one, and then finds its run.
       const first = starting.get(runId);
       const started = (first ?? Promise.resolve()).catch(() => {}).then(() => begin(owner, request, runId));
       starting.set(runId, started);
@@ -187,9 +187,9 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     async send(owner, runId, event) {
       const entries = await ownEntries(owner, runId);
       if (entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
-        throw new HttpError(429, 'too_many_events', `A run accepts at most ${eventsPerRun} events from its client.`);
+        throw new HttpError(429, 'too_many_events', `This run has reached its limit of ${eventsPerRun} client events.`);
       if (entries.some(({ type }) => type === 'answer'))
-        throw new HttpError(409, 'run_ended', 'The run has ended, so it accepts no more events.');
+        throw new HttpError(409, 'run_ended', 'The run has ended and accepts no more events. Start another run.');
       usage.requireOpen();
       const run = await chain.send(runId, event).catch(busy);
       track(run, owner, costSoFar(run));
@@ -198,7 +198,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
       );
       const refused = run.journal.slice(delivered).find((entry) => entry.type === 'answer-refused');
       if (refused !== undefined)
-        throw new HttpError(409, 'answer_refused', `Nothing changed: ${refusalText(refused)}.`);
+        throw new HttpError(409, 'answer_refused', `The event had no effect: ${refusalText(refused)}.`);
     },
     async list(owner, { limit, before, conversation }) {
       const found: RunSummary[] = [];
@@ -228,13 +228,13 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
   }
 }
 
-/** The cost of the phases of a run, which may be parked. */
+/** Returns the cost of the phases of a run, which may be parked. */
 const costSoFar = ({ actor }: Run): number => actor.getSnapshot().context.usage.cost ?? 0;
 
-/** Throws `run_busy` in place of an error of the store: another process executes the run, and has to receive what is sent. */
+/** Throws `run_busy` if the store reports that another process is executing the run, which then must receive the event. */
 function busy(error: unknown): never {
   if (!PostChainError.isInstance(error) || error.code !== 'invalid_journal') throw error;
-  throw new HttpError(409, 'run_busy', 'Another process runs this run. Try again when it waits.', {
+  throw new HttpError(409, 'run_busy', 'Another process is executing this run. Try again when the run is waiting.', {
     'retry-after': '1',
   });
 }
@@ -247,7 +247,7 @@ function unlessBusy<Result>(act: () => Result): Result {
   }
 }
 
-/** Returns the first entry of a run; null if there is no such run. */
+/** Returns the first entry of a run; null if the run does not exist. */
 async function firstEntry(journals: JournalStore, runId: string): Promise<JournalEntry | null> {
   try {
     for await (const entry of journals.read(runId)) return entry;

@@ -2,21 +2,21 @@ import type { Phase } from '../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from './updates.ts';
 
-/** A run as a client shows it: the sum of its updates. */
+/** The state of a run for display: the result of applying its updates in order. */
 export interface RunView {
   readonly runId: string;
   readonly request: string;
   readonly startedAt: string;
-  /** `ended` if there is an answer; `waiting` if the run waits for its user. */
+  /** `ended` if the run has an answer; `waiting` if it has open questions for its user. */
   readonly status: 'running' | 'waiting' | 'ended';
-  /** The phases that were entered, in order. */
+  /** The phases entered so far, in order. */
   readonly phases: readonly PhaseView[];
-  /** What it does, in a line; null before the first one. */
+  /** The latest progress line; null before the first one. */
   readonly progress: string | null;
   readonly tools: readonly ToolView[];
-  /** The answer so far; provisional until `answer` is there. */
+  /** The text of the answer so far; provisional until `answer` is set. */
   readonly text: string;
-  /** Why each cycle ended as it did, in order. */
+  /** The reason for the decision at the end of each cycle, in order. */
   readonly decisions: readonly string[];
   /** The open questions. */
   readonly questions: readonly Question[];
@@ -50,7 +50,7 @@ export const emptyView: RunView = {
   answer: null,
 };
 
-/** Returns the view after one more update. */
+/** Returns the view after the next update. */
 export function nextView(view: RunView, update: RunUpdate): RunView {
   const next = changed(view, update);
   const status = next.answer !== null ? 'ended' : next.questions.length > 0 ? 'waiting' : 'running';

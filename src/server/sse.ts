@@ -9,20 +9,20 @@ export interface ServerSentEvent {
 
 export interface StreamOptions {
   readonly clock: Clock;
-  /** How often a comment is sent while nothing happens, so that proxies keep the connection, in milliseconds. */
+  /** How often an idle stream sends a comment, so that proxies keep the connection open, in milliseconds. */
   readonly keepAliveMs: number;
-  /** How long a client may read nothing before it is disconnected, in milliseconds. */
+  /** How long a client may stop reading before it is disconnected, in milliseconds. */
   readonly stallMs: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Called when the client has left, or everything is sent. */
+  /** Called when the client has disconnected or everything has been sent. */
   readonly onEnd: () => void;
 }
 
 const KEEP_ALIVE = ': keep-alive\n\n';
 
 /**
- * Returns a response that streams the events. The next one is read when the client has taken the last one, so that a slow client delays only
- * itself.
+ * Returns a response that streams the events. Each event is read only after the client has received the one before it, so a slow client
+ * delays only itself.
  */
 export function sseResponse(events: AsyncGenerator<ServerSentEvent, void>, options: StreamOptions): Response {
   const { clock, keepAliveMs, stallMs, headers, onEnd } = options;
@@ -59,7 +59,7 @@ export function sseResponse(events: AsyncGenerator<ServerSentEvent, void>, optio
           controller.enqueue(encoder.encode(textOf(result.value)));
         }
         stall = clock.setTimeout(() => {
-          controller.error(new Error('the client reads nothing'));
+          controller.error(new Error('the client stopped reading'));
           end();
         }, stallMs);
       } catch (error) {

@@ -7,7 +7,7 @@ import { PartialJsonReader, type PartialValue } from '../chain/presentation/part
 import { progressLine, reasonOf } from '../chain/presentation/progress-line.ts';
 import { AnswerText, type PartialUpdate } from '../chain/runtime/run-events.ts';
 
-/** What a run asks its user. A client answers with an event that has the `questionId`, and for an approval also the `digest`. */
+/** A question of a run to its user. The event that answers it has the same `questionId` and, for an approval, the same `digest`. */
 export const questionSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('approval'),
@@ -31,7 +31,7 @@ export const questionSchema = z.discriminatedUnion('kind', [
 ]);
 export type Question = Readonly<z.infer<typeof questionSchema>>;
 
-/** What a client sees of a run. It is computed from stored entries only, so it is the same for each reader, at any time, in any process. */
+/** A change of a run, as clients see it. Updates are computed from stored entries only, so every reader gets the same ones, in any process. */
 export const runUpdateSchema = z.discriminatedUnion('type', [
   /** `startedAt` is in ISO 8601. Always first. */
   z.object({ type: z.literal('run'), runId: z.string(), request: z.string(), startedAt: z.string() }),
@@ -43,7 +43,7 @@ export const runUpdateSchema = z.discriminatedUnion('type', [
     /** Null when it starts. */
     summary: z.nullable(z.string()),
   }),
-  /** A line for a person who waits. */
+  /** A line that tells the user what the run is doing. */
   z.object({ type: z.literal('progress'), text: z.string() }),
   z.object({
     type: z.literal('tool'),
@@ -52,7 +52,7 @@ export const runUpdateSchema = z.discriminatedUnion('type', [
     name: z.string(),
     state: z.enum(['started', 'ended', 'failed']),
   }),
-  /** The next piece of the provisional answer. After the answer, the pieces since the last `text-void` add up to it. */
+  /** The next piece of the provisional answer. Once the run has ended, the pieces since the last `text-void` add up to the answer. */
   z.object({ type: z.literal('text'), delta: z.string() }),
   z.object({ type: z.literal('text-void'), reason: z.enum(['attempt_failed', 'next_cycle', 'rewritten']) }),
   z.object({ type: z.literal('decision'), cycle: z.int(), complete: z.boolean(), text: z.string() }),
@@ -83,7 +83,7 @@ export class RunUpdates {
 
   *#texts(entry: JournalEntry): Generator<RunUpdate, void> {
     if (entry.type === 'attempt-start') this.#attempts.set(entry.attemptId, { start: entry, reader: null });
-    // The calls in progress are made again.
+    // Calls that were in progress start again.
     if (entry.type === 'resumed') for (const attempt of this.#attempts.values()) attempt.reader = null;
     const changed = entry.type === 'text-delta' ? partialOf(this.#attempts.get(entry.attemptId), entry.text) : entry;
     if (changed !== null)
@@ -103,7 +103,7 @@ export class RunUpdates {
   }
 }
 
-/** Yields the updates of a stored run so far. */
+/** Returns whether the answer is being written or complete, so that no question is open anymore. */
 export function* updatesOf(entries: Iterable<JournalEntry>): Generator<RunUpdate, void> {
   const updates = new RunUpdates();
   for (const entry of entries) yield* updates.take(entry);
@@ -127,7 +127,7 @@ interface WritingAttempt {
   reader: PartialJsonReader | null;
 }
 
-/** Returns the partial reply after one more piece of text; null if it has no answer. */
+/** Returns the partial reply after the next piece of text; null if the attempt does not write the answer. */
 function partialOf(attempt: WritingAttempt | undefined, text: string): PartialUpdate | null {
   if (attempt === undefined) return null;
   attempt.reader ??= new PartialJsonReader();

@@ -6,15 +6,15 @@ import type { Owner } from './owners.ts';
 export interface ServerLimits {
   /** The size of a request body, in bytes; 1 MB by default. */
   readonly bodyBytes: number;
-  /** Runs in progress at a time; 100 by default. */
+  /** Runs in progress at the same time; 100 by default. */
   readonly runs: number;
-  /** Runs in progress at a time of one owner; 20 by default. */
+  /** Runs of one owner in progress at the same time; 20 by default. */
   readonly runsPerOwner: number;
   /** Connections that one owner may keep open to read runs; 1,000 by default. */
   readonly streamsPerOwner: number;
-  /** Requests of one owner in a minute; 600 by default. */
+  /** Requests of one owner per minute; 600 by default. */
   readonly requestsPerMinute: number;
-  /** The cost of the runs that one owner starts in a day (UTC), in the currency of the chain's prices; no limit by default. */
+  /** The cost of one owner's runs per day (UTC), in the currency of the chain's prices; no limit by default. */
   readonly costPerDay: number;
   /** Events that one run accepts from clients, because its journal keeps each of them; 200 by default. */
   readonly eventsPerRun: number;
@@ -33,7 +33,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** Counts what owners use, and refuses what exceeds the limits. */
+/** Counts the usage of each owner, and rejects requests above the limits. */
 export interface UsageLimits {
   /** Counts a request. Throws an `HttpError` 429. */
   request(owner: Owner): void;
@@ -45,9 +45,9 @@ export interface UsageLimits {
   startRun(owner: Owner): (cost: number) => void;
   /** Counts an open stream. Returns a function that ends it. Throws an `HttpError` 429. */
   startStream(owner: Owner): () => void;
-  /** Refuses runs and events from now on, also of requests that were let in before. */
+  /** Rejects runs and events from now on, even for requests that are already authorized. */
   close(): void;
-  /** Runs and streams in progress. */
+  /** The numbers of runs and streams in progress. */
   readonly runs: number;
   readonly streams: number;
 }
@@ -59,33 +59,33 @@ export function createUsageLimits(limits: ServerLimits, clock: Pick<Clock, 'now'
   const streams = openCounts();
   let isClosed = false;
   const requireOpen = (): void => {
-    if (isClosed) throw new HttpError(503, 'closing', 'The server is closing. Try again.', { 'retry-after': '1' });
+    if (isClosed) throw new HttpError(503, 'closing', 'The server is stopping. Try again.', { 'retry-after': '1' });
   };
   const requireStream = (owner: Owner): void => {
     if (streams.of(owner) >= limits.streamsPerOwner)
-      throw tooMany('too_many_streams', `At most ${limits.streamsPerOwner} streams of yours may be open`, MINUTE_MS);
+      throw tooMany('too_many_streams', `${limits.streamsPerOwner} open streams`, MINUTE_MS);
   };
   return {
     requireOpen,
     request(owner) {
       requests.add(owner, 1);
       if (requests.of(owner) > limits.requestsPerMinute)
-        throw tooMany('too_many_requests', `At most ${limits.requestsPerMinute} requests a minute`, requests.leftMs());
+        throw tooMany('too_many_requests', `${limits.requestsPerMinute} requests per minute`, requests.leftMs());
     },
     requireRun(owner) {
       requireOpen();
-      // Else the request would start a run and then be refused.
+      // Otherwise, the request would start a run and then be rejected.
       requireStream(owner);
       if (costs.of(owner) >= limits.costPerDay)
         throw tooMany(
           'cost_limit_reached',
-          `Your runs of today have cost ${costs.of(owner)}, of ${limits.costPerDay}`,
+          `${limits.costPerDay} for the cost of runs per day (used: ${costs.of(owner)})`,
           costs.leftMs(),
         );
       if (runs.of(owner) >= limits.runsPerOwner)
-        throw tooMany('too_many_runs', `At most ${limits.runsPerOwner} of your runs may be in progress`, MINUTE_MS);
+        throw tooMany('too_many_runs', `${limits.runsPerOwner} runs in progress`, MINUTE_MS);
       if (runs.total() >= limits.runs)
-        throw new HttpError(503, 'server_busy', `The server runs ${limits.runs} runs, its limit. Try again later.`, {
+        throw new HttpError(503, 'server_busy', `The server is at its limit of ${limits.runs} runs. Try again later.`, {
           'retry-after': '10',
         });
     },
@@ -112,11 +112,12 @@ export function createUsageLimits(limits: ServerLimits, clock: Pick<Clock, 'now'
   };
 }
 
-function tooMany(code: string, what: string, waitMs: number): HttpError {
-  return new HttpError(429, code, `${what}. Try again later.`, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
+function tooMany(code: string, limit: string, waitMs: number): HttpError {
+  const message = `You have reached the limit of ${limit}. Try again later.`;
+  return new HttpError(429, code, message, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
 }
 
-/** Sums by owner, which begin again at 0 in each period. */
+/** Returns sums by owner, which are reset at the start of each period. */
 function periodCounts(clock: Pick<Clock, 'now'>, periodMs: number) {
   const sums = new Map<Owner, number>();
   let period = 0;
@@ -133,7 +134,7 @@ function periodCounts(clock: Pick<Clock, 'now'>, periodMs: number) {
   };
 }
 
-/** Counts by owner of what is open. */
+/** Returns counts of open items by owner. */
 function openCounts() {
   const open = new Map<Owner, number>();
   let total = 0;

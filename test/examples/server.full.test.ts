@@ -4,7 +4,7 @@ import { followRun } from '../../src/react/follow-run.ts';
 import { startRun } from '../../src/react/run-requests.ts';
 import { temporaryFolder } from '../support/cli.ts';
 
-it('the example of a server answers from docs/ on the loopback interface, and stops on a signal', async () => {
+it('the server example answers from docs/ on the loopback interface, and stops on a signal', async () => {
   const signals = ['SIGTERM', 'SIGINT'] as const;
   const before = signals.flatMap((signal) => process.listeners(signal));
   vi.stubEnv('PORT', '0').stubEnv('TOKEN', 'secret-token').stubEnv('JOURNALS', join(temporaryFolder(), 'journals'));

@@ -24,7 +24,7 @@ async function serving(kind: string, place: string, port = 0): Promise<ServerPro
   return { child, url: `http://127.0.0.1:${printed.toString().trim()}` };
 }
 
-/** Reads a run to its answer, as a client that returns whenever it loses the server. `urls` are those of the servers, tried in turn. */
+/** Reads a run to its answer, as a client that reconnects whenever it loses the server. `urls` returns the servers to try in turn. */
 async function readRun(runId: string, urls: () => readonly string[]): Promise<readonly ReceivedUpdate[]> {
   const received: ReceivedUpdate[] = [];
   for (let tries = 0; received.at(-1)?.update.type !== 'answer'; tries += 1) {
@@ -47,7 +47,7 @@ async function startRuns(url: string, count: number): Promise<readonly string[]>
   return ids;
 }
 
-/** Expects that nothing is lost, doubled or out of order, and that the text is the answer. */
+/** Expects that no update is missing, repeated or out of order, and that the text is the answer. */
 function expectWhole(received: readonly ReceivedUpdate[]): RunView {
   for (const [at, { id = '' }] of received.entries())
     if (at > 0) expect(isAfter(id, received[at - 1]?.id ?? '')).toBe(true);
@@ -57,8 +57,8 @@ function expectWhole(received: readonly ReceivedUpdate[]): RunView {
   return view;
 }
 
-describe('a server that is killed in mid-run', () => {
-  it('gives every client that returns the whole answer', async () => {
+describe('a server that is killed during a run', () => {
+  it('gives every client that reconnects the whole answer', async () => {
     const place = temporaryFolder();
     const first = await serving('file', place);
     const { port } = new URL(first.url);
@@ -72,12 +72,12 @@ describe('a server that is killed in mid-run', () => {
     await serving('file', place, Number(port));
     const all = await Promise.all(reading);
     expect(all.map((received) => expectWhole(received).runId)).toEqual(ids);
-    // A client that reads everything afterwards sees the same.
+    // A client that reads everything afterward sees the same.
     for (const [at, id] of ids.entries())
       expect(await collectUpdates(await clientOf(first.url).get(`/runs/${id}/events`))).toEqual(all[at]);
   });
 
-  it('closes its runs when it is asked to, and the next server continues them', async () => {
+  it('closes its runs on SIGTERM, and the next server continues them', async () => {
     const place = temporaryFolder();
     const first = await serving('sqlite', `${place}/runs.db`);
     const ids = await startRuns(first.url, 3);
@@ -91,7 +91,7 @@ describe('a server that is killed in mid-run', () => {
 });
 
 describe('many clients', () => {
-  it('lose and double no event, 500 of them at once', async () => {
+  it('receive every event exactly once, 500 of them at the same time', async () => {
     const { url } = await startServer({
       limits: { runs: 50, runsPerOwner: 50, requestsPerMinute: 10_000 },
       chain: { profile: 'thorough' },
@@ -115,7 +115,7 @@ describe.skipIf(!hasPostgres)('two servers on one PostgreSQL store', () => {
   });
   afterAll(() => postgres?.stop());
 
-  it('start a run once for one idempotency key, at the same time', async () => {
+  it('start only one run with the same idempotency key, even at the same time', async () => {
     const place = await postgres.newSchema();
     const model = scriptedModel({}, { otherwise: replies });
     const servers = [];
@@ -143,7 +143,7 @@ describe.skipIf(!hasPostgres)('two servers on one PostgreSQL store', () => {
     }
   });
 
-  it('serve the same runs, and one continues what the other leaves', async () => {
+  it('serve the same runs, and one continues those that the other closes', async () => {
     const place = await postgres.newSchema();
     const one = await serving('postgres', place);
     const other = await serving('postgres', place);

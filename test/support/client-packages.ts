@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * Installs client packages for a test, with exact versions, unless they are there. Returns a function that imports one of them. They are not
- * development dependencies, because each is large and only one test needs it.
+ * Installs client packages for a test, with exact versions, unless they are installed. Returns a function that imports one of them. They are
+ * not development dependencies, because each is large and only one test needs it.
  */
 export function installClients(
   name: string,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * What the Open Responses specification (openresponses.org, version of 2026-04-24) requires of a response and of the events that this server
- * sends. Written from its OpenAPI document; members that it makes optional are left out.
+ * Schemas of what the Open Responses specification (openresponses.org, version of 2026-04-24) requires of a response and of the events that
+ * this server sends. Based on its OpenAPI document, without optional members.
  */
 const part = z.discriminatedUnion('type', [
   z.object({ type: z.literal('output_text'), text: z.string(), annotations: z.array(z.unknown()) }),

@@ -40,7 +40,7 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
       class="approval"
       aria-label={`Approval of ${capability}`}
       onSubmit={(submitted) => {
-        // Enter in the reason, the only field of one line.
+        // Submitted by Enter in the reason, the only single-line field.
         submitted.preventDefault();
         if (!isBusy) deny();
       }}

@@ -80,10 +80,10 @@ function ChainHead({ inspector, view }: PanelProps) {
   );
 }
 
-/** Selects a decision and shows its thresholds, which may be far below. */
+/** Selects a decision and scrolls to its thresholds. */
 function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
   inspector.select({ kind: 'decision', from: seq, to: seq });
-  // A chosen step is rendered before the next frame.
+  // The selected step is rendered before the next frame.
   requestAnimationFrame(() => document.querySelector('.what-if')?.scrollIntoView({ block: 'center' }));
 }
 

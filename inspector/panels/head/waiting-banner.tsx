@@ -91,7 +91,7 @@ function Consequence({ view: { run, log, fold, count }, waiting }: WaitingProps)
   const { limits } = (fold.states.at(count - 1) as RecordedState | null) ?? {};
   const waitMs = waiting.for === 'consent' ? limits?.consentMs : waiting.for === 'approval' ? limits?.approvalMs : null;
   const askedMs = fold.timeLine.atMs(waiting.askedAt);
-  // The time limit of the run stops during an approval.
+  // The run's time limit is paused while it waits for an approval.
   const limitMs = waiting.for === 'approval' ? null : runDeadlineMs(log, fold);
   const atMs = waitMs == null ? limitMs : Math.min(askedMs + waitMs, limitMs ?? Number.POSITIVE_INFINITY);
   const dueMs = Date.parse(run.startedAt) + (atMs ?? Number.NaN);

@@ -12,7 +12,7 @@ import { plainMarkdown } from '../markdown.tsx';
 export interface Moment {
   readonly view: RunView;
   readonly isOver: boolean;
-  /** Whether the run waits for the user now. */
+  /** Whether the run is waiting for the user. */
   readonly isWaiting: boolean;
   /** The length of the axis. */
   readonly endMs: number;
@@ -39,7 +39,7 @@ const hasLine = (row: TraceRow): boolean =>
 
 const LINE_PX = 28;
 
-/** The height of a row in pixels. In a narrow trace, a sentence has two lines if one is too short. */
+/** Returns the height of a row in pixels. In a narrow trace, a sentence that is too long for one line gets two. */
 export function heightOf({ row, level }: ListedRow, narrowPx: number | null): number {
   if (isSentence(row)) return narrowPx !== null && sentencePx(row, level) > narrowPx ? LINE_PX + 20 : LINE_PX;
   return hasLine(row) ? LINE_PX + 18 : LINE_PX;
@@ -48,7 +48,7 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
 const ruler = document.createElement('canvas').getContext('2d');
 let family: string | undefined;
 
-/** The width of a sentence and where it leads, with the padding, the indent and the icons in trace.css. */
+/** Returns the width of a sentence and its next phase, with the padding, the indent and the icons in trace.css. */
 function sentencePx({ title, next }: TraceRow, level: number): number {
   const widthOf = (text: string, weight: number): number => {
     if (ruler === null) return Number.POSITIVE_INFINITY;
@@ -70,7 +70,7 @@ interface RowProps extends ListedRow {
   readonly onToggle: () => void;
 }
 
-/** Is drawn again only if something besides its handlers has changed. */
+/** Rendered again only if something other than its handlers has changed. */
 export class Row extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
     const isSame = (name: keyof RowProps): boolean => next[name] === this.props[name] || name.startsWith('on');
@@ -237,7 +237,7 @@ const Axis = ({ moment: { view, cursor, gaps } }: { readonly moment: Moment }) =
       <i
         key={from}
         class="gap"
-        title={`${formatDuration(ms)} in which nothing ran, shortened`}
+        title={`${formatDuration(ms)} of idle time, shortened`}
         style={{ left: `${100 * from}%`, width: `${100 * (to - from)}%` }}
       />
     ))}

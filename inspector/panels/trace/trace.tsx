@@ -68,7 +68,7 @@ function placed(rows: readonly ListedRow[], narrowPx: number | null) {
 export function Trace({ inspector, view }: PanelProps) {
   const { run, log, fold, count, selection } = view;
   const { timeLine, spans } = fold;
-  // A run that waits outside memory goes on when it is answered.
+  // A run that waits outside memory continues when it is answered.
   const isOver = run.status !== 'waiting' && (view.end !== null || (!run.live && run.status !== 'running'));
   const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
@@ -97,11 +97,11 @@ export function Trace({ inspector, view }: PanelProps) {
   const current = shown.get(active ?? '') ?? shown.get(selected ?? '') ?? 0;
 
   const selectedIndex = shown.get(selected ?? '') ?? -1;
-  // A finished run opens at its beginning; the row of a running one stays in view while the user has not scrolled.
+  // A finished run opens at its beginning. In a running one, the current row stays in view until the user scrolls.
   const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || run.live);
   const [seen, measure] = useWindow(list);
   const revealed = useRef(selected);
-  // Rows that the selection is about to leave are not drawn first.
+  // So that rows which the selection is about to scroll away are not rendered first.
   const part = isFollowing && revealed.current !== selected ? partWith(seen, tops[selectedIndex] ?? 0) : seen;
   const first = Math.max(0, tops.findIndex((bottom) => bottom > part.from) - 1);
   const next = tops.findIndex((bottom) => bottom >= part.to);
@@ -276,7 +276,7 @@ function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: Pos
   );
 }
 
-/** The width of a trace in which sentences may need two lines; null if it is wider. */
+/** Returns the width of a narrow trace, in which sentences may need two lines; null if it is wider. */
 function useNarrowWidth(list: { readonly current: HTMLElement | null }): number | null {
   const [narrowPx, setNarrow] = useState<number | null>(null);
   useLayoutEffect(() => {

@@ -18,7 +18,7 @@ function clockStart({ run, log, fold }: RunView): number {
   return run.forkedFrom === undefined ? Date.parse(run.startedAt) : (run.summary?.clockStartMs ?? Number.NaN);
 }
 
-/** The milliseconds since the latest entry: of a run that goes on or waits it ticks, of any other it is 0. */
+/** Returns the milliseconds since the latest entry. They increase while a run is in progress or waits; for any other run, they are 0. */
 export function useClock(view: RunView): number {
   const { run, fold, count, end } = view;
   const isTicking = run.status === 'waiting' || (end === null && (run.live || run.status === 'running'));

@@ -10,7 +10,7 @@ interface VisiblePart {
   readonly to: number;
 }
 
-/** The part of a list, in pixels from its top, that can be seen, whatever scrolls it; somewhat more than that. Also measures it again. */
+/** Returns the visible part of a list with some margin, in pixels from its top, whatever scrolls it, and a function that measures it again. */
 export function useWindow(list: RefObject<HTMLElement | null>): readonly [VisiblePart, () => void] {
   const [part, setPart] = useState<VisiblePart>({ from: 0, to: 1_200 });
   const measure = (): void => {
@@ -32,7 +32,7 @@ export function useWindow(list: RefObject<HTMLElement | null>): readonly [Visibl
   return [part, measure];
 }
 
-/** The part that will be seen when a row at `top` has been revealed. */
+/** Returns the part that is visible after scrolling to a row at `top`. */
 export function partWith({ from, to }: VisiblePart, top: number): VisiblePart {
   const before = top < from ? 2 * STEP_PX : to - from - 2 * STEP_PX;
   return top >= from && top < to ? { from, to } : { from: top - before, to: top - before + to - from };

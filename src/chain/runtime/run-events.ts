@@ -155,7 +155,7 @@ export class AnswerText {
   *changes(event: JournalEntry | PartialUpdate): Generator<AnswerDelta | AnswerVoid, void> {
     if (event.type === 'partial') yield* this.#follow(event, LEAST_GROWTH);
     else if (event.type === 'decision' && !event.decision.complete) yield* this.#discard('next_cycle');
-    // A call that was interrupted with its process is made again.
+    // A call that was interrupted with its process starts again.
     else if (event.type === 'resumed' && !event.wasPaused) yield* this.#discard('attempt_failed');
     else if (event.type === 'phase-end' && event.failure !== null && this.#source?.task === event.phase)
       yield* this.#discard('attempt_failed');

@@ -30,7 +30,7 @@ export interface Turn {
 }
 
 export interface RunOptions {
-  /** The id of the run; by default one that `newId` of the chain generates. */
+  /** The id of the run. By default, the chain's `newId` generates one. */
   readonly runId?: string;
   /** A question or a task: a text, or a list of texts, images and files (at most 20 MB in total). */
   readonly request: Content;

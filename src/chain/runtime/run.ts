@@ -360,7 +360,7 @@ export function attachRun(
   return attached;
 }
 
-/** Resolves only if there is an answer. */
+/** Returns a promise that resolves only if there is an answer. */
 function answerOnce(settled: Promise<FinalAnswer | null>): Promise<FinalAnswer> {
   return new Promise((resolve, reject) => {
     settled.then((answer) => answer && resolve(answer), reject);

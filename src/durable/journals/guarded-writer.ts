@@ -1,7 +1,7 @@
 import { PostChainError } from '../error.ts';
 import type { JournalWriter } from './journal-store.ts';
 
-/** The journal has another writer: it was taken over, or the first write finds that another process has created it. */
+/** The codes that mean another writer: the journal was taken over, or another process created it before the first write. */
 const ANOTHERS: readonly string[] = ['journal_fenced', 'invalid_journal'];
 
 /**

@@ -276,7 +276,7 @@ function isDiskFull(error: unknown): boolean {
 
 /** Reads a journal that may grow. */
 export interface JournalTail<Entry> {
-  /** Yields the entries after those that were read before, some at a time. Rejects with `invalid_journal`, as does every later call. */
+  /** Yields the entries that were not read before, several at a time. Rejects with `invalid_journal`, as does every later call. */
   read(): AsyncGenerator<readonly ReadEntry<Entry>[]>;
 }
 

@@ -326,7 +326,7 @@ export function createRestateExecutor(
     for (const timer of timers.due(isDue)) apply({ type: 'timer', timer });
   }
 
-  /** Takes an outcome. Returns its step: the timers that were due before it, then those of its events that the system still accepts. */
+  /** Takes an outcome. Returns its step: the timers that were due before it, then the events that the system still accepts. */
   function taken(outcome: Outcome): () => void {
     const atMs = 'atMs' in outcome ? Math.floor(outcome.atMs - startMs) : nowMs;
     nowMs = Math.max(nowMs, atMs);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { ContentPart } from '../../llm/content.ts';
-import { bodyOf, type ServerApp, type ServerContext, type ToJsonSchema } from '../context.ts';
+import { bodyOf, invalid, type ServerApp, type ServerContext, type ToJsonSchema } from '../context.ts';
 import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { ClientRequest } from '../run-service.ts';
@@ -61,7 +61,7 @@ export function addAgUi(app: ServerApp, server: ServerContext): void {
           yield* events.take(update);
           if (questions !== null) yield* events.interrupt(questions);
         }
-        if (!events.isOver) yield failure('closing', 'The server is closing. Send the same input again.');
+        if (!events.isOver) yield failure('closing', 'The server is stopping. Send the same input again.');
       } catch (error) {
         const { code, message } = server.errorFor(c, error);
         yield failure(code, message);
@@ -80,12 +80,12 @@ export function addAgUi(app: ServerApp, server: ServerContext): void {
 
 const failure = (code: string, message: string): AgUiEvent => ({ type: 'RUN_ERROR', code, message });
 
-/** Returns what the user asks: the last message of the user. The session has the earlier ones. */
+/** Returns the request: the last user message. The session has the earlier ones. */
 function requestOf({ threadId, runId, messages, tools = [], context = [], forwardedProps }: Input): ClientRequest {
   if (tools.length > 0)
-    throw new HttpError(400, 'unsupported_tools', 'tools: The chain runs its own tools only. Send an empty list.');
+    throw new HttpError(400, 'unsupported_tools', 'tools: expected none, because the chain runs only its own tools.');
   const asked = messages.findLast(({ role }) => role === 'user');
-  if (asked === undefined) throw new HttpError(400, 'invalid_request', 'messages: expected a message of the user.');
+  if (asked === undefined) throw invalid('messages', 'expected at least one with the role "user"');
   const instructions = messages.flatMap(({ role, content }) =>
     ['system', 'developer'].includes(role) ? [textOf(content)] : [],
   );
@@ -102,19 +102,19 @@ function requestOf({ threadId, runId, messages, tools = [], context = [], forwar
 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
-  throw new HttpError(400, 'invalid_request', 'messages: expected system and developer messages to be texts.');
+  throw invalid('messages', 'expected system and developer messages to contain a string', content);
 }
 
 function contentOf(content: unknown): string | ContentPart[] {
   if (typeof content === 'string') return content;
   const parts = z.array(partSchema).safeParse(content);
   if (!parts.success)
-    throw new HttpError(400, 'invalid_request', 'messages: expected text, images, audio, video and documents.');
+    throw invalid('messages', 'expected text, images, audio, video or documents as the content', content);
   return parts.data.map((part): ContentPart => {
     if (part.type === 'text') return part;
     const { type, value, mimeType } = part.source;
     if (type === 'file')
-      throw new HttpError(400, 'invalid_request', 'messages: The server reads no stored files. Send the data.');
+      throw invalid('messages', 'expected the data of the file, because the server reads no stored files', type);
     const mediaType = mimeType !== undefined && { mediaType: mimeType };
     return part.type === 'image'
       ? { type: 'image', image: value, ...mediaType }
@@ -122,7 +122,7 @@ function contentOf(content: unknown): string | ContentPart[] {
   });
 }
 
-/** The id of an interrupt names the run and the question, so that the next input finds both. */
+/** Returns the id of an interrupt. It contains the ids of the run and the question, so that the next input identifies both. */
 const interruptId = (runId: string, questionId: string): string => `${runId}:${questionId}`;
 
 function answersIn({ resume = [] }: Input): { readonly runId: string; readonly answers: Answers } | null {
@@ -131,15 +131,15 @@ function answersIn({ resume = [] }: Input): { readonly runId: string; readonly a
   const runId = first.interruptId.split(':', 1).join();
   const answers = resume.map((entry): [string, unknown] => {
     if (!entry.interruptId.startsWith(`${runId}:`))
-      throw new HttpError(400, 'invalid_request', 'resume: expected the ids of the interrupts of one run.');
+      throw invalid('resume', `expected interrupts of the run ${runId} only`, entry.interruptId);
     return [entry.interruptId.slice(runId.length + 1), entry.status === 'resolved' ? (entry.payload ?? {}) : null];
   });
   return { runId, answers: Object.fromEntries(answers) };
 }
 
 /**
- * Computes the events of one AG-UI run, which is a run or the part of it after an interrupt, from the updates of the run. Equal updates
- * give equal events and ids.
+ * Computes the events of one AG-UI run from the updates of a run. An AG-UI run is the entire run, or its part after an interrupt. The same
+ * updates always give the same events and ids.
  */
 class AgUiEvents {
   readonly #toJsonSchema: ToJsonSchema;
@@ -149,9 +149,9 @@ class AgUiEvents {
   isOver = false;
   #hasBegun = false;
   #phase: string | null = null;
-  /** What the message of progress says; empty before the first line. */
+  /** The text of the progress message; empty before the first line. */
   #progress = '';
-  /** The answer so far, how many answers were void before it, and whether its message is open. */
+  /** The answer so far, the number of discarded answers before it, and whether its message is open. */
   #text = '';
   #voids = 0;
   #isTextOpen = false;
@@ -163,7 +163,7 @@ class AgUiEvents {
     this.#progressId = `${input.runId}-progress`;
   }
 
-  /** Begins, unless it has begun. What it took before is known to the client. */
+  /** Yields the first events, unless it has begun. The client already knows the updates taken before. */
   *begin(): Generator<AgUiEvent, void> {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
@@ -171,7 +171,7 @@ class AgUiEvents {
     this.#progress = '';
     const { threadId, runId, messages } = this.#input;
     yield { type: 'RUN_STARTED', threadId, runId, protocolVersion: '1.0' };
-    // The client has received a part of these events before, and would add them to what it has.
+    // The client has already received some of these events, and would append them a second time.
     if (messages.some((message) => this.#isOwn(message))) yield this.#snapshot();
     if (this.#phase !== null) yield { type: 'STEP_STARTED', stepName: this.#phase };
   }
@@ -281,7 +281,7 @@ class AgUiEvents {
     return id === this.#progressId || id.startsWith(`${this.#runId}-answer-`);
   }
 
-  /** Replaces what the client has of this run: a void answer must not stay in the conversation. */
+  /** Returns an event that replaces the client's messages of this run, so that a discarded answer does not stay in the conversation. */
   #snapshot(): AgUiEvent {
     const others = this.#input.messages.filter((message) => !this.#isOwn(message));
     const answer = this.#text !== '' && { id: this.#textId, role: 'assistant', content: this.#text };

@@ -3,23 +3,23 @@ import type { Question, RunUpdate } from '../updates.ts';
 
 type Update<Type extends RunUpdate['type']> = Omit<Extract<RunUpdate, { type: Type }>, 'type'>;
 
-/** The data parts of a message, by the names of their types after `data-`: for `useChat<UIMessage<ChatMetadata, ChatData>>`. */
+/** The data parts of a message, by type without the prefix `data-`: for `useChat<UIMessage<ChatMetadata, ChatData>>`. */
 export type ChatData = {
   phase: Update<'phase'>;
   tool: Update<'tool'>;
   decision: Update<'decision'>;
-  /** `closed`: it needs no answer anymore. */
+  /** `closed` is true once the question needs no answer. */
   question: Question & { readonly closed: boolean };
 };
 
-/** The metadata of a message, after its answer. */
+/** The metadata of a message, available after its answer. */
 export type ChatMetadata = Pick<FinalAnswer, 'status' | 'reasons' | 'confidence' | 'notes' | 'grounding'>;
 
 type Chunk = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /**
- * Computes the chunks of the AI SDK's UI message stream from the updates of a run. Text parts are the answer and nothing else. Until then,
- * the provisional text is a reasoning part, because a stream cannot take back a text part (AI SDK 6).
+ * Computes the chunks of the AI SDK's UI message stream from the updates of a run. Text parts contain only the answer. Until then,
+ * the provisional text is a reasoning part, because a stream cannot withdraw a text part (AI SDK 6).
  */
 export class UiMessageChunks {
   readonly #questions = new Map<string, Question>();

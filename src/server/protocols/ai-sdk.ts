@@ -1,6 +1,13 @@
 import * as z from 'zod/mini';
 import type { ContentPart } from '../../llm/content.ts';
-import { bodyOf, idempotencyKeyOf, type ServerApp, type ServerContext, type ServerRequest } from '../context.ts';
+import {
+  bodyOf,
+  idempotencyKeyOf,
+  invalid,
+  type ServerApp,
+  type ServerContext,
+  type ServerRequest,
+} from '../context.ts';
 import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { ServerSentEvent } from '../sse.ts';
@@ -16,21 +23,21 @@ const partSchema = z.union([
     mediaType: z.optional(z.string()),
     filename: z.optional(z.string()),
   }),
-  /** Tools, approvals, reasoning and data of a client are ignored. */
+  /** Ignored: tools, approvals, reasoning and data. */
   z.object({ type: z.string().check(z.refine((type) => type !== 'text' && type !== 'file')) }),
 ]);
 type Part = z.infer<typeof partSchema>;
 
-const ofServer = z.optional(z.never('the server decides this; leave it out'));
+const ofServer = z.optional(z.never('set by the server; leave it out'));
 
-/** What `useChat` sends. Its other members do not change the answer. */
+/** The body that `useChat` sends. Other members are ignored. */
 const chatSchema = z.object({
   /** The chat's id. */
   id: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
   messages: z
     .array(
       z.object({
-        role: z.enum(['user', 'assistant'], 'expected "user" or "assistant"; the server has its own instructions'),
+        role: z.enum(['user', 'assistant'], 'expected "user" or "assistant"; the server sets the instructions'),
         parts: z.array(partSchema).check(z.maxLength(1_000)),
       }),
     )
@@ -40,10 +47,10 @@ const chatSchema = z.object({
   instructions: ofServer,
 });
 
-/** `WorkflowChatTransport` names no type, so its JSON is plain text. Pages of other sites are refused by their Origin. */
+/** `WorkflowChatTransport` sends no Content-Type, so its JSON arrives as plain text. Pages of other sites are rejected by their Origin. */
 const ACCEPTED = ['application/json', 'text/plain'];
 
-/** Adds the endpoints of a chat for `useChat` of the AI SDK: its transports, and `WorkflowChatTransport`. */
+/** Adds the chat endpoints for `useChat` of the AI SDK, with its own transports or `WorkflowChatTransport`. */
 export function addAiSdk(app: ServerApp, server: ServerContext): void {
   const { runs } = server;
 
@@ -51,11 +58,7 @@ export function addAiSdk(app: ServerApp, server: ServerContext): void {
     const { id: conversation, messages } = await bodyOf(c, chatSchema, ACCEPTED);
     const last = messages.at(-1);
     if (last?.role !== 'user')
-      throw new HttpError(
-        400,
-        'invalid_request',
-        'messages: the last one must be of the user. Answer questions with POST /runs/:id/events.',
-      );
+      throw invalid('messages', 'expected the last role to be "user" (questions: POST /runs/:id/events)', last?.role);
     const history = messages.slice(0, -1).map(({ role, parts }) => ({ role, content: contentOf(parts, role) }));
     const { runId } = await runs.start(c.var.owner, {
       request: contentOf(last.parts, 'user'),
@@ -70,11 +73,7 @@ export function addAiSdk(app: ServerApp, server: ServerContext): void {
     const { id } = c.req.param();
     const startIndex = c.req.query('startIndex') ?? '0';
     if (!/^-?\d{1,9}$/u.test(startIndex))
-      throw new HttpError(
-        400,
-        'invalid_request',
-        'startIndex: expected the number of a chunk, or a negative one from the end.',
-      );
+      throw invalid('startIndex', 'expected the index of a chunk, or a negative one to count from the end', startIndex);
     try {
       return await streamChunks(c, server, id, Number(startIndex));
     } catch (error) {
@@ -85,7 +84,7 @@ export function addAiSdk(app: ServerApp, server: ServerContext): void {
   });
 }
 
-/** Returns the texts of a message, and the files of a user's. */
+/** Returns the texts of a message and, for a user message, its files. */
 function contentOf(parts: readonly Part[], role: 'user' | 'assistant'): readonly ContentPart[] {
   return parts.flatMap((part): readonly ContentPart[] => {
     if ('text' in part) return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
@@ -95,7 +94,7 @@ function contentOf(parts: readonly Part[], role: 'user' | 'assistant'): readonly
   });
 }
 
-/** Streams the chunks from an index on, which is the same in any process. A negative index counts from the end of those that are stored. */
+/** Streams the chunks from an index, which is the same in any process. A negative index counts from the end of the stored chunks. */
 async function streamChunks(c: ServerRequest, server: ServerContext, runId: string, index: number): Promise<Response> {
   const headers = { 'x-vercel-ai-ui-message-stream': 'v1', 'x-workflow-run-id': runId };
   if (index >= 0) return server.stream(c, runId, (updates) => eventsFrom(index, updates), headers);

@@ -9,9 +9,8 @@ import type {
 import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
-import type { ServerApp, ServerContext, ServerRequest, ToJsonSchema } from '../context.ts';
+import { invalid, type ServerApp, type ServerContext, type ServerRequest, type ToJsonSchema } from '../context.ts';
 import type { Updates } from '../feeds.ts';
-import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest, RunService } from '../run-service.ts';
 import type { Question } from '../updates.ts';
@@ -25,7 +24,7 @@ const inputSchema = z.object({
   session: z.optional(
     z
       .string()
-      .check(z.minLength(1), z.maxLength(200), z.describe('The name of a conversation, whose turns are remembered.')),
+      .check(z.minLength(1), z.maxLength(200), z.describe('The name of a conversation. Earlier turns are remembered.')),
   ),
 });
 
@@ -41,7 +40,7 @@ const outputSchema = z.object({
   ),
 });
 
-/** The answers of a form, which has no nested values. */
+/** The answer schemas without nested values, which MCP forms do not support. */
 const { approval, consent, direction } = answerSchemas;
 const formSchemas = {
   approval: z.object({ approved: approval.shape.approved, reason: approval.shape.reason }),
@@ -49,23 +48,23 @@ const formSchemas = {
   direction: z.object(direction.shape),
 };
 
-/** Where the runs of the tool are. */
+/** The runs that the tool starts, and how it reads them. */
 export interface AskedRuns {
   readonly runs: RunService;
   readonly toJsonSchema: ToJsonSchema;
   readonly owner: Owner;
-  /** JSON that is stored with each run. */
+  /** JSON data to store with each run. */
   readonly host?: ClientRequest['host'];
   /** Reads a run while the client waits. */
   read<Result>(runId: string, use: (updates: Updates) => Promise<Result>): Promise<Result>;
-  /** Returns what the client may see of an error. */
+  /** Returns the error to show to the client. */
   errorFor(error: unknown): { readonly message: string };
 }
 
-/** Adds the chain as a tool of an MCP server. Requires the package `@modelcontextprotocol/server` when it is requested. */
+/** Adds an MCP endpoint with the chain as a tool. Its first request requires the package `@modelcontextprotocol/server`. */
 export function addMcp(app: ServerApp, server: ServerContext): void {
   const { runs, toJsonSchema } = server;
-  // Bundlers leave the package out: most servers do without it.
+  // Imported by name, so that bundlers omit the package: most servers do not need it.
   const load = async () => {
     const name = '@modelcontextprotocol/server';
     const sdk = await loadOptional(name, '/mcp', () => importByName<Sdk>(name));
@@ -97,19 +96,19 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
     'ask',
     {
       title: 'Ask',
-      description: 'Answers a question or does a task, in several steps of reasoning, and names its sources.',
+      description: 'Answers a question or performs a task in several reasoning steps, and cites its sources.',
       inputSchema: toJsonSchema(inputSchema),
       outputSchema: toJsonSchema(outputSchema),
     },
     async ({ question, session }, { mcpReq }) => {
       try {
-        // The state is the id of the run, which only its owner can read.
+        // The request state is the id of the run, which only its owner can read.
         const earlier = mcpReq.requestState<string>();
         const answers = earlier === undefined ? {} : answersIn(mcpReq.inputResponses ?? {});
         const asked = { request: question, ...(session !== undefined && { session }), ...(host && { host }) };
         const runId = earlier ?? (await runs.start(owner, asked)).runId;
         const cancel = (): void => {
-          const event = { type: 'run.cancelled', reason: 'The client cancelled the call.' } as const;
+          const event = { type: 'run.cancelled', reason: 'The client canceled the call.' } as const;
           runs.send(owner, runId, event).catch(errorFor);
         };
         mcpReq.signal.addEventListener('abort', cancel, { once: true });
@@ -128,9 +127,9 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
               await mcpReq.notify({ method: 'notifications/progress', params });
             }
           }
-          return failed(`The server is closing. The run ${runId} continues when it is back.`);
+          return failed(`The server is stopping. The run ${runId} continues after a restart.`);
         });
-        // On older connections, the call goes on while the user answers.
+        // With older protocol versions, the call continues while the user answers.
         if (!sdk.isInputRequiredResult(result) || mcpReq.envelope !== undefined)
           mcpReq.signal.removeEventListener('abort', cancel);
         return result;
@@ -151,8 +150,8 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
     if (!hasForms) {
       const texts = questions.map((question) => `${questionText(question)} (question ${question.questionId})`);
       return failed(
-        `The run ${runId} waits for its user, and this client cannot ask (it has no elicitation). ` +
-          `Answer with POST /runs/${runId}/events, or with "postchain resume ${runId}" where its journal is.\n${texts.join('\n')}`,
+        `The run ${runId} is waiting for its user, and this client does not support elicitation. ` +
+          `Answer with POST /runs/${runId}/events, or run "postchain resume ${runId}" on the machine that has its journal.\n${texts.join('\n')}`,
       );
     }
     const forms = questions.map((question): [string, InputRequests[string]] => {
@@ -169,7 +168,7 @@ const responsesSchema = z.record(z.string(), z.object({ action: z.string(), cont
 
 function answersIn(responses: Readonly<Record<string, unknown>>): Answers {
   const read = responsesSchema.safeParse(responses);
-  if (!read.success) throw new HttpError(400, 'invalid_request', 'inputResponses: expected results of elicitations.');
+  if (!read.success) throw invalid('inputResponses', 'expected elicitation results');
   const entries = Object.entries(read.data);
   return Object.fromEntries(entries.map(([id, { action, content }]) => [id, action === 'accept' ? content : null]));
 }

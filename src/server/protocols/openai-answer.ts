@@ -1,12 +1,12 @@
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from '../updates.ts';
 
-/** The last update of a run for these APIs: its answer, or a question, which nobody can answer in them. */
+/** The last update of a run for these APIs: its answer, or a question, which these APIs have no way to answer. */
 export type RunEnd = Extract<RunUpdate, { type: 'answer' | 'question' }>;
 
-/** What a run does before it answers, as text for a person who waits. */
+/** A piece of text that shows the user what a run does before it answers. */
 export interface Thought {
-  /** A `line` is complete. A `draft` is the beginning of a text that may be withdrawn; `more` continues it. */
+  /** A `line` is complete. A `draft` starts a text that may be withdrawn; `more` continues it. */
   readonly kind: 'line' | 'draft' | 'more';
   readonly text: string;
 }
@@ -14,19 +14,19 @@ export interface Thought {
 const WITHDRAWN = {
   attempt_failed: 'the attempt failed',
   next_cycle: 'another cycle follows',
-  rewritten: 'another text replaces it',
+  rewritten: 'it is being rewritten',
 } as const;
 
 /**
- * The thoughts of a run. The provisional answer is one of them, because clients of these APIs add up all text that they receive as the answer,
- * and none of it can be taken back.
+ * Computes the thoughts of a run from its updates. The provisional answer is a thought, because clients of these APIs concatenate all answer
+ * text that they receive, and none of it can be withdrawn.
  */
 export class Thoughts {
   #held = '';
   #isDraft = false;
 
   *take(update: RunUpdate): Generator<Thought, void> {
-    // The last piece waits for the next update: if that is the answer, it contains the piece.
+    // The last piece is held until the next update: if that is the answer, it contains the piece.
     if (this.#held !== '' && update.type !== 'answer') {
       yield this.#isDraft ? { kind: 'more', text: this.#held } : { kind: 'draft', text: `Draft: ${this.#held}` };
       this.#isDraft = true;
@@ -49,23 +49,23 @@ function lineOf(update: RunUpdate): string | null {
         ? `${update.phase[0]?.toUpperCase()}${update.phase.slice(1)}: ${update.summary}`
         : null;
     case 'text-void':
-      return `The draft is withdrawn: ${WITHDRAWN[update.reason]}`;
+      return `Draft withdrawn: ${WITHDRAWN[update.reason]}`;
     default:
       return null;
   }
 }
 
-/** Describes what a run waits for, and where its user answers. */
+/** Describes what a run waits for, and how its user can answer. */
 export function noticeOf(runId: string, question: Question): string {
   const what = {
     approval: () => `approval of ${question.kind === 'approval' ? question.capability : ''}`,
     consent: () => 'consent to change its context',
     direction: () => 'a direction',
   }[question.kind]();
-  return `This run waits for its user: ${what}. Read the question with GET /runs/${runId}, and answer it with POST /runs/${runId}/events.`;
+  return `This run is waiting for ${what}. Read the question with GET /runs/${runId}, and answer it with POST /runs/${runId}/events.`;
 }
 
-/** A source with a web address; null for a file or a record. */
+/** Returns the citation of a source with a web address; null for a file or a record. */
 export function urlCitation({ path }: Citation, text: string) {
   if (!/^https?:\/\//iu.test(path)) return null;
   return { type: 'url_citation', url: path, title: path, start_index: 0, end_index: text.length } as const;

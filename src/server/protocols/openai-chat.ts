@@ -1,7 +1,7 @@
 import type { RunUpdate } from '../updates.ts';
 import { noticeOf, type RunEnd, secondsOf, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
 
-/** The chunks of one chat completion, and the completion, computed from the updates of its run. */
+/** Computes a chat completion and its chunks from the updates of a run. */
 export class ChatCompletion {
   readonly #model: string;
   readonly #hasUsage: boolean;
@@ -77,7 +77,7 @@ export class ChatCompletion {
   }
 }
 
-/** A completion without an answer ends as one that was cut off. */
+/** A completion without an answer ends like a truncated one. */
 const finishReason = (end: RunEnd): string => (end.type === 'answer' ? 'stop' : 'length');
 
 function chatUsage(end: RunEnd) {

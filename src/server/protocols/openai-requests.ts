@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import type { ContentPart } from '../../llm/content.ts';
+import { invalid } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import type { ClientRequest } from '../run-service.ts';
 
 const text = z.string().check(z.maxLength(1_000_000));
-const dataText = z.string('expected the content of a file, because the server downloads none');
+const dataText = z.string('expected the content of the file, because the server downloads nothing');
 
 const file = { file_data: dataText, filename: z.optional(z.string()) };
 type File = z.output<z.ZodMiniObject<typeof file>>;
@@ -22,7 +23,7 @@ const textParts = [
     z.transform((part) => textOf(part.refusal)),
   ),
 ] as const;
-const EXPECTED_PART = 'expected a text, an image or a file';
+const EXPECTED_PART = 'expected text, an image or a file';
 const responsePart = z.discriminatedUnion(
   'type',
   [
@@ -55,17 +56,17 @@ const chatPart = z.discriminatedUnion(
 );
 
 const EXPECTED_MESSAGE =
-  'expected a message; calls and results of tools are not accepted, because the server runs its own tools';
+  'expected a message; tool calls and tool results are not accepted, because the server runs its own tools';
 const messageShape = <Part extends z.ZodMiniType<ContentPart>>(part: Part) => ({
   role: z.enum(['system', 'developer', 'user', 'assistant'], EXPECTED_MESSAGE),
-  /** A text is one part. */
+  /** A string counts as one text part. */
   content: z.pipe(
     z.transform((content: unknown) => (typeof content === 'string' ? [{ type: 'text', text: content }] : content)),
-    z.array(part, 'expected a text or an array of parts').check(z.maxLength(100)),
+    z.array(part, 'expected a string or an array of parts').check(z.maxLength(100)),
   ),
 });
 
-/** Items that earlier responses returned may be sent again, or named by their ids. */
+/** An item of the input. Output items of earlier responses may be sent again, or referred to by id. */
 const inputItem = z.pipe(
   z.transform((item: unknown): unknown =>
     typeof item === 'object' && item !== null ? { type: 'message', ...item } : item,
@@ -86,10 +87,10 @@ const common = { model: z.nullish(z.string()), stream: z.nullish(z.boolean()) };
 
 export const responseRequestSchema = z.looseObject({
   ...common,
-  /** A text is one message of the user. */
+  /** A string counts as one user message. */
   input: z.pipe(
     z.transform((input: unknown) => (typeof input === 'string' ? [{ role: 'user', content: input }] : input)),
-    z.array(inputItem, 'expected a text or an array of items').check(
+    z.array(inputItem, 'expected a string or an array of items').check(
       z.maxLength(1_000),
       // Each of them is read from a journal.
       z.refine((items) => items.filter(({ type }) => type === 'item_reference').length <= MAX_REFERENCES, {
@@ -102,7 +103,7 @@ export const responseRequestSchema = z.looseObject({
   background: z.nullish(z.boolean()),
   metadata: z.nullish(
     z.pipe(
-      // First, because each key is checked otherwise.
+      // Checked first, because the record below checks each key.
       z.unknown().check(z.refine((metadata) => Object.keys(Object(metadata)).length <= 16, 'expected at most 16 keys')),
       z.record(z.string().check(z.maxLength(64)), z.string().check(z.maxLength(512))),
     ),
@@ -117,13 +118,13 @@ export const chatRequestSchema = z.looseObject({
 
 export type InputItem = z.output<typeof inputItem>;
 
-/** A message of either API. */
+/** A message in either API. */
 export interface InputMessage {
   readonly role: 'system' | 'developer' | 'user' | 'assistant';
   readonly content: string | readonly ContentPart[];
 }
 
-/** Returns what the messages ask a run. `param` is their name in errors. */
+/** Returns the request, history and instructions in the messages. `param` is the name of the messages in errors. */
 export function conversationOf(
   messages: readonly InputMessage[],
   param: string,
@@ -132,7 +133,7 @@ export function conversationOf(
     role === 'user' || role === 'assistant' ? [{ role, content }] : [],
   );
   const last = turns.pop();
-  if (last?.role !== 'user') throw invalid(param, 'expected the last message to be one of the user');
+  if (last?.role !== 'user') throw invalid(param, 'expected the last role to be "user"', last?.role);
   const instructions = messages
     .flatMap(({ role, content }) => (role === 'system' || role === 'developer' ? [plainText(content, param)] : []))
     .filter((text) => text.trim() !== '');
@@ -147,7 +148,7 @@ function plainText(content: InputMessage['content'], param: string): string {
   if (typeof content === 'string') return content;
   const texts = content.map((part) => {
     if (part.type === 'text') return part.text;
-    throw invalid(param, 'expected system messages without images and files');
+    throw invalid(param, 'expected system and developer messages without images and files');
   });
   return texts.join('\n\n');
 }
@@ -157,19 +158,19 @@ const isNoTool = (choice: unknown): boolean => choice === 'auto' || choice === '
 const isText = (format: unknown): boolean => format === undefined || Object(format).type === 'text';
 const isOnlyText = (modalities: unknown): boolean => [modalities].flat().every((modality) => modality === 'text');
 const never = (): boolean => false;
-const OWN_TOOLS = 'the server runs the tools of its chain, and none of its clients';
+const OWN_TOOLS = 'leave it out, because the server runs only its own tools';
 
-/** Parameters that would change the answer, with the values that do not, and what to do. All others are ignored. */
+/** Parameters that would change the answer, with a check for harmless values, and advice. All others are ignored. */
 const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, string?])[] = [
   ['tools', isEmpty, OWN_TOOLS],
   ['functions', isEmpty, OWN_TOOLS],
   ['tool_choice', isNoTool, OWN_TOOLS],
   ['function_call', isNoTool, OWN_TOOLS],
-  ['response_format', isText, 'answers are text'],
-  ['text', (text) => isText(Object(text).format ?? undefined), 'answers are text'],
-  ['modalities', isOnlyText, 'answers are text'],
-  ['audio', never, 'answers are text'],
-  ['n', (count) => count === 1, 'a run has one answer'],
+  ['response_format', isText, 'leave it out, because answers are text'],
+  ['text', (text) => isText(Object(text).format ?? undefined), 'leave it out, because answers are text'],
+  ['modalities', isOnlyText, 'leave it out, because answers are text'],
+  ['audio', never, 'leave it out, because answers are text'],
+  ['n', (count) => count === 1, 'leave it out, because a run has one answer'],
   ['stop', isEmpty],
   ['logprobs', (isAsked) => isAsked === false],
   ['web_search_options', never, OWN_TOOLS],
@@ -177,15 +178,12 @@ const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, stri
   ['conversation', never, 'use previous_response_id'],
 ];
 
-/** Throws an `HttpError` 400 for a parameter that asks for what a run cannot do. */
+/** Throws an `HttpError` 400 for a parameter that a run does not support. */
 export function requireSupported(body: Readonly<Record<string, unknown>>): void {
   for (const [name, isHarmless, advice = 'leave it out'] of UNSUPPORTED) {
     const value = body[name] ?? null;
     const param = name === 'text' ? 'text.format' : name;
     if (value !== null && !isHarmless(value))
-      throw new HttpError(400, 'unsupported_parameter', `${param} is not supported here: ${advice}.`, {}, param);
+      throw new HttpError(400, 'unsupported_parameter', `${param}: not supported; ${advice}.`, {}, param);
   }
 }
-
-export const invalid = (param: string, expected: string): HttpError =>
-  new HttpError(400, 'invalid_request', `${param}: ${expected}.`, {}, param);

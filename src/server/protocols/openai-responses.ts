@@ -3,7 +3,7 @@ import { explanationOf } from '../../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from '../updates.ts';
 import { noticeOf, secondsOf, type Thought, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
 
-/** What a response repeats of its request. It is stored with the run. */
+/** The members of a request that its response repeats. They are stored with the run. */
 export interface ResponseRequest {
   readonly background: boolean;
   readonly instructions: string | null;
@@ -11,7 +11,7 @@ export interface ResponseRequest {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** An event of the Responses API. `sequence_number` increases, and an event has the same one each time the response is read. */
+/** An event of the Responses API. `sequence_number` increases, and is the same each time the response is read. */
 export interface ResponseEvent {
   readonly type: string;
   readonly sequence_number: number;
@@ -32,7 +32,7 @@ interface ReasoningItem {
 }
 type OutputItem = ReasoningItem | ReturnType<typeof messageOf>;
 
-/** The events of one response, and the response so far, computed from the updates of its run. */
+/** Computes a response and its events from the updates of a run. */
 export class ResponseEvents {
   readonly #model: string;
   readonly #request: ResponseRequest;
@@ -43,7 +43,7 @@ export class ResponseEvents {
   #answer: FinalAnswer | null = null;
   /** The reasoning item that is being written. */
   #reasoning: ReasoningItem | null = null;
-  /** Its last part, if more text may follow. */
+  /** The last part of that item, if more text may follow. */
   #openPart: SummaryPart | null = null;
   #number = 0;
 
@@ -62,7 +62,7 @@ export class ResponseEvents {
     if (update.type === 'question') {
       this.#questions.set(update.question.questionId, update.question);
       yield* this.#endReasoning();
-      // The number of `waiting`, which a reader gets only if nobody has answered yet.
+      // Reserves the number of `waiting`, which a reader receives only if the question is still open.
       this.#number += 1;
     }
     if (update.type === 'question-closed') this.#questions.delete(update.questionId);
@@ -75,7 +75,7 @@ export class ResponseEvents {
     }
   }
 
-  /** The last event for a reader, directly after a question that waits for the user. */
+  /** The last event for a reader, directly after an open question. */
   get waiting(): ResponseEvent {
     return { type: 'response.incomplete', sequence_number: this.#number - 1, response: this.response };
   }
@@ -179,10 +179,10 @@ function statusOf(answer: FinalAnswer | null, question: Question | null) {
   return question === null ? 'in_progress' : 'incomplete';
 }
 
-/** The longest value of `metadata`. */
+/** The maximum length of a `metadata` value. */
 const MAX_CHARS = 512;
 
-/** What the API has no members for: why an answer is degraded, and what the run waits for. */
+/** Returns metadata for what the API has no members for: why an answer is degraded, and what the run waits for. */
 function detailsOf(runId: string, answer: FinalAnswer | null, question: Question | null): Record<string, string> {
   if (answer !== null)
     return {
@@ -214,7 +214,7 @@ function fileCitation({ path, startLine, endLine }: Citation, index: number) {
   return { type: 'file_citation', file_id: `${path}${lines}`, filename: path, index } as const;
 }
 
-/** Members that the API requires, and a run does not have. */
+/** Members that the API requires but a run does not have. */
 const UNUSED = {
   error: null,
   tools: [],

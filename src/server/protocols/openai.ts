@@ -4,7 +4,14 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { runStartOf } from '../../chain/journal/journal-format.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { fileIn } from '../../llm/content.ts';
-import { bodyOf, idempotencyKeyOf, type ServerApp, type ServerContext, type ServerRequest } from '../context.ts';
+import {
+  bodyOf,
+  idempotencyKeyOf,
+  invalid,
+  type ServerApp,
+  type ServerContext,
+  type ServerRequest,
+} from '../context.ts';
 import type { Updates } from '../feeds.ts';
 import { HttpError, unknownRun } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
@@ -18,7 +25,6 @@ import {
   conversationOf,
   type InputItem,
   type InputMessage,
-  invalid,
   requireSupported,
   responseRequestSchema,
 } from './openai-requests.ts';
@@ -34,7 +40,7 @@ const hostSchema = z.object({
   }),
 });
 
-/** That of a run which was started by another API. */
+/** For a run that was started through another API. */
 const NO_REQUEST: ResponseRequest = {
   background: false,
   instructions: null,
@@ -42,7 +48,7 @@ const NO_REQUEST: ResponseRequest = {
   metadata: {},
 };
 
-/** Adds the Responses API, chat completions and the list of models, for clients of OpenAI. */
+/** Adds OpenAI's Responses API, Chat Completions API and list of models. */
 export function addOpenAI(app: ServerApp, server: ServerContext): void {
   const { runs, modelName } = server;
   const created = Math.floor(server.clock.now() / 1_000);
@@ -76,7 +82,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
 
   app.get('/v1/responses/:id', async (c) => {
     const after = c.req.query('starting_after') ?? '-1';
-    if (!/^-?\d{1,9}$/u.test(after)) throw invalid('starting_after', 'expected the sequence_number of an event');
+    if (!/^-?\d{1,9}$/u.test(after)) throw invalid('starting_after', 'expected a sequence_number', after);
     const { runId, request, response } = await stored(c);
     if (c.req.query('stream') !== 'true') return c.json(response);
     return streamed(c, runId, new ResponseEvents(modelName, request), Number(after));
@@ -101,10 +107,10 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
         }
         return null;
       });
-      // A client that sends the request again would start another run.
+      // A retry would start another run.
       const headers = { 'x-should-retry': 'false' };
       if (end === null)
-        throw new HttpError(503, 'closing', `The server is closing. GET /runs/${runId} has the answer later.`, headers);
+        throw new HttpError(503, 'closing', `The server is stopping. Later, see GET /runs/${runId}.`, headers);
       return c.json(chat.completion(end));
     }
     return server.stream(c, runId, async function* (updates) {
@@ -118,7 +124,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
 
   function requireModel(name: string | null | undefined): void {
     if (name === undefined || name === null || name === modelName) return;
-    const message = `model: the only model of this server is ${modelName}; received ${describeValue(name)}.`;
+    const message = `model: expected "${modelName}", the only model of this server; received ${describeValue(name)}.`;
     throw new HttpError(404, 'model_not_found', message, {}, 'model');
   }
 
@@ -135,13 +141,13 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     return (await runs.start(c.var.owner, asked)).runId;
   }
 
-  /** Yields the updates until the end: the answer, or a question that is open. */
+  /** Yields the updates until the answer or an open question. */
   async function* steps(owner: Owner, runId: string, updates: Updates) {
     for await (const { update, questions } of untilQuestions(runs, owner, runId, updates))
       yield { update, end: update.type === 'answer' || questions !== null ? (update as RunEnd) : null };
   }
 
-  /** Answers with the response after the updates that `select` yields. */
+  /** Returns the response after the updates that `select` yields. */
   function respond(
     c: ServerRequest,
     runId: string,
@@ -154,7 +160,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     });
   }
 
-  /** Streams the events after the one with the number `after`. */
+  /** Streams the events whose `sequence_number` is greater than `after`. */
   function streamed(c: ServerRequest, runId: string, events: ResponseEvents, after = -1): Promise<Response> {
     return server.stream(c, runId, async function* (updates) {
       for await (const { update, end } of steps(c.var.owner, runId, updates)) {
@@ -166,7 +172,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     });
   }
 
-  /** Returns the response so far of the run that the path names. */
+  /** Returns the response so far of the run in the path. */
   async function stored(c: ServerRequest) {
     const runId = runIdIn(c.req.param('id') ?? '', responseIdOf);
     const entries = await runs.journal(c.var.owner, runId);
@@ -176,7 +182,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     return { runId, request, response: events.response };
   }
 
-  /** The messages of an item of the input: none for reasoning. */
+  /** Returns the messages of an input item: none for reasoning. */
   async function messagesOf(owner: Owner, item: InputItem): Promise<readonly InputMessage[]> {
     if (item.type === 'message') return [item];
     if (item.type === 'reasoning' || item.id.startsWith('rs_')) return [];
@@ -184,7 +190,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     return [{ role: 'assistant', content: answer?.answerText ?? '' }];
   }
 
-  /** The conversation of an earlier response, with its answer. */
+  /** Returns the conversation of an earlier response, with its answer. */
   async function previousTurns(owner: Owner, id: string | null): Promise<readonly InputMessage[]> {
     if (id === null) return [];
     const entries = await runs.journal(owner, runIdIn(id, responseIdOf));

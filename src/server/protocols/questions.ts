@@ -8,7 +8,7 @@ import type { Owner } from '../owners.ts';
 import type { RunService } from '../run-service.ts';
 import { type Question, type RunUpdate, updatesOf } from '../updates.ts';
 
-/** How a user answers a question, in protocols with forms. */
+/** The answers to each kind of question, in protocols with forms. */
 export const answerSchemas = {
   approval: z.strictObject({
     approved: z.boolean(),
@@ -18,13 +18,13 @@ export const answerSchemas = {
   }),
   consent: z.strictObject({
     choice: consentChoiceSchema,
-    /** Choices for single messages, by their ids. */
+    /** Choices for individual messages, by id. */
     items: z.optional(z.record(z.string(), consentChoiceSchema)),
   }),
   direction: z.strictObject({ next: z.enum(['finish', ...PHASES]), prompt: z.optional(z.string()) }),
 };
 
-/** Returns a question as a person reads it. */
+/** Returns a question as text for the user. */
 export function questionText(question: Question): string {
   switch (question.kind) {
     case 'approval': {
@@ -34,18 +34,18 @@ export function questionText(question: Question): string {
     case 'consent': {
       const lines = question.request.items.map(({ preview, chars, summary }) => {
         const change = summary === '' ? 'remove' : 'summarize';
-        return `- ${change} the message of ${chars} characters "${preview}"`;
+        return `- ${change} the message with ${chars} characters: "${preview}"`;
       });
       return ['The context is full. Keep, summarize or remove these messages?', ...lines].join('\n');
     }
     default: {
       const { cycle, answer, proposal } = question;
-      return `Cycle ${cycle} has ended with this answer: ${answer}\nFinish, or continue with a phase? Proposed: ${proposal}.`;
+      return `Cycle ${cycle} ended with this answer: ${answer}\nFinish, or continue with a phase? Proposed: ${proposal}.`;
     }
   }
 }
 
-/** Returns the event that answers a question. `answer` is null if the user leaves it open: then nothing runs, and nothing is removed. */
+/** Returns the event that answers a question. A null `answer` means that the user declined: no tool runs, and no message is removed. */
 function eventOf(question: Question, answer: unknown): ClientEvent {
   const { questionId } = question;
   switch (question.kind) {
@@ -71,12 +71,12 @@ function eventOf(question: Question, answer: unknown): ClientEvent {
   }
 }
 
-/** Answers by question id; null for a question that the user left open. */
+/** Answers by question id; null for a question that the user declined. */
 export type Answers = Readonly<Record<string, unknown>>;
 
 /**
- * Sends answers to questions of a run. An answer that the run has received is a repeated request, so it is not sent again. Throws an
- * `HttpError`.
+ * Sends answers to questions of a run. An answer that the run has already received comes from a repeated request, and is not sent again.
+ * Throws an `HttpError`.
  */
 export async function sendAnswers(runs: RunService, owner: Owner, runId: string, answers: Answers): Promise<void> {
   const entries = await runs.journal(owner, runId);
@@ -98,7 +98,8 @@ export async function sendAnswers(runs: RunService, owner: Owner, runId: string,
 }
 
 function checkedEvent(question: Question | undefined, answer: unknown): ClientEvent {
-  if (question === undefined) throw new HttpError(400, 'unknown_question', 'The run has not asked this question.');
+  if (question === undefined)
+    throw new HttpError(400, 'unknown_question', 'The run has not asked this question. See GET /runs/:id.');
   try {
     return eventOf(question, answer);
   } catch (error) {
@@ -109,14 +110,14 @@ function checkedEvent(question: Question | undefined, answer: unknown): ClientEv
   }
 }
 
-/** An update. If the run waits for its user after it, it is the last one and has the open questions. `isNew`: it is after the questions that the client has answered. */
+/** An update or, at the end, the open questions. `isNew` is true for what follows the questions that the client has answered. */
 interface Step {
   readonly update: RunUpdate;
   readonly isNew: boolean;
   readonly questions: readonly Question[] | null;
 }
 
-/** Yields the updates of a run until it waits for its user, or its end. `answered` are the questions that the client has answered. */
+/** Yields the updates of a run until it waits for its user or ends. `answered` has the ids of the questions that the client has answered. */
 export async function* untilQuestions(
   runs: RunService,
   owner: Owner,

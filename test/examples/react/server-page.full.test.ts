@@ -32,10 +32,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Opens the page with a server that its origin may call. */
+/** Opens the page with a server that allows its origin. */
 async function open(chain: Parameters<typeof startServer>[0] = {}) {
   if (typeof browser === 'string') throw new Error(browser);
-  const server = await startServer({ origins: [site.url], ...chain });
+  const server = await startServer({ allowedOrigins: [site.url], ...chain });
   const page = await browser.newPage();
   page.setDefaultTimeout(WAIT_MS);
   const errors: string[] = [];
@@ -63,7 +63,7 @@ async function ask(page: Page, request: string): Promise<void> {
 const answerOf = (page: Page) => page.getByRole('region', { name: 'Answer' });
 
 describe.skipIf(typeof browser === 'string')('the example page of a server', () => {
-  it('shows a run, also after a reload in the middle of it, over one connection at a time', async () => {
+  it('shows a run, even after a reload in the middle of it, over one connection at a time', async () => {
     let go = (): void => {};
     const gone = new Promise<void>((resolve) => {
       go = resolve;
@@ -106,7 +106,7 @@ describe.skipIf(typeof browser === 'string')('the example page of a server', () 
     await expect.poll(health).toMatchObject({ streams: 0 });
   });
 
-  it('asks whether a tool may run, with what it would get', async () => {
+  it('asks whether a tool may run, and shows its arguments', async () => {
     const { page } = await open(refunds('A7'));
     await ask(page, 'Refund A7.');
     const question = page.getByRole('region', { name: 'May refund run?' });
@@ -120,7 +120,7 @@ describe.skipIf(typeof browser === 'string')('the example page of a server', () 
     expect(await question.count()).toBe(0);
   });
 
-  it('shows why the server refuses, and works once it has the right token', async () => {
+  it('shows why the server rejects a request, and works once it has the right token', async () => {
     const { page, url } = await open();
     await connect(page, url, 'wrong');
     await ask(page, 'Is it so?');

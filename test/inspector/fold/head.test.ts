@@ -84,7 +84,7 @@ describe('how a run ended', () => {
 });
 
 describe('a run that its user finished', () => {
-  it('says so, and which of the removed messages the user restored', async () => {
+  it('is described so, with the number of removed messages that the user restored', async () => {
     const manual = recordedEntries(await manualRun());
     const run = folded(manual);
     expect(endingOf(run.log, run.fold, manual.length)).toBe('Ended in Yield, cycle 2: The user finished the run.');
@@ -93,7 +93,7 @@ describe('a run that its user finished', () => {
     ]);
   });
 
-  it('offers no other numbers for the last direction, which compared none', async () => {
+  it('has no what-if at the last direction, which compared no numbers', async () => {
     const manual = recordedEntries(await manualRun());
     const shared = { run: { kind: 'run', live: false }, charts: ownCharts, stateCount: 1, end: null } as const;
     const numbersOf = (all: readonly JournalEntry[]) =>

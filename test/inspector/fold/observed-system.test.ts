@@ -214,7 +214,7 @@ describe('an observed system', () => {
     expect([...first]).toEqual(['order', 'order.cart']);
   });
 
-  it('names events, unnamed actors and awaited ends in its trace, and blames no event for what the machine ignores itself', async () => {
+  it('names events, unnamed actors and awaited ends in its trace, without the events that the machine raises and ignores itself', async () => {
     const region = { initial: 'off', states: { off: { on: { GO: 'on' } }, on: { type: 'final' } } } as const;
     const other = { initial: 'off', states: { off: { on: { END: 'on' } }, on: { type: 'final' } } } as const;
     const child = createMachine({ entry: sendTo(({ self }) => self._parent as never, { type: 'GO' } as never) });

@@ -63,7 +63,7 @@ describe('the trace of a run', () => {
     expect(wait?.selection).toEqual({ kind: 'entry', from: wait?.from, to: (inside[2]?.from ?? 0) - 1 });
   });
 
-  it('repeats no error of a phase in its calls, except where the phase has not ended', () => {
+  it('does not repeat the error of a phase in its calls, unless the phase has not ended', () => {
     const failed = all.find(({ kind, status }) => kind === 'phase' && status === 'failed');
     const calls = failed?.children?.() ?? [];
     expect(calls.map(({ text }) => text)).toEqual(calls.map(() => failed?.text));
@@ -113,7 +113,7 @@ describe('the trace of a run', () => {
     expect(traced(failing.slice(0, until), true).all.filter(({ status }) => status === 'open')).toEqual([]);
   });
 
-  it('has what is in progress at an entry as it was known then: the calls that had ended, and no result', () => {
+  it('shows what was in progress at an entry with the calls that had ended, and without a result', () => {
     for (const at of failing.keys()) {
       const then = top.filter(({ from }) => from <= at).map((row) => knownAt(row, at).usage ?? NO_USAGE);
       const ends = failing.slice(0, at + 1).flatMap((entry) => (entry.type === 'attempt-end' ? [entry.usage] : []));

@@ -29,7 +29,7 @@ describe('the run log', () => {
     );
   });
 
-  it('reads entries in the form in which journals are stored', () => {
+  it('reads entries in the format of stored journals', () => {
     const log = createRunLog();
     const stored = lines(3).map((line) => JSON.stringify(storedEntry(JSON.parse(line))));
     expect(stored).not.toEqual(lines(3));

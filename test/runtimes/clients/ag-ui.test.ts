@@ -28,7 +28,7 @@ interface RunParameters {
   readonly abortController?: AbortController;
   readonly resume?: readonly object[];
 }
-/** What these tests use of the client, which is not a development dependency. */
+/** The parts of the client that these tests use. It is not a development dependency. */
 interface Agent {
   readonly messages: readonly Message[];
   readonly pendingInterrupts: readonly Interrupt[];
@@ -92,7 +92,7 @@ describe('the AG-UI protocol', () => {
     expect(prompt.split('Is it so?')).toHaveLength(2);
   });
 
-  it('takes a void answer back', async () => {
+  it('withdraws a discarded answer', async () => {
     const answers = [
       { ...replies.yield, answer: 'Perhaps.', confidence: 0.3, taskComplete: false },
       { ...replies.yield, answer: 'It is so, for sure.' },
@@ -109,7 +109,7 @@ describe('the AG-UI protocol', () => {
     expect(contentsOf(agent.messages, 'user')).toEqual(['Is it so?']);
   });
 
-  it('gives a client that returns the rest', async () => {
+  it('gives a client that returns the rest of the run', async () => {
     const { url, get } = await startServer({
       chain: { model: scriptedModel({}, { otherwise: replies, chunkChars: 2 }) },
     });
@@ -126,7 +126,7 @@ describe('the AG-UI protocol', () => {
     expect(await (await get('/runs')).json()).toMatchObject({ runs: [{}] });
   });
 
-  it('asks for approval as interrupts, and runs what the user approved, once', async () => {
+  it('asks for approval with an interrupt, and runs the approved call once', async () => {
     const { refunded, chain } = refunds('A', 'B');
     const { url } = await startServer({ chain });
     const agent = agentAt(url);
@@ -168,7 +168,7 @@ describe('the AG-UI protocol', () => {
     expect(contentsOf(agent.messages, 'assistant')).toEqual([result?.answerText]);
   });
 
-  it('refuses tools of the client, files by URL, and invalid, late and foreign answers', async () => {
+  it('rejects tools of the client, files by URL, and invalid or late answers, and those of other owners', async () => {
     const { refunded, chain } = refunds('A', 'B');
     const { url, post } = await startServer({ chain });
     const agent = agentAt(url);

@@ -53,7 +53,7 @@ const texts = (page: Page) => () => page.locator('p:not([role])').allTextContent
 const draft = (page: Page) => page.locator('pre', { hasText: /^It is/u });
 const statusOf = (page: Page) => () => page.getByRole('status').textContent();
 
-/** A model that writes the first half of its answer, and the other half when it may. */
+/** A model that writes the first half of its answer, and the other half when it is told to. */
 function pausingModel() {
   let proceed = (): void => {};
   const promise = new Promise<void>((resume) => {
@@ -72,7 +72,7 @@ function pausingModel() {
 const whole = ['Is it so?', replies.brief.answer];
 
 describe.skipIf(typeof browser === 'string')('a chat app with useChat', () => {
-  it('shows the whole answer after a reload in its middle', async () => {
+  it('shows the whole answer after a reload in the middle of it', async () => {
     const { model, proceed } = pausingModel();
     const { page } = await openChat({ chain: { model } });
     await ask(page, 'Is it so?');

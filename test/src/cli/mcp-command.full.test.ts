@@ -8,7 +8,7 @@ import { type ClientOptions, connectClient } from '../../support/mcp-client.ts';
 const TOOL = { capability: 'mcp1_refusals', arguments: '{}' };
 const ask = { name: 'ask', arguments: { question: 'Is it so?' } };
 
-/** A client of `postchain mcp` with a tool that needs approval, and a user of the same journals. */
+/** A client of `postchain mcp` with a tool that requires approval, and a user with the same journals. */
 async function connect(options: ClientOptions) {
   const model = await chatServer(({ body, response }) => {
     const reply = taskOf(body) === 'action' ? { ...replies.action, calls: [TOOL] } : replyTo(body);
@@ -33,7 +33,7 @@ async function connect(options: ClientOptions) {
 
 describe('postchain mcp', () => {
   it.each(['legacy', 'auto'] as const)(
-    'asks the user of a client of either era (%s), and records the run',
+    'asks the user of a client of either protocol era (%s), and records the run',
     async (mode) => {
       const asked: string[] = [];
       const { client, user } = await connect({
@@ -54,7 +54,7 @@ describe('postchain mcp', () => {
     },
   );
 
-  it('cancels the run if a client cancels the call while its user is asked', async () => {
+  it('cancels the run if a client cancels the call while its user is being asked', async () => {
     const cancelling = new AbortController();
     const { client, user } = await connect({
       mode: 'legacy',

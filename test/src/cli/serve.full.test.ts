@@ -57,7 +57,7 @@ describe('postchain serve', () => {
     expect(await second.stop()).toBe(0);
   });
 
-  it('continues at its next start the run that a signal interrupted, and so does the client that followed it', async () => {
+  it('continues an interrupted run at its next start, and so does the client that followed it', async () => {
     let isBack = false;
     const model = await chatServer(({ method, body, response }) => {
       if (method === 'GET') return void response.end('{}');
@@ -99,7 +99,7 @@ describe('postchain serve', () => {
     const statusFor = async (origin: string) =>
       (await fetch(`${server.url}/runs`, { headers: { origin, authorization: `Bearer ${BOB}` } })).status;
     for (const origin of ['https://chat.example.com', 'app://localhost']) expect(await statusFor(origin)).toBe(200);
-    // Of any sandboxed page.
+    // The origin of any sandboxed page.
     expect(await statusFor('null')).toBe(403);
     expect(await statusFor('https://evil.example.com')).toBe(403);
   });
@@ -130,7 +130,7 @@ describe('postchain serve', () => {
     const { port } = other.address() as AddressInfo;
     const { code, stderr } = await startCli(['serve', '--port', String(port)]).finished;
     expect(stderr).toBe(
-      `postchain: --port ${port} of --host 127.0.0.1 is in use; pass another one, or 0 for a free port\n`,
+      `postchain: --port: port ${port} on 127.0.0.1 is already in use; pass another port, or 0 for a free one\n`,
     );
     expect(code).toBe(2);
   });

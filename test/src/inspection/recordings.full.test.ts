@@ -135,7 +135,7 @@ describe('a recording', () => {
     expect(page.entries(path)).toEqual(journal.slice(0, 9));
   });
 
-  it('with an invalid entry is reported with its place, and the page, which checks all entries, gets the others', async () => {
+  it('with an invalid entry is damaged, and the page, which checks all entries, still gets all of them', async () => {
     const journal = await recorded(memoryJournals());
     const invalid = { ...journal[9], seq: 9, type: 'transition', candidates: 7 } as unknown as JournalEntry;
     const path = fileWith(linesOf(journal.with(9, invalid)));

@@ -2,8 +2,8 @@ import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { scriptedModel } from '../../../src/models/scripted.ts';
-import { type FollowedRun, followRun } from '../../../src/react/follow-run.ts';
-import { eventOf, type NewRun, type RunServer, sendToRun, startRun } from '../../../src/react/run-requests.ts';
+import { followRun, type RunState } from '../../../src/react/follow-run.ts';
+import { answerEvent, type NewRun, type RunServer, sendToRun, startRun } from '../../../src/react/run-requests.ts';
 import { useRun } from '../../../src/react/use-run.ts';
 import { newRunSchema } from '../../../src/server/run-routes.ts';
 import { emptyView, type RunView } from '../../../src/server/run-view.ts';
@@ -13,8 +13,8 @@ import { ALICE, BOB, refunds, startServer } from '../../support/chain-server.ts'
 const request = { request: 'Is it so?' };
 
 /** Follows until the run ends, or `until` holds. */
-async function follow(server: RunServer, runId: string, until: (run: FollowedRun) => boolean = () => false) {
-  const seen: FollowedRun[] = [];
+async function follow(server: RunServer, runId: string, until: (run: RunState) => boolean = () => false) {
+  const seen: RunState[] = [];
   for await (const run of followRun(() => server, runId, new AbortController().signal)) {
     seen.push(run);
     if (until(run)) break;
@@ -22,7 +22,7 @@ async function follow(server: RunServer, runId: string, until: (run: FollowedRun
   return seen;
 }
 
-/** A `fetch` that loses its first connections: each of them after that many bytes of the response. */
+/** A `fetch` that loses its first connections, each after the given number of bytes of the response. */
 function losingFetch(bytes: readonly number[]) {
   const sent: (string | null)[] = [];
   const losing: typeof fetch = async (url, init) => {
@@ -42,7 +42,7 @@ function losingFetch(bytes: readonly number[]) {
 }
 
 describe('a client that follows a run', () => {
-  it('sees it change until its answer, as the server shows it', async () => {
+  it('gets each state until the answer, and the last is the one that the server returns', async () => {
     const { url, get } = await startServer();
     const server = { url: `${url}/`, token: ALICE };
     const runId = await startRun(server, request);
@@ -69,7 +69,7 @@ describe('a client that follows a run', () => {
   it.each([
     ['a run of another owner', { token: BOB }, 'unknown_run'],
     ['a wrong token', { token: 'wrong' }, 'unauthorized'],
-    ['a page that is no stream', { fetch: async () => new Response('<!doctype html>') }, 'not_a_stream'],
+    ['a page instead of a stream', { fetch: async () => new Response('<!doctype html>') }, 'not_a_stream'],
   ])('ends with the error of %s', async (_, given, code) => {
     const { url } = await startServer();
     const runId = await startRun({ url, token: ALICE }, request);
@@ -77,7 +77,7 @@ describe('a client that follows a run', () => {
     expect(seen.at(-1)).toMatchObject({ connection: 'closed', error: { code }, view: emptyView });
   });
 
-  it('waits as long as a busy server asks, and returns after a connection went silent', async () => {
+  it('waits for as long as a busy server asks, and reconnects after a connection goes silent', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const stream = { headers: { 'content-type': 'text/event-stream' } };
@@ -118,7 +118,7 @@ describe('a client that follows a run', () => {
     await expect.poll(health).toMatchObject({ streams: 0 });
   });
 
-  it('answers approvals, consent and directions by their questions', async () => {
+  it('answers approval, consent and direction questions', async () => {
     const { refunded, chain } = refunds('A7');
     const { url } = await startServer({ chain: { ...chain, profile: 'thorough', consent: 'ask' } });
     const server = { url, token: ALICE };
@@ -131,10 +131,10 @@ describe('a client that follows a run', () => {
       asked.push(question.questionId);
       const event =
         question.kind === 'approval'
-          ? eventOf(question, { decision: 'approve', arguments: { order: 'B8' } })
+          ? answerEvent(question, { decision: 'approve', arguments: { order: 'B8' } })
           : question.kind === 'consent'
-            ? eventOf(question, { choice: 'keep' })
-            : eventOf(question, 'finish');
+            ? answerEvent(question, { choice: 'keep' })
+            : answerEvent(question, 'finish');
       await sendToRun(server, runId, event);
       await expect(sendToRun(server, runId, event)).rejects.toMatchObject({ status: 409 });
     }
@@ -143,7 +143,7 @@ describe('a client that follows a run', () => {
   });
 });
 
-it('the server accepts all that a client may ask', () => {
+it('the server accepts every request that the type of the client allows', () => {
   const asked: NewRun = {
     request: [
       { type: 'text', text: 'What is this?' },
@@ -167,7 +167,7 @@ describe('useRun, rendered by a server', () => {
       }),
     );
 
-  it('shows the initial view of this run and no other', () => {
+  it('shows an initial view only if it is of this run', () => {
     const view = { ...emptyView, runId: 'one', text: 'Yes' };
     expect(rendered(null)).toBe('idle: ');
     expect(rendered('one')).toBe('connecting: ');

@@ -9,7 +9,7 @@ import type { ChatData, ChatMetadata } from '../../../src/server/protocols/ai-sd
 import { replies } from '../../../src/testing/replies.ts';
 import { ALICE, BOB, eventsIn, refunds, startServer } from '../../support/chain-server.ts';
 
-/** Both have these functions, with types of their own. */
+/** Both versions have these functions, with types of their own. */
 const VERSIONS = [
   { name: '6', ai: ai6 as unknown as typeof ai7 },
   { name: '7', ai: ai7 },
@@ -39,7 +39,7 @@ const citing = (path: string): PostChainOptions => ({
   documents: createPassageIndex([{ path, text: 'The tide comes twice a day.' }]),
 });
 
-/** The chunks of a stream as the client reads them, and whether it ended as it should. */
+/** The chunks of a stream as the client reads them, and whether it ended properly. */
 async function chunksOf(response: Response) {
   const lines: string[] = [];
   for await (const { data } of eventsIn(response)) lines.push(data);
@@ -65,7 +65,7 @@ const sending = (text: string) => ({
 });
 
 describe('a chat of the AI SDK', () => {
-  it.each(VERSIONS)('shows version $name the answer alone as text, and all else as other parts', async ({ ai }) => {
+  it.each(VERSIONS)('sends version $name only the answer as text, and the rest as other parts', async ({ ai }) => {
     const { url, get } = await startServer({ chain: { model: hesitantModel() } });
     const message = await messageOf(ai, await transportOf(ai, url).sendMessages(sending('Is it so?')));
     const { answer } = (await (await get(`/runs/${message.id}`)).json()) as { answer: { answerText: string } };
@@ -123,7 +123,7 @@ describe('a chat of the AI SDK', () => {
   });
 
   it.each(VERSIONS)(
-    'gives version $name the last answer of the chat when it resumes, and only to its owner',
+    'gives version $name the latest answer of the chat when it resumes, but only to its owner',
     async ({ ai }) => {
       const { url, post } = await startServer();
       const resume = (token: string) => transportOf(ai, url, token).reconnectToStream({ chatId: 'chat-1' });
@@ -160,9 +160,9 @@ describe('a chat of the AI SDK', () => {
     ]);
   });
 
-  it('takes texts and files from a message, and neither tools nor approvals', async () => {
+  it('takes texts and files from a message, but no tools or approvals', async () => {
     const model = { ...scriptedModel({}, { otherwise: replies }), accepts: ['text/plain'] };
-    const { post, get } = await startServer({ chain: { model }, showsJournal: true });
+    const { post, get } = await startServer({ chain: { model }, exposeJournal: true });
     const approved = {
       type: 'tool-refund',
       toolCallId: 't1',
@@ -194,12 +194,12 @@ describe('a chat of the AI SDK', () => {
   });
 
   it.each([
-    { name: 'tools', body: { ...asked('Hi'), tools: {} }, message: /^tools: the server decides this/ },
+    { name: 'tools', body: { ...asked('Hi'), tools: {} }, message: /^tools: set by the server/ },
     { name: 'a system message', body: { messages: [{ role: 'system', parts: [] }] }, message: /^messages.0.role: / },
     {
       name: 'an answer as the last message',
       body: { messages: [{ role: 'assistant', parts: [] }] },
-      message: /must be of the user/,
+      message: /expected the last role to be "user".*; received "assistant"/,
     },
     { name: 'no text', body: { messages: [userMessage(' ')] }, message: /^request: / },
     {
@@ -211,7 +211,7 @@ describe('a chat of the AI SDK', () => {
       },
       message: /download it first/,
     },
-  ])('refuses $name', async ({ body, message }) => {
+  ])('rejects $name', async ({ body, message }) => {
     const { get, post } = await startServer();
     const response = await post('/api/chat', body);
     expect([response.status, await response.json()]).toEqual([
@@ -221,7 +221,7 @@ describe('a chat of the AI SDK', () => {
     expect(await (await get('/runs')).json()).toEqual({ runs: [] });
   });
 
-  it('reads JSON without its type, but not from a page of another site', async () => {
+  it('reads JSON without a content type, but not from a page of another site', async () => {
     const { post } = await startServer();
     const plain = (headers: Record<string, string>) => post('/api/chat', asked('Is it so?'), { headers });
     expect((await plain({ 'content-type': 'text/plain;charset=UTF-8' })).status).toBe(200);

@@ -30,7 +30,7 @@ describe('a client that disconnects', () => {
     expect(reading.open()).toBe(1);
   });
 
-  it('is no longer read for, even if it leaves before its run has started', async () => {
+  it('no longer counts as a stream, even if it disconnects before its run has started', async () => {
     const { direct, health } = await startServer({ chain: { model: hangingModel(), profile: 'thorough' } });
     const leaving = new AbortController();
     const body = { messages: [{ role: 'user', content: 'Is it so?' }] };
@@ -40,13 +40,13 @@ describe('a client that disconnects', () => {
     expect(await health()).toMatchObject({ runs: 1, streams: 0 });
   });
 
-  it('holds no stream if it asks for the head of one', async () => {
+  it('leaves no stream open after a HEAD request', async () => {
     const { get, start, health } = await startServer({ chain: { model: hangingModel(), profile: 'thorough' } });
     expect((await get(`/runs/${await start()}/events`, { method: 'HEAD' })).status).toBe(200);
     expect(await health()).toMatchObject({ streams: 0 });
   });
 
-  it('is disconnected after it reads nothing for a while', async () => {
+  it('is disconnected after it stops reading for a while', async () => {
     const much = Array.from({ length: 6 }, () => textPart('x'.repeat(3_000_000)));
     const endless = partModel([textPart('{"answer":"'), ...much, neverSettles]);
     const { port, health } = await startServer({
@@ -66,7 +66,7 @@ describe('a client that disconnects', () => {
 
 describe('sending events to a run', () => {
   it.each(['keep', 'summarize', 'remove'])('delivers consent to %s to the run that asked', async (choice) => {
-    const { post, get } = await startServer({ chain: asking, showsJournal: true });
+    const { post, get } = await startServer({ chain: asking, exposeJournal: true });
     const response = await post('/runs', { ...request, history: [{ role: 'user', content }] }, asStream);
     const path = response.headers.get('location');
     for await (const { update } of updatesIn(response)) {
@@ -76,7 +76,7 @@ describe('sending events to a run', () => {
       expect(await errorOf(await post(`${path}/events`, late))).toEqual({
         status: 409,
         code: 'answer_refused',
-        message: `Nothing changed: the answer is to s1.consent; the pending question is ${questionId}.`,
+        message: `The event had no effect: the answer is to s1.consent; the pending question is ${questionId}.`,
       });
       const reply = await post(`${path}/events`, { type: 'consent.given', questionId, choice });
       expect(reply.status).toBe(204);
@@ -106,7 +106,7 @@ describe('sending events to a run', () => {
     expect(last).toMatchObject({ type: 'answer', answer });
   });
 
-  it('refuses events of runs that have ended, and of runs that do not exist', async () => {
+  it('rejects events for runs that have ended or do not exist', async () => {
     const { post } = await startServer();
     const response = await post('/runs', request, asStream);
     await collectUpdates(response);

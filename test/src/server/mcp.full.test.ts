@@ -16,7 +16,7 @@ function clientAt(url: string, { token = ALICE, ...options }: ClientOptions & { 
 }
 
 describe('the chain as a tool of an MCP server', () => {
-  it.each(['legacy', 'auto'] as const)('answers a client of either era (%s) with progress', async (mode) => {
+  it.each(['legacy', 'auto'] as const)('answers a client of either protocol era (%s), with progress', async (mode) => {
     const { url, get } = await startServer();
     const client = await clientAt(url, { mode });
     const { tools } = await client.listTools();
@@ -31,7 +31,7 @@ describe('the chain as a tool of an MCP server', () => {
     expect(progress).toContain('Answering');
   });
 
-  it('asks the user of the client, and runs what they approved, once', async () => {
+  it('asks the user of the client, and runs the approved call once', async () => {
     const { refunded, chain } = refunds('A', 'B');
     const { url } = await startServer({ chain });
     const asked: string[] = [];
@@ -47,7 +47,7 @@ describe('the chain as a tool of an MCP server', () => {
     expect(refunded).toEqual(['A']);
   });
 
-  it('describes the questions to a client that cannot ask, and answers it after an event', async () => {
+  it('describes the questions to a client without elicitation, and answers it after an event', async () => {
     const { refunded, chain } = refunds('A', 'B');
     const { url, get, post } = await startServer({ chain });
     const result = await (await clientAt(url)).callTool(ask());
@@ -64,7 +64,7 @@ describe('the chain as a tool of an MCP server', () => {
     await expect.poll(() => refunded).toEqual(['A', 'B']);
   });
 
-  it('answers no question of another owner, whatever state a client sends', async () => {
+  it('does not answer questions of another owner, whatever state a client sends', async () => {
     const { refunded, chain } = refunds('A', 'B');
     const { url, get, post } = await startServer({ chain });
     await (await clientAt(url)).callTool(ask());
@@ -91,7 +91,7 @@ describe('the chain as a tool of an MCP server', () => {
       'mcp-name': 'ask',
     };
     const refused = await (await post('/mcp', body, { token: BOB, headers })).text();
-    expect(refused).toContain('No run of yours has this id');
+    expect(refused).toContain('You have no run with this id');
     expect(refunded).toEqual([]);
   });
 
@@ -126,14 +126,17 @@ describe('the chain as a tool of an MCP server', () => {
     expect(await health()).toMatchObject({ runs: 0, streams: 0 });
   });
 
-  it('hides errors of the server from the client, and logs them', async () => {
+  it('hides server errors from the client, and logs them', async () => {
     const logged: unknown[] = [];
     const { url, chain } = await startServer({ onLog: ({ error }) => error !== undefined && logged.push(error) });
     chain.run = () => {
       throw new Error('the secret is in /etc');
     };
     const result = await (await clientAt(url)).callTool(ask());
-    expect(result).toMatchObject({ isError: true, content: [{ text: 'The server failed; its log says why.' }] });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: 'Internal server error. See the server log.' }],
+    });
     expect(logged).toMatchObject([{ message: 'the secret is in /etc' }]);
   });
 });

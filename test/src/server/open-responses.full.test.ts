@@ -25,7 +25,7 @@ const startAccepting = () =>
   startServer({ chain: { model: scriptedModel({}, { otherwise: replies, chunkChars: 4, accepts: ['image/png'] }) } });
 
 describe('a response to a request of the Open Responses suite', () => {
-  it.each(Object.entries(REQUESTS))('has the form that the specification requires: %s', async (_, input) => {
+  it.each(Object.entries(REQUESTS))('has the format that the specification requires: %s', async (_, input) => {
     const { post } = await startAccepting();
     const response = await (await post('/v1/responses', { model: 'postchain', input, stream: false })).json();
     const { status, output, error } = responseSchema.parse(response);
@@ -33,7 +33,7 @@ describe('a response to a request of the Open Responses suite', () => {
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
   });
 
-  it('is streamed as events of the specification, each in its place', async () => {
+  it('is streamed as the events of the specification, in order', async () => {
     const { post } = await startAccepting();
     const response = await post('/v1/responses', { model: 'postchain', input: REQUESTS['a text'], stream: true });
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/u);

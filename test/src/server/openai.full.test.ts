@@ -41,7 +41,7 @@ async function approve({ get, post }: Served, runId: string): Promise<void> {
 }
 
 describe('the Responses API', () => {
-  it('answers the client of OpenAI, at once or as a stream', async () => {
+  it("answers OpenAI's client, in one response or as a stream", async () => {
     const server = await startServer({ chain: { model: writing() } });
     const client = clientOf(server);
     const response = await client.responses.create({
@@ -69,7 +69,7 @@ describe('the Responses API', () => {
     const events = await collect(stream);
     expect((await stream.finalResponse()).output_text).toBe(replies.synthesis.answerText);
     expect(reasoningIn(events)).toContain('Draft: It is not so');
-    expect(reasoningIn(events)).toContain('The draft is withdrawn: the attempt failed');
+    expect(reasoningIn(events)).toContain('Draft withdrawn: the attempt failed');
     const texts = events.flatMap((event) => (event.type === 'response.output_text.delta' ? [event.delta] : []));
     expect(texts).toEqual([replies.synthesis.answerText]);
   });
@@ -127,7 +127,7 @@ describe('the Responses API', () => {
     const server = await startServer({ chain: { model: writing() } });
     const client = clientOf(server);
     const received: ResponseStreamEvent[] = [];
-    // Leaving the loop closes the connection.
+    // Breaking out of the loop closes the connection.
     for await (const event of await client.responses.create({ ...asked, stream: true })) {
       received.push(event);
       if (event.type === 'response.reasoning_summary_text.delta') break;
@@ -162,7 +162,7 @@ describe('the Responses API', () => {
     expect(await client.responses.retrieve(response.id)).toMatchObject({ status: 'completed', output_text: ANSWER });
   });
 
-  it('says why an answer is degraded', async () => {
+  it('states why an answer is degraded', async () => {
     const server = await startServer({ chain: { model: writing(() => ({ failure: { retryable: false } })) } });
     const response = await clientOf(server).responses.create(asked);
     expect(response).toMatchObject({ status: 'completed', metadata: { postchain_status: 'degraded' } });
@@ -195,7 +195,7 @@ describe('the Responses API', () => {
 });
 
 describe('chat completions', () => {
-  it('answer the client of OpenAI, at once or as a stream', async () => {
+  it("answer OpenAI's client, in one response or as a stream", async () => {
     const server = await startServer({ chain: { model: writing() } });
     const client = clientOf(server);
     const completion = await client.chat.completions.create({
@@ -217,7 +217,7 @@ describe('chat completions', () => {
     const server = await startServer(refunds('A7'));
     const [choice] = (await clientOf(server).chat.completions.create(chatAsked)).choices;
     expect(choice).toMatchObject({ finish_reason: 'length' });
-    expect(choice?.message.content).toMatch(/^This run waits for its user: approval of refund\./u);
+    expect(choice?.message.content).toMatch(/^This run is waiting for approval of refund\./u);
   });
 });
 
@@ -238,7 +238,7 @@ describe('the AI SDK', () => {
     }
   });
 
-  it('continues a conversation by naming earlier items', async () => {
+  it('continues a conversation by referring to earlier items', async () => {
     const model = writing();
     const server = await startServer({ chain: { model } });
     const provider = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: ALICE }).responses('postchain');
@@ -253,7 +253,7 @@ describe('the AI SDK', () => {
   });
 });
 
-describe('the APIs of OpenAI', () => {
+describe("OpenAI's APIs", () => {
   it('end waiting requests when the server closes, so that no client starts a second run', async () => {
     const model = writing(() => ({ hang: true }));
     const { post, server } = await startServer({ chain: { model, profile: 'lean' } });

@@ -62,7 +62,7 @@ describe('runs as resources', () => {
       expect([await listed(-1, zone), await listed(1, zone)]).toEqual([0, 1]);
   });
 
-  it('shows a run to its owner only', async () => {
+  it('shows a run only to its owner', async () => {
     const { get, post, start } = await startServer();
     const runId = await start();
     const missing = await (await get('/runs/none', { token: BOB })).text();
@@ -89,7 +89,7 @@ describe('runs as resources', () => {
 });
 
 describe('a run that has started', () => {
-  it('is stored, also if many start at once', async () => {
+  it('is stored, even if many start at once', async () => {
     const { direct } = await startServer({ limits: { runsPerOwner: 40 } });
     const answers = await Promise.all(
       Array.from({ length: 40 }, async () => (await direct.get(`/runs/${await direct.start()}`)).status),
@@ -97,7 +97,7 @@ describe('a run that has started', () => {
     expect(new Set(answers)).toEqual(new Set([200]));
   });
 
-  it('is closed with the server, which starts no other one', async () => {
+  it('is closed with the server, which then starts no more runs', async () => {
     const model = scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
     const { direct, journals, close } = await startServer({ chain: { model, profile: 'thorough' } });
     const ask = { request: 'Is it so?', session: 'main' };
@@ -130,7 +130,7 @@ describe('a run that has started', () => {
     expect((await get(`/runs/${runId}/events`)).status).toBe(404);
   });
 
-  it('is not busy but an error if its journal is damaged', async () => {
+  it('is reported as an error, not as busy, if its journal is damaged', async () => {
     const place = temporaryFolder();
     const first = await startServer({ journals: fileJournals(place) });
     const runId = await first.start();
@@ -145,7 +145,7 @@ describe('a run that has started', () => {
 });
 
 describe('a repeated request', () => {
-  it('with the same idempotency key gets the same run, also at the same time and after a restart', async () => {
+  it('with the same idempotency key returns the same run, even at the same time or after a restart', async () => {
     const journals = memoryJournals();
     const key = { headers: { 'idempotency-key': 'order-17' } };
     const { post, close } = await startServer({ journals });
@@ -163,8 +163,8 @@ describe('a repeated request', () => {
   });
 });
 
-describe('what operators get', () => {
-  it('is an OpenAPI document that accepts what the server sends', async () => {
+describe('an operator', () => {
+  it('gets an OpenAPI document that matches what the server sends', async () => {
     const { get, start } = await startServer();
     const document = (await (await get('/openapi.json', { token: null })).json()) as {
       paths: object;
@@ -181,7 +181,7 @@ describe('what operators get', () => {
     expect(accepts('Run', {})).toBe(false);
   });
 
-  it('are metrics of requests, runs and streams, and each run', async () => {
+  it('gets metrics of requests, runs and streams, and each run', async () => {
     const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
     const reader = new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3_600_000 });
     const runs: string[] = [];

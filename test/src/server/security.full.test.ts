@@ -22,8 +22,8 @@ const prices = {
   models: { scripted: { inputPerMillion: 1_000_000, outputPerMillion: 1_000_000 } },
 };
 
-describe('who may use the server', () => {
-  it('needs a token for everything but its health', async () => {
+describe('the server', () => {
+  it('requires a token for everything except its health', async () => {
     const { get, post } = await startServer();
     for (const token of [null, 'wrong', `${ALICE}x`, ALICE.slice(0, -1), ''])
       for (const answer of [
@@ -35,7 +35,7 @@ describe('who may use the server', () => {
     expect((await get('/healthz', { token: null })).status).toBe(200);
   });
 
-  it('lets nobody in whose owner is not known, also if that is undefined instead of null', async () => {
+  it('rejects requests without a known owner, even if that is undefined instead of null', async () => {
     const owners: Record<string, string> = {};
     const { get, chain } = await startServer({
       authorize: ({ headers }) => owners[`${headers.get('cookie')}`] as string,
@@ -46,8 +46,8 @@ describe('who may use the server', () => {
       expect(await errorOf(await get(path))).toEqual([401, 'unauthorized']);
   });
 
-  it('refuses other host names and pages of other sites', async () => {
-    const { port, get, post } = await startServer({ hosts: ['chain.example.com'] });
+  it('rejects other host names and pages of other sites', async () => {
+    const { port, get, post } = await startServer({ allowedHosts: ['chain.example.com'] });
     const byHost = (host: string): Promise<number | undefined> =>
       new Promise((resolve, reject) => {
         const headers = { host, authorization: `Bearer ${ALICE}` };
@@ -62,13 +62,13 @@ describe('who may use the server', () => {
     for (const host of ['LOCALHOST:8787', '[::1]:80']) expect(await byHost(host)).toBe(200);
     expect(await byHost('chain.example.com')).toBe(200);
     for (const origin of ['https://evil.example.com', 'http://127.0.0.1:1', 'null'])
-      expect(await errorOf(await get('/runs', { headers: { origin } }))).toEqual([403, 'foreign_origin']);
+      expect(await errorOf(await get('/runs', { headers: { origin } }))).toEqual([403, 'origin_not_allowed']);
     expect((await post('/runs', ask, { headers: { origin: `http://127.0.0.1:${port}` } })).status).toBe(201);
   });
 
-  it('lets pages of the listed origins in, also with a preflight request', async () => {
+  it('accepts pages of the allowed origins, also with a preflight request', async () => {
     const origin = 'https://chat.example.com';
-    const { get } = await startServer({ origins: [origin] });
+    const { get } = await startServer({ allowedOrigins: [origin] });
     const preflight = await get('/runs', {
       method: 'OPTIONS',
       token: null,
@@ -78,7 +78,7 @@ describe('who may use the server', () => {
     expect((await get('/runs', { headers: { origin } })).headers.get('access-control-allow-origin')).toBe(origin);
   });
 
-  it('keeps the sessions of two owners apart, though they have the same name', async () => {
+  it('keeps the sessions of two owners apart, even if they have the same name', async () => {
     const store = memorySessions();
     const ids: string[] = [];
     const sessions: SessionStore = {
@@ -98,8 +98,8 @@ describe('who may use the server', () => {
   });
 });
 
-describe('what a client may send', () => {
-  it('is JSON of limited size', async () => {
+describe('the input of a client', () => {
+  it('must be JSON of limited size', async () => {
     const { get, post } = await startServer({ limits: { bodyBytes: 1_000 } });
     expect(await errorOf(await post('/runs', '{'))).toEqual([400, 'invalid_json']);
     expect(await errorOf(await post('/runs', { ...ask, tools: [] }))).toEqual([400, 'invalid_request']);
@@ -117,7 +117,7 @@ describe('what a client may send', () => {
     expect(await errorOf(sent)).toEqual([413, 'body_too_large']);
   });
 
-  it('is never an error of the server, however odd its JSON is', async () => {
+  it('never causes a server error, however odd the JSON is', async () => {
     const { post, start } = await startServer();
     const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
     const odd = '{"toString":1,"valueOf":1}';
@@ -178,7 +178,7 @@ describe('what a client may send', () => {
     expect(raw.toLowerCase()).not.toContain('set-cookie');
   });
 
-  it('[Q1] [Q2] never runs a tool, whatever history it claims, until its owner approves the call of the journal', async () => {
+  it('never runs a tool, whatever history it claims, until the owner approves the call in the journal', async () => {
     const { refunded, chain } = refunds('A7');
     const { get, post, start } = await startServer({ chain: { ...chain, profile: 'thorough' } });
     const history = [
@@ -215,7 +215,7 @@ describe('what a client may send', () => {
 });
 
 describe('limits', () => {
-  it('refuse more requests, runs, streams and events than allowed, and say when to come again', async () => {
+  it('reject more requests, runs, streams and events than allowed, and state when to try again', async () => {
     const model = scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
     const limits = { requestsPerMinute: 9, runsPerOwner: 1, streamsPerOwner: 1, eventsPerRun: 0 };
     const { get, post, start, health } = await startServer({ chain: { model, profile: 'thorough' }, limits });
@@ -236,14 +236,14 @@ describe('limits', () => {
     expect((await get('/runs', { token: BOB })).status).toBe(200);
   });
 
-  it('hold for requests at the same time', async () => {
+  it('hold for concurrent requests', async () => {
     const model = scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
     const { direct } = await startServer({ chain: { model, profile: 'thorough' }, limits: { runsPerOwner: 1 } });
     const started = await Promise.all(['1', '2', '3'].map((session) => direct.post('/runs', { ...ask, session })));
     expect(started.map(({ status }) => status).sort()).toEqual([201, 429, 429]);
   });
 
-  it('refuse a run when the runs of the day have cost enough', async () => {
+  it("reject a run when the day's runs have reached the cost limit", async () => {
     const { get, post, start } = await startServer({ chain: { prices }, limits: { costPerDay: 0.5 } });
     const runId = await start();
     const last = (await collectUpdates(await get(`/runs/${runId}/events`))).at(-1)?.update;
@@ -271,7 +271,7 @@ describe('limits', () => {
     return { post, finish };
   }
 
-  it('count runs that are parked, and what follows once', async () => {
+  it('count the cost of a parked run, and then only what it costs after that', async () => {
     const first = await parkedRun(0.5);
     expect(await errorOf(await first.post('/runs', ask))).toEqual([429, 'cost_limit_reached']);
     const cost = await first.finish();
@@ -280,7 +280,7 @@ describe('limits', () => {
     expect((await second.post('/runs', ask)).status).toBe(201);
   });
 
-  it('refuse a stream before its run starts', async () => {
+  it('reject a stream before its run starts', async () => {
     const { get, post } = await startServer({ limits: { streamsPerOwner: 0 } });
     const messages = [{ role: 'user', content: 'Is it so?' }];
     expect((await post('/v1/chat/completions', { messages })).status).toBe(429);
@@ -289,7 +289,7 @@ describe('limits', () => {
 });
 
 describe('the log', () => {
-  it('has a line for each request, without queries, tokens and bodies', async () => {
+  it('has a line for each request, without queries, tokens or bodies', async () => {
     const lines: ServerLogLine[] = [];
     const { get, post } = await startServer({ onLog: (line) => lines.push(line) });
     await post('/runs', { request: 'My secret.' });
@@ -303,7 +303,7 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).not.toMatch(/secret|token|limit/u);
   });
 
-  it('has the errors that clients do not see', async () => {
+  it('has the errors that are hidden from clients', async () => {
     const lines: ServerLogLine[] = [];
     const authorize = () => {
       throw new Error('the database of users is at /var/db');

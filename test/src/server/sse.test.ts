@@ -17,7 +17,7 @@ function streamed(events: AsyncGenerator<ServerSentEvent, void>) {
 }
 
 describe('a stream of server-sent events', () => {
-  it('sends each event when the client has read the last one, and ends', async () => {
+  it('sends each event after the client has read the one before it, and ends', async () => {
     const read: number[] = [];
     const { state, reader, clock } = streamed(
       (async function* () {
@@ -36,7 +36,7 @@ describe('a stream of server-sent events', () => {
     expect([state.ends, clock.openTimers]).toEqual([1, 0]);
   });
 
-  it('sends a comment while nothing happens', async () => {
+  it('sends a comment while it is idle', async () => {
     let arrive = (): void => {};
     const arrival = new Promise<void>((resolve) => {
       arrive = resolve;
@@ -57,7 +57,7 @@ describe('a stream of server-sent events', () => {
     expect(text(await reader.read())).toBe('data: 1\n\n');
   });
 
-  it('ends when the client reads nothing for too long', async () => {
+  it('ends when the client stops reading for too long', async () => {
     const { clock, state, reader } = streamed(
       (async function* () {
         for (;;) yield { data: '1' };
@@ -68,10 +68,10 @@ describe('a stream of server-sent events', () => {
     expect(state.ends).toBe(0);
     clock.increment(1);
     expect([state.ends, clock.openTimers]).toEqual([1, 0]);
-    await expect(reader.read()).rejects.toThrow('reads nothing');
+    await expect(reader.read()).rejects.toThrow('stopped reading');
   });
 
-  it('stops reading when the client leaves', async () => {
+  it('stops reading when the client disconnects', async () => {
     let isStopped = false;
     const { state, reader, clock } = streamed(
       (async function* () {

@@ -10,7 +10,7 @@ import { type RunUpdate, runUpdateSchema } from '../../../src/server/updates.ts'
 import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
 import { sampleSize } from '../../support/soak.ts';
 
-/** The entries of a run that is killed at a share of its journal, and resumed, as often as there are shares. */
+/** Returns the entries of a run that is killed and resumed once for each share, at that share of its journal. */
 async function journalOf(full: FullRun, kills: readonly number[]): Promise<readonly JournalEntry[]> {
   const first = fullChain(full, { journals: memoryJournals(), newId: () => 'run' });
   let run = first.chain.run(fullRunOptions(full));
@@ -29,7 +29,7 @@ async function journalOf(full: FullRun, kills: readonly number[]): Promise<reado
   return JSON.parse(JSON.stringify(run.journal));
 }
 
-/** What a client receives that loses its connection after each of these numbers of updates. */
+/** Returns what a client receives if it loses its connection after each of these numbers of updates. */
 async function received(entries: readonly JournalEntry[], cuts: readonly number[]) {
   const feeds = createFeeds(async function* () {
     yield* entries;
@@ -75,7 +75,7 @@ describe('the updates of any run, however often it is killed', () => {
   });
 });
 
-/** Each part begins before it is written, ends once, and the texts are the answer. */
+/** Checks that each part begins before it is written and ends once, and that the texts are the answer. */
 function expectMessage(updates: readonly RunUpdate[], answer: string): void {
   const chunks = new UiMessageChunks();
   const open = new Set<unknown>();
@@ -93,7 +93,7 @@ function expectMessage(updates: readonly RunUpdate[], answer: string): void {
   expect(text).toBe(answer);
 }
 
-/** The numbers of the events increase, and the last response has what the events added up to. */
+/** Checks that the numbers of the events increase, and that the last response has the sum of the events. */
 function expectResponse(updates: readonly RunUpdate[], answer: string): void {
   const request = { background: false, instructions: null, previous_response_id: null, metadata: {} };
   const events = new ResponseEvents('chain', request);

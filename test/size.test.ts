@@ -21,10 +21,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4350, exported: 96, floors: 9 },
   'src/react': { lines: 260, exported: 6, floors: 3 },
-  'src/server': { lines: 3280, exported: 45, floors: 7 },
+  'src/server': { lines: 3280, exported: 46, floors: 7 },
   'src/tools': { lines: 1790, exported: 26, floors: 6 },
   inspector: { lines: 16780, exported: 327, floors: 13 },
-  test: { lines: 70120, exported: 355, floors: 7 },
+  test: { lines: 69980, exported: 357, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

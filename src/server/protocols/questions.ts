@@ -110,7 +110,10 @@ function checkedEvent(question: Question | undefined, answer: unknown): ClientEv
   }
 }
 
-/** An update or, at the end, the open questions. `isNew` is true for what follows the questions that the client has answered. */
+/**
+ * An update. `questions` has the open questions if the run now waits for its user, and is null otherwise. `isNew` is true for what follows the
+ * questions that the client has answered.
+ */
 interface Step {
   readonly update: RunUpdate;
   readonly isNew: boolean;

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { attemptMachine } from '../machines/attempt/attempt.machine.ts';
-import { chainMachine } from '../machines/chain/chain.machine.ts';
 import { attemptPolicySchema } from '../machines/contracts/attempt.ts';
 import { limitsSchema, thresholdsSchema } from '../machines/contracts/limits.ts';
 import { chartOf } from '../src/durable/charts/chart.ts';
@@ -11,7 +10,6 @@ import { runExample } from './support/run-example.ts';
 
 /** The pages with a generated diagram of a machine. */
 const pictures = [
-  { page: 'README.md', mark: 'chart', picture: mermaid(chartOf(chainMachine), { depth: 2 }) },
   { page: 'docs/structured-output.md', mark: 'chart: attempt', picture: mermaid(chartOf(attemptMachine)) },
 ];
 const pages = [

@@ -10,10 +10,14 @@ import { createPostChain } from '../../src/entries/index.ts';
 import { exportRun } from '../../src/inspection/export-run.ts';
 import { startBrowser } from '../support/browser.ts';
 
-const PICTURES = { light: 'docs/inspector.png', dark: 'docs/inspector-dark.png' } as const;
+const PICTURES = { light: '', dark: '-dark' } as const;
+const SCREENSHOTS = Object.values(PICTURES).flatMap((suffix) => [
+  `docs/inspector${suffix}.png`,
+  `docs/chart${suffix}.png`,
+]);
 const [WIDTH, HEIGHT] = [1280, 720];
 
-/** The README run in an exported page. */
+/** The README run in an exported page, and its chart. */
 async function draw(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'postchain-picture-'));
   const browser = await startBrowser();
@@ -25,14 +29,19 @@ async function draw(): Promise<void> {
     await run.answer;
     writeFileSync(join(folder, 'run.html'), (await exportRun(run.journal)).html);
     const decision = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
-    for (const [colorScheme, path] of Object.entries(PICTURES)) {
+    for (const [colorScheme, suffix] of Object.entries(PICTURES)) {
       const page = await browser.newPage({
         viewport: { width: WIDTH, height: HEIGHT },
         colorScheme: colorScheme as keyof typeof PICTURES,
       });
       await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.runId}/${decision}`);
       await page.locator('.step-area').getByRole('heading', { name: 'Why' }).waitFor();
-      await page.screenshot({ path });
+      await page.screenshot({ path: `docs/inspector${suffix}.png` });
+      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.runId}`);
+      await page.keyboard.press('c');
+      const chart = page.locator('.chart-area');
+      await chart.locator('svg text').first().waitFor();
+      await chart.screenshot({ path: `docs/chart${suffix}.png`, style: 'button { visibility: hidden }' });
       await page.close();
     }
   } finally {
@@ -43,10 +52,10 @@ async function draw(): Promise<void> {
 
 it('the documentation shows the current inspector (`npm run docs` takes the screenshot again)', async () => {
   if (process.env['UPDATE_DOCS']) await draw();
-  for (const path of Object.values(PICTURES)) {
+  for (const path of SCREENSHOTS) {
     expect(existsSync(path)).toBe(true);
     const header = readFileSync(path).subarray(0, 24);
     expect(header.subarray(1, 4).toString('latin1')).toBe('PNG');
-    expect([header.readUInt32BE(16), header.readUInt32BE(20)]).toEqual([WIDTH, HEIGHT]);
+    if (path.includes('inspector')) expect([header.readUInt32BE(16), header.readUInt32BE(20)]).toEqual([WIDTH, HEIGHT]);
   }
 });

@@ -1,7 +1,7 @@
 import { createDurableMachine, memoryJournals } from 'postchain/durable';
 import { createMachine } from 'xstate';
 
-const states = { waiting: { on: { approve: 'approved' }, after: { 86_400_000: 'expired' } }, approved: {}, expired: {} };
+const states = { waiting: { on: { approve: 'approved' }, after: { 86400000: 'expired' } }, approved: {}, expired: {} };
 const order = createMachine({ id: 'order', version: '1', initial: 'waiting', states });
 const orders = createDurableMachine(order, { journals: memoryJournals() }); // Or files, SQLite, PostgreSQL.
 

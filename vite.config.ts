@@ -126,6 +126,7 @@ export default defineConfig({
   build: {
     target: 'node20',
     outDir: 'dist',
+    license: { fileName: 'LICENSES.md' },
     minify: false,
     sourcemap: false,
     ssr: true,

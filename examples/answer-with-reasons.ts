@@ -3,8 +3,8 @@ import { loadDocuments } from 'postchain/node';
 
 const { documents } = await loadDocuments(['docs']);
 const chain = createPostChain({ documents: createPassageIndex(documents) });
-const { answerText, status, reasons, sources } = await chain.run({ request: 'What does the Yield phase decide?' })
-  .answer;
+const run = chain.run({ request: 'What does the Yield phase decide?' });
+const { answerText, status, reasons, sources } = await run.answer;
 
 // "completed" only if no reason stands against the answer.
 console.log(status, reasons, answerText, sources);

@@ -56,6 +56,7 @@ function page(name: string): UserConfig {
       target: 'es2023',
       outDir: join(here, '../dist', name),
       emptyOutDir: true,
+      license: { fileName: 'LICENSES.md' },
       modulePreload: false,
       chunkSizeWarningLimit: 2_000,
       // Laying out our charts takes seconds, but only at build time.
@@ -76,6 +77,7 @@ const layout: UserConfig = {
     target: 'es2023',
     outDir: join(here, '../dist/inspector'),
     emptyOutDir: false,
+    license: { fileName: 'LICENSES-layout.md' },
     modulePreload: false,
     chunkSizeWarningLimit: 2_000,
     rolldownOptions: {

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { defineConfig } from 'vitepress';
+import llmstxt from 'vitepress-plugin-llms';
+
+const root = join(import.meta.dirname, '../..');
+const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+/** The groups and links of docs/README.md, which lists every page. */
+function groups() {
+  const text = readFileSync(join(root, 'docs/README.md'), 'utf8');
+  return text
+    .split(/^## /mu)
+    .slice(1)
+    .map((part) => {
+      const [title = '', ...lines] = part.split('\n');
+      const links = [...lines.join('\n').matchAll(/\[([^\]]+)\]\(([^)]+)\.md\)/gu)];
+      return {
+        text: title,
+        collapsed: false,
+        items: links.map(([, name, link]) => ({ text: name.replaceAll('`', ''), link: `/${link}` })),
+      };
+    });
+}
+
+export default defineConfig({
+  title: 'PostChain',
+  description: 'Durable statecharts, an LLM reasoning chain and a testing kit, in TypeScript on XState 5',
+  lang: 'en-US',
+  srcDir: 'pages',
+  outDir: 'dist',
+  cleanUrls: true,
+  markdown: {
+    config(markdown) {
+      const fence = markdown.renderer.rules.fence;
+      markdown.renderer.rules.fence = (tokens, at, ...rest) =>
+        tokens[at].info === 'mermaid'
+          ? `<Diagram id="diagram-${at}" code="${encodeURIComponent(tokens[at].content)}" />`
+          : fence(tokens, at, ...rest);
+    },
+  },
+  vite: {
+    plugins: [llmstxt({ ignoreFilesPerOutput: { llmsFullTxt: ['api/**', 'api.md'] } })],
+    build: { chunkSizeWarningLimit: 4_000 },
+  },
+  themeConfig: {
+    search: {
+      provider: 'local',
+      // Pages come before the reference of types.
+      options: { miniSearch: { searchOptions: { boostDocument: (id) => (id.startsWith('/api/') ? 0.2 : 1) } } },
+    },
+    nav: [
+      { text: 'Documentation', link: '/docs' },
+      { text: 'API', link: '/api/' },
+      { text: version, link: '/changelog' },
+    ],
+    sidebar: groups(),
+    socialLinks: [{ icon: 'github', link: repository.url.replace(/^git\+|\.git$/gu, '') }],
+    outline: [2, 3],
+  },
+});

@@ -1,0 +1,22 @@
+import { useData } from 'vitepress';
+import { defineComponent, h, ref, watchEffect } from 'vue';
+
+/** A Mermaid diagram, drawn in the page in the colors of its theme. Until then, and without JavaScript, it is text. */
+export const diagram = defineComponent({
+  props: { id: { type: String, required: true }, code: { type: String, required: true } },
+  setup(props) {
+    const { isDark } = useData();
+    const svg = ref('');
+    watchEffect(async () => {
+      const theme = isDark.value ? 'dark' : 'neutral';
+      if (import.meta.env.SSR) return;
+      const { default: mermaid } = await import('mermaid');
+      mermaid.initialize({ startOnLoad: false, theme });
+      svg.value = (await mermaid.render(props.id, decodeURIComponent(props.code))).svg;
+    });
+    return () =>
+      svg.value === ''
+        ? h('pre', decodeURIComponent(props.code))
+        : h('div', { class: 'diagram', innerHTML: svg.value });
+  },
+});

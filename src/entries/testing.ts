@@ -18,6 +18,16 @@ export { percentOf } from '../testing/coverage/coverage-report.ts';
 export { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
 export type { CoveredItem, MachineCoverage } from '../testing/coverage/machine-coverage.ts';
 export { type ChartCoverageOptions, chartCoverage, reportCoverage } from '../testing/coverage/vitest-reporter.ts';
+export {
+  type EvaluatedCase,
+  type EvaluatedChain,
+  type EvaluateOptions,
+  type Evaluation,
+  type EvaluationCase,
+  evaluate,
+  evaluationText,
+  type Scorer,
+} from '../testing/evaluate.ts';
 export type { Exploration, ExploredEdge, ExploredState, StartState } from '../testing/exploration/exploration.ts';
 export { type ExploredChart, type ExploreOptions, explore } from '../testing/exploration/explore.ts';
 export {

@@ -59,6 +59,7 @@ const run = (name, ...args) => {
 const isDev = process.argv.includes('--dev');
 rmSync(pages, { recursive: true, force: true });
 for (const file of files) copy(file);
+cpSync(join(site, 'playground.md'), join(pages, 'playground.md'));
 run('typedoc');
 const api = join(pages, 'api');
 const entryOf = (name) => (name === 'index' ? 'postchain' : `postchain/${name}`);

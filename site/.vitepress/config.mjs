@@ -40,7 +40,16 @@ export default defineConfig({
     },
   },
   vite: {
-    plugins: [llmstxt({ ignoreFilesPerOutput: { llmsFullTxt: ['api/**', 'api.md'] } })],
+    // The playground runs the built package.
+    resolve: {
+      alias: [
+        { find: /^postchain$/u, replacement: join(root, 'dist/bundlers/index.js') },
+        { find: /^postchain\/(.+)$/u, replacement: join(root, 'dist/bundlers/$1.js') },
+        { find: /^xstate$/u, replacement: join(root, 'node_modules/xstate') },
+      ],
+    },
+    worker: { format: 'es' },
+    plugins: [llmstxt({ ignoreFiles: ['playground.md'], ignoreFilesPerOutput: { llmsFullTxt: ['api/**', 'api.md'] } })],
     build: { chunkSizeWarningLimit: 4_000 },
   },
   themeConfig: {
@@ -51,6 +60,7 @@ export default defineConfig({
     },
     nav: [
       { text: 'Documentation', link: '/docs' },
+      { text: 'Playground', link: '/playground' },
       { text: 'API', link: '/api/' },
       { text: version, link: '/changelog' },
     ],

@@ -1,3 +1,4 @@
+import './playground.css';
 import './diagram.css';
 import DefaultTheme from 'vitepress/theme';
 import { diagram } from './diagram.mjs';

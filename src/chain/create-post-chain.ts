@@ -61,11 +61,11 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
   let models: readonly ModelStatus[] | null = null;
   const kept = (): JournalStore => options.journals ?? noJournals();
-  const resume: PostChain['resume'] = (runId, { signal, ...open } = {}) =>
-    startInSlot(slots, signal, async (leave) => {
-      kept();
-      return resumeRun(chain, runId, { ...open, signal, onPark: leave });
-    });
+  const resume: PostChain['resume'] = async (runId, { signal, ...open } = {}) => {
+    kept();
+    const known = chain.runs.get(runId)?.run;
+    return known ?? startInSlot(slots, signal, () => resumeRun(chain, runId, { ...open, signal }));
+  };
   return {
     run(run) {
       const { input, files } = createChainInput(run, parts);
@@ -88,9 +88,9 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     due: async () => dueRuns(chain, kept()),
     advance: (runId, { signal } = {}) => advanceRun(chain, runId, signal),
     fork: async (run, how) =>
-      startInSlot(slots, how.signal, async (leave) => {
+      startInSlot(slots, how.signal, async () => {
         const entries = typeof run === 'string' ? await entriesOf(kept().read(run)) : run;
-        return forkRun(chain, entries, { ...how, onPark: leave });
+        return forkRun(chain, entries, how);
       }),
     async close() {
       // A run that has just started is in memory only after its turn.

@@ -260,9 +260,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         if (waiting.dueAtMs !== null && waiting.dueAtMs <= this.#clock.now()) due.push({ id, crashes: 0 });
         continue;
       }
-      // It was interrupted. Only after it has been continued is it known what it waits for.
+      // It was interrupted. Only after it has been continued is it known what it waits for. If it is damaged, that reports the damage.
       const crashes = await this.#crashes(id, lastSeq).catch(ifUnavailable);
-      if (crashes !== null) due.push({ id, crashes });
+      due.push({ id, crashes: crashes ?? 0 });
     }
     return due;
   }
@@ -491,7 +491,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const host = new ActorHost<Machine>(replayed, entries, writer, options);
     const resumed: DurableEvent = { type: 'resumed', resumedAt: new Date(this.#clock.now()).toISOString() };
     const hasEnded = [...entries, ...unstored].some(({ type }) => type === 'end');
-    await host.store(hasEnded ? unstored : [...unstored, resumed]);
+    // First: the delays of a step that the last process did not store begin now.
+    await host.store(hasEnded ? unstored : [resumed, ...unstored]);
     if (!isPaused) host.begin();
     return host;
   }
@@ -592,8 +593,8 @@ function requireId(id: unknown): void {
   throw new PostChainError('invalid_option', `id: expected a non-empty string; received ${JSON.stringify(id)}.`);
 }
 
-/** An actor that is damaged, needs another version, or was taken by another process must not prevent the others from waking. */
-function ifUnavailable(error: unknown): null {
+/** Returns null for an actor that is damaged, needs another version, or was taken by another process: the others continue. */
+export function ifUnavailable(error: unknown): null {
   if (PostChainError.isInstance(error) && ['invalid_journal', 'diverged'].includes(error.code)) return null;
   throw error;
 }

@@ -58,7 +58,7 @@ export type ForkChanges = Readonly<Record<string, unknown>>;
 export async function forkRun(
   chain: ChainHost,
   entries: readonly JournalEntry[],
-  { at: chosen, set = {}, turns, host, signal, onPark }: ForkOptions & { readonly onPark: () => void },
+  { at: chosen, set = {}, turns, host, signal }: ForkOptions,
 ): Promise<Run> {
   const { parts } = chain;
   const start = runStartOf(entries);
@@ -107,7 +107,7 @@ export async function forkRun(
     },
   });
   const edit = edited !== null && turns !== undefined ? editOnce(edited.request, turns) : undefined;
-  const { run, begin, abortOn } = attachRun(chain, actor, feed, { editRequest: edit, prompts: writer, onPark });
+  const { run, begin, abortOn } = attachRun(chain, actor, feed, { editRequest: edit, prompts: writer });
   for (const event of changes.events) run.send(answering(run.actor.getSnapshot().context, event));
   begin();
   abortOn(signal);

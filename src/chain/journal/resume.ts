@@ -1,8 +1,8 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { DurableActor } from '../../durable/durable-actor.ts';
-import type { DueActor } from '../../durable/durable-machine.ts';
-import { crashesIn } from '../../durable/entries.ts';
+import { type DueActor, ifUnavailable, type RunActorOptions } from '../../durable/durable-machine.ts';
+import { crashesIn, type DurableEntry } from '../../durable/entries.ts';
 import { PostChainError as DurableError } from '../../durable/error.ts';
 import { entriesOf, type OpenJournalOptions } from '../../durable/journals/journal-store.ts';
 import { fileIn } from '../../llm/content.ts';
@@ -17,16 +17,12 @@ import { requireSameChart } from './replay.ts';
  *
  * @throws PostChainError `invalid_journal` if this chain cannot continue the run.
  */
-export async function resumeRun(
-  host: ChainHost,
-  runId: string,
-  { signal, onPark, ...open }: ResumeOptions,
-): Promise<Run> {
+export async function resumeRun(host: ChainHost, runId: string, { signal, ...open }: ResumeOptions): Promise<Run> {
   const known = host.runs.get(runId);
   if (known !== undefined) return known.run;
-  const { feed, options } = pausedRun(host, runId);
-  const actor = await host.machine.open(runId, { ...open, ...options, mustExist: true }).catch(cannotResume(runId));
-  const { run, begin, abortOn } = attachRun(host, actor, feed, { onPark });
+  const options = { ...open, ...pausedRun(host, runId), mustExist: true };
+  const actor = await host.machine.open(runId, options).catch(cannotResume(runId));
+  const { run, begin, abortOn } = attachOnce(host, actor);
   begin();
   if (actor.getSnapshot().status === 'active') abortOn(signal);
   return run;
@@ -34,21 +30,24 @@ export async function resumeRun(
 
 interface ResumeOptions extends OpenJournalOptions {
   readonly signal?: AbortSignal | undefined;
-  readonly onPark?: () => void;
 }
 
-function pausedRun({ writers }: ChainHost, runId: string) {
-  const feed = createFeed();
-  const options = { isPaused: true, onEntry: feed.take, mayPark: () => writers.isComplete(runId) };
-  return { feed, options };
+function pausedRun({ writers, runs }: ChainHost, runId: string): RunActorOptions {
+  const onEntry = (entry: DurableEntry): void => runs.get(runId)?.take(entry);
+  return { isPaused: true, onEntry, mayPark: () => writers.isComplete(runId) };
+}
+
+/** Callers that open a run at the same time get the same actor. */
+function attachOnce(host: ChainHost, actor: Parameters<typeof attachRun>[1]) {
+  const known = host.runs.get(actor.id);
+  return known?.run.actor === actor.ref ? known : attachRun(host, actor, createFeed());
 }
 
 /** Continues a run until it has ended, only waits, or the signal aborts. Then it has left memory. */
 export async function advanceRun(host: ChainHost, runId: string, signal: AbortSignal | undefined): Promise<void> {
   if (host.runs.has(runId)) return;
-  const { feed, options } = pausedRun(host, runId);
-  const onOpen = (actor: DurableActor<never>): void => attachRun(host, actor as never, feed).begin();
-  await host.machine.advance(runId, { ...options, signal, onOpen }).catch(cannotResume(runId));
+  const onOpen = (actor: DurableActor<never>): void => attachOnce(host, actor as never).begin();
+  await host.machine.advance(runId, { ...pausedRun(host, runId), signal, onOpen }).catch(cannotResume(runId));
 }
 
 /** Returns the runs that no process executes and that have something to do. */
@@ -58,8 +57,10 @@ export async function dueRuns({ parts, writers, runs }: ChainHost, journals: Jou
     if (runs.has(id)) continue;
     const dueMs = Date.parse(waiting?.due ?? '');
     if (dueMs <= parts.clock.now()) due.push({ id, crashes: 0 });
-    // Its journal does not say what it waits for: it is continued until it does.
-    if (status === 'interrupted') due.push({ id, crashes: crashesIn(await entriesOf(writers.store.read(id))) });
+    if (status !== 'interrupted') continue;
+    // Its journal does not say what it waits for: it is continued until it does. If it is damaged, that reports the damage.
+    const entries = await entriesOf(writers.store.read(id)).catch(ifUnavailable);
+    due.push({ id, crashes: crashesIn(entries ?? []) });
   }
   return due;
 }

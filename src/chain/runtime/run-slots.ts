@@ -36,11 +36,11 @@ export function createRunSlots(maxConcurrentRuns: number): RunSlots {
   };
 }
 
-/** Starts a run when a slot is free, or when the signal aborts: then it starts interrupted. The run frees its slot when it answers, or leaves it. */
-export async function startInSlot<Run extends { readonly answer: Promise<unknown> }>(
+/** Starts a run when a slot is free, or when the signal aborts: then it starts interrupted. The run frees its slot when it leaves memory. */
+export async function startInSlot<Run extends { readonly settled: Promise<unknown> }>(
   slots: RunSlots,
   signal: AbortSignal | undefined,
-  start: (leave: () => void) => Promise<Run>,
+  start: () => Promise<Run>,
 ): Promise<Run> {
   let leave = (): void => {};
   let forgetSignal = (): void => {};
@@ -51,8 +51,8 @@ export async function startInSlot<Run extends { readonly answer: Promise<unknown
   });
   forgetSignal();
   try {
-    const run = await start(leave);
-    run.answer.then(leave);
+    const run = await start();
+    run.settled.then(leave, leave);
     return run;
   } catch (error) {
     leave();

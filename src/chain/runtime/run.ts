@@ -134,10 +134,9 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
   });
   const answer = answerOnce(settled);
   const opened: { run: AttachedRun | null; isWatched: boolean } = { run: null, isWatched: false };
-  let leave = (): void => {};
   const open = (): AttachedRun => {
     if (opened.run !== null) return opened.run;
-    opened.run = openRun(host, input, { ...options, onPark: () => leave() });
+    opened.run = openRun(host, input, options);
     settle(opened.run.run.settled);
     return opened.run;
   };
@@ -154,7 +153,7 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
       }
     });
   let isQueued = true;
-  leave = options.slots.enter(() => {
+  const leave = options.slots.enter(() => {
     isQueued = false;
     inTurn(() => {
       open().begin();
@@ -163,7 +162,7 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
   });
   // A queued run is stored, and can be interrupted.
   if (isQueued) inTurn(watch);
-  answer.then(leave, leave);
+  settled.then(leave, leave);
   return {
     runId,
     answer,
@@ -187,11 +186,7 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
 }
 
 /** Creates the actor of a run, which has not begun. */
-function openRun(
-  host: ChainHost,
-  input: ChainInput,
-  { files, host: data, onPark }: StartOptions & Pick<AttachOptions, 'onPark'>,
-): AttachedRun {
+function openRun(host: ChainHost, input: ChainInput, { files, host: data }: StartOptions): AttachedRun {
   const feed = createFeed();
   const actor = host.machine.start(input.runId, {
     input,
@@ -204,7 +199,7 @@ function openRun(
     onEntry: feed.take,
     mayPark: () => host.writers.isComplete(input.runId),
   });
-  return attachRun(host, actor, feed, { onPark });
+  return attachRun(host, actor, feed);
 }
 
 /** What readers of a run receive. */
@@ -246,6 +241,8 @@ export function createFeed(): Feed {
 interface AttachedRun {
   readonly run: Run;
   readonly begin: () => void;
+  /** Receives the entries that follow. */
+  readonly take: (stored: DurableEntry) => void;
   /** Resolves to false if the run was parked before it received the event. Throws `invalid_option` for an unknown event. */
   readonly deliver: (event: ChainEvent) => Promise<boolean>;
   readonly abortOn: (signal: AbortSignal | undefined) => void;
@@ -255,7 +252,6 @@ interface AttachedRun {
 interface AttachOptions {
   readonly editRequest?: EditRequest | undefined;
   readonly prompts?: PromptWriter;
-  readonly onPark?: (() => void) | undefined;
 }
 
 /** Connects a paused actor with its readers, its calls and its answer. */
@@ -263,7 +259,7 @@ export function attachRun(
   { parts, writers, runs }: ChainHost,
   actor: DurableActor<typeof chainMachine>,
   feed: Feed,
-  { editRequest, prompts = createPromptWriter(), onPark }: AttachOptions = {},
+  { editRequest, prompts = createPromptWriter() }: AttachOptions = {},
 ): AttachedRun {
   const { entries, stream } = feed;
   for (const stored of actor.entries.slice(entries.length)) feed.take(stored);
@@ -291,7 +287,6 @@ export function attachRun(
     runs.delete(runId);
     if (isParked()) {
       stream.end();
-      onPark?.();
       return null;
     }
     // If another process has taken over the run, that process reports the answer.
@@ -349,6 +344,7 @@ export function attachRun(
       actor: ref,
     },
     begin,
+    take: feed.take,
     deliver,
     close: () => actor.close(),
     abortOn(signal) {

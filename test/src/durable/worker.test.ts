@@ -238,6 +238,38 @@ describe('the look of a worker', () => {
     expect(await chain.due()).toEqual([{ id: 'killed', crashes: 0 }]);
     expect(listed).toEqual([[expect.objectContaining({ runId: 'killed' })]]);
   });
+
+  it('continues the other runs and actors of a store if one is damaged, and reports that one', async () => {
+    const { host, journals, events, parked } = setUp();
+    await parked('good');
+    const runs = runJournals();
+    const chain = createPostChain({ journals: runs, model: plannedModel({}) });
+    const { answer, journal } = chain.run({ request: 'Is it so?' });
+    await answer;
+    const kill = async (store: Pick<typeof runs, 'create'>, id: string, entries: readonly unknown[]) => {
+      const writer = store.create(id);
+      await writer.write(entries as never);
+      await writer.close();
+    };
+    const { entries: all, writer: opened } = await journals.open('good');
+    await opened.close();
+    const started = all.filter(({ type }) => type !== 'closed');
+    for (const [store, entries] of [
+      [runs, journal.slice(0, 9)],
+      [journals, started],
+    ] as const) {
+      await kill(store as typeof runs, 'whole', entries);
+      await kill(store as typeof runs, 'damaged', [...entries.slice(0, 1), ...entries]);
+    }
+    const worker = createWorker({ hosts: [host(), chain], onEvent: (event) => events.push(event) });
+    await worker.look();
+    await worker.stop();
+    const of = (type: string) => events.flatMap((event) => (event.type === type && 'id' in event ? [event.id] : []));
+    expect([of('released'), of('failed')]).toEqual([
+      ['whole', 'whole'],
+      ['damaged', 'damaged'],
+    ]);
+  });
 });
 
 describe('a worker of a chain', () => {

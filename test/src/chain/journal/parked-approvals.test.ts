@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import * as z from 'zod';
 import { pendingApprovals } from '../../../../machines/policies/pending-approvals.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { createWorker } from '../../../../src/entries/durable.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -61,6 +63,25 @@ it('a run that waits for approval parks, and the approval continues it in anothe
   const run = await create().send('run-1', { type: 'approval.given', questionId, digest, decision: 'approve' });
   expect((await run.answer).status).toBe('completed');
   expect(paid).toEqual([{ euros: 5 }]);
+});
+
+it('two answers at once continue one run, which counts the first, and refuses the second', async () => {
+  const { journals, paid, create, asked } = await parked();
+  const { questionId, digest } = asked;
+  const chain = create();
+  const worker = createWorker({ hosts: [chain] });
+  const answer = { type: 'approval.given', questionId, digest, decision: 'approve' } as const;
+  const [one, other] = await Promise.all([chain.send('run-1', answer), chain.send('run-1', answer), worker.look()]);
+  expect(other).toBe(one);
+  expect((await one.answer).status).toBe('completed');
+  expect(paid).toEqual([{ euros: 5 }]);
+  expect(one.journal).toEqual(await entriesOf(journals.read('run-1')));
+  const types = one.journal.map(({ type }) => type);
+  expect([types.filter((type) => type === 'answer'), types.filter((type) => type === 'answer-refused')]).toEqual([
+    ['answer'],
+    ['answer-refused'],
+  ]);
+  await worker.stop();
 });
 
 it.each<[string, z.ZodType<object>]>([

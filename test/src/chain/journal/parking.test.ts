@@ -129,6 +129,17 @@ describe('a parked run', () => {
     expect(await second.answer).toMatchObject({ status: 'completed' });
   });
 
+  it('frees its slot if it was resumed again while it was in memory', async () => {
+    let ids = 0;
+    const { start } = setUp({ maxConcurrentRuns: 1, newId: () => `run-${++ids}` });
+    const { chain, run } = await start();
+    expect(await chain.resume(run.runId)).toMatchObject({ runId: run.runId });
+    expect(await run.park()).toBe(true);
+    const second = chain.run({ request: 'And then?' });
+    await settle();
+    expect(second.journal.map(({ type }) => type)).toContain('call-start');
+  });
+
   it('is not parked without a journal, or after its journal has failed', async () => {
     const bare = scriptedChain().chain.run({ request: 'Is it so?', history });
     await settle();

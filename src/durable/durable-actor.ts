@@ -147,7 +147,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #whenDrained: (() => void)[] = [];
 
   constructor(
-    replayed: Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds'>,
+    replayed: Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds'> & Partial<Pick<ReplayedSystem, 'unstored'>>,
     entries: readonly DurableEntry[],
     writer: JournalWriter<DurableEntry>,
     options: HostOptions,
@@ -165,7 +165,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#openedAtMs = options.clock.now();
     this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.clockStartMs : this.#atMs;
     this.#clockStarts = clockStartsIn(entries, options.clockStartMs);
-    this.#firstOwnTimer = this.#system.timerCount;
+    const unstored = replayed.unstored?.find((event) => event.type === 'timer-start');
+    this.#firstOwnTimer = unstored?.timer ?? this.#system.timerCount;
     this.#sinceMs = sinceIn(entries) ?? Math.floor(this.#openedAtMs);
     let settle: SettleOutput<Machine> | undefined;
     this.output = new Promise((resolve, reject) => {
@@ -250,6 +251,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   async send(event: EventFromLogic<Machine> | ApprovalGiven, { id }: SendOptions = {}): Promise<boolean> {
     requireEvent(event, this.id);
+    requireEventId(id, this.id);
     const received = receivedBy(this.#system, this.id, event);
     if (received === null) return false;
     const stored = this.#options.codec.encode(received.event, `event for ${this.id}`);
@@ -609,6 +611,15 @@ function requireEvent(event: unknown, id: string): void {
   throw new PostChainError(
     'invalid_option',
     `event for ${id}: expected an object with a "type" that does not begin with "xstate."; received ${JSON.stringify(event)?.slice(0, 100)}.`,
+  );
+}
+
+/** Effects send events with such ids: another one would replace theirs. */
+function requireEventId(id: unknown, actorId: string): void {
+  if (id === undefined || (typeof id === 'string' && !id.startsWith('effect:'))) return;
+  throw new PostChainError(
+    'invalid_option',
+    `id of an event for ${actorId}: expected a string that does not begin with "effect:"; received ${JSON.stringify(id)}.`,
   );
 }
 

@@ -889,6 +889,27 @@ describe('a fork', () => {
 });
 
 describe('wrong use', () => {
+  it.each(['effect:0:1', 7])(
+    'does not suppress what an effect sends: the id %j of an event is rejected',
+    async (id) => {
+      const machine = createMachine({
+        initial: 'idle',
+        states: {
+          idle: { on: { GO: { target: 'waiting', actions: ({ self }) => self.send({ type: 'ADD' }) } } },
+          waiting: { on: { ADD: 'added' } },
+          added: { type: 'final' },
+        },
+      });
+      const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+      await expect(actor.send({ type: 'OTHER' }, { id: id as string })).rejects.toMatchObject({
+        code: 'invalid_option',
+      });
+      await actor.send({ type: 'GO' });
+      await actor.output;
+      expect(actor.getSnapshot().value).toBe('added');
+    },
+  );
+
   it.each([null, undefined, 'go', {}, { type: 1 }, { type: 'xstate.stop' }])(
     'does not end an actor: the event %j is rejected, and nothing is stored',
     async (event) => {

@@ -149,6 +149,18 @@ describe('time without a process', () => {
     const { divergence, snapshot } = await host().replay('o');
     expect([divergence, snapshot.status, snapshot.context]).toEqual([null, 'done', { approved: 0, reminders: 0 }]);
   });
+
+  it('counts for a delay only from its start, which a killed process may have left to the next one', async () => {
+    const { clock, journals, host } = setUp({ timeWithoutProcess: () => 'counts' });
+    host().start('o', { isPaused: true });
+    for (let kills = 0; kills < 2; kills += 1) {
+      await (await journals.open('o', { force: true })).writer.close();
+      clock.increment(HOUR / 2);
+      const [patience] = (await host().open('o')).pending.timers;
+      expect(patience?.dueAtMs).toBe(Date.parse('2026-01-01T01:30:00Z'));
+    }
+    expect((await host().replay('o')).divergence).toBeNull();
+  });
 });
 
 const SEEDS = Array.from({ length: sampleSize('simulations of parking', 40, 2_000) }, (_, index) => SEED + index);

@@ -324,7 +324,8 @@ function deliveryTitle(event: Delivered): string {
   if (event.type !== 'approval.given')
     return (Object.hasOwn(EVENTS, event.type) && EVENTS[event.type]) || humanize(event.type);
   const { decision, reason = '' } = event;
-  const word = decision === 'deny' ? 'Denied' : event.arguments === undefined ? 'Approved' : 'Approved with changes';
+  const approved = event.arguments === undefined ? 'Approved' : 'Approved with changes';
+  const word = { approve: approved, deny: 'Denied', respond: 'Responded with a result' }[decision];
   return [word, reason].filter(Boolean).join(': ');
 }
 

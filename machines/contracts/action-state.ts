@@ -76,8 +76,8 @@ export interface Approval {
 }
 
 /**
- * One call of the current step. It waits while `slot` and `result` are null. A call that is invalid or denied has a result and never gets
- * an id or a slot.
+ * One call of the current step. It waits while `slot` and `result` are null. A call that is invalid, denied or responded to has a result and
+ * never gets an id or a slot.
  */
 export interface StepCall {
   readonly capability: string;
@@ -109,7 +109,7 @@ export interface ActionState extends Omit<ActionInput, 'earlier'> {
   readonly asked: number;
   /** Capability runs that started: more than `runs` while the calls of a step run. */
   readonly begun: number;
-  /** Capability runs of the request that ended. */
+  /** Capability runs of the request that ended, and calls whose result was an answer of the user or the program. */
   readonly runs: number;
   /** All results, the oldest first. Older results keep only the beginning of their output. */
   readonly results: readonly CapabilityResult[];

@@ -61,17 +61,22 @@ export const approverSchema = z.enum(['user', 'program']);
 export type Approver = z.infer<typeof approverSchema>;
 
 /**
- * How an approval ended. `edited`: approved with other arguments. `invalid`: the other arguments are invalid, so a new question follows.
+ * How an approval ended. `edited`: approved with other arguments. `responded`: the answer is the result of the call, which never starts.
+ * `invalid`: the other arguments are invalid, so a new question follows.
  */
-export const approvalDecisionSchema = z.enum(['approved', 'edited', 'denied', 'timed_out', 'invalid']);
+export const approvalDecisionSchema = z.enum(['approved', 'edited', 'responded', 'denied', 'timed_out', 'invalid']);
 export type ApprovalDecision = z.infer<typeof approvalDecisionSchema>;
 
-/** An answer to the question about one call. With `arguments`, the call is approved with these in place of its own. */
+/**
+ * An answer to the question about one call. With `arguments`, the call is approved with these in place of its own. `respond` gives the
+ * `output` of the call, which then does not run.
+ */
 export interface ApprovalAnswer {
   readonly questionId: string;
   readonly digest: string;
-  readonly decision: 'approve' | 'deny';
+  readonly decision: 'approve' | 'deny' | 'respond';
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  readonly output?: string | undefined;
   readonly reason?: string | undefined;
   readonly by?: 'program';
 }

@@ -47,17 +47,28 @@ const editedArguments = z.pipe(
   z.record(z.string(), z.json()),
 );
 
-/** The user's decision about one call of a capability. With `arguments`, it is approved with these in place of its own. */
-export const approvalGivenSchema = z.object({
-  type: z.literal('approval.given'),
-  questionId: z.string(),
-  digest: z.string(),
-  decision: z.enum(['approve', 'deny']),
-  arguments: z.optional(editedArguments),
-  reason: z.optional(z.string()),
-  /** Who decided, if it was not the user. */
-  by: z.exactOptional(z.literal('program')),
-});
+/** Whether a decision has an output if it needs one. */
+const hasOutput = ({ decision, output }: { readonly decision: string; readonly output?: string | undefined }) =>
+  (decision === 'respond') === (output !== undefined);
+const OUTPUT = { error: 'expected an output for "respond", and for no other decision', path: ['output'] };
+
+/**
+ * The user's decision about one call of a capability. With `arguments`, it is approved with these in place of its own. `respond` gives the
+ * output of the call, which then does not run.
+ */
+export const approvalGivenSchema = z
+  .object({
+    type: z.literal('approval.given'),
+    questionId: z.string(),
+    digest: z.string(),
+    decision: z.enum(['approve', 'deny', 'respond']),
+    arguments: z.optional(editedArguments),
+    output: z.optional(z.string()),
+    reason: z.optional(z.string()),
+    /** Who decided, if it was not the user. */
+    by: z.exactOptional(z.literal('program')),
+  })
+  .check(z.refine(hasOutput, OUTPUT));
 export type ApprovalGiven = z.infer<typeof approvalGivenSchema>;
 
 /**
@@ -136,21 +147,24 @@ export const clientEventSchema = z.discriminatedUnion('type', [
       ),
     ),
   }),
-  z.strictObject({
-    type: z.literal('approval.given'),
-    questionId: clientId,
-    digest: clientId,
-    decision: z.enum(['approve', 'deny']),
-    arguments: z.optional(
-      editedArguments.check(
-        z.refine(
-          (edited) => JSON.stringify(edited).length <= MAX_ITEMS_CHARS,
-          `expected arguments of at most ${MAX_ITEMS_CHARS} characters as JSON`,
+  z
+    .strictObject({
+      type: z.literal('approval.given'),
+      questionId: clientId,
+      digest: clientId,
+      decision: z.enum(['approve', 'deny', 'respond']),
+      output: z.optional(z.string().check(z.maxLength(1_000_000))),
+      arguments: z.optional(
+        editedArguments.check(
+          z.refine(
+            (edited) => JSON.stringify(edited).length <= MAX_ITEMS_CHARS,
+            `expected arguments of at most ${MAX_ITEMS_CHARS} characters as JSON`,
+          ),
         ),
       ),
-    ),
-    reason: z.optional(clientText),
-  }),
+      reason: z.optional(clientText),
+    })
+    .check(z.refine(hasOutput, OUTPUT)),
 ]);
 export type ClientEvent = z.infer<typeof clientEventSchema>;
 

@@ -4,7 +4,7 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { AnswerRefusal } from '../contracts/events.ts';
 import { oneLine } from '../text/clip.ts';
 import { digestOf, newQuestion } from './approval-question.ts';
-import { failedResult } from './capability-loop.ts';
+import { endedResult, failedResult } from './capability-loop.ts';
 
 export type AskedCall = StepCall & { readonly approval: Approval };
 
@@ -91,11 +91,15 @@ const MAX_REASON_CHARS = 1_000;
 function decided(
   state: ActionState,
   call: AskedCall,
-  { decision, arguments: edited, reason: given = '' }: ApprovalAnswer,
+  { decision, arguments: edited, output = '', reason: given = '' }: ApprovalAnswer,
   by: 'user' | 'program',
 ): StepCall {
   const reason = oneLine(given, MAX_REASON_CHARS);
   const approval: Approval = { ...call.approval, by, reason };
+  if (decision === 'respond') {
+    const result = endedResult(state, call, output);
+    return { ...call, approval: { ...approval, state: 'responded' }, result };
+  }
   if (decision !== 'approve') return denied(state, { ...call, approval });
   if (edited === undefined || digestOf(approval.runId, { ...call, arguments: edited }) === approval.digest)
     return { ...call, approval: { ...approval, state: 'approved' } };

@@ -299,14 +299,17 @@ export function failCall(
 }
 
 /** Returns the loop with the results of the step, in the order of its calls. */
-export function recordStep(state: ActionState): Pick<ActionState, 'step' | 'results' | 'runs' | 'memory' | 'problem'> {
+export function recordStep(
+  state: ActionState,
+): Pick<ActionState, 'step' | 'results' | 'runs' | 'begun' | 'memory' | 'problem'> {
   const ended = state.step.flatMap(({ result }) => result ?? []);
   const results = ended.reduce(appendResult, state.results);
-  const runs = state.runs + ended.filter(({ id }) => id !== null).length;
+  const responded = state.step.filter(({ approval }) => approval?.state === 'responded').length;
+  const runs = state.runs + responded + ended.filter(({ id }) => id !== null).length;
   const left = state.calls.length;
   const message = `${left} of ${left + state.step.length} calls did not run: a request has at most ${state.maxContinuations} capability runs (maxContinuations)`;
   const problem = left === 0 ? state.problem : { code: null, message };
-  return { step: [], results, runs, memory: appendMemory(state, ended), problem };
+  return { step: [], results, runs, begun: runs, memory: appendMemory(state, ended), problem };
 }
 
 /** Whether the step had more calls than there were runs left. */
@@ -362,6 +365,14 @@ export function failedResult(
   const { id, capability, arguments: given } = call;
   const base = { id, capability, arguments: given, success: false, output: '', synthesized: false, startedAtMs: null };
   return { ...base, code, error, sessionId, durationMs, ...asWritten(call) };
+}
+
+/** Returns the result of a call that ends with this output without a run. */
+export function endedResult(state: ActionState, call: StepCall, output: string): CapabilityResult {
+  const { maxResultChars } = state;
+  const problem = `the result has ${output.length} characters; the maximum is ${maxResultChars}; request less of it`;
+  const failed = failedResult(state, call, 'result_too_long', problem, 0);
+  return output.length > maxResultChars ? failed : { ...failed, success: true, output, code: null, error: null };
 }
 
 /** Returns the state of an aborted loop: a call that has not ended becomes a failed result with the cause. */

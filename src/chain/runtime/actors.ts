@@ -276,19 +276,22 @@ export function createActionActors({ capabilities, continuation, approval, appro
   };
 }
 
-/** Approves a call, with its own or other arguments, or denies it. */
+/** Approves a call, with its own or other arguments, responds to it with an output in place of a run, or denies it. */
 export type ApprovingFunction = (
   call: ApprovalRequest,
   options: { readonly signal: AbortSignal },
 ) => ApprovalReply | Promise<ApprovalReply>;
 
-export type ApprovalReply = Pick<ApprovalAnswer, 'decision' | 'arguments' | 'reason'>;
+export type ApprovalReply = Pick<ApprovalAnswer, 'decision' | 'arguments' | 'output' | 'reason'>;
 
-const replySchema = z.object({
-  decision: z.enum(['approve', 'deny']),
-  arguments: z.optional(z.record(z.string(), z.json())),
-  reason: z.optional(z.string()),
-});
+const replySchema = z
+  .object({
+    decision: z.enum(['approve', 'deny', 'respond']),
+    arguments: z.optional(z.record(z.string(), z.json())),
+    output: z.optional(z.string()),
+    reason: z.optional(z.string()),
+  })
+  .check(z.refine(({ decision, output }) => (decision === 'respond') === (output !== undefined)));
 
 const denial = ({ questionId, digest }: ApprovalRequest, reason: string): ApprovalAnswer => ({
   questionId,

@@ -60,7 +60,7 @@ export interface PostChainOptions {
   readonly approval?: 'always' | 'never';
   /**
    * Decides about calls that need approval, in place of the user: `{ decision: 'approve' }`, with `arguments` to replace those of the call,
-   * or `{ decision: 'deny', reason }`. A call is denied if the function throws or takes longer than `limits.capabilityMs`. Without it, the run
+   * `{ decision: 'deny', reason }`, or `{ decision: 'respond', output }` to give the result of the call without running it. A call is denied if the function throws or takes longer than `limits.capabilityMs`. Without it, the run
    * emits `approval-asked` and waits for `approval.given`.
    */
   readonly approve?: ApprovingFunction;

@@ -41,10 +41,17 @@ function programDecisions(input: unknown): readonly Outcome[] {
     (before, own) => before.flatMap((decided) => own.map((answer) => [...decided, answer])),
     [[]],
   );
-  return [...all.map((decided, at) => done(decided, `decides ${at + 1}`)), done([], 'no decision'), fails()];
+  const responses = calls.map(({ questionId, digest }) => ({ questionId, digest, ...RESPONSE }));
+  return [
+    ...all.map((decided, at) => done(decided, `decides ${at + 1}`)),
+    done(responses, 'responds'),
+    done([], 'no decision'),
+    fails(),
+  ];
 }
 
 const EDITED = { edited: true };
+const RESPONSE = { decision: 'respond', output: 'found' } as const;
 
 /** The answers to each question of the step, whatever its state, and answers that fit none. */
 function answersIn({ context: { step } }: SnapshotFrom<typeof actionMachine>) {
@@ -58,6 +65,8 @@ function answersIn({ context: { step } }: SnapshotFrom<typeof actionMachine>) {
       // A call that is asked about again is not edited again: its questions would never end.
       ...(numberOf(questionId) > step.length ? [] : [{ ...answer, questionId, digest, arguments: EDITED }]),
       { ...answer, questionId, digest, decision: 'deny' as const },
+      // One responded call is enough for all interleavings of a response.
+      ...(numberOf(questionId) === 1 ? [{ ...answer, questionId, digest, ...RESPONSE }] : []),
     ]),
   ];
 }

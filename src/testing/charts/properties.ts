@@ -158,11 +158,13 @@ export const actionProperties: readonly Property[] = [
       return !['approved', 'edited'].includes(approval.state) || approval.digest !== digestOf(approval.runId, call);
     }),
   ),
-  never('a denied call with an id or a slot', ({ context: { step } }) =>
-    step.some(
-      ({ approval, id, slot }: StepCall) =>
-        ['denied', 'timed_out'].includes(approval?.state ?? '') && (id !== null || slot !== null),
-    ),
+  never(
+    'a denied call, or one that the user or the program responded to, with an id or a slot',
+    ({ context: { step } }) =>
+      step.some(
+        ({ approval, id, slot }: StepCall) =>
+          ['denied', 'timed_out', 'responded'].includes(approval?.state ?? '') && (id !== null || slot !== null),
+      ),
   ),
   never('a second start for one approval', ({ context: { step, runs, begun } }) => {
     const ids = step.flatMap(({ id }: StepCall) => id ?? []);

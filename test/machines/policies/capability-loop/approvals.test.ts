@@ -6,7 +6,15 @@ import { answerApproval, approvalRefusal } from '../../../../machines/policies/a
 import { callWaits, startCall } from '../../../../machines/policies/capability-loop.ts';
 import { anActionState } from '../../../support/action-machine.ts';
 
-const STATES: readonly Approval['state'][] = ['pending', 'editing', 'approved', 'edited', 'denied', 'timed_out'];
+const STATES: readonly Approval['state'][] = [
+  'pending',
+  'editing',
+  'approved',
+  'edited',
+  'denied',
+  'timed_out',
+  'responded',
+];
 
 const input = { ...anActionState().input, runId: 'r' };
 

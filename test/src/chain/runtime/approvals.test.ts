@@ -114,6 +114,39 @@ describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
     }
   });
 
+  it('[Q2] never runs if it is responded to: the response is its result, and counts as a run', async () => {
+    const options: PostChainOptions = {
+      continuation: () => ({ done: false, next: { capability: 'pay', arguments: { euros: 6 } } }),
+      limits: { maxContinuations: 2, maxResultChars: 20 },
+    };
+    const started = start(host, { options });
+    await settle(200);
+    const { questionId = '', digest = '' } = started.asked()[0] ?? {};
+    const respond = { type: 'approval.given', questionId, digest, decision: 'respond' };
+    expect(() => started.run.send(respond as never)).toThrow('output');
+    started.given({ decision: 'respond', output: 'Ada was paid.' });
+    started.given({});
+    await settle(200);
+    started.given({ decision: 'respond', output: 'x'.repeat(21) });
+    const ended = await started.ended();
+    expect(started.paid).toEqual([]);
+    expect(started.entries('capability-start')).toEqual([]);
+    expect(started.decisions().map(([decision, by]) => [decision, by])).toEqual([
+      ['responded', 'user'],
+      ['responded', 'user'],
+    ]);
+    expect(started.refusals()).toEqual(['no_question']);
+    expect(started.entries('capability-end').map(({ result }) => result)).toMatchObject([
+      { id: null, success: true, output: 'Ada was paid.', code: null },
+      { id: null, success: false, output: '', code: 'result_too_long' },
+    ]);
+    expect(started.entries('capability-stop')).toMatchObject([{ reason: 'limit_reached', runs: 2, failed: 1 }]);
+    if ('reasons' in ended) {
+      const prompts = started.model.calls.map(({ turns }) => turns.map(({ content }) => content).join());
+      expect(prompts.some((text) => text.includes('pay: Ada was paid.'))).toBe(true);
+    }
+  });
+
   it('[Q2] runs with exactly the edited arguments, once they are valid, and records both', async () => {
     const started = start(host);
     await settle(200);
@@ -198,6 +231,8 @@ describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
     ['edits', () => ({ decision: 'approve', arguments: { euros: 1 } }), 'edited', [{ euros: 1, to: 'Ada' }]],
     ['edits to invalid arguments', () => ({ decision: 'approve', arguments: { euros: 'x' } }), 'denied', []],
     ['denies', () => ({ decision: 'deny', reason: 'no' }), 'denied', []],
+    ['responds', () => ({ decision: 'respond', output: 'paid' }), 'responded', []],
+    ['responds with nothing', () => ({ decision: 'respond' }), 'denied', []],
     ['throws', () => Promise.reject(new Error('boom')), 'denied', []],
     ['returns nothing', () => undefined as never, 'denied', []],
     ['hangs', () => new Promise(() => {}), 'denied', []],
@@ -249,9 +284,10 @@ describe('whether a call needs approval', () => {
 
 describe('a run with approvals', () => {
   const decided = async () => {
-    const started = start('the chain', { calls: [{ euros: 1 }, { euros: 2 }] });
+    const started = start('the chain', { calls: [{ euros: 1 }, { euros: 2 }, { euros: 5 }] });
     await settle(200);
-    const [one, two] = started.asked();
+    const [one, two, three] = started.asked();
+    started.given({ decision: 'respond', output: 'paid by hand' }, three);
     started.given({ decision: 'deny', reason: 'no' }, one);
     started.given({ arguments: { euros: 3 } }, two);
     await started.ended();
@@ -266,6 +302,7 @@ describe('a run with approvals', () => {
     const again = await rerecord(run.journal);
     const decisions = (journal: readonly JournalEntry[]) => journal.filter(isAboutApproval).map(withoutPlace);
     expect(decisions(again)).toEqual(decisions(run.journal));
+    expect(decisions(run.journal)).toMatchObject([{}, {}, {}, { decision: 'responded' }, {}, {}]);
   });
 
   it.each(['user', 'program'] as const)(
@@ -344,19 +381,25 @@ describe('a run with approvals', () => {
     await run.answer;
   });
 
-  it.each(['user', 'program'] as const)('[Q2] has forks that keep what the %s had decided', async (approver) => {
-    const edited = { decision: 'approve', arguments: { euros: 4 } } as const;
-    const { chain, paid, run } = payOnce(approver === 'program' ? { approve: () => edited } : {});
+  const edited = { decision: 'approve', arguments: { euros: 4 } } as const;
+  const responded = { decision: 'respond', output: 'paid by hand' } as const;
+  it.each([
+    ['user', 'edited', edited, [{ euros: 4 }]],
+    ['program', 'edited', edited, [{ euros: 4 }]],
+    ['user', 'responded', responded, []],
+    ['program', 'responded', responded, []],
+  ] as const)('[Q2] has forks that keep what the %s had %s', async (approver, decision, answer, expected) => {
+    const { chain, paid, run } = payOnce(approver === 'program' ? { approve: () => answer } : {});
     await settle(200);
-    if (approver === 'user') run.send({ ...answerTo(run), ...edited });
+    if (approver === 'user') run.send({ ...answerTo(run), ...answer });
     await run.answer;
     const fork = await chain.fork(run.journal, { at: run.journal.length - 1 });
     expect((await fork.answer).status).toBe('completed');
     const second = await chain.fork(fork.journal, { at: fork.journal.length - 1 });
     expect((await second.answer).status).toBe('completed');
-    expect(paid).toEqual([{ euros: 4 }]);
+    expect(paid).toEqual(expected);
     for (const { journal } of [fork, second]) {
-      expect(journal).toContainEqual(expect.objectContaining({ type: 'approval-resolved', decision: 'edited' }));
+      expect(journal).toContainEqual(expect.objectContaining({ type: 'approval-resolved', decision }));
       expect(replay(journal).divergence).toBeNull();
     }
   });

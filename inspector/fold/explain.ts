@@ -183,7 +183,8 @@ export function explain(entry: JournalEntry, thresholds: Thresholds | null): Exp
     case 'approval-asked': {
       const call = { label: entry.capability, text: JSON.stringify(entry.arguments), verbatim: true };
       const problem = entry.problem === null ? [] : [{ label: 'Problem', text: entry.problem, verbatim: true }];
-      return explained('Why does the run ask for approval?', [call, ...problem], entersState('awaitingApproval'));
+      const title = entry.isClientTool ? 'Why does the run wait for its client?' : 'Why does the run ask for approval?';
+      return explained(title, [call, ...problem], entersState('awaitingApproval'));
     }
     case 'direction-asked':
       return explained(

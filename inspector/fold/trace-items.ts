@@ -272,7 +272,7 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       endOfState(run, seq),
     ),
   'direction-asked': ({ seq }, run) => waitRow(run, seq, 'a direction', endOfState(run, seq)),
-  'approval-asked': ({ seq, capability, questionId, index, arguments: given }, run) => {
+  'approval-asked': ({ seq, capability, questionId, index, arguments: given, isClientTool }, run) => {
     const resolved = run.fold.entries.of('approval-resolved');
     const answer = resolved
       .slice(countUpTo(resolved, seq))
@@ -282,7 +282,13 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       [`${entry.decision.replaceAll('_', ' ')} by the ${entry.by}`, entry.reason].filter(Boolean).join(': ');
     const asked = argumentWords(given);
     const text = answer === undefined ? asked : [asked, decided(answer)].filter(Boolean).join(' · ');
-    return waitRow(run, seq, `approval of ${capability}`, answer?.seq ?? null, text);
+    return waitRow(
+      run,
+      seq,
+      `${isClientTool ? 'the client to run' : 'approval of'} ${capability}`,
+      answer?.seq ?? null,
+      text,
+    );
   },
   delivery: ({ seq, event }, { log, fold }) => {
     const { type, questionId: _, ...values } = event as typeof event & { readonly questionId?: string };

@@ -9,11 +9,10 @@ import { actionOutcome, actionSetup, initialActionState } from './setup.ts';
 
 const problemOf = ({ error }: { readonly error: unknown }): string => unexpectedFailure(error).message;
 
-const validationInput = ({ capabilityMs, sessionId }: ActionState, calls: readonly CapabilityCall[]) => ({
-  calls,
-  sessionId,
-  timeoutMs: capabilityMs,
-});
+function validationInput({ capabilityMs, sessionId, input }: ActionState, calls: readonly CapabilityCall[]) {
+  const clientTools = input.capabilities.filter(({ client }) => client);
+  return { calls, sessionId, timeoutMs: capabilityMs, ...(clientTools.length > 0 && { clientTools }) };
+}
 
 /** A slot runs one call of a step after another, until no call waits. */
 const slot = (number: 1 | 2 | 3 | 4) =>
@@ -201,7 +200,7 @@ export const actionMachine = actionSetup.createMachine({
     },
     askingProgram: {
       description:
-        'The program’s function decides about all calls that need approval. Without a decision, they are denied.',
+        'The program’s function decides about the calls that need its approval. Without a decision, they are denied.',
       invoke: {
         src: 'approveCalls',
         input: ({ context }) => approvalRequests(context),

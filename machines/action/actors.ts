@@ -4,6 +4,7 @@ import type {
   ApprovalAnswer,
   ArgumentsCheck,
   CapabilityCall,
+  CapabilityDescriptor,
   CapabilityResult,
   CapabilityRunResult,
 } from '../contracts/capability.ts';
@@ -23,6 +24,8 @@ export interface ExecuteCapabilityInput {
 
 export interface ValidateArgumentsInput {
   readonly calls: readonly CapabilityCall[];
+  /** The tools that only the client can run; absent if there are none. */
+  readonly clientTools?: readonly CapabilityDescriptor[];
   readonly sessionId: string | null;
   /** The time limit of each call, for its schema and for the capability's function `approval`. */
   readonly timeoutMs: number;

@@ -1,7 +1,7 @@
 import type { ActionState, StepCall } from '../contracts/action-state.ts';
 import type { ApprovalAnswer } from '../contracts/capability.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
-import { type AskedCall, approvalRefusal, pendingCalls } from '../policies/approvals.ts';
+import { type AskedCall, approvalRefusal, awaitsApproval, pendingCalls } from '../policies/approvals.ts';
 import { abortLoop, abortStep, callIn, continuationLimitReached, resultIndex } from '../policies/capability-loop.ts';
 
 export type ActionEmittedEvent = Extract<
@@ -51,11 +51,16 @@ function callAsked(state: ActionState, call: AskedCall) {
   return { questionId, digest, capability: call.capability, arguments: given, index: resultIndex(state, call) };
 }
 
-/** Returns the questions that wait for an answer. */
+/** Returns the questions that wait for an answer: those for the client first, because a client may have no way to answer the others. */
 export function approvalQuestions(state: ActionState): readonly ActionEmittedEvent[] {
-  return pendingCalls(state).map((call) => {
-    return { type: 'approval-asked', ...callAsked(state, call), problem: call.approval.reason || null };
-  });
+  const ofClient = ({ approval }: AskedCall): number => (approval.isClientTool ? 0 : 1);
+  return pendingCalls(state)
+    .toSorted((one, other) => ofClient(one) - ofClient(other))
+    .map((call) => {
+      const { reason, isClientTool } = call.approval;
+      const mark = isClientTool && { isClientTool };
+      return { type: 'approval-asked', ...callAsked(state, call), problem: reason || null, ...mark };
+    });
 }
 
 /** Returns the decisions between two states of a step. */
@@ -74,8 +79,8 @@ export function approvalDecisions(before: ActionState, after: ActionState): read
 
 /** Returns the event that explains why an answer changed nothing. */
 export function refusedApproval(state: ActionState, answer: ApprovalAnswer): ActionEmittedEvent {
-  // If the program approves, the user has no question to answer.
-  const isUser = state.approver === 'user';
+  // While the program approves, the user has no question to answer.
+  const isUser = state.approver === 'user' || awaitsApproval(state).holds;
   const question = isUser ? (pendingCalls(state)[0]?.approval.questionId ?? null) : null;
   const reason = (isUser && approvalRefusal(state, answer)) || 'no_question';
   return { type: 'answer-refused', event: 'approval.given', questionId: answer.questionId || null, question, reason };

@@ -71,6 +71,8 @@ export interface Approval {
   readonly by: 'user' | 'program' | 'limit' | null;
   readonly reason: string;
   readonly edited?: Readonly<Record<string, unknown>>;
+  /** Only the client can run the call: the user responds to it or denies it. */
+  readonly isClientTool?: true;
   /** The arguments that the model wrote, if they were edited. */
   readonly original?: Record<string, unknown>;
 }

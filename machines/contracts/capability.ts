@@ -9,6 +9,8 @@ export const capabilityDescriptorSchema = z.object({
   arguments: z.record(z.string(), z.unknown()),
   /** Timeout of one run in milliseconds; null uses the run's limit. */
   timeoutMs: z.nullable(z.number().check(z.positive(), z.lte(MAX_TIMER_MS))),
+  /** Only the client can run it: each call waits for a result from the user. */
+  client: z.exactOptional(z.literal(true)),
 });
 export type CapabilityDescriptor = Readonly<z.infer<typeof capabilityDescriptorSchema>>;
 

@@ -170,8 +170,8 @@ export type ClientEvent = z.infer<typeof clientEventSchema>;
 
 /**
  * Why an answer has no effect: no question is pending; another one is; the answer names none; the question needs another kind of answer; it
- * is about none of the messages that the answer names, or about a call with another digest; it was answered before. Or a command came after
- * the phases.
+ * is about none of the messages that the answer names, or about a call with another digest; it was answered before; it approves a call that
+ * only the client can run. Or a command came after the phases.
  */
 const answerRefusalSchema = z.enum([
   'no_question',
@@ -181,6 +181,7 @@ const answerRefusalSchema = z.enum([
   'unknown_message',
   'other_digest',
   'already_answered',
+  'client_tool',
   'too_late',
 ]);
 export type AnswerRefusal = z.infer<typeof answerRefusalSchema>;
@@ -271,6 +272,8 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     arguments: z.record(z.string(), z.json()),
     index: z.int(),
     problem: z.nullable(z.string()),
+    /** Only the client can run the call, so `approve` is refused. */
+    isClientTool: z.exactOptional(z.literal(true)),
   }),
   /** `digest` and `arguments` are those of the call as decided: the edited ones if it was edited. */
   z.object({
@@ -407,6 +410,8 @@ export function refusalText({ questionId: named, question, reason }: Omit<Refuse
       return `the question ${named} is about a call with other arguments`;
     case 'already_answered':
       return `the question ${named} is already answered`;
+    case 'client_tool':
+      return `only the client can run the call of the question ${named}: respond with its result, or deny it`;
     default:
       return named === null ? pending : `the answer is to ${named}; ${pending}`;
   }

@@ -33,13 +33,23 @@ function sortedJson(text: string): string {
 
 /** Returns a new question about a call. `problem` is what was wrong with the last answer. */
 export function newQuestion(
-  { id, input: { runId } }: Pick<ActionState, 'id' | 'input'>,
+  { id, input: { runId, capabilities } }: Pick<ActionState, 'id' | 'input'>,
   number: number,
   call: Arguments,
   problem = '',
 ): Approval {
   const questionId = `${id}.approval${number}`;
-  return { questionId, runId, digest: digestOf(runId, call), state: 'pending', by: null, reason: problem };
+  const isClientTool = capabilities.some(({ name, client = false }) => client && name === call.capability);
+  const digest = digestOf(runId, call);
+  return {
+    questionId,
+    runId,
+    digest,
+    state: 'pending',
+    by: null,
+    reason: problem,
+    ...(isClientTool && { isClientTool }),
+  };
 }
 
 /** Whether a call needs no approval, or is approved with exactly its present arguments. */

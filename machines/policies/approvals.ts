@@ -24,10 +24,14 @@ export function approvalPending(state: ActionState): GuardResult {
   return { holds: pending > 0, inputs: { pending } };
 }
 
+/** Whether the program decides about a call that waits. It never decides about calls that only the client can run. */
 export function programApproves(state: ActionState): GuardResult {
-  const { holds, inputs } = approvalPending(state);
-  return { holds: holds && state.approver === 'program', inputs: { ...inputs, approver: state.approver } };
+  const { approver } = state;
+  const pending = pendingCalls(state).filter(isOfProgram).length;
+  return { holds: pending > 0 && approver === 'program', inputs: { pending, approver } };
 }
+
+const isOfProgram = ({ approval }: AskedCall): boolean => approval.isClientTool !== true;
 
 export function editsPending(state: ActionState): GuardResult {
   const edited = editedCalls(state).length;
@@ -37,7 +41,7 @@ export function editsPending(state: ActionState): GuardResult {
 /** Whether the loop of Action waits for the user. */
 export function awaitsApproval(loop: ActionState): GuardResult {
   const { holds, inputs } = approvalPending(loop);
-  return { holds: holds && loop.approver === 'user', inputs: { ...inputs, approver: loop.approver } };
+  return { holds: holds && !programApproves(loop).holds, inputs: { ...inputs, approver: loop.approver } };
 }
 
 /** Returns why an answer has no effect; null if it decides a pending question. */
@@ -45,7 +49,8 @@ export function approvalRefusal(state: ActionState, answer: ApprovalAnswer): Ans
   const { approval } = state.step.find((call) => call.approval?.questionId === answer.questionId) ?? {};
   if (approval === undefined) return pendingCalls(state).length === 0 ? 'no_question' : 'other_question';
   if (approval.state !== 'pending') return 'already_answered';
-  return answer.digest === approval.digest ? null : 'other_digest';
+  if (answer.digest !== approval.digest) return 'other_digest';
+  return approval.isClientTool && answer.decision === 'approve' ? 'client_tool' : null;
 }
 
 export function approvalFits(state: ActionState, answer: ApprovalAnswer): GuardResult {
@@ -67,9 +72,10 @@ export function answerApproval(state: ActionState, answer: ApprovalAnswer): Chan
   );
 }
 
-/** Decides all calls that wait, as the program answered. A call without an answer is denied. */
+/** Decides all calls that wait for the program, as it answered. A call without an answer is denied. */
 export function answerByProgram(state: ActionState, answers: readonly ApprovalAnswer[], otherwise: string): Change {
   return mapPending(state, (call) => {
+    if (!isOfProgram(call)) return call;
     const { questionId, digest } = call.approval;
     const found = answers.find((one) => one.questionId === questionId && one.digest === digest);
     const answer = found ?? { questionId, digest, decision: 'deny', reason: otherwise };
@@ -119,7 +125,8 @@ function denied(state: ActionState, call: AskedCall): StepCall {
 /** Returns the input of `approveCalls`. */
 export function approvalRequests(state: ActionState) {
   const { sessionId, capabilityMs: timeoutMs } = state;
-  const calls = pendingCalls(state).map(({ capability, arguments: given, approval: { digest, questionId } }) => ({
+  const asked = pendingCalls(state).filter(isOfProgram);
+  const calls = asked.map(({ capability, arguments: given, approval: { digest, questionId } }) => ({
     capability,
     arguments: given,
     digest,

@@ -244,7 +244,9 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
   const answered = new Set<string>();
 
   function askApproval(): void {
-    const asked = pendingApprovals(journal).find(({ questionId }) => !answered.has(questionId));
+    // Only the client of a run can answer for its tools.
+    const pending = pendingApprovals(journal).filter(({ isClientTool }) => !isClientTool);
+    const asked = pending.find(({ questionId }) => !answered.has(questionId));
     if (open !== null || asked === undefined) return;
     const { questionId, digest } = asked;
     const { signal } = waiting;

@@ -109,6 +109,7 @@ export type { Content, ContentPart, FileData } from '../llm/content.ts';
 export { type ListSchema, listOf } from '../llm/schemas/list-of.ts';
 export { extractiveModel } from '../models/extractive/extractive-model.ts';
 export { type Capability, type CapabilityContext, defineCapability } from '../tools/capability.ts';
+export type { ClientTool } from '../tools/client-tools.ts';
 export { currentTime } from '../tools/current-time.ts';
 export { readPassage } from '../tools/read-passage.ts';
 export { searchDocuments } from '../tools/search-documents.ts';

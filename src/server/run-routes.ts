@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { clientEventSchema } from '../../machines/contracts/events.ts';
+import { clientToolsSchema } from '../chain/runtime/run-options.ts';
 import type { ContentPart } from '../llm/content.ts';
 import {
   bodyOf,
@@ -33,6 +34,7 @@ export const newRunSchema = z.strictObject({
     z.array(z.strictObject({ role: z.enum(['user', 'assistant']), content: contentSchema })).check(z.maxLength(1_000)),
   ),
   instructions: z.optional(z.string().check(z.maxLength(20_000))),
+  clientTools: z.optional(clientToolsSchema),
   /** `manual`: after each cycle, the run waits for the user's direction. */
   mode: z.optional(z.enum(['automatic', 'manual'])),
   /** The session that the run belongs to; the client chooses its name. */

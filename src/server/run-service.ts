@@ -18,7 +18,8 @@ import type { UsageLimits } from './usage-limits.ts';
 export type FollowableJournals = JournalStore & Pick<ManagedJournals<JournalEntry, RunSummary>, 'follow'>;
 
 /** A client's request for a run. */
-export interface ClientRequest extends Pick<RunOptions, 'request' | 'history' | 'instructions' | 'mode'> {
+export interface ClientRequest
+  extends Pick<RunOptions, 'request' | 'history' | 'instructions' | 'mode' | 'clientTools'> {
   /** JSON data that a protocol stores with the run. */
   readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
   /** The client's name for the session. Owners do not share sessions, even if they use the same name. */

@@ -17,6 +17,8 @@ export const questionSchema = z.discriminatedUnion('kind', [
     arguments: z.record(z.string(), z.json()),
     /** Why the edited arguments of the last answer are invalid; null otherwise. */
     problem: z.nullable(z.string()),
+    /** Only the client can run the tool: it responds with the result, or denies the call. */
+    isClientTool: z.exactOptional(z.literal(true)),
   }),
   z.object({ kind: z.literal('consent'), questionId: z.string(), request: consentRequestSchema }),
   /** The user chooses the next phase, or ends the run. */
@@ -168,8 +170,9 @@ function updateOf(entry: JournalEntry): RunUpdate | null {
       return { type: 'decision', cycle: decision.cycle, complete: decision.complete, text: reasonOf(decision) };
     }
     case 'approval-asked': {
-      const { questionId, digest, capability, arguments: args, problem } = entry;
-      return asked({ kind: 'approval', questionId, digest, capability, arguments: args, problem });
+      const { questionId, digest, capability, arguments: args, problem, isClientTool } = entry;
+      const mark = isClientTool && { isClientTool };
+      return asked({ kind: 'approval', questionId, digest, capability, arguments: args, problem, ...mark });
     }
     case 'consent-asked':
       return asked({ kind: 'consent', questionId: entry.questionId, request: entry.request });

@@ -9,9 +9,9 @@ interface ApprovalFormProps extends EventFormProps {
   readonly question: ApprovalAsked;
 }
 
-/** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. */
+/** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. A call for the client can only be denied here. */
 export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
-  const { questionId, digest, capability, arguments: given, problem } = question;
+  const { questionId, digest, capability, arguments: given, problem, isClientTool = false } = question;
   const values = Object.values(given).map((value) => (typeof value === 'string' ? value : jsonExcerpt(value, 40)));
   const words = excerpt(values.join(', '), 60);
   const original = safeJson(given, 2);
@@ -47,8 +47,9 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
     >
       <p>
         <b>
-          Allow <span class="verbatim">{revealHidden(capability)}</span>
-          {words !== '' && <span class="verbatim"> ({words})</span>}?
+          {isClientTool ? 'Only the client can run' : 'Allow'} <span class="verbatim">{revealHidden(capability)}</span>
+          {words !== '' && <span class="verbatim"> ({words})</span>}
+          {isClientTool ? '.' : '?'}
         </b>
       </p>
       {problem !== null && <p class="wrong verbatim">{revealHidden(problem)}</p>}
@@ -72,13 +73,15 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
         </p>
       )}
       <div class="row">
-        <SendButton isBusy={isBusy} onSend={approve}>
-          {text === original ? 'Approve' : 'Approve the edited call'}
-        </SendButton>
+        {!isClientTool && (
+          <SendButton isBusy={isBusy} onSend={approve}>
+            {text === original ? 'Approve' : 'Approve the edited call'}
+          </SendButton>
+        )}
         <SendButton isBusy={isBusy} onSend={deny}>
           Deny
         </SendButton>
-        {!isEditing && (
+        {!isEditing && !isClientTool && (
           <button type="button" onClick={() => setEditing(true)}>
             Edit arguments
           </button>

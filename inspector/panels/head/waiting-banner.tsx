@@ -78,6 +78,7 @@ function titleOf(waiting: Waiting): string {
     return `May the run shorten or remove ${pluralize(waiting.request.items.length, 'message')}?`;
   if (waiting.for === 'direction') return 'How should the run continue?';
   const { length } = waiting.questions;
+  if (waiting.questions.every(({ isClientTool }) => isClientTool)) return 'The run waits for its client to use a tool.';
   return length === 1 ? 'May the run use this tool?' : `May the run make these ${length} tool calls?`;
 }
 

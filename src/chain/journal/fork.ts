@@ -151,7 +151,8 @@ const KEPT = [
 /** The options of this chain that differ from those of the run: the fork has those of the run. */
 function keptOptions(recorded: ChainInput, parts: ChainParts): readonly string[] {
   const { input: own } = createChainInput({ request: 'x' }, { ...parts, newRunId: () => 'x' });
-  return KEPT.filter((name) => JSON.stringify(recorded[name]) !== JSON.stringify(own[name]));
+  const ofChain = { ...recorded, capabilities: recorded.capabilities.filter(({ client }) => !client) };
+  return KEPT.filter((name) => JSON.stringify(ofChain[name]) !== JSON.stringify(own[name]));
 }
 
 /**

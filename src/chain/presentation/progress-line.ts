@@ -27,7 +27,7 @@ export function progressLine(entry: JournalEntry): string | null {
     case 'capability-start':
       return `Running ${oneLine(entry.capability)}`;
     case 'approval-asked':
-      return `Waiting for approval of ${oneLine(entry.capability)}`;
+      return `Waiting for ${entry.isClientTool ? 'the client to run' : 'approval of'} ${oneLine(entry.capability)}`;
     case 'consent-asked':
       return 'Waiting for consent';
     case 'direction-asked':

@@ -48,6 +48,7 @@ import { settledWithin } from '../../internal/async.ts';
 import { promiseActivity, type ScopeOf } from '../../llm/activities.ts';
 import { type CallObserver, createCallAhead, provideAttempt } from '../../llm/attempts/provide-attempt.ts';
 import { checkArguments } from '../../tools/check-arguments.ts';
+import { clientRegistry } from '../../tools/client-tools.ts';
 import { needsApproval } from '../../tools/needs-approval.ts';
 import type { CapabilityRegistry } from '../../tools/registry.ts';
 import { runCapability } from '../../tools/run-capability.ts';
@@ -238,13 +239,17 @@ export function createActionActors({ capabilities, continuation, approval, appro
   const decide = typeof continuation === 'function' ? continuation : () => ({ done: true as const });
   return {
     validateArguments: promiseActivity<readonly ArgumentsCheck[], ValidateArgumentsInput>(
-      async ({ input: { calls, sessionId, timeoutMs }, signal, self }) => {
+      async ({ input: { calls, clientTools = [], sessionId, timeoutMs }, signal, self }) => {
         const { clock } = scopeOf(self);
+        const ofClient = clientRegistry(clientTools);
         const valid = new Map<CapabilityCall, ArgumentsCheck>();
         const checks = calls.map(async (call): Promise<ArgumentsCheck> => {
-          const parsed = await checkArguments(capabilities, call);
+          const isOfClient = ofClient.get(call.capability) !== undefined;
+          const parsed = await checkArguments(isOfClient ? ofClient : capabilities, call);
           if (!parsed.ok) return parsed;
-          valid.set(call, { ...parsed, needsApproval: true });
+          const asked = { ...parsed, needsApproval: true };
+          valid.set(call, asked);
+          if (isOfClient) return asked;
           const checked = { capability: call.capability, arguments: parsed.arguments };
           const context = { signal, sessionId, now: () => clock.now() };
           return { ...parsed, needsApproval: await needsApproval(capabilities, checked, approval, context) };

@@ -35,7 +35,10 @@ import { createChainInput, type RunOptions, runOptionsSchema } from './run-optio
 import { scopeOf, setScope } from './run-scope.ts';
 
 export interface LoopOptions
-  extends Pick<RunOptions, 'request' | 'history' | 'messages' | 'sessionId' | 'instructions' | 'signal'> {
+  extends Pick<
+    RunOptions,
+    'request' | 'history' | 'messages' | 'sessionId' | 'instructions' | 'clientTools' | 'signal'
+  > {
   /** The first step if it is known: one call, or several that run at the same time. By default, the model is asked for it once. */
   readonly call?: NextStep | readonly NextStep[];
 }
@@ -47,6 +50,7 @@ const loopOptionsSchema = z.extend(
     messages: true,
     sessionId: true,
     instructions: true,
+    clientTools: true,
     signal: true,
   }),
   { call: z.optional(z.unknown()) },

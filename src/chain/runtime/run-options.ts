@@ -19,6 +19,7 @@ import {
   readContent,
   requireAcceptingModel,
 } from '../../llm/content.ts';
+import { type ClientTool, describeClientTools } from '../../tools/client-tools.ts';
 import { type ChainParts, noPassages } from './actors.ts';
 import { deciderKind } from './decider.ts';
 import { combineInstructions, instructionsSchema } from './instructions.ts';
@@ -49,6 +50,11 @@ export interface RunOptions {
   readonly sessionId?: string;
   /** Instructions for this run, at most 20,000 characters, in addition to those of the chain, which precede them. */
   readonly instructions?: string;
+  /**
+   * Tools that only the client of the run can run, at most 128. Each call of one waits for its result, like an approval: answer with the decision
+   * `respond` or `deny`. The journal stores the tools, so that any process can resume the run.
+   */
+  readonly clientTools?: readonly ClientTool[];
   /** JSON that the calling program stores in the journal for its own use. */
   readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
   /** Interrupts the run when it aborts; the run still answers, degraded. */
@@ -76,6 +82,15 @@ const turnSchema: z.ZodMiniType<Turn> = z.object(
   'expected a role ("user" or "assistant") and content (a string or an array of parts)',
 );
 
+const MAX_CLIENT_TOOLS = 128;
+
+export const clientToolsSchema: z.ZodMiniType<readonly ClientTool[]> = z
+  .array(
+    z.strictObject({ name: z.string(), description: z.string(), arguments: z.record(z.string(), z.unknown()) }),
+    'expected an array of tools',
+  )
+  .check(z.maxLength(MAX_CLIENT_TOOLS, `expected at most ${MAX_CLIENT_TOOLS} tools`));
+
 /** Strict: a misspelled option would be ignored silently. */
 export const runOptionsSchema = z.strictObject({
   runId: z.optional(sessionIdSchema),
@@ -86,6 +101,7 @@ export const runOptionsSchema = z.strictObject({
   startAt: z._default(phaseSchema, 'action'),
   sessionId: z.optional(sessionIdSchema),
   instructions: z.optional(instructionsSchema),
+  clientTools: z._default(clientToolsSchema, []),
   host: z.optional(
     z.record(z.string(), z.json()).check(z.refine(hasJsonText, 'expected JSON without references to itself')),
   ),
@@ -117,7 +133,7 @@ export function createChainInput(
 ): { readonly input: ChainInput; readonly files: readonly AttachedFile[] } {
   const { clock, models, capabilities, continuation, passages, embeddings, prices, limits, thresholds } = parts;
   const { consent, consentFor, policies, grader, profile } = parts;
-  const { request, history, messages, mode, startAt, sessionId, ...own } = parseRunOptions(run);
+  const { request, history, messages, mode, startAt, sessionId, clientTools, ...own } = parseRunOptions(run);
   const files = distinctFiles([...history.flatMap((turn) => turn.files), ...request.files]);
   requireAcceptingModel(models, files);
   const instructions = combineInstructions([parts.instructions, own.instructions], models);
@@ -138,7 +154,7 @@ export function createChainInput(
     startedAtMs,
     contextWindowTokens: Math.min(...models.map((model) => model.contextWindowTokens)),
     fallbackModels: models.length - 1,
-    capabilities: capabilities.descriptors,
+    capabilities: [...capabilities.descriptors, ...describeClientTools(clientTools, capabilities.descriptors)],
     continuation: deciderKind(continuation),
     approver: parts.approve === null ? 'user' : 'program',
     policies: policies.numbers,
@@ -198,12 +214,13 @@ function parseRunOptions(options: RunOptions) {
     startAt,
     sessionId = null,
     instructions = null,
+    clientTools,
   } = parseOption(runOptionsSchema, options, 'options');
   if (messages !== undefined && turns.length > 0)
     throw new PostChainError('invalid_option', 'history and messages: pass one of them; received both.');
   requireUniqueIds(messages ?? []);
   const history = turns.map(({ role, content }, at) => ({ role, ...readContent(content, `history[${at}].content`) }));
-  return { request, history, messages, mode, startAt, sessionId, instructions };
+  return { request, history, messages, mode, startAt, sessionId, instructions, clientTools };
 }
 
 function requireUniqueIds(messages: readonly Message[]): void {

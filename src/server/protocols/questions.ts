@@ -28,7 +28,8 @@ export const answerSchemas = {
 export function questionText(question: Question): string {
   switch (question.kind) {
     case 'approval': {
-      const { capability, arguments: args, problem } = question;
+      const { capability, arguments: args, problem, isClientTool } = question;
+      if (isClientTool) return `Only the client of the run can run ${capability} with ${JSON.stringify(args)}.`;
       return `Run the tool ${capability} with ${JSON.stringify(args)}?${problem === null ? '' : ` ${problem}`}`;
     }
     case 'consent': {
@@ -45,11 +46,20 @@ export function questionText(question: Question): string {
   }
 }
 
-/** Returns the event that answers a question. A null `answer` means that the user declined: no tool runs, and no message is removed. */
+/** Returns the event that answers a question; a text is the result of a client's tool. A null `answer` means that the user declined: no tool runs, and no message is removed. */
 function eventOf(question: Question, answer: unknown): ClientEvent {
   const { questionId } = question;
   switch (question.kind) {
     case 'approval': {
+      const { isClientTool } = question;
+      if (isClientTool && typeof answer === 'string')
+        return clientEventSchema.parse({
+          type: 'approval.given',
+          questionId,
+          digest: question.digest,
+          decision: 'respond',
+          output: answer,
+        });
       const { approved, reason, editedArgs } = answerSchemas.approval.parse(answer ?? { approved: false });
       const edited = approved && editedArgs !== undefined && { arguments: editedArgs };
       const decision = approved ? 'approve' : 'deny';

@@ -20,6 +20,9 @@ const CALL: CapabilityCall = { capability: LOOKUP.name, arguments: '{}' };
 /** A call that needs approval: the second one has another digest. */
 const ASKED: CapabilityCall = { capability: LOOKUP.name, arguments: '{"ask":1}' };
 const ASKED_TOO: CapabilityCall = { capability: LOOKUP.name, arguments: '{"ask":2}' };
+/** A tool that only the client can run, and a call of it. */
+const CLIENT_TOOL = { name: 'ask_client', description: 'Asks the client.', arguments: { type: 'object' } };
+const CLIENT_CALL: CapabilityCall = { capability: CLIENT_TOOL.name, arguments: '{"ask":1}' };
 const UNKNOWN: CapabilityCall = { capability: 'unknown', arguments: '{}' };
 
 const INVALID: ArgumentsCheck = { ok: false, code: 'arguments_misfit', problem: 'the arguments are invalid' };
@@ -126,7 +129,9 @@ const AT_LIMIT = { ...EARLIER, runs: 2, results: [SUCCEEDED, SUCCEEDED] };
 
 function inputOf(decider: DeciderKind, changes: Partial<ActionInput> = {}): ActionInput {
   const options = { clock: CLOCK, capabilities: [LOOKUP], newId: () => 'explored', limits: { maxContinuations: 2 } };
-  const state = initialState(createBareChain(options).createInput({ request: 'Is it so?' }));
+  const { calls = [] } = changes;
+  const clientTools = calls.includes(CLIENT_CALL) ? [CLIENT_TOOL] : [];
+  const state = initialState(createBareChain(options).createInput({ request: 'Is it so?', clientTools }));
   return { ...actionInput(state), decider, hasParent: false, ...changes };
 }
 
@@ -146,6 +151,10 @@ export const actionChart = {
       maxParallelCalls: 1,
     }),
     'the program approves': inputOf('function', { calls: [ASKED, ASKED_TOO], approver: 'program' }),
+    'the program approves one call, and only the client can run the other': inputOf('none', {
+      calls: [CLIENT_CALL, ASKED],
+      approver: 'program',
+    }),
     'the first call is given': inputOf('function', { calls: [CALL] }),
     'calls for all slots are given': inputOf('none', { calls: Array(5).fill(CALL), maxContinuations: 5 }),
     'two calls are given, one at a time': inputOf('none', { calls: [CALL, CALL], maxParallelCalls: 1 }),

@@ -115,12 +115,13 @@ const answersDecideTheirQuestion: Property = {
     const { states, edges } = exploration;
     const loopIn = (id: number): ActionState => (states[id] as ExploredState).snapshot.context as ActionState;
     for (const edge of edges) {
-      const { questionId, digest } = edge.occurrence.event as Partial<ApprovalGiven>;
+      const { questionId, digest, decision } = edge.occurrence.event as Partial<ApprovalGiven>;
       if (edge.occurrence.event.type !== 'approval.given') continue;
       const before = loopIn(edge.from);
       const after = loopIn(edge.to);
       const fits = ({ approval }: StepCall): boolean =>
-        before.approver === 'user' &&
+        (before.approver === 'user' || approval?.isClientTool === true) &&
+        !(approval?.isClientTool && decision === 'approve') &&
         approval?.state === 'pending' &&
         approval.questionId === questionId &&
         approval.digest === digest;
@@ -159,11 +160,12 @@ export const actionProperties: readonly Property[] = [
     }),
   ),
   never(
-    'a denied call, or one that the user or the program responded to, with an id or a slot',
+    'a call that is denied or responded to, or that only the client can run, with an id or a slot',
     ({ context: { step } }) =>
       step.some(
         ({ approval, id, slot }: StepCall) =>
-          ['denied', 'timed_out', 'responded'].includes(approval?.state ?? '') && (id !== null || slot !== null),
+          (approval?.isClientTool || ['denied', 'timed_out', 'responded'].includes(approval?.state ?? '')) &&
+          (id !== null || slot !== null),
       ),
   ),
   never('a second start for one approval', ({ context: { step, runs, begun } }) => {

@@ -68,7 +68,7 @@ describe('an unknown loop option', () => {
     expect(() => createCapabilityLoop().run({ request: 'Is it so?', ...options } as LoopOptions)).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
-        message: `${name}: unknown option; expected one of request, history, messages, sessionId, instructions, signal, call.`,
+        message: `${name}: unknown option; expected one of request, history, messages, sessionId, instructions, clientTools, signal, call.`,
       }),
     );
   });

@@ -1,9 +1,6 @@
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from '../updates.ts';
 
-/** The last update of a run for these APIs: its answer, or a question, which these APIs have no way to answer. */
-export type RunEnd = Extract<RunUpdate, { type: 'answer' | 'question' }>;
-
 /** A piece of text that shows the user what a run does before it answers. */
 export interface Thought {
   /** A `line` is complete. A `draft` starts a text that may be withdrawn; `more` continues it. */

@@ -1,15 +1,18 @@
 import type { RunUpdate } from '../updates.ts';
-import { noticeOf, type RunEnd, secondsOf, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
+import { noticeOf, secondsOf, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
+import { callIdOf, type TurnEnd } from './openai-turns.ts';
 
-/** Computes a chat completion and its chunks from the updates of a run. */
+/** Computes a chat completion and its chunks from the updates of a turn of a run. */
 export class ChatCompletion {
   readonly #model: string;
   readonly #hasUsage: boolean;
+  readonly #turn: number;
   readonly #thoughts = new Thoughts();
   #start = { runId: '', startedAt: '' };
   #reasoning = '';
 
-  constructor(model: string, hasUsage: boolean) {
+  constructor(model: string, hasUsage: boolean, turn = 1) {
+    this.#turn = turn;
     this.#model = model;
     this.#hasUsage = hasUsage;
   }
@@ -27,14 +30,14 @@ export class ChatCompletion {
   }
 
   /** Yields the last chunks. */
-  *end(end: RunEnd): Generator<object, void> {
-    const { reasoning_content: _, role: __, ...delta } = this.#message(end);
-    yield this.#chunk(delta);
+  *end(end: TurnEnd): Generator<object, void> {
+    const { reasoning_content: _, role: __, tool_calls: calls, ...delta } = this.#message(end);
+    yield this.#chunk(calls ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : delta);
     yield { ...this.#chunk({}, finishReason(end)), postchain: this.#details(end) };
     if (this.#hasUsage) yield { ...this.#chunk({}), choices: [], usage: chatUsage(end) };
   }
 
-  completion(end: RunEnd): object {
+  completion(end: TurnEnd): object {
     const choice = { index: 0, message: this.#message(end), logprobs: null, finish_reason: finishReason(end) };
     return {
       ...this.#base('chat.completion'),
@@ -46,7 +49,8 @@ export class ChatCompletion {
 
   #base(object: 'chat.completion' | 'chat.completion.chunk') {
     const { runId, startedAt } = this.#start;
-    return { id: `chatcmpl-${runId}`, object, created: secondsOf(startedAt), model: this.#model };
+    const id = `chatcmpl${this.#turn === 1 ? '' : this.#turn}-${runId}`;
+    return { id, object, created: secondsOf(startedAt), model: this.#model };
   }
 
   #chunk(delta: object, finish_reason: string | null = null) {
@@ -57,7 +61,16 @@ export class ChatCompletion {
     };
   }
 
-  #message(end: RunEnd) {
+  #message(end: TurnEnd) {
+    const common = { role: 'assistant', refusal: null, reasoning_content: this.#reasoning };
+    if (end.type === 'calls') {
+      const tool_calls = end.calls.map((call) => ({
+        id: callIdOf(this.#start.runId, call),
+        type: 'function',
+        function: { name: call.capability, arguments: JSON.stringify(call.arguments) },
+      }));
+      return { ...common, content: null, annotations: [], tool_calls };
+    }
     const isAnswer = end.type === 'answer';
     const content = isAnswer ? end.answer.answerText : noticeOf(this.#start.runId, end.question);
     const annotations = (isAnswer ? end.answer.sources : []).flatMap((source) => {
@@ -66,11 +79,12 @@ export class ChatCompletion {
       const { type, ...url_citation } = citation;
       return [{ type, url_citation }];
     });
-    return { role: 'assistant', content, refusal: null, annotations, reasoning_content: this.#reasoning };
+    return { ...common, content, annotations, tool_calls: undefined };
   }
 
-  #details(end: RunEnd) {
+  #details(end: TurnEnd) {
     const { runId } = this.#start;
+    if (end.type === 'calls') return { runId, status: 'waiting' };
     if (end.type === 'question') return { runId, status: 'waiting', question: end.question };
     const { status, reasons, confidence, sources } = end.answer;
     return { runId, status, reasons, confidence, sources };
@@ -78,10 +92,10 @@ export class ChatCompletion {
 }
 
 /** A completion without an answer ends like a truncated one. */
-const finishReason = (end: RunEnd): string => (end.type === 'answer' ? 'stop' : 'length');
+const finishReason = ({ type }: TurnEnd): string => ({ answer: 'stop', calls: 'tool_calls', question: 'length' })[type];
 
-function chatUsage(end: RunEnd) {
-  if (end.type === 'question') return null;
+function chatUsage(end: TurnEnd) {
+  if (end.type !== 'answer') return null;
   const usage = usageOf(end.answer);
   return {
     prompt_tokens: usage.inputTokens,

@@ -3,6 +3,7 @@ import type { ContentPart } from '../../llm/content.ts';
 import { invalid } from '../context.ts';
 import { HttpError } from '../http-error.ts';
 import type { ClientRequest } from '../run-service.ts';
+import type { CallOutput } from './openai-turns.ts';
 
 const text = z.string().check(z.maxLength(1_000_000));
 const dataText = z.string('expected the content of the file, because the server downloads nothing');
@@ -55,16 +56,24 @@ const chatPart = z.discriminatedUnion(
   EXPECTED_PART,
 );
 
-const EXPECTED_MESSAGE =
-  'expected a message; tool calls and tool results are not accepted, because the server runs its own tools';
+const EXPECTED_MESSAGE = 'expected a message, a function call or the output of one';
 const messageShape = <Part extends z.ZodMiniType<ContentPart>>(part: Part) => ({
   role: z.enum(['system', 'developer', 'user', 'assistant'], EXPECTED_MESSAGE),
-  /** A string counts as one text part. */
-  content: z.pipe(
+  content: partsOf(part),
+});
+
+/** A string counts as one text part. */
+const partsOf = <Part extends z.ZodMiniType>(part: Part) =>
+  z.pipe(
     z.transform((content: unknown) => (typeof content === 'string' ? [{ type: 'text', text: content }] : content)),
     z.array(part, 'expected a string or an array of parts').check(z.maxLength(100)),
-  ),
-});
+  );
+
+/** The output of a function call: text. */
+const outputText = z.pipe(
+  partsOf(z.union(textParts, 'expected text')),
+  z.transform((parts) => parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')),
+);
 
 /** An item of the input. Output items of earlier responses may be sent again, or referred to by id. */
 const inputItem = z.pipe(
@@ -77,8 +86,26 @@ const inputItem = z.pipe(
       z.object({ type: z.literal('message'), ...messageShape(responsePart) }),
       z.object({ type: z.literal('item_reference'), id: z.string() }),
       z.object({ type: z.literal('reasoning') }),
+      z.object({ type: z.literal('function_call') }),
+      z.object({ type: z.literal('function_call_output'), call_id: z.string(), output: outputText }),
     ],
     EXPECTED_MESSAGE,
+  ),
+);
+
+/** A message of a chat: one of the assistant with tool calls only has no content. */
+const chatMessage = z.pipe(
+  z.transform((message: unknown): unknown => {
+    const { content, tool_calls: calls } = Object(message);
+    return content == null && Array.isArray(calls) ? { ...Object(message), content: [] } : message;
+  }),
+  z.discriminatedUnion(
+    'role',
+    [
+      z.object({ role: z.literal('tool'), tool_call_id: z.string(), content: outputText }),
+      z.object(messageShape(chatPart)),
+    ],
+    'expected the role "system", "developer", "user", "assistant" or "tool"',
   ),
 );
 
@@ -112,7 +139,7 @@ export const responseRequestSchema = z.looseObject({
 
 export const chatRequestSchema = z.looseObject({
   ...common,
-  messages: z.array(z.object(messageShape(chatPart)), 'expected an array of messages').check(z.maxLength(1_000)),
+  messages: z.array(chatMessage, 'expected an array of messages').check(z.maxLength(1_000)),
   stream_options: z.nullish(z.object({ include_usage: z.nullish(z.boolean()) })),
 });
 
@@ -124,13 +151,22 @@ export interface InputMessage {
   readonly content: string | readonly ContentPart[];
 }
 
+/** Returns the results of tool calls after the last turn: those before it are history. */
+export function outputsIn<Item>(
+  items: readonly Item[],
+  isTurn: (item: Item) => boolean,
+  outputOf: (item: Item) => CallOutput | null,
+): readonly CallOutput[] {
+  return items.slice(items.findLastIndex(isTurn) + 1).flatMap((item) => outputOf(item) ?? []);
+}
+
 /** Returns the request, history and instructions in the messages. `param` is the name of the messages in errors. */
 export function conversationOf(
   messages: readonly InputMessage[],
   param: string,
 ): Pick<ClientRequest, 'request' | 'history' | 'instructions'> {
   const turns = messages.flatMap(({ role, content }) =>
-    role === 'user' || role === 'assistant' ? [{ role, content }] : [],
+    role === 'user' || (role === 'assistant' && content.length > 0) ? [{ role, content }] : [],
   );
   const last = turns.pop();
   if (last?.role !== 'user') throw invalid(param, 'expected the last role to be "user"', last?.role);
@@ -153,19 +189,48 @@ function plainText(content: InputMessage['content'], param: string): string {
   return texts.join('\n\n');
 }
 
+type ClientTool = NonNullable<ClientRequest['clientTools']>[number];
+
+const toolSchema = z.object({
+  name: z.string(),
+  description: z.nullish(z.string()),
+  parameters: z.nullish(z.record(z.string(), z.unknown())),
+});
+
+/** Returns the tools of a request in either API. The tools may not be needed: `tool_choice` "none" sends none of them. */
+export function clientToolsOf({
+  tools,
+  tool_choice: choice,
+}: Readonly<Record<string, unknown>>): readonly ClientTool[] {
+  const given: unknown = choice === 'none' ? [] : (tools ?? []);
+  if (!Array.isArray(given)) throw invalid('tools', 'expected an array of functions', given);
+  return given.map((tool): ClientTool => {
+    const { type, function: nested = tool } = Object(tool);
+    const read = toolSchema.safeParse(nested);
+    if (type !== 'function' || !read.success)
+      throw invalid(
+        'tools',
+        'expected functions with a name, because the server has no tools of its own to offer',
+        type,
+      );
+    const { name, description, parameters } = read.data;
+    const schema = isEmpty(parameters) ? { type: 'object', properties: {} } : parameters;
+    return { name, description: description || name, arguments: schema ?? {} };
+  });
+}
+
 const isEmpty = (value: unknown): boolean => Object(value).length === 0;
 const isNoTool = (choice: unknown): boolean => choice === 'auto' || choice === 'none';
 const isText = (format: unknown): boolean => format === undefined || Object(format).type === 'text';
 const isOnlyText = (modalities: unknown): boolean => [modalities].flat().every((modality) => modality === 'text');
 const never = (): boolean => false;
-const OWN_TOOLS = 'leave it out, because the server runs only its own tools';
+const OWN_CHOICE = 'leave it out, because the chain chooses its tools';
 
 /** Parameters that would change the answer, with a check for harmless values, and advice. All others are ignored. */
 const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, string?])[] = [
-  ['tools', isEmpty, OWN_TOOLS],
-  ['functions', isEmpty, OWN_TOOLS],
-  ['tool_choice', isNoTool, OWN_TOOLS],
-  ['function_call', isNoTool, OWN_TOOLS],
+  ['functions', isEmpty, 'send tools'],
+  ['tool_choice', isNoTool, OWN_CHOICE],
+  ['function_call', isNoTool, OWN_CHOICE],
   ['response_format', isText, 'leave it out, because answers are text'],
   ['text', (text) => isText(Object(text).format ?? undefined), 'leave it out, because answers are text'],
   ['modalities', isOnlyText, 'leave it out, because answers are text'],
@@ -173,7 +238,7 @@ const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, stri
   ['n', (count) => count === 1, 'leave it out, because a run has one answer'],
   ['stop', isEmpty],
   ['logprobs', (isAsked) => isAsked === false],
-  ['web_search_options', never, OWN_TOOLS],
+  ['web_search_options', never, OWN_CHOICE],
   ['prompt', never, 'send the texts as instructions and input'],
   ['conversation', never, 'use previous_response_id'],
 ];

@@ -2,6 +2,7 @@ import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesi
 import { explanationOf } from '../../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from '../updates.ts';
 import { noticeOf, secondsOf, type Thought, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
+import { asClientCall, type ClientCall, callIdOf, type TurnEnd } from './openai-turns.ts';
 
 /** The members of a request that its response repeats. They are stored with the run. */
 export interface ResponseRequest {
@@ -18,7 +19,8 @@ export interface ResponseEvent {
   readonly [member: string]: unknown;
 }
 
-export const responseIdOf = (runId: string): string => `resp_${runId}`;
+/** Returns the id of the response to a turn of a run. */
+export const responseIdOf = (runId: string, turn = 1): string => `resp${turn === 1 ? '' : turn}_${runId}`;
 export const messageIdOf = (runId: string): string => `msg_${runId}`;
 
 interface SummaryPart {
@@ -30,36 +32,44 @@ interface ReasoningItem {
   readonly type: 'reasoning';
   readonly summary: SummaryPart[];
 }
-type OutputItem = ReasoningItem | ReturnType<typeof messageOf>;
+type OutputItem = ReasoningItem | ReturnType<typeof messageOf> | ReturnType<typeof functionCallOf>;
 
-/** Computes a response and its events from the updates of a run. */
+/** Computes a response and its events from the updates of a turn of a run. */
 export class ResponseEvents {
   readonly #model: string;
   readonly #request: ResponseRequest;
+  readonly #turn: number;
   readonly #thoughts = new Thoughts();
   readonly #output: OutputItem[] = [];
   readonly #questions = new Map<string, Question>();
   #start = { runId: '', startedAt: '' };
   #answer: FinalAnswer | null = null;
+  #hasCalls = false;
   /** The reasoning item that is being written. */
   #reasoning: ReasoningItem | null = null;
   /** The last part of that item, if more text may follow. */
   #openPart: SummaryPart | null = null;
   #number = 0;
 
-  constructor(model: string, request: ResponseRequest) {
+  constructor(model: string, request: ResponseRequest, turn = 1) {
     this.#model = model;
     this.#request = request;
+    this.#turn = turn;
   }
 
-  *take(update: RunUpdate): Generator<ResponseEvent, void> {
+  /** Yields the events of an update, which ends the turn unless `end` is null. */
+  *take(update: RunUpdate, end: TurnEnd | null = null): Generator<ResponseEvent, void> {
     if (update.type === 'run') {
       this.#start = update;
       yield this.#event('response.created', { response: this.response });
       yield this.#event('response.in_progress', { response: this.response });
     }
-    for (const thought of this.#thoughts.take(update)) yield* this.#thought(thought);
-    if (update.type === 'question') {
+    // The lines between the calls say that the run waits for them.
+    const isBetweenCalls = update.type === 'progress' && this.#hasCalls;
+    if (!isBetweenCalls) for (const thought of this.#thoughts.take(update)) yield* this.#thought(thought);
+    const call = update.type === 'question' ? asClientCall(update.question) : null;
+    if (call !== null) yield* this.#call(call);
+    else if (update.type === 'question') {
       this.#questions.set(update.question.questionId, update.question);
       yield* this.#endReasoning();
       // Reserves the number of `waiting`, which a reader receives only if the question is still open.
@@ -70,13 +80,15 @@ export class ResponseEvents {
       yield* this.#endReasoning();
       yield* this.#message(update.answer);
       this.#answer = update.answer;
-      const end = update.answer.status === 'cancelled' ? 'response.incomplete' : 'response.completed';
-      yield this.#event(end, { response: this.response });
+      const type = update.answer.status === 'cancelled' ? 'response.incomplete' : 'response.completed';
+      yield this.#event(type, { response: this.response });
     }
+    if (end?.type === 'calls') yield this.#event('response.completed', { response: this.response });
+    if (end?.type === 'question') yield this.#waiting;
   }
 
   /** The last event for a reader, directly after an open question. */
-  get waiting(): ResponseEvent {
+  get #waiting(): ResponseEvent {
     return { type: 'response.incomplete', sequence_number: this.#number - 1, response: this.response };
   }
 
@@ -89,12 +101,13 @@ export class ResponseEvents {
     return {
       ...UNUSED,
       ...this.#request,
-      id: responseIdOf(runId),
+      ...(this.#turn > 1 && { previous_response_id: responseIdOf(runId, this.#turn - 1) }),
+      id: responseIdOf(runId, this.#turn),
       object: 'response',
       created_at: createdAt,
       completed_at: answer && createdAt + Math.ceil((answer.metadata.budget.totalMs.used ?? 0) / 1_000),
       model: this.#model,
-      status: statusOf(answer, question),
+      status: this.#hasCalls ? 'completed' : statusOf(answer, question),
       incomplete_details:
         answer?.status === 'cancelled' ? { reason: 'cancelled' } : question && { reason: 'user_input_required' },
       output: structuredClone(this.#output),
@@ -111,7 +124,7 @@ export class ResponseEvents {
 
   *#thought({ kind, text }: Thought): Generator<ResponseEvent, void> {
     if (this.#reasoning === null) {
-      const id = `rs_${this.#start.runId}_${this.#output.length}`;
+      const id = `rs_${this.#start.runId}_${this.#turn}_${this.#output.length}`;
       this.#reasoning = { id, type: 'reasoning', summary: [] };
       this.#output.push(this.#reasoning);
       yield this.#event('response.output_item.added', { ...this.#place, item: structuredClone(this.#reasoning) });
@@ -156,6 +169,20 @@ export class ResponseEvents {
       yield this.#event('response.output_text.annotation.added', { ...place, annotation_index, annotation });
     yield this.#event('response.output_text.done', { ...place, text, logprobs: [] });
     yield this.#event('response.content_part.done', { ...place, part });
+    yield this.#event('response.output_item.done', { ...this.#place, item });
+  }
+
+  *#call(call: ClientCall): Generator<ResponseEvent, void> {
+    yield* this.#endReasoning();
+    this.#hasCalls = true;
+    const item = functionCallOf(this.#start.runId, call);
+    const { id: item_id, name, arguments: args } = item;
+    this.#output.push(item);
+    const place = { item_id, ...this.#place };
+    const begun = { ...item, arguments: '', status: 'in_progress' };
+    yield this.#event('response.output_item.added', { ...this.#place, item: begun });
+    yield this.#event('response.function_call_arguments.delta', { ...place, delta: args });
+    yield this.#event('response.function_call_arguments.done', { ...place, name, arguments: args });
     yield this.#event('response.output_item.done', { ...this.#place, item });
   }
 
@@ -206,6 +233,18 @@ function messageOf(id: string, text: string, sources: readonly Citation[]) {
     role: 'assistant' as const,
     status: 'completed' as const,
     content: [{ type: 'output_text', text, annotations, logprobs: [] }] as const,
+  };
+}
+
+function functionCallOf(runId: string, call: ClientCall) {
+  const call_id = callIdOf(runId, call);
+  return {
+    id: `fc_${call_id}`,
+    type: 'function_call' as const,
+    status: 'completed' as const,
+    call_id,
+    name: call.capability,
+    arguments: JSON.stringify(call.arguments),
   };
 }
 

@@ -12,24 +12,24 @@ import {
   type ServerContext,
   type ServerRequest,
 } from '../context.ts';
-import type { Updates } from '../feeds.ts';
 import { HttpError, unknownRun } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest } from '../run-service.ts';
 import type { ServerSentEvent } from '../sse.ts';
 import { type RunUpdate, updatesOf } from '../updates.ts';
-import type { RunEnd } from './openai-answer.ts';
 import { ChatCompletion } from './openai-chat.ts';
 import {
   chatRequestSchema,
+  clientToolsOf,
   conversationOf,
   type InputItem,
   type InputMessage,
+  outputsIn,
   requireSupported,
   responseRequestSchema,
 } from './openai-requests.ts';
 import { messageIdOf, ResponseEvents, type ResponseRequest, responseIdOf } from './openai-responses.ts';
-import { untilQuestions } from './questions.ts';
+import { type CallOutput, callsOfTurns, sendOutputs, turnOf } from './openai-turns.ts';
 
 const hostSchema = z.object({
   response: z.object({
@@ -69,39 +69,56 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
       previous_response_id: body.previous_response_id ?? null,
       metadata: body.metadata ?? {},
     };
+    const outputs = outputsIn(body.input, isTurn, (item) =>
+      item.type === 'function_call_output' ? { callId: item.call_id, output: item.output } : null,
+    );
+    if (outputs.length > 0) {
+      const { runId, turn } = await resume(c, body, outputs, 'input');
+      const previous = request.previous_response_id;
+      if (previous !== null && placeIn(previous).runId !== runId)
+        throw invalid('previous_response_id', 'expected the response with the calls', previous);
+      return answered(c, { runId, turn, request: requestIn(await runs.journal(c.var.owner, runId)) }, body);
+    }
     const earlier = await previousTurns(c.var.owner, request.previous_response_id);
     const messages: InputMessage[] = [{ role: 'system', content: request.instructions ?? '' }, ...earlier];
     for (const item of body.input) messages.push(...(await messagesOf(c.var.owner, item)));
     const runId = await start(c, body, messages, 'input', { response: { ...request } });
-    const events = new ResponseEvents(modelName, request);
-    if (body.stream === true) return streamed(c, runId, events);
-    return respond(c, runId, events, (updates) =>
-      request.background ? first(updates) : steps(c.var.owner, runId, updates),
-    );
+    return answered(c, { runId, turn: 1, request }, body);
   });
 
   app.get('/v1/responses/:id', async (c) => {
     const after = c.req.query('starting_after') ?? '-1';
     if (!/^-?\d{1,9}$/u.test(after)) throw invalid('starting_after', 'expected a sequence_number', after);
-    const { runId, request, response } = await stored(c);
-    if (c.req.query('stream') !== 'true') return c.json(response);
-    return streamed(c, runId, new ResponseEvents(modelName, request), Number(after));
+    const place = await placeOf(c);
+    return c.req.query('stream') === 'true' ? streamed(c, place, Number(after)) : c.json(await stored(c, place));
   });
 
   app.post('/v1/responses/:id/cancel', async (c) => {
-    const { runId, request, response } = await stored(c);
-    if (response.completed_at !== null) return c.json(response);
-    await runs.send(c.var.owner, runId, { type: 'run.cancelled' });
-    return respond(c, runId, new ResponseEvents(modelName, request), (updates) => updates);
+    const place = await placeOf(c);
+    const { runId } = place;
+    if ((await runs.view(c.var.owner, runId)).answer === null) {
+      await runs.send(c.var.owner, runId, { type: 'run.cancelled' });
+      await server.read(c, runId, async (updates) => {
+        for await (const _ of updates);
+      });
+    }
+    return c.json(await stored(c, place));
   });
 
   app.post('/v1/chat/completions', async (c) => {
     const body = await bodyOf(c, chatRequestSchema);
-    const runId = await start(c, body, body.messages, 'messages');
-    const chat = new ChatCompletion(modelName, body.stream_options?.include_usage === true);
+    const outputs = outputsIn(body.messages, isTurn, (message) =>
+      message.role === 'tool' ? { callId: message.tool_call_id, output: message.content } : null,
+    );
+    const messages = body.messages.flatMap((message) => (message.role === 'tool' ? [] : [message]));
+    const { runId, turn } =
+      outputs.length > 0
+        ? await resume(c, body, outputs, 'messages')
+        : { runId: await start(c, body, messages, 'messages'), turn: 1 };
+    const chat = new ChatCompletion(modelName, body.stream_options?.include_usage === true, turn);
     if (body.stream !== true) {
       const end = await server.read(c, runId, async (updates) => {
-        for await (const { update, end } of steps(c.var.owner, runId, updates)) {
+        for await (const { update, end } of turnOf(runs, c.var.owner, runId, turn, updates)) {
           for (const _ of chat.take(update));
           if (end !== null) return end;
         }
@@ -114,7 +131,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
       return c.json(chat.completion(end));
     }
     return server.stream(c, runId, async function* (updates) {
-      for await (const { update, end } of steps(c.var.owner, runId, updates)) {
+      for await (const { update, end } of turnOf(runs, c.var.owner, runId, turn, updates)) {
         const chunks = [...chat.take(update), ...(end === null ? [] : chat.end(end))];
         for (const chunk of chunks) yield { data: JSON.stringify(chunk) };
         if (end !== null) yield DONE;
@@ -130,70 +147,88 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
 
   async function start(
     c: ServerRequest,
-    body: { readonly model?: string | null | undefined; readonly [member: string]: unknown },
+    body: Body,
     messages: readonly InputMessage[],
     param: string,
     host: ClientRequest['host'] = {},
   ): Promise<string> {
     requireModel(body.model);
     requireSupported(body);
-    const asked = { ...conversationOf(messages, param), host, ...idempotencyKeyOf(c) };
-    return (await runs.start(c.var.owner, asked)).runId;
+    const clientTools = clientToolsOf(body);
+    const own = { host, ...(clientTools.length > 0 && { clientTools }), ...idempotencyKeyOf(c) };
+    return (await runs.start(c.var.owner, { ...conversationOf(messages, param), ...own })).runId;
   }
 
-  /** Yields the updates until the answer or an open question. */
-  async function* steps(owner: Owner, runId: string, updates: Updates) {
-    for await (const { update, questions } of untilQuestions(runs, owner, runId, updates))
-      yield { update, end: update.type === 'answer' || questions !== null ? (update as RunEnd) : null };
+  /** Sends results of the client's calls, and returns the run that continues with them, and its turn. */
+  function resume(c: ServerRequest, body: Body, outputs: readonly CallOutput[], param: string) {
+    requireModel(body.model);
+    requireSupported(body);
+    return sendOutputs(runs, c.var.owner, outputs, param);
   }
 
-  /** Returns the response after the updates that `select` yields. */
-  function respond(
+  /** Responds with a turn: with its first update if the request says "background". */
+  async function answered(
     c: ServerRequest,
-    runId: string,
-    events: ResponseEvents,
-    select: (updates: Updates) => AsyncIterable<{ readonly update: RunUpdate }>,
+    place: Place,
+    { stream, background }: { readonly stream?: unknown; readonly background?: unknown },
   ): Promise<Response> {
-    return server.read(c, runId, async (updates) => {
-      for await (const { update } of select(updates)) for (const _ of events.take(update));
-      return c.json(events.response);
-    });
+    if (stream === true) return streamed(c, place);
+    return c.json(
+      await server.read(c, place.runId, (updates) => responseIn(c.var.owner, place, updates, background === true)),
+    );
+  }
+
+  /** Returns the response after the updates of a turn, or after the first one. */
+  async function responseIn(owner: Owner, place: Place, updates: AsyncIterable<NewUpdate>, isFirst = false) {
+    const events = new ResponseEvents(modelName, place.request, place.turn);
+    for await (const { update, end } of turnOf(runs, owner, place.runId, place.turn, updates)) {
+      for (const _ of events.take(update, end));
+      if (isFirst) break;
+    }
+    return events.response;
   }
 
   /** Streams the events whose `sequence_number` is greater than `after`. */
-  function streamed(c: ServerRequest, runId: string, events: ResponseEvents, after = -1): Promise<Response> {
+  function streamed(c: ServerRequest, { runId, turn, request }: Place, after = -1): Promise<Response> {
+    const events = new ResponseEvents(modelName, request, turn);
     return server.stream(c, runId, async function* (updates) {
-      for await (const { update, end } of steps(c.var.owner, runId, updates)) {
-        const next = [...events.take(update), ...(end?.type === 'question' ? [events.waiting] : [])];
-        for (const event of next)
+      for await (const { update, end } of turnOf(runs, c.var.owner, runId, turn, updates)) {
+        for (const event of events.take(update, end))
           if (event.sequence_number > after) yield { event: event.type, data: JSON.stringify(event) };
         if (end !== null) yield DONE;
       }
     });
   }
 
-  /** Returns the response so far of the run in the path. */
-  async function stored(c: ServerRequest) {
-    const runId = runIdIn(c.req.param('id') ?? '', responseIdOf);
+  /** Returns the run and the turn of the response in the path. */
+  async function placeOf(c: ServerRequest): Promise<Place> {
+    const { runId, turn } = placeIn(c.req.param('id') ?? '');
     const entries = await runs.journal(c.var.owner, runId);
-    const request = hostSchema.safeParse(runStartOf(entries).host).data?.response ?? NO_REQUEST;
-    const events = new ResponseEvents(modelName, request);
-    for (const update of updatesOf(entries)) for (const _ of events.take(update));
-    return { runId, request, response: events.response };
+    if (turn > callsOfTurns(entries).length + 1) throw unknownRun();
+    return { runId, turn, request: requestIn(entries) };
   }
 
-  /** Returns the messages of an input item: none for reasoning. */
+  /** Returns the response so far. */
+  async function stored(c: ServerRequest, place: Place) {
+    const entries = await runs.journal(c.var.owner, place.runId);
+    return responseIn(c.var.owner, place, asUpdates(entries));
+  }
+
+  /** Returns the messages of an input item: none for reasoning, function calls and their outputs. */
   async function messagesOf(owner: Owner, item: InputItem): Promise<readonly InputMessage[]> {
     if (item.type === 'message') return [item];
-    if (item.type === 'reasoning' || item.id.startsWith('rs_')) return [];
-    const { answer } = await runs.view(owner, runIdIn(item.id, messageIdOf));
+    // The answers of runs contain what they found.
+    if (item.type !== 'item_reference' || /^(rs|fc)_/u.test(item.id)) return [];
+    const runId = item.id.slice(messageIdOf('').length);
+    if (messageIdOf(runId) !== item.id) throw unknownRun();
+    const { answer } = await runs.view(owner, runId);
     return [{ role: 'assistant', content: answer?.answerText ?? '' }];
   }
 
   /** Returns the conversation of an earlier response, with its answer. */
   async function previousTurns(owner: Owner, id: string | null): Promise<readonly InputMessage[]> {
     if (id === null) return [];
-    const entries = await runs.journal(owner, runIdIn(id, responseIdOf));
+    const entries = await runs.journal(owner, placeIn(id).runId);
     const { messages, request, attachments } = runStartOf(entries);
     const answer = entries.find((entry) => entry.type === 'answer');
     if (answer === undefined) throw invalid('previous_response_id', 'expected a response that has ended');
@@ -209,19 +244,41 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
 
 const DONE: ServerSentEvent = { data: '[DONE]' };
 
-async function* first(updates: Updates) {
-  for await (const update of updates) {
-    yield update;
-    return;
-  }
+/** A response: a turn of a run. */
+interface Place {
+  readonly runId: string;
+  readonly turn: number;
+  readonly request: ResponseRequest;
 }
 
-/** Returns the id of the run whose response or message has this id. */
-function runIdIn(id: string, idOf: (runId: string) => string): string {
-  const runId = id.slice(idOf('').length);
-  if (idOf(runId) !== id) throw unknownRun();
-  return runId;
+interface NewUpdate {
+  readonly update: RunUpdate;
 }
+
+interface Body {
+  readonly model?: string | null | undefined;
+  readonly [member: string]: unknown;
+}
+
+/** Whether an item or message is a turn of the conversation: results of tools before it are history. */
+const isTurn = (item: InputItem | { readonly role: string }): boolean =>
+  ('role' in item && (item.role === 'user' || item.role === 'assistant')) ||
+  ('id' in item && item.id.startsWith(messageIdOf('')));
+
+async function* asUpdates(entries: readonly JournalEntry[]): AsyncGenerator<NewUpdate, void> {
+  for (const update of updatesOf(entries)) yield { update };
+}
+
+/** Returns the run and the turn whose response has this id. */
+function placeIn(id: string): { readonly runId: string; readonly turn: number } {
+  const [, number = '', runId = ''] = /^resp(\d{0,4})_(.+)$/su.exec(id) ?? [];
+  const turn = number === '' ? 1 : Number(number);
+  if (responseIdOf(runId, turn) !== id) throw unknownRun();
+  return { runId, turn };
+}
+
+const requestIn = (entries: readonly JournalEntry[]): ResponseRequest =>
+  hostSchema.safeParse(runStartOf(entries).host).data?.response ?? NO_REQUEST;
 
 function contentOf(
   entries: readonly JournalEntry[],

@@ -18,6 +18,14 @@ const item = z.discriminatedUnion('type', [
     content: z.array(part),
   }),
   z.object({ type: z.literal('reasoning'), id: z.string(), summary: z.array(part) }),
+  z.object({
+    type: z.literal('function_call'),
+    id: z.string(),
+    call_id: z.string(),
+    name: z.string(),
+    arguments: z.string(),
+    status: z.enum(['in_progress', 'completed', 'incomplete']),
+  }),
 ]);
 
 const count = z.int().nonnegative();
@@ -80,6 +88,8 @@ const MEMBERS: Readonly<Record<string, z.ZodRawShape>> = {
   'response.reasoning_summary_part.done': { ...summary, part },
   'response.reasoning_summary_text.delta': { ...summary, delta: z.string() },
   'response.reasoning_summary_text.done': { ...summary, text: z.string() },
+  'response.function_call_arguments.delta': { ...place, item_id: z.string(), delta: z.string() },
+  'response.function_call_arguments.done': { ...place, item_id: z.string(), arguments: z.string() },
   'response.content_part.added': { ...content, part },
   'response.content_part.done': { ...content, part },
   'response.output_text.delta': { ...content, delta: z.string() },

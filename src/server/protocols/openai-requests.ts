@@ -197,6 +197,9 @@ const toolSchema = z.object({
   parameters: z.nullish(z.record(z.string(), z.unknown())),
 });
 
+/** For a function without `parameters`, or with empty ones. */
+const NO_ARGUMENTS = { type: 'object', properties: {} };
+
 /** Returns the tools of a request in either API. The tools may not be needed: `tool_choice` "none" sends none of them. */
 export function clientToolsOf({
   tools,
@@ -214,8 +217,7 @@ export function clientToolsOf({
         type,
       );
     const { name, description, parameters } = read.data;
-    const schema = isEmpty(parameters) ? { type: 'object', properties: {} } : parameters;
-    return { name, description: description || name, arguments: schema ?? {} };
+    return { name, description: description || name, arguments: { ...NO_ARGUMENTS, ...parameters } };
   });
 }
 

@@ -156,7 +156,13 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     requireSupported(body);
     const clientTools = clientToolsOf(body);
     const own = { host, ...(clientTools.length > 0 && { clientTools }), ...idempotencyKeyOf(c) };
-    return (await runs.start(c.var.owner, { ...conversationOf(messages, param), ...own })).runId;
+    try {
+      return (await runs.start(c.var.owner, { ...conversationOf(messages, param), ...own })).runId;
+    } catch (error) {
+      const { code, message } = Object(error);
+      if (code !== 'invalid_option' || !message.startsWith(TOOLS_OPTION)) throw error;
+      throw new HttpError(400, code, message.replace(TOOLS_OPTION, 'tools: '), {}, 'tools');
+    }
   }
 
   /** Sends results of the client's calls, and returns the run that continues with them, and its turn. */
@@ -242,6 +248,8 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
   }
 }
 
+/** The beginning of errors about the option `clientTools`. */
+const TOOLS_OPTION = 'clientTools: ';
 const DONE: ServerSentEvent = { data: '[DONE]' };
 
 /** A response: a turn of a run. */

@@ -21,8 +21,27 @@ const REQUESTS = {
   'several turns': [say('user', 'I am Ada.'), say('assistant', 'Hello Ada.'), say('user', 'Who am I?')],
 };
 
-const startAccepting = () =>
-  startServer({ chain: { model: scriptedModel({}, { otherwise: replies, chunkChars: 4, accepts: ['image/png'] }) } });
+const WEATHER = {
+  type: 'function',
+  name: 'get_weather',
+  description: 'Get the current weather for a location',
+  parameters: {
+    type: 'object',
+    properties: { location: { type: 'string', description: 'The city and state, e.g. San Francisco, CA' } },
+    required: ['location'],
+  },
+};
+const TOOL_REQUEST = { input: [say('user', "What's the weather like in San Francisco?")], tools: [WEATHER] };
+
+const startAccepting = (script: Parameters<typeof scriptedModel>[0] = {}) =>
+  startServer({
+    chain: { model: scriptedModel(script, { otherwise: replies, chunkChars: 4, accepts: ['image/png'] }) },
+  });
+
+const callingTool = () => {
+  const calls = [{ capability: 'get_weather', arguments: '{"location":"San Francisco, CA"}' }];
+  return startAccepting({ action: [{ ...replies.action, calls }] });
+};
 
 describe('a response to a request of the Open Responses suite', () => {
   it.each(Object.entries(REQUESTS))('has the format that the specification requires: %s', async (_, input) => {
@@ -33,9 +52,20 @@ describe('a response to a request of the Open Responses suite', () => {
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message']);
   });
 
-  it('is streamed as the events of the specification, in order', async () => {
-    const { post } = await startAccepting();
-    const response = await post('/v1/responses', { model: 'postchain', input: REQUESTS['a text'], stream: true });
+  it('has a call of the tool of the client', async () => {
+    const { post } = await callingTool();
+    const response = await (await post('/v1/responses', { model: 'postchain', ...TOOL_REQUEST, stream: false })).json();
+    const { status, output } = responseSchema.parse(response);
+    expect(status).toBe('completed');
+    expect(output.at(-1)).toMatchObject({ type: 'function_call', name: 'get_weather' });
+  });
+
+  it.each([
+    ['a text', startAccepting, { input: REQUESTS['a text'] }],
+    ['a call of a tool', callingTool, TOOL_REQUEST],
+  ] as const)('is streamed as the events of the specification, in order: %s', async (_, start, request) => {
+    const { post } = await start();
+    const response = await post('/v1/responses', { model: 'postchain', ...request, stream: true });
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/u);
     const datas: string[] = [];
     for await (const { event, data } of eventsIn(response)) {

@@ -274,16 +274,19 @@ describe("OpenAI's APIs", () => {
     await expect(refused).rejects.toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
   });
 
-  const tool = { type: 'function', name: 'f', parameters: {} };
+  const tool = { type: 'web_search' };
+  const named = { type: 'function', name: 'f' };
   const image = (url: string) => [{ role: 'user', content: [{ type: 'input_image', image_url: url }] }];
   it.each([
     ['responses', 'tools', { ...asked, tools: [tool] }],
-    ['responses', 'tools', { ...asked, tools: [tool], stream: true }],
-    ['responses', 'tool_choice', { ...asked, tool_choice: 'required' }],
+    ['responses', 'tools', { ...asked, tools: [named, tool], stream: true }],
+    ['responses', 'tools', { ...asked, tools: [{ ...named, name: '' }] }],
+    ['responses', 'tool_choice', { ...asked, tools: [named], tool_choice: 'required' }],
+    ['responses', 'tool_choice', { ...asked, tools: [named], tool_choice: named }],
     ['responses', 'text.format', { ...asked, text: { format: { type: 'json_object' } } }],
     ['responses', 'conversation', { ...asked, conversation: 'c' }],
     ['responses', 'input', { input: [{ role: 'assistant', content: 'Hi' }] }],
-    ['responses', 'input.0.type', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
+    ['responses', 'input', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
     [
       'responses',
       'input.0.content.0.file_data',
@@ -295,12 +298,13 @@ describe("OpenAI's APIs", () => {
       'metadata',
       { ...asked, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [at, ''])) },
     ],
+    ['chat/completions', 'tools', { ...chatAsked, tools: [{ type: 'custom', custom: { name: 'f' } }] }],
     ['chat/completions', 'functions', { ...chatAsked, functions: [{ name: 'f' }] }],
     ['chat/completions', 'response_format', { ...chatAsked, response_format: { type: 'json_object' } }],
     ['chat/completions', 'n', { ...chatAsked, n: 2 }],
     ['chat/completions', 'audio', { ...chatAsked, audio: { voice: 'alloy', format: 'wav' } }],
     ['chat/completions', 'modalities', { ...chatAsked, modalities: ['text', 'audio'] }],
-    ['chat/completions', 'messages.0.role', { messages: [{ role: 'tool', tool_call_id: 'c', content: 'x' }] }],
+    ['chat/completions', 'messages', { messages: [{ role: 'tool', tool_call_id: 'c', content: 'x' }] }],
     ['chat/completions', 'messages', { messages: [] }],
   ])('/v1/%s refuses what would change the answer: %s', async (path, param, body) => {
     const { post, get } = await startServer();

@@ -8,6 +8,7 @@ import { runDeadlineMs, type Waiting, waitingAt } from '../../fold/user-events.t
 import type { RunView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { clockStart } from '../trace/use-clock.ts';
 import { ApprovalForm } from './approval-form.tsx';
 import { ConsentForm } from './consent-form.tsx';
 import { Countdown } from './countdown.tsx';
@@ -88,14 +89,15 @@ interface WaitingProps {
 }
 
 /** What happens without an answer, and when. */
-function Consequence({ view: { run, log, fold, count }, waiting }: WaitingProps) {
+function Consequence({ view, waiting }: WaitingProps) {
+  const { log, fold, count } = view;
   const { limits } = (fold.states.at(count - 1) as RecordedState | null) ?? {};
   const waitMs = waiting.for === 'consent' ? limits?.consentMs : waiting.for === 'approval' ? limits?.approvalMs : null;
   const askedMs = fold.timeLine.atMs(waiting.askedAt);
   // The run's time limit is paused while it waits for an approval.
   const limitMs = waiting.for === 'approval' ? null : runDeadlineMs(log, fold);
   const atMs = waitMs == null ? limitMs : Math.min(askedMs + waitMs, limitMs ?? Number.POSITIVE_INFINITY);
-  const dueMs = Date.parse(run.startedAt) + (atMs ?? Number.NaN);
+  const dueMs = clockStart(view) + (atMs ?? Number.NaN);
   const countdown = Number.isFinite(dueMs) ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;
   if (waiting.for === 'consent')
     return <p>If nobody answers{countdown}, all of them are kept. You can also answer in the terminal of the run.</p>;

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { runStart } from '../../fold/answer.ts';
 import type { EntryOf } from '../../fold/entry-index.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 
@@ -11,11 +12,11 @@ let users = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
 /** When the clock of a run stood at 0, in milliseconds since the epoch; NaN if that is unknown. */
-function clockStart({ run, log, fold }: RunView): number {
+export function clockStart({ run, log, fold }: RunView): number {
   const resumed = fold.entries.of('resumed').at(-1);
   if (resumed !== undefined)
     return Date.parse((log.entry(resumed) as EntryOf<'resumed'>).resumedAt) - fold.timeLine.atMs(resumed);
-  return run.forkedFrom === undefined ? Date.parse(run.startedAt) : (run.summary?.clockStartMs ?? Number.NaN);
+  return runStart(log)?.forkedFrom?.clockStartMs ?? Date.parse(run.startedAt);
 }
 
 /** Returns the milliseconds since the latest entry. They increase while a run is in progress or waits; for any other run, they are 0. */

@@ -127,6 +127,22 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     expect(await outcomeOf(live).textContent()).toContain('Accepted by the run.');
   });
 
+  it('counts the time limit of a fork from the clock of the fork, which the repeated part has advanced', async () => {
+    const HOUR = 3_600_000;
+    const [limits, journals] = [{ totalMs: 10 * HOUR }, memoryJournals()];
+    const { run } = startScripted(unsure, { journals, limits }, { mode: 'manual' });
+    onTestFinished(() => run.cancel());
+    for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
+    const origin = { runId: 'original', seq: 1, changes: [], forkedAt: new Date().toISOString() };
+    const journal = run.journal.map((entry) =>
+      entry.type === 'run-start' ? { ...entry, forkedFrom: { ...origin, clockStartMs: Date.now() - 8 * HOUR } } : entry,
+    );
+    const live = await openLivePage(tests, Object.create(run, { journal: { value: journal } }), '');
+    await live.update();
+    const waiting = live.page.getByRole('region', { name: 'Waiting for direction' });
+    expect(await waiting.textContent()).toMatch(/If nobody answers in [12] h/u);
+  });
+
   it('shows that the chart rejected an event sent as JSON', async () => {
     const live = await open();
     await openMore(live.page, 'Send another event');

@@ -247,13 +247,13 @@ export const endedText = ({ ending }: InspectedRun): string =>
 
 export function statusWords(run: InspectedRun): StatusWords {
   const { confidence = null, unsupported, reason, phase, waitingFor } = run.summary ?? {};
-  const score = confidence === null ? '' : ` ${confidence.toFixed(2)}`;
+  const score = confidence === null ? '' : `, confidence ${confidence.toFixed(2)}`;
   const state = stateOf(run);
   switch (state) {
     case 'completed':
       if (run.kind === 'system') return { text: endedText(run), tone: 'plain' };
       return unsupported
-        ? { text: `completed, partly unsupported${score}`, tone: 'warn' }
+        ? { text: `partly unsupported${score}`, tone: 'warn' }
         : { text: `completed${score}`, tone: 'ok' };
     case 'degraded': {
       if (!reason) return { text: `degraded${score}`, tone: 'warn' };
@@ -300,16 +300,12 @@ export function ageText(iso: string, nowMs: number): string | null {
 
 /** What many runs have in common, in numbers. */
 export interface RunsSummary {
-  /** How many runs ended by each rule, most first; at most three. */
-  readonly rules: readonly (readonly [rule: string, count: number])[];
   readonly failing: number;
   readonly medianMs: number | null;
   readonly medianTokens: number | null;
   /** The median cost of the finished runs; null if fewer than two have a cost, or if their currencies differ. */
   readonly medianCost: { readonly amount: number; readonly currency: string } | null;
 }
-
-const MAX_RULES = 3;
 
 export function summaryOf(runs: readonly InspectedRun[]): RunsSummary {
   const finished = runs.filter(isFinished);
@@ -318,7 +314,6 @@ export function summaryOf(runs: readonly InspectedRun[]): RunsSummary {
   const [currency] = currencies;
   const amount = median(costs.map((cost) => cost.amount));
   return {
-    rules: countsOf(runs, ({ summary }) => summary?.rule ?? null).slice(0, MAX_RULES),
     failing: runs.filter(hasFailures).length,
     medianMs: median(finished.flatMap((run) => knownMs(run) ?? [])),
     medianTokens: median(finished.flatMap((run) => tokensOf(run) ?? [])),
@@ -329,14 +324,14 @@ export function summaryOf(runs: readonly InspectedRun[]): RunsSummary {
   };
 }
 
-/** How many runs have each value, the most frequent one first. */
-export function countsOf(
-  runs: readonly InspectedRun[],
-  of: (run: InspectedRun) => string | null,
+/** How many items have each value, the most frequent one first. */
+export function countsOf<Item>(
+  items: readonly Item[],
+  of: (item: Item) => string | null,
 ): readonly (readonly [string, number])[] {
   const counts = new Map<string, number>();
-  for (const run of runs) {
-    const value = of(run);
+  for (const item of items) {
+    const value = of(item);
     if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   return [...counts].sort(([, one], [, other]) => other - one);

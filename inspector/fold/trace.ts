@@ -4,8 +4,9 @@ import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { type CallIndex, callIndexOf, searchesBetween, searchesOf, WRITING } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
-import { capitalize, formatDuration, formatNumber, formatScore } from './format.ts';
+import { capitalize, formatDuration, formatNumber, formatScore, humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
+import { countsOf } from './run-list.ts';
 import { answerSelection, selectionOf } from './selection.ts';
 import { countStartedBy, countUpTo, firstIndexWhere, lastUpTo } from './sorted.ts';
 import { type AttemptSpan, type PhaseSpan, usageOf } from './spans.ts';
@@ -56,8 +57,12 @@ const unphasedRows = (run: Run): readonly TraceRow[] =>
 interface CycleRow extends TraceRow {
   readonly trouble: Trouble;
   readonly ms: number;
-  /** The same text for two cycles that took the same course. */
+  /** The same text for two cycles that took the same course, however many calls they repeated. */
   readonly course: string;
+  /** The phases that failed. */
+  readonly failed: readonly string[];
+  /** The rule that ended it, and what followed; null if none did. */
+  readonly ending: string | null;
   readonly children: () => readonly TraceRow[];
 }
 
@@ -96,9 +101,10 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
       decision?.rule,
       decision?.nextPhase,
       members.map(({ phase }) => phase),
-      calls.length,
-      parts,
+      parts.map(({ calls: _, retries: __, ...failed }) => failed),
     ]),
+    failed: [...new Set(members.filter(isFailed).map(({ phase }) => phase))],
+    ending: decision && `${humanize(decision.rule)} → ${capitalize(decision.nextPhase ?? 'answer')}`,
     children: () =>
       members.flatMap((phase, index) => [
         phaseRow(run, phase, phases[first + index + 1], first + index === 0),
@@ -231,8 +237,10 @@ function contextNotes({ log, fold: { entries } }: Run, from: number, to: number)
 
 /** Fewer equal cycles in a row are not folded. */
 const MIN_ALIKE = 3;
+/** With more rows, the first screen would show nothing else. */
+const MAX_CYCLES = 8;
 
-/** Equal cycles in a row as one row; the last cycle stays on its own. */
+/** Equal cycles in a row as one row, and too many rows as one; the last cycle stays on its own. */
 function grouped(run: Run, cycles: readonly CycleRow[]): readonly TraceRow[] {
   const rows: TraceRow[] = [];
   for (let first = 0; first < cycles.length; ) {
@@ -242,20 +250,28 @@ function grouped(run: Run, cycles: readonly CycleRow[]): readonly TraceRow[] {
     rows.push(...(members.length < MIN_ALIKE ? members : [groupRow(run, members)]));
     first = next;
   }
-  return rows;
+  return rows.length <= MAX_CYCLES ? rows : [groupRow(run, cycles.slice(0, -1), rows.slice(0, -1)), ...rows.slice(-1)];
 }
 
 const nameOf = ({ title }: TraceRow): string => title.replace('Cycle ', '');
 
-function groupRow({ fold }: Run, cycles: readonly CycleRow[]): TraceRow {
+function groupRow({ fold }: Run, cycles: readonly CycleRow[], inside: readonly TraceRow[] = cycles): TraceRow {
   const [first, last] = [cycles[0] as CycleRow, cycles.at(-1) as CycleRow];
   const { currency } = fold.spans;
+  const isAlike = cycles.every(({ course }) => course === first.course);
+  const share = (count: number): string => (count === cycles.length ? 'each' : `${count}`);
+  const failures = countsOf(
+    cycles.flatMap(({ failed }) => failed),
+    capitalize,
+  ).map(([phase, count]) => `${phase} failed in ${share(count)}`);
+  const ends = countsOf(cycles, ({ ending }) => ending).map(([ending, count]) => `${share(count)} ended: ${ending}`);
   return {
     ...first,
     id: `group${first.from}`,
     kind: 'cycles',
     title: `Cycles ${nameOf(first)}–${nameOf(last)}`,
-    note: `${cycles.length} alike, ${formatDuration(cycles.reduce((sum, { ms }) => sum + ms, 0) / cycles.length)} each`,
+    note: `${cycles.length}${isAlike ? ' alike' : ''}, ${formatDuration(cycles.reduce((sum, { ms }) => sum + ms, 0) / cycles.length)} each`,
+    text: [...failures, ...ends].join(' · '),
     to: last.to,
     ms: cycles.reduce((sum, { ms }) => sum + ms, 0),
     within: { from: first.within?.from ?? first.from, to: last.within?.to ?? last.from },
@@ -264,7 +280,7 @@ function groupRow({ fold }: Run, cycles: readonly CycleRow[]): TraceRow {
       cost: currency === null ? null : 0,
     }),
     trouble: cycles.reduce((sum, { trouble }) => addTrouble(sum, trouble), NO_TROUBLE),
-    children: () => cycles,
+    children: () => inside,
   };
 }
 

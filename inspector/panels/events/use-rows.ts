@@ -17,7 +17,6 @@ interface RowsOptions {
   readonly index: number;
   readonly key: unknown;
   readonly mayStay: boolean;
-  readonly rowPx?: number;
 }
 
 interface SeenRows {
@@ -32,22 +31,19 @@ interface SeenRows {
  * Determines the rows to render. The list scrolls to a row whenever `key` changes, unless `mayStay` is set and the user has scrolled away
  * from it. `box` is the scrolling element.
  */
-export function useRows(
-  box: RefObject<HTMLDivElement | null>,
-  { size, index, key, mayStay, rowPx = ROW_PX }: RowsOptions,
-): SeenRows {
+export function useRows(box: RefObject<HTMLDivElement | null>, { size, index, key, mayStay }: RowsOptions): SeenRows {
   const [height, setHeight] = useState(FIRST_HEIGHT);
   const [, rerender] = useState(0);
   const top = useRef(0);
   const appliedTop = useRef(0);
   const lastKey = useRef<unknown>(null);
   const isAway = useRef(false);
-  const max = Math.max(0, size * rowPx - height);
+  const max = Math.max(0, size * ROW_PX - height);
 
   if (lastKey.current !== key) {
     lastKey.current = key;
     if (!mayStay) isAway.current = false;
-    if (!isAway.current) top.current = topShowing(index, top.current, height, rowPx);
+    if (!isAway.current) top.current = topShowing(index, top.current, height);
   }
   top.current = Math.max(0, Math.min(top.current, max));
 
@@ -67,7 +63,7 @@ export function useRows(
     const measure = (): void => {
       const next = element.clientHeight || FIRST_HEIGHT;
       if (next === latest.current.height) return;
-      if (!isAway.current) top.current = topShowing(latest.current.index, top.current, next, rowPx);
+      if (!isAway.current) top.current = topShowing(latest.current.index, top.current, next);
       setHeight(next);
     };
     const render = oncePerFrame(() => rerender((count) => count + 1));
@@ -75,9 +71,9 @@ export function useRows(
       if (Math.abs(element.scrollTop - appliedTop.current) < 1) return;
       top.current = element.scrollTop;
       appliedTop.current = top.current;
-      const at = latest.current.index * rowPx;
+      const at = latest.current.index * ROW_PX;
       const bottom = top.current + latest.current.height;
-      isAway.current = at < top.current - SLACK_PX || at + rowPx > bottom + SLACK_PX;
+      isAway.current = at < top.current - SLACK_PX || at + ROW_PX > bottom + SLACK_PX;
       render();
     };
     measure();
@@ -90,22 +86,22 @@ export function useRows(
     };
   }, []);
 
-  const first = Math.max(0, Math.floor(top.current / rowPx) - SPARE);
+  const first = Math.max(0, Math.floor(top.current / ROW_PX) - SPARE);
   return {
     first,
-    end: Math.min(size, Math.ceil((top.current + height) / rowPx) + SPARE),
-    page: Math.max(1, Math.floor(height / rowPx) - 1),
+    end: Math.min(size, Math.ceil((top.current + height) / ROW_PX) + SPARE),
+    page: Math.max(1, Math.floor(height / ROW_PX) - 1),
     show(targetRow) {
-      top.current = topShowing(targetRow, top.current, height, rowPx);
+      top.current = topShowing(targetRow, top.current, height);
       rerender((count) => count + 1);
     },
   };
 }
 
 /** Scrolls as little as possible; a distant row is centered. */
-function topShowing(index: number, top: number, height: number, rowPx: number): number {
-  const lowest = (index - MARGIN) * rowPx;
-  const highest = (index + 1 + MARGIN) * rowPx - height;
-  if (lowest < top - height || highest > top + height) return index * rowPx - (height - rowPx) / 2;
+function topShowing(index: number, top: number, height: number): number {
+  const lowest = (index - MARGIN) * ROW_PX;
+  const highest = (index + 1 + MARGIN) * ROW_PX - height;
+  if (lowest < top - height || highest > top + height) return index * ROW_PX - (height - ROW_PX) / 2;
   return Math.max(highest, Math.min(lowest, top));
 }

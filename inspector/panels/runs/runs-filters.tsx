@@ -26,6 +26,7 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
     () => ({
       model: valuesOf(runs, ({ summary }) => summary?.models ?? []),
       session: valuesOf(runs, ({ summary }) => [summary?.sessionId ?? null]),
+      rule: valuesOf(runs, ({ summary }) => [summary?.rule ?? null]),
     }),
     [runs],
   );
@@ -40,19 +41,19 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
           onInput={({ currentTarget }) => onChange({ ...query, text: currentTarget.value })}
         />
       </label>
-      {(['model', 'session'] as const).map(
+      {(['model', 'session', 'rule'] as const).map(
         (name) =>
           (options[name].length > 1 || query[name] !== '') && (
             <label key={name}>
-              <span class="visually-hidden">{capitalize(name)}</span>
+              <span class="visually-hidden">{name === 'rule' ? 'Ended by' : capitalize(name)}</span>
               <select
                 value={query[name]}
                 onChange={({ currentTarget }) => onChange({ ...query, [name]: currentTarget.value })}
               >
-                <option value="">{`Any ${name}`}</option>
+                <option value="">{`Any ${name === 'rule' ? 'ending' : name}`}</option>
                 {[...new Set([...options[name], query[name]])].filter(Boolean).map((value) => (
                   <option key={value} value={value}>
-                    {excerpt(value, 40)}
+                    {name === 'rule' ? humanize(value) : excerpt(value, 40)}
                   </option>
                 ))}
               </select>
@@ -102,13 +103,13 @@ interface RunsSummaryProps {
 /** The shown runs in numbers; the counts are filters. */
 export function RunsSummary({ runs, found, query, unread, onChange }: RunsSummaryProps) {
   const states = useMemo(() => countsOf(queriedRuns(runs, { ...query, status: '' }), stateOf), [runs, query]);
-  const { rules, failing, medianMs, medianTokens, medianCost } = useMemo(() => summaryOf(found), [found]);
+  const { failing, medianMs, medianTokens, medianCost } = useMemo(() => summaryOf(found), [found]);
   const medians = [
     medianMs === null ? '' : formatDuration(medianMs),
     medianTokens === null ? '' : `${formatNumber(Math.round(medianTokens))} tokens`,
     medianCost === null ? '' : formatCost(medianCost),
   ].filter(Boolean);
-  const filter = (name: 'status' | 'rule' | 'failures', value: string, text: string, tone = '') => (
+  const filter = (name: 'status' | 'failures', value: string, text: string, tone = '') => (
     <button
       key={value}
       type="button"
@@ -136,13 +137,11 @@ export function RunsSummary({ runs, found, query, unread, onChange }: RunsSummar
         {(failing > 0 || query.failures !== '') &&
           filter('failures', 'some', `${formatNumber(failing)} with failures`, 'wrong')}
       </fieldset>
-      {rules.length > 0 && (
-        <fieldset class="row" aria-label="Ended by">
-          <span class="muted">Ended by</span>
-          {rules.map(([rule, count]) => filter('rule', rule, `${humanize(rule)} ${formatNumber(count)}`))}
-        </fieldset>
+      {medians.length > 0 && (
+        <span class="muted" title="Of the ended runs">
+          Median: {medians.join(' · ')}
+        </span>
       )}
-      {medians.length > 0 && <span class="muted">Median of ended runs: {medians.join(' · ')}</span>}
     </div>
   );
 }

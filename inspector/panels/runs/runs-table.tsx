@@ -26,9 +26,9 @@ import { addressParameters } from '../../ui-state/address.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
-import { useRows } from '../events/use-rows.ts';
 import { save } from '../head/share-dialogs.tsx';
 import { plainMarkdown } from '../markdown.tsx';
+import { reveal, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { PhaseStrip } from './phase-strip.tsx';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
@@ -170,20 +170,22 @@ interface GridProps {
 }
 
 /** The heights in runs.css. */
-const [ROW_PX, CARD_PX] = [54, 96];
+const [HEAD_PX, ROW_PX, CARD_PX] = [30, 54, 88];
+const PAGE_ROWS = 10;
 
 /** The runs as rows; only visible ones are rendered. One row has the focus: arrow keys move it. */
 function Grid({ placed, query, onDelete }: GridProps) {
-  const box = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLTableSectionElement>(null);
   const [activeId, setActiveId] = useState<string | null>(null);
   const active = Math.max(
     0,
     placed.findIndex(({ run }) => run.runId === activeId),
   );
   const rowPx = isNarrow.value ? CARD_PX : ROW_PX;
-  const rows = useRows(box, { size: placed.length, index: active, key: activeId, mayStay: true, rowPx });
+  const [seen, measure] = useWindow(box);
+  const first = Math.max(0, Math.min(placed.length, Math.floor(seen.from / rowPx)));
   const columns = useMemo(() => shownColumns(placed.map(({ run }) => run)), [placed]);
-  const visible = placed.slice(rows.first, rows.end);
+  const visible = placed.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
   const nowMs = useNow(visible.some(({ run }) => run.status === 'running'));
   const link = useRef<HTMLAnchorElement>(null);
   // After a key has moved the focus, its row may have been rendered just now.
@@ -196,8 +198,8 @@ function Grid({ placed, query, onDelete }: GridProps) {
     const steps: Readonly<Record<string, number>> = {
       ArrowDown: activeId === null ? 0 : 1,
       ArrowUp: -1,
-      PageDown: rows.page,
-      PageUp: -rows.page,
+      PageDown: PAGE_ROWS,
+      PageUp: -PAGE_ROWS,
       Home: -placed.length,
       End: placed.length,
     };
@@ -205,7 +207,8 @@ function Grid({ placed, query, onDelete }: GridProps) {
     if (step === undefined || placed.length === 0) return false;
     const index = Math.max(0, Math.min(placed.length - 1, active + step));
     setActiveId(placed[index]?.run.runId ?? null);
-    rows.show(index);
+    if (box.current !== null) reveal(box.current, index * rowPx, rowPx, HEAD_PX);
+    measure();
     link.current?.focus({ preventScroll: true });
     return true;
   }
@@ -229,7 +232,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: moves the focus between the links inside
-    <div ref={box} class="runs-grid" onKeyDown={onKeyDown}>
+    <div class="runs-grid" onKeyDown={onKeyDown}>
       <table
         aria-label="Runs"
         aria-rowcount={placed.length + 1}
@@ -243,13 +246,13 @@ function Grid({ placed, query, onDelete }: GridProps) {
             ))}
           </tr>
         </thead>
-        <tbody style={{ height: `${placed.length * rowPx}px`, paddingTop: `${rows.first * rowPx}px` }}>
+        <tbody ref={box} style={{ height: `${placed.length * rowPx}px`, paddingTop: `${first * rowPx}px` }}>
           {visible.map((one, at) => {
             const { run } = one;
-            const isActive = rows.first + at === active;
+            const isActive = first + at === active;
             const isChecked = checked.value.has(run.runId);
             return (
-              <tr key={run.runId} aria-rowindex={rows.first + at + 2} class={isChecked ? 'checked' : ''}>
+              <tr key={run.runId} aria-rowindex={first + at + 2} class={isChecked ? 'checked' : ''}>
                 <td class="check">
                   <input
                     type="checkbox"
@@ -352,7 +355,7 @@ function Place({ run: { forkedFrom }, depth, turn }: PlacedRun) {
 
 const WIDTHS: Readonly<Record<ColumnName, string>> = {
   question: 'minmax(0, 1fr)',
-  status: '220px',
+  status: '232px',
   duration: '84px',
   tokens: '76px',
   cost: '92px',
@@ -399,7 +402,7 @@ function Cell({ name, run, nowMs }: CellProps) {
       </td>
     );
   }
-  const [text, title] = cellText(name, run, nowMs) ?? ['–'];
+  const [text, title] = cellText(name, run, nowMs) ?? [];
   return (
     <td class={classOf(name)} title={title ?? undefined}>
       {text}

@@ -33,30 +33,47 @@ const isSentence = ({ kind }: TraceRow): boolean => kind === 'decision' || kind 
 
 const hasResult = ({ kind }: TraceRow): boolean => kind === 'phase' || kind === 'answer';
 
+/** Whether an earlier call of the same phase failed for the same reason. */
+const isRepeated = ({ saidAt, from }: TraceRow): boolean => saidAt !== undefined && saidAt <= from;
+
 /** Whether the text has a line of its own, which is as wide as the trace. */
 const hasLine = (row: TraceRow): boolean =>
-  (hasResult(row) || row.status === 'failed' || row.kind === 'wait') && row.text !== '';
+  (hasResult(row) || row.kind === 'cycles' || row.kind === 'wait' || (row.status === 'failed' && !isRepeated(row))) &&
+  row.text !== '';
 
-const LINE_PX = 28;
+const [LINE_PX, TITLE_PX, RESULT_PX] = [28, 20, 18];
+const MAX_RESULT_LINES = 3;
 
-/** Returns the height of a row in pixels. In a narrow trace, a sentence that is too long for one line gets two. */
+/** Returns the height of a row in pixels. In a narrow trace, texts that are too long for one line get more, as in trace.css. */
 export function heightOf({ row, level }: ListedRow, narrowPx: number | null): number {
-  if (isSentence(row)) return narrowPx !== null && sentencePx(row, level) > narrowPx ? LINE_PX + 20 : LINE_PX;
-  return hasLine(row) ? LINE_PX + 18 : LINE_PX;
+  const result = hasLine(row) ? textOf(row) : '';
+  if (narrowPx === null) return result === '' ? LINE_PX : LINE_PX + RESULT_PX;
+  const inside = narrowPx - 24 - 12 * (level - 1);
+  const { kind, title, next } = row;
+  const titlePx = inside - (isSentence(row) ? 24 : kind === 'state' || kind === 'actor' ? 96 : 140);
+  const titleLines = linesOf(next === undefined ? title : `${title} ---- ${next}`, 14, titlePx);
+  const resultLines = result === '' ? 0 : linesOf(result, 12, inside - (kind === 'phase' ? 42 : 24));
+  return LINE_PX + TITLE_PX * (titleLines - 1) + RESULT_PX * Math.min(resultLines, MAX_RESULT_LINES);
 }
+
+/** The text of a row; formatted text of a model without its marks. */
+const textOf = (row: TraceRow): string =>
+  row.status === 'failed' ? excerpt(row.text, 300) : plainMarkdown(row.text, 300);
 
 const ruler = document.createElement('canvas').getContext('2d');
 let family: string | undefined;
 
-/** Returns the width of a sentence and its next phase, with the padding, the indent and the icons in trace.css. */
-function sentencePx({ title, next }: TraceRow, level: number): number {
-  const widthOf = (text: string, weight: number): number => {
-    if (ruler === null) return Number.POSITIVE_INFINITY;
-    family ??= getComputedStyle(document.body).fontFamily;
-    ruler.font = `${weight} 14px ${family}`;
-    return ruler.measureText(text).width;
-  };
-  return 48 + 12 * (level - 1) + widthOf(title, 400) + (next === undefined ? 0 : 32 + widthOf(next, 600));
+/** How many lines a text takes, if it breaks between words. */
+function linesOf(text: string, size: number, widthPx: number): number {
+  if (ruler === null) return 1;
+  family ??= getComputedStyle(document.body).fontFamily;
+  ruler.font = `${size}px ${family}`;
+  let [lines, usedPx] = [1, 0];
+  for (const word of excerpt(text, 300).split(/(?<=[\s/-])/u)) {
+    if (usedPx > 0 && usedPx + ruler.measureText(word.trimEnd()).width > widthPx) [lines, usedPx] = [lines + 1, 0];
+    for (usedPx += ruler.measureText(word).width; usedPx > widthPx && !/\s$/u.test(word); usedPx -= widthPx) lines += 1;
+  }
+  return lines;
 }
 
 interface RowProps extends ListedRow {
@@ -86,7 +103,8 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
   const row = at < count - 1 ? knownAt(whole, at) : whole;
   const isLater = row.from > at;
   const isPartial = row !== whole;
-  const note = [step?.place, row.note, step === undefined && !hasLine(whole) && row.text].filter(Boolean).join(' · ');
+  const text = isRepeated(whole) ? 'same error' : row.text;
+  const note = [step?.place, row.note, step === undefined && !hasLine(whole) && text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',
     row.kind,
@@ -143,13 +161,7 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
       </span>
       {!isSentence(row) && <Figures row={row} whole={whole} moment={moment} step={step} />}
       {hasLine(whole) && (
-        <span class="result verbatim">
-          {(row.saidAt ?? count) <= at
-            ? 'same error'
-            : row.status === 'failed'
-              ? excerpt(row.text, 300)
-              : plainMarkdown(row.text, 300)}
-        </span>
+        <span class="result verbatim">{(row.saidAt ?? count) <= at ? 'same error' : textOf(row)}</span>
       )}
     </div>
   );

@@ -9,6 +9,7 @@ import { type ListedRow, listed, pathTo, rowsIn, type TraceRow } from '../../fol
 import { waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
+import { isNarrowPage } from '../../ui-state/layout.ts';
 import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './trace-row.tsx';
 import { useClock } from './use-clock.ts';
@@ -98,14 +99,18 @@ export function Trace({ inspector, view }: PanelProps) {
 
   const selectedIndex = shown.get(selected ?? '') ?? -1;
   // A finished run opens at its beginning. In a running one, the current row stays in view until the user scrolls.
-  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || run.live);
+  // A narrow page scrolls as a whole, to the chosen step.
+  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || run.live) && !isNarrowPage();
   const [seen, measure] = useWindow(list);
   const revealed = useRef(selected);
   // So that rows which the selection is about to scroll away are not rendered first.
   const part = isFollowing && revealed.current !== selected ? partWith(seen, tops[selectedIndex] ?? 0) : seen;
   const first = Math.max(0, tops.findIndex((bottom) => bottom > part.from) - 1);
   const next = tops.findIndex((bottom) => bottom >= part.to);
-  const visible = rows.slice(first, next < 0 ? rows.length : next);
+  // The selected row is always rendered, so that the page can return to it.
+  const visible = rows.flatMap((item, index) =>
+    (index >= first && (next < 0 || index < next)) || index === selectedIndex ? [{ item, index }] : [],
+  );
 
   const last = Math.max(0, count - 1);
   const lastMs = timeLine.drawnMs(last);
@@ -215,18 +220,18 @@ export function Trace({ inspector, view }: PanelProps) {
         role="tree"
         tabIndex={0}
         aria-label="Trace"
-        aria-activedescendant={visible.some(({ row }) => row.id === activeId) ? `trace-${activeId}` : undefined}
+        aria-activedescendant={visible.some(({ item }) => item.row.id === activeId) ? `trace-${activeId}` : undefined}
         style={{ height: `${tops.at(-1)}px` }}
         onKeyDown={onKeyDown}
         onBlur={() => setActive(null)}
       >
-        {visible.map((item, index) => (
+        {visible.map(({ item, index }) => (
           <Row
             key={item.row.id}
             {...item}
             moment={moment}
-            top={tops[first + index] ?? 0}
-            height={(tops[first + index + 1] ?? 0) - (tops[first + index] ?? 0)}
+            top={tops[index] ?? 0}
+            height={(tops[index + 1] ?? 0) - (tops[index] ?? 0)}
             isSelected={item.row.id === selected}
             isActive={item.row.id === activeId}
             step={steps?.steps.get(item.row.id)}

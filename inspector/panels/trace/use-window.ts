@@ -38,12 +38,16 @@ export function partWith({ from, to }: VisiblePart, top: number): VisiblePart {
   return top >= from && top < to ? { from, to } : { from: top - before, to: top - before + to - from };
 }
 
-/** Scrolls as little as possible, so that this part of a list is seen below what sticks to the top. */
+/** Scrolls whatever scrolls a list as little as possible, so that this part of it is seen below what sticks to the top. */
 export function reveal(list: HTMLElement, top: number, height: number, stickyPx: number): void {
-  const scroller = list.closest('.trace-area');
-  if (scroller === null || scroller.scrollHeight <= scroller.clientHeight) return;
+  let scroller = list.parentElement;
+  while (scroller !== null && (scroller.scrollHeight <= scroller.clientHeight || !scrolls(scroller)))
+    scroller = scroller.parentElement;
+  if (scroller === null) return;
   const start = list.getBoundingClientRect().top - scroller.getBoundingClientRect().top + top;
   const below = start + height - scroller.clientHeight;
   if (start < stickyPx) scroller.scrollTop += start - stickyPx;
   else if (below > 0) scroller.scrollTop += below + height;
 }
+
+const scrolls = (element: Element): boolean => getComputedStyle(element).overflowY === 'auto';

@@ -112,7 +112,6 @@ describe('the list of runs', () => {
 
   it('sums up the runs that it shows', () => {
     expect(summaryOf(runs)).toEqual({
-      rules: [['confidenceReached', 2]],
       failing: 1,
       medianMs: 100,
       medianTokens: 12,
@@ -123,7 +122,7 @@ describe('the list of runs', () => {
       medianMs: 200,
       medianCost: { amount: 1.5, currency: 'EUR' },
     });
-    expect(summaryOf([])).toEqual({ rules: [], failing: 0, medianMs: null, medianTokens: null, medianCost: null });
+    expect(summaryOf([])).toEqual({ failing: 0, medianMs: null, medianTokens: null, medianCost: null });
     expect(summaryOf([...runs, priced(1), priced(1, 'USD')]).medianCost).toBeNull();
   });
 });
@@ -175,10 +174,13 @@ describe('runs that belong together', () => {
 
 describe('the status of a run, in words', () => {
   it.each([
-    ['completed 0.95', aRun('a', {}, { confidence: 0.95, unsupported: 0 })],
-    ['completed, partly unsupported 0.50', aRun('a', {}, { confidence: 0.5, unsupported: 2 })],
+    ['completed, confidence 0.95', aRun('a', {}, { confidence: 0.95, unsupported: 0 })],
+    ['partly unsupported, confidence 0.50', aRun('a', {}, { confidence: 0.5, unsupported: 2 })],
     ['degraded: tool failed', aRun('a', { status: 'degraded' }, { reason: 'capability_failed' })],
-    ['degraded: unsupported 0.30', aRun('a', { status: 'degraded' }, { reason: 'not_grounded', confidence: 0.3 })],
+    [
+      'degraded: unsupported, confidence 0.30',
+      aRun('a', { status: 'degraded' }, { reason: 'not_grounded', confidence: 0.3 }),
+    ],
     ['degraded: loop detected', aRun('a', { status: 'degraded' }, { reason: 'loop_detected' })],
     ['waiting for approval', aRun('a', { status: 'running' }, { waitingFor: 'approval', phase: 'action' })],
     ['waiting for a direction', aRun('a', { status: 'waiting' }, { waitingFor: 'direction' })],

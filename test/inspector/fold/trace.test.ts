@@ -190,6 +190,21 @@ describe('a long run', () => {
     expect(top.filter(({ kind }) => kind === 'cycle').at(-1)?.title).toBe(`Cycle ${fold.spans.phases.at(-1)?.cycle}`);
   });
 
+  it('folds many different cycles but the last, and says in how many each phase failed and how they ended', () => {
+    const { top, fold } = traced(longRun(failing, 6_000));
+    const cycles = (fold.spans.phases.at(-1)?.cycle ?? 0) - 1;
+    expect(titlesOf(top).slice(0, 2)).toEqual([`Cycles 1–${cycles}`, `Cycle ${cycles + 1}`]);
+    const failed = fold.spans.phases.filter(({ failure, cycle }) => failure !== null && cycle <= cycles);
+    const failedIn = new Set(failed.map(({ cycle }) => cycle)).size;
+    expect(new Set(failed.map(({ phase }) => phase))).toEqual(new Set(['observation']));
+    const text = top[0]?.text ?? '';
+    expect(text).toContain(`Observation failed in ${failedIn === cycles ? 'each' : failedIn}`);
+    const ended = [...text.matchAll(/(\d+) ended: [a-z ]+ → [A-Z]/gu)].map(([, count]) => Number(count));
+    expect(ended.length).toBeGreaterThan(1);
+    expect(ended.reduce((sum, count) => sum + count, 0)).toBe(cycles);
+    expect(top[0]?.children?.().length).toBeGreaterThan(1);
+  });
+
   it('lists the phases with the most tokens first, in each its calls', () => {
     const entries = longRun(failing, 4_000);
     const { log, fold } = traced(entries);

@@ -49,7 +49,7 @@ describe.skipIf(browser === null)('the table of runs', () => {
     if (answer?.type !== 'answer' || end?.type !== 'run-end') throw new Error('the run has ended');
     const { answerText, confidence } = answer.answer;
     expect(await row.locator('.question').innerText()).toBe(`Where is the bridge?\n${answerText}`);
-    expect(await row.locator('.status').innerText()).toBe(`completed ${confidence.toFixed(2)}`);
+    expect(await row.locator('.status').innerText()).toBe(`completed, confidence ${confidence.toFixed(2)}`);
     const phases = entries.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
     await row.getByRole('img', { name: `Phases: ${phases.map(capitalize).join(', ')}` }).waitFor();
     const { inputTokens, outputTokens } = end.usage;

@@ -104,7 +104,9 @@ function RunPage({ inspector, view }: PanelProps) {
 function backToTrace(): void {
   const area = document.querySelector('.trace-area') ?? document.querySelector('.chart-area');
   (area?.querySelector('[aria-selected=true]') ?? area)?.scrollIntoView({ block: 'center' });
-  area?.querySelector<HTMLElement>('.trace-list, .chart-picture')?.focus({ preventScroll: true });
+  area
+    ?.querySelector<HTMLElement>('.trace-list, .chart-picture, .chart-list [aria-pressed=true]')
+    ?.focus({ preventScroll: true });
 }
 
 const MARKS: Readonly<Record<string, string>> = {

@@ -49,15 +49,9 @@ export function ChartPicture(props: ChartPictureProps) {
   const { charts, place, level, scale, marks, badges, selected, onSelect, onOpen } = props;
   const { chartId, copy } = place;
   const svg = useRef<SVGSVGElement>(null);
-  const chart = normalizedChart(charts, chartId);
-  if (chart === undefined) return null;
-  const index = indexChart(chart);
-  const host = ownOf(marks.where, chartId);
-  const isLive = copy === chartId || host === undefined || copyKey(chartId, host) === copy;
-  const active = (isLive && ownOf(marks.active, chartId)) || NONE;
-  const taken = ownOf(copy === chartId ? marks.taken : (marks.takenIn ?? {}), copy) ?? NOTHING_TAKEN;
-  const visited = visitedStates(chart, taken, active);
-  const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
+  const known = marksOfCopy(charts, marks, chartId, copy);
+  if (known === null) return null;
+  const { chart, index, active, taken, visited, last } = known;
   const hasLines = level.edges.some(({ points }) => points.length > 0);
   const boxes = new Map(hasLines ? level.states.map((drawn) => [drawn.id, drawn]) : []);
   const lines = level.edges.map((edge) => {
@@ -145,6 +139,18 @@ export function ChartPicture(props: ChartPictureProps) {
   );
 }
 
+/** A chart with the marks of one of its copies; null if there is no such chart. */
+export function marksOfCopy(charts: RunCharts, marks: Marks, chartId: string, copy: string) {
+  const chart = normalizedChart(charts, chartId);
+  if (chart === undefined) return null;
+  const host = ownOf(marks.where, chartId);
+  const isLive = copy === chartId || host === undefined || copyKey(chartId, host) === copy;
+  const active = (isLive && ownOf(marks.active, chartId)) || NONE;
+  const taken = ownOf(copy === chartId ? marks.taken : (marks.takenIn ?? {}), copy) ?? NOTHING_TAKEN;
+  const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
+  return { chart, index: indexChart(chart), active, taken, visited: visitedStates(chart, taken, active), last };
+}
+
 /** The layout omits lines that would hide others. Such a line is drawn below the states once it is taken. */
 function withStraightLine(edge: DrawnEdge, boxes: ReadonlyMap<string, Box>): DrawnEdge {
   const [from, to] = [boxes.get(edge.source ?? ''), boxes.get(edge.target ?? '')];
@@ -227,7 +233,7 @@ function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, numbe
 
 const rankOf = ({ times, isLast }: Line): number => Number(times > 0) + Number(isLast);
 
-const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
+export const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
 function noteOf({ id }: DrawnState, index: IndexedChart, taken: ReadonlyMap<number, number>): string {
   const own = index.transitionsFrom(id);

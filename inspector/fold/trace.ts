@@ -104,7 +104,7 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
       parts.map(({ calls: _, retries: __, ...failed }) => failed),
     ]),
     failed: [...new Set(members.filter(isFailed).map(({ phase }) => phase))],
-    ending: decision && `${humanize(decision.rule)} → ${capitalize(decision.nextPhase ?? 'answer')}`,
+    ending: decision && `${humanize(decision.rule)}, then ${capitalize(decision.nextPhase ?? 'answer')}`,
     children: () =>
       members.flatMap((phase, index) => [
         phaseRow(run, phase, phases[first + index + 1], first + index === 0),

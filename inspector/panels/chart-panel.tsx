@@ -1,5 +1,6 @@
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
+import { ChartList } from '../chart/chart-list.tsx';
 import { ChartView } from '../chart/chart-view.tsx';
 import { badgesAt } from '../fold/badges.ts';
 import { ancestorsOf, chartIndexOf } from '../fold/chart-index.ts';
@@ -15,6 +16,7 @@ import { transitionLookup } from '../fold/transition-lookup.ts';
 import { chartSelection } from '../ui-state/chart-selection.ts';
 import { addKeys, type Key } from '../ui-state/keys.ts';
 import { isChartFull, isNarrowPage } from '../ui-state/layout.ts';
+import { isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
 import { SelectionNote } from './selection-note.tsx';
 
@@ -64,12 +66,30 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const root = tops.find((id) => id === requestedRoot) ?? tops[0];
   if (root === undefined)
     return <p class="muted waiting">This system has no chart: none of its actors is a state machine.</p>;
-  /** A state also selects its latest visit, which all panels then show. */
-  const select = (choice: ChartSelection): void => {
-    chartSelection.value = choice;
-    const visit = choice.kind === 'state' ? latestVisit(view, charts, choice) : null;
+  const showVisit = (choice: ChartSelection | null): void => {
+    const visit = choice?.kind === 'state' ? latestVisit(view, charts, choice) : null;
     if (visit !== null) inspector.select(visit);
   };
+  /** A state also selects its latest visit, which all panels then show. On a phone, that is below the chart. */
+  const select = (choice: ChartSelection): void => {
+    chartSelection.value = choice;
+    if (!isPhone.value) showVisit(choice);
+  };
+  const notes = selected !== null && (
+    <SelectionNote
+      onClose={() => {
+        chartSelection.value = null;
+      }}
+    >
+      <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} />
+      {isPhone.value && (
+        <button type="button" class="link-button" onClick={() => showVisit(selected)}>
+          Show the step
+        </button>
+      )}
+    </SelectionNote>
+  );
+  const shared = { charts, root, marks, badges, hues: HUES, selected, onSelect: select };
   return (
     <>
       {tops.length > 1 && (
@@ -82,23 +102,13 @@ export function ChartPanel({ inspector, view }: PanelProps) {
           </select>
         </label>
       )}
-      <ChartView
-        charts={charts}
-        root={root}
-        marks={marks}
-        hues={HUES}
-        selected={selected}
-        onSelect={select}
-        badges={badges}
-      />
-      {selected !== null && (
-        <SelectionNote
-          onClose={() => {
-            chartSelection.value = null;
-          }}
-        >
-          <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} />
-        </SelectionNote>
+      {isPhone.value ? (
+        <ChartList {...shared}>{notes}</ChartList>
+      ) : (
+        <>
+          <ChartView {...shared} />
+          {notes}
+        </>
       )}
     </>
   );

@@ -73,6 +73,8 @@ export interface ComparedRun {
 export interface Comparison extends Rows {
   readonly runIds: Pair<string>;
   readonly paths: Pair<readonly Step[]>;
+  /** The entry of each run after which it writes the answer. */
+  readonly answers: Pair<number>;
   /** The start parameters that differ: request, limits, thresholds, models, prompts, … */
   readonly starts: readonly ComparedField[];
   readonly forkedFrom: Pair<RunStart['forkedFrom']>;
@@ -114,6 +116,7 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
   return {
     ...rows,
     paths,
+    answers: both(paths, answerFrom),
     runIds: both(runs, ({ runId }) => runId),
     starts: fieldsOf(both(starts, (start) => (start === null ? null : parametersOf(start)))),
     forkedFrom: both(starts, (start) => start?.forkedFrom ?? null),
@@ -150,8 +153,7 @@ function partingOf({ first }: Rows, paths: Pair<readonly Step[]>, runs: Pair<Com
   return { entries, shownAt: [shownAt(0), shownAt(1)], guard: partingGuardOf(entries) };
 }
 
-/** The number of the entry after which a path writes the answer. */
-export const answerFrom = (path: readonly Step[]): number =>
+const answerFrom = (path: readonly Step[]): number =>
   path.findLast(({ transition: { machine, target } }) => machine === 'postChain' && target.includes('synthesizing'))
     ?.seq ?? Number.POSITIVE_INFINITY;
 

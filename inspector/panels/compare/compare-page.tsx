@@ -1,5 +1,5 @@
 import './compare.css';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { answerUpTo } from '../../fold/answer.ts';
 import type { Pair } from '../../fold/compare/align.ts';
@@ -12,9 +12,9 @@ import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
-import { Markdown } from '../markdown.tsx';
+import { useCutText } from '../head/answer.tsx';
 import { PhaseStrip } from '../runs/phase-strip.tsx';
-import { CompareSteps, LETTERS } from './compare-steps.tsx';
+import { CompareSteps, LETTERS, placeOf } from './compare-steps.tsx';
 
 interface ComparePageProps {
   readonly inspector: Inspector;
@@ -43,24 +43,26 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
   const isSameQuestion = titles[0] !== undefined && titles[0] === titles[1];
   return (
     <main class="compare-page stack" aria-label="Comparison">
-      <h1 class="title verbatim">
-        {isSameQuestion
-          ? excerpt(titles[0] ?? '', 400)
-          : titles.includes(undefined)
-            ? 'Two runs compared'
-            : 'Two runs with different questions'}
-      </h1>
-      {comparison !== null && <Cause comparison={comparison} runIds={runIds} isSameQuestion={isSameQuestion} />}
-      {a !== undefined && b !== undefined && <Figures opened={[a.opened, b.opened]} />}
-      <button
-        type="button"
-        class="swap"
-        onClick={() => {
-          comparedRuns.value = [runIds[1], runIds[0]];
-        }}
-      >
-        Swap A and B
-      </button>
+      <div class="row">
+        <h1 class="title verbatim">
+          {isSameQuestion
+            ? excerpt(titles[0] ?? '', 400)
+            : titles.includes(undefined)
+              ? 'Two runs compared'
+              : 'Two runs with different questions'}
+        </h1>
+        <button
+          type="button"
+          onClick={() => {
+            comparedRuns.value = [runIds[1], runIds[0]];
+          }}
+        >
+          Swap A and B
+        </button>
+      </div>
+      {comparison !== null && a !== undefined && b !== undefined && (
+        <Cause comparison={comparison} runs={[a.opened, b.opened]} isSameQuestion={isSameQuestion} />
+      )}
       <div class="pair">
         {sides.map(({ run, opened }, at) => (
           <section key={LETTERS[at]} class="stack" aria-label={`Run ${LETTERS[at]}`}>
@@ -80,6 +82,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
           </section>
         ))}
       </div>
+      {a !== undefined && b !== undefined && <Figures opened={[a.opened, b.opened]} />}
       {comparison !== null && <Differences comparison={comparison} />}
       {a !== undefined && b !== undefined && comparison !== null && (
         <CompareSteps runs={[a.opened, b.opened]} comparison={comparison} />
@@ -213,34 +216,20 @@ function Side({ run, opened, label, hasQuestion, isSameAnswer, letter }: SidePro
       ) : isSameAnswer ? (
         <p>The same answer as A.</p>
       ) : (
-        <Answer text={answer.answerText} letter={letter} />
+        <Answer markdown={answer.answerText} letter={letter} />
       )}
     </>
   );
 }
 
-/** A long answer is cut until the user expands it. */
-function Answer({ text, letter }: { readonly text: string; readonly letter: string }) {
-  const box = useRef<HTMLElement>(null);
-  const [isLong, setLong] = useState(false);
-  const [isOpen, setOpen] = useState(false);
-  useLayoutEffect(() => {
-    if (box.current !== null && !isOpen) setLong(box.current.scrollHeight > box.current.clientHeight);
-  }, [text, isOpen]);
+function Answer({ markdown, letter }: { readonly markdown: string; readonly letter: string }) {
+  const { text, button } = useCutText(markdown);
   return (
     <>
-      <section
-        ref={box}
-        class={`answer${isOpen ? '' : ' short'}${isLong && !isOpen ? ' cut' : ''}`}
-        aria-label={`Answer of ${letter}`}
-      >
-        <Markdown text={text} />
+      <section class="answer" aria-label={`Answer of ${letter}`}>
+        {text}
       </section>
-      {isLong && (
-        <button type="button" class="link-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Show less' : 'Show all'}
-        </button>
-      )}
+      {button}
     </>
   );
 }
@@ -301,19 +290,37 @@ function Figures({ opened }: { readonly opened: Pair<OpenedRun> }) {
 
 interface CauseProps {
   readonly comparison: Comparison;
-  readonly runIds: Pair<string>;
+  readonly runs: Pair<OpenedRun>;
   readonly isSameQuestion: boolean;
 }
 
-function Cause({ comparison, runIds, isSameQuestion }: CauseProps) {
-  const { parting, first, rows } = comparison;
+/** In words: whether the answers differ, and where and why the runs first went different ways. */
+function Cause({ comparison, runs, isSameQuestion }: CauseProps) {
+  const { parting, first, rows, runIds } = comparison;
+  const [one, other] = runs.map((run) => answerOf(run)?.answerText);
+  const missing = LETTERS.filter((_, at) => [one, other][at] === undefined).join(' and ');
+  const answers =
+    missing !== ''
+      ? `${missing} ${missing.length > 1 ? 'have' : 'has'} no answer`
+      : `their answers are ${one === other ? 'the same' : 'different'}`;
+  const summary = isSameQuestion
+    ? `Both runs have the same question; ${answers}.`
+    : `The questions differ, so the steps may differ from the start; ${answers}.`;
   if (parting === null || first === null)
-    return <p class="cause">Both runs took the same {pluralize(rows.length, 'step')}.</p>;
+    return (
+      <p class="cause">
+        {summary} Both runs took the same {pluralize(rows.length, 'step')}.
+      </p>
+    );
   const words = causeWords(parting);
+  const place = placeOf(comparison, runs, first);
   return (
     <div class="cause">
-      {!isSameQuestion && <p>The questions differ, so the steps may differ from the start.</p>}
-      <p>{first === 0 ? 'They differ from the first step:' : `After ${pluralize(first, 'equal step')}:`}</p>
+      <p>{summary}</p>
+      <p>
+        {first === 0 ? 'They differ from the first step' : `After ${pluralize(first, 'equal step')}, they first differ`}
+        {place === 'Start' ? ':' : ` in ${place}:`}
+      </p>
       {words.map((text, at) => {
         const seq = parting.shownAt[at] ?? null;
         return (

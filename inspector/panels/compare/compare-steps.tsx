@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Pair, Row } from '../../fold/compare/align.ts';
-import { answerFrom, type Comparison, type Step } from '../../fold/compare/comparison.ts';
+import type { Comparison, Step } from '../../fold/compare/comparison.ts';
 import { capitalize, humanizeGuard, pluralize } from '../../fold/format.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { excerpt, stateName } from '../../fold/text.ts';
@@ -28,12 +28,9 @@ const MAX_PARTS = 300;
 /** All steps of the runs, side by side, from their common start on; all but the first difference are folded. */
 export function CompareSteps({ runs, comparison }: CompareStepsProps) {
   const { rows, paths, first, cutOff, runIds } = comparison;
-  const answers = useMemo(() => paths.map(answerFrom), [comparison]);
-  const heading = (row: Row): string => headingOf(row, runs, paths, answers);
-  const parts = useMemo(() => partsOf(rows, heading), [comparison]);
+  const parts = useMemo(() => partsOf(comparison, runs), [comparison]);
   const rangeText = ({ title, to }: Part): string => {
-    const last = rows[to - 1];
-    const end = last === undefined ? title : heading(last);
+    const end = placeOf(comparison, runs, to - 1);
     return end === title ? title : `${title} to ${end}`;
   };
   return (
@@ -76,26 +73,23 @@ export function CompareSteps({ runs, comparison }: CompareStepsProps) {
 
 const MAX_ROWS = 500;
 
-function partsOf(rows: readonly Row[], heading: (row: Row) => string): readonly Part[] {
+function partsOf(comparison: Comparison, runs: Pair<OpenedRun>): readonly Part[] {
   const parts: Part[] = [];
-  for (const [at, row] of rows.entries()) {
+  for (const [at, row] of comparison.rows.entries()) {
     const last = parts.at(-1);
-    const title = row.equal && last?.equal ? last.title : heading(row);
+    const title = row.equal && last?.equal ? last.title : placeOf(comparison, runs, at);
     if (last !== undefined && last.equal === row.equal && (row.equal || last.title === title)) last.to = at + 1;
     else parts.push({ equal: row.equal, title, from: at, to: at + 1 });
   }
   return parts;
 }
 
-function headingOf(
-  { steps: [left, right] }: Row,
-  runs: Pair<OpenedRun>,
-  paths: Pair<readonly Step[]>,
-  answers: readonly number[],
-): string {
+/** Where in a run a row is: `Cycle 2, Yield`. */
+export function placeOf({ rows, paths, answers }: Comparison, runs: Pair<OpenedRun>, at: number): string {
+  const [left, right] = rows[at]?.steps ?? [null, null];
   const run = left === null ? 1 : 0;
   const seq = paths[run][left ?? right ?? -1]?.seq ?? 0;
-  if (seq > (answers[run] ?? seq)) return 'Answer';
+  if (seq > answers[run]) return 'Answer';
   const phase = lastStartedBy(runs[run].fold.spans.phases, seq);
   return phase === undefined ? 'Start' : `Cycle ${phase.cycle}, ${capitalize(phase.phase)}`;
 }

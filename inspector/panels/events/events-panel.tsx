@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
   createGroupFilter,
   ENTRY_GROUPS,
@@ -20,24 +20,15 @@ import { entryLine } from '../../ui-state/entry-line.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { JsonTree } from '../json-tree.tsx';
-import { ROW_PX, useRows } from './use-rows.ts';
+import { indexAfter, isSeen, reveal, useWindow } from '../trace/use-window.ts';
+
+/** The height in events.css, and the rows kept visible around the cursor. */
+const [ROW_PX, MARGIN] = [18, 2];
 
 function isBad(entry: JournalEntry): boolean {
   if (entry.type === 'failed' || ('failure' in entry && entry.failure)) return true;
   if (entry.type === 'call-event') return entry.event?.type === 'failed' || entry.event?.type === 'reply.lost';
   return entry.type === 'capability-end' && entry.result?.success === false;
-}
-
-/** The row that a key leads to; null for other keys. */
-function indexAfter(key: string, from: number, page: number, size: number): number | null {
-  const to: Readonly<Record<string, number>> = {
-    ArrowDown: from + 1,
-    ArrowUp: from - 1,
-    PageDown: from + page,
-    PageUp: from - page,
-  };
-  const next = to[key];
-  return next === undefined ? null : Math.max(0, Math.min(size - 1, next));
 }
 
 export function EventsPanel({ inspector, view }: PanelProps) {
@@ -147,47 +138,52 @@ const ORIGINS = { outside: 'external event', chart: 'from the chart', note: 'ann
 /** Only visible rows are rendered. */
 function EventRows({ inspector, view, list, found }: RowsProps) {
   const { log, fold, at } = view;
-  const box = useRef<HTMLDivElement>(null);
+  const rows = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<number | null>(null);
   const index = list.indexOf(at);
-  const rows = useRows(box, {
-    size: list.size,
-    index,
-    key: `${at} ${index}`,
-    mayStay: inspector.cursor.value === null,
-  });
+  const [seen, measure] = useWindow(rows);
+  const show = (row: number): void => {
+    if (rows.current !== null) reveal(rows.current, (row - MARGIN) * ROW_PX, (2 * MARGIN + 1) * ROW_PX, 0);
+    measure();
+  };
+  const shown = useRef(index);
+  useLayoutEffect(() => {
+    // While it follows the run, the list stays where the user has scrolled to.
+    const isFollowing = inspector.cursor.value === null && shown.current !== index;
+    if (!isFollowing || (rows.current !== null && isSeen(rows.current, shown.current * ROW_PX, ROW_PX))) show(index);
+    shown.current = index;
+  }, [`${at} ${index}`]);
+  const first = Math.max(0, Math.min(list.size, Math.floor(seen.from / ROW_PX)));
+  const end = Math.max(first, Math.min(list.size, Math.ceil(seen.to / ROW_PX)));
   const lineOf = useMemo(() => lineMemory(log), [log]);
   const selected = Math.min(active ?? index, list.size - 1);
 
   function onKeyDown(event: KeyboardEvent): void {
-    const next = indexAfter(event.key, selected, rows.page, list.size);
+    const next = indexAfter(event.key, selected, list.size);
     if (event.key === 'Enter' && selected >= 0) inspector.moveTo(list.seqAt(selected));
     else if (next !== null) {
       setActive(next);
-      rows.show(next);
+      show(next);
     } else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   const isFound = (seq: number): boolean => found !== null && found[countUpTo(found, seq) - 1] === seq;
-  const entries = Array.from({ length: Math.max(0, rows.end - rows.first) }, (_, row) => rows.first + row);
+  const entries = Array.from({ length: end - first }, (_, row) => first + row);
   return (
     <div
-      ref={box}
       class="event-rows"
       role="listbox"
       tabIndex={0}
       aria-label="Events"
-      aria-activedescendant={
-        selected >= rows.first && selected < rows.end ? `event-${list.seqAt(selected)}` : undefined
-      }
+      aria-activedescendant={selected >= first && selected < end ? `event-${list.seqAt(selected)}` : undefined}
       onKeyDown={onKeyDown}
       onBlur={() => setActive(null)}
     >
       {list.size === 0 && <p class="muted">No entries of this kind.</p>}
-      <div role="presentation" style={{ height: `${list.size * ROW_PX}px` }}>
-        <div role="presentation" class="visible-rows" style={{ transform: `translateY(${rows.first * ROW_PX}px)` }}>
+      <div ref={rows} role="presentation" style={{ height: `${list.size * ROW_PX}px` }}>
+        <div role="presentation" class="visible-rows" style={{ transform: `translateY(${first * ROW_PX}px)` }}>
           {entries.map((row) => {
             const seq = list.seqAt(row);
             const { text, bad } = lineOf(seq);

@@ -14,25 +14,13 @@ const MAX_SOURCES = 6;
 
 /** The answer as its readers see it, cut to a few lines on demand, with links to where its sources were found. */
 export function Answer({ inspector, view, answer }: PanelProps & { readonly answer: FinalAnswer }) {
-  const [isOpen, setOpen] = useState(false);
-  const [isCut, setCut] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
   const { answerText, sources } = answer;
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element !== null && !isOpen) setCut(element.scrollHeight > element.clientHeight + 2);
-  }, [answerText, isOpen]);
+  const { text, button } = useCutText(answerText);
   return (
     <section class="answer" aria-label="Answer">
-      <div ref={box} class={isOpen ? 'text' : isCut ? 'text cut fades' : 'text cut'}>
-        <Markdown text={answerText} />
-      </div>
+      {text}
       <p class="sources">
-        {(isCut || isOpen) && (
-          <button type="button" class="link-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            {isOpen ? 'Show less' : 'Show all'}
-          </button>
-        )}
+        {button}
         {sources.length > 0 && <span class="muted">Sources:</span>}
         {sources.slice(0, MAX_SOURCES).map((source) => (
           <button
@@ -49,6 +37,29 @@ export function Answer({ inspector, view, answer }: PanelProps & { readonly answ
       </p>
     </section>
   );
+}
+
+/** Formatted text that is cut to a few lines, and the button that shows all of it. */
+export function useCutText(markdown: string) {
+  const [isOpen, setOpen] = useState(false);
+  const [isCut, setCut] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element !== null && !isOpen) setCut(element.scrollHeight > element.clientHeight + 2);
+  }, [markdown, isOpen]);
+  return {
+    text: (
+      <div ref={box} class={isOpen ? 'text' : isCut ? 'text cut fades' : 'text cut'}>
+        <Markdown text={markdown} />
+      </div>
+    ),
+    button: isCut && (
+      <button type="button" class="link-button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Show less' : 'Show all'}
+      </button>
+    ),
+  };
 }
 
 /** The search that found a source, before its text entered the context. */

@@ -24,7 +24,7 @@ export function PhaseStrip({ strip }: { readonly strip: string | null | undefine
         const x = at * STEP_PX;
         const isLeftOut = mark === '.' || mark === '!';
         const [y, height] = isLeftOut ? [5, 2] : hasFailed ? [0, HEIGHT_PX] : [4, 5];
-        return <rect key={x} class={classOf(mark, hasFailed)} x={x} y={y} width={5} height={height} rx="1" />;
+        return <rect key={x} fill={colorOf(mark, hasFailed)} x={x} y={y} width={5} height={height} rx="1" />;
       })}
     </svg>
   );
@@ -32,7 +32,10 @@ export function PhaseStrip({ strip }: { readonly strip: string | null | undefine
 
 const phaseOf = (mark: string): string | undefined => PHASE_NAMES.find((phase) => phase.startsWith(mark.toLowerCase()));
 
-const classOf = (mark: string, hasFailed: boolean): string => (hasFailed ? 'failed' : (phaseOf(mark) ?? 'left-out'));
+function colorOf(mark: string, hasFailed: boolean): string {
+  const phase = phaseOf(mark);
+  return hasFailed ? 'var(--bad)' : phase === undefined ? 'var(--line-strong)' : `var(--phase-${phase})`;
+}
 
 function wordsOf(mark: string): string {
   if (mark === '.') return '…';

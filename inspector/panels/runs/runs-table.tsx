@@ -26,21 +26,16 @@ import { addressParameters } from '../../ui-state/address.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
+import { hasCards } from '../../ui-state/media.ts';
 import { save } from '../head/share-dialogs.tsx';
 import { plainMarkdown } from '../markdown.tsx';
-import { reveal, useWindow } from '../trace/use-window.ts';
+import { indexAfter, reveal, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
 import { PhaseStrip } from './phase-strip.tsx';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
 const checked = signal<ReadonlySet<string>>(new Set());
-
-const narrow = matchMedia('(max-width: 760px)');
-const isNarrow = signal(narrow.matches);
-narrow.addEventListener('change', () => {
-  isNarrow.value = narrow.matches;
-});
 
 function setQuery(query: RunQuery): void {
   addressParameters.value = printRunQuery(query);
@@ -87,7 +82,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
       )}
       <RunsFilters runs={runs} query={query} canGroup={canGroup} onChange={setQuery} />
       <RunsSummary runs={runs} found={found} query={query} unread={unread} onChange={setQuery} />
-      <Grid key={String(isNarrow.value)} placed={placed} query={query} onDelete={(run) => setDeleting([run])} />
+      <Grid key={String(hasCards.value)} placed={placed} query={query} onDelete={(run) => setDeleting([run])} />
       <div class={`selection-bar row${chosen.length > 0 ? ' shown' : ''}`}>
         <span role="status">{chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : message}</span>
         {chosen.length > 0 && (
@@ -171,7 +166,6 @@ interface GridProps {
 
 /** The heights in runs.css. */
 const [HEAD_PX, ROW_PX, CARD_PX] = [30, 54, 88];
-const PAGE_ROWS = 10;
 
 /** The runs as rows; only visible ones are rendered. One row has the focus: arrow keys move it. */
 function Grid({ placed, query, onDelete }: GridProps) {
@@ -181,7 +175,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
     0,
     placed.findIndex(({ run }) => run.runId === activeId),
   );
-  const rowPx = isNarrow.value ? CARD_PX : ROW_PX;
+  const rowPx = hasCards.value ? CARD_PX : ROW_PX;
   const [seen, measure] = useWindow(box);
   const first = Math.max(0, Math.min(placed.length, Math.floor(seen.from / rowPx)));
   const columns = useMemo(() => shownColumns(placed.map(({ run }) => run)), [placed]);
@@ -195,17 +189,8 @@ function Grid({ placed, query, onDelete }: GridProps) {
 
   /** Moves the focus if the key is a navigation key, and returns whether it is. */
   function move(key: string): boolean {
-    const steps: Readonly<Record<string, number>> = {
-      ArrowDown: activeId === null ? 0 : 1,
-      ArrowUp: -1,
-      PageDown: PAGE_ROWS,
-      PageUp: -PAGE_ROWS,
-      Home: -placed.length,
-      End: placed.length,
-    };
-    const step = steps[key];
-    if (step === undefined || placed.length === 0) return false;
-    const index = Math.max(0, Math.min(placed.length - 1, active + step));
+    const index = placed.length === 0 ? null : indexAfter(key, activeId === null ? -1 : active, placed.length);
+    if (index === null) return false;
     setActiveId(placed[index]?.run.runId ?? null);
     if (box.current !== null) reveal(box.current, index * rowPx, rowPx, HEAD_PX);
     measure();

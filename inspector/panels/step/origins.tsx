@@ -46,7 +46,7 @@ export function Origins(props: PanelProps) {
   return (
     <button
       type="button"
-      class="origins-button"
+      class="origins-button primary"
       style={placeOf(selected)}
       // The selection stays while the button is pressed.
       onPointerDown={(event) => event.preventDefault()}

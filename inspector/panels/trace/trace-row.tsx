@@ -52,7 +52,8 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
   const { kind, title, next } = row;
   const titlePx = inside - (isSentence(row) ? 24 : kind === 'state' || kind === 'actor' ? 96 : 140);
   const titleLines = linesOf(next === undefined ? title : `${title} ---- ${next}`, 14, titlePx);
-  const resultLines = result === '' ? 0 : linesOf(result, 12, inside - (kind === 'phase' ? 42 : 24));
+  const resultLines =
+    result === '' ? 0 : row.saidAt !== undefined ? 1 : linesOf(result, 12, inside - (kind === 'phase' ? 42 : 24));
   return LINE_PX + TITLE_PX * (titleLines - 1) + RESULT_PX * Math.min(resultLines, MAX_RESULT_LINES);
 }
 
@@ -142,7 +143,7 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
           {isOpen !== null && <Icon name={isOpen ? 'expanded' : 'collapsed'} />}
         </span>
         {row.phase !== undefined && <i class="hue" style={{ background: `var(--phase-${row.phase})` }} />}
-        <span class="name verbatim">{excerpt(row.title, 300)}</span>
+        <span class="name one-line verbatim">{excerpt(row.title, 300)}</span>
         {row.next !== undefined && (
           <span class="next">
             <Icon name="arrow-right" /> {row.next}
@@ -157,11 +158,11 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
           }
         />
         {isOpen === false && <TroubleWords row={row} />}
-        {note !== '' && <span class="note verbatim">{excerpt(note, 300)}</span>}
+        {note !== '' && <span class="note one-line verbatim">{excerpt(note, 300)}</span>}
       </span>
       {!isSentence(row) && <Figures row={row} whole={whole} moment={moment} step={step} />}
       {hasLine(whole) && (
-        <span class="result verbatim">{(row.saidAt ?? count) <= at ? 'same error' : textOf(row)}</span>
+        <span class="result one-line verbatim">{(row.saidAt ?? count) <= at ? 'same error' : textOf(row)}</span>
       )}
     </div>
   );
@@ -186,15 +187,17 @@ function StatusWord({ row: { status, kind, to }, isLater, isPartial, running }: 
   return null;
 }
 
+/** What the row does not say by itself. There is no room for all that failed in many cycles. */
+const unsaid = (kind: TraceRow['kind']) =>
+  kind === 'phase' ? { phases: 0 } : kind === 'cycles' ? { calls: 0, retries: 0 } : {};
+
 const TroubleWords = ({ row: { trouble, kind } }: { readonly row: TraceRow }) => (
   <>
-    {(trouble === undefined ? [] : troubleWords(kind === 'phase' ? { ...trouble, phases: 0 } : trouble)).map(
-      ({ text, isBad }) => (
-        <span key={text} class={`word ${isBad ? 'bad' : 'warn'}`}>
-          {text}
-        </span>
-      ),
-    )}
+    {(trouble === undefined ? [] : troubleWords({ ...trouble, ...unsaid(kind) })).map(({ text, isBad }) => (
+      <span key={text} class={`word ${isBad ? 'bad' : 'warn'}`}>
+        {text}
+      </span>
+    ))}
   </>
 );
 

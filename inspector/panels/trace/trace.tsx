@@ -13,14 +13,13 @@ import { isNarrowPage } from '../../ui-state/layout.ts';
 import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './trace-row.tsx';
 import { useClock } from './use-clock.ts';
-import { partWith, reveal, useWindow } from './use-window.ts';
+import { indexAfter, partWith, reveal, useWindow } from './use-window.ts';
 
 /** Up to this many cycles are all open. */
 const MAX_OPEN = 4;
 /** The height of what sticks to the top. */
 const HEAD_PX = 76;
 const NARROW_PX = 560;
-const PAGE_ROWS = 10;
 
 const ORDERS: readonly (readonly [Measure | 'order', string])[] = [
   ['order', 'In order'],
@@ -46,7 +45,7 @@ function isOpenAtFirst(row: TraceRow, top: readonly TraceRow[]): boolean {
     case 'actor':
       return true;
     case 'cycle':
-      return top.length <= MAX_OPEN || row === top.findLast(({ kind }) => kind === 'cycle');
+      return top.includes(row) && (top.length <= MAX_OPEN || row === top.findLast(({ kind }) => kind === 'cycle'));
     case 'phase':
     case 'answer':
       return (row.trouble?.retries ?? 0) > 0 || rowsIn(row).some(matters);
@@ -242,21 +241,6 @@ export function Trace({ inspector, view }: PanelProps) {
       </div>
     </div>
   );
-}
-
-function indexAfter(key: string, from: number, size: number): number | null {
-  const to: Readonly<Record<string, number>> = {
-    ArrowDown: from + 1,
-    j: from + 1,
-    ArrowUp: from - 1,
-    k: from - 1,
-    PageDown: from + PAGE_ROWS,
-    PageUp: from - PAGE_ROWS,
-    Home: 0,
-    End: size - 1,
-  };
-  const next = Object.hasOwn(to, key) ? to[key] : undefined;
-  return next === undefined ? null : Math.max(0, Math.min(size - 1, next));
 }
 
 interface PositionProps {

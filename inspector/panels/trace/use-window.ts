@@ -4,6 +4,7 @@ import { oncePerFrame } from '../../ui-state/inspector.ts';
 
 /** The visible part is rounded to this, so that few scroll events change it. */
 const STEP_PX = 100;
+const PAGE_ROWS = 10;
 
 interface VisiblePart {
   readonly from: number;
@@ -14,7 +15,9 @@ interface VisiblePart {
 export function useWindow(list: RefObject<HTMLElement | null>): readonly [VisiblePart, () => void] {
   const [part, setPart] = useState<VisiblePart>({ from: 0, to: 1_200 });
   const measure = (): void => {
-    const top = -(list.current?.getBoundingClientRect().top ?? 0);
+    if (list.current === null) return;
+    const scroller = scrollerOf(list.current);
+    const top = (scroller?.getBoundingClientRect().top ?? 0) - list.current.getBoundingClientRect().top;
     const from = Math.floor(top / STEP_PX - 1) * STEP_PX;
     const to = Math.ceil((top + innerHeight) / STEP_PX + 1) * STEP_PX;
     setPart((before) => (before.from === from && before.to === to ? before : { from, to }));
@@ -40,9 +43,7 @@ export function partWith({ from, to }: VisiblePart, top: number): VisiblePart {
 
 /** Scrolls whatever scrolls a list as little as possible, so that this part of it is seen below what sticks to the top. */
 export function reveal(list: HTMLElement, top: number, height: number, stickyPx: number): void {
-  let scroller = list.parentElement;
-  while (scroller !== null && (scroller.scrollHeight <= scroller.clientHeight || !scrolls(scroller)))
-    scroller = scroller.parentElement;
+  const scroller = scrollerOf(list);
   if (scroller === null) return;
   const start = list.getBoundingClientRect().top - scroller.getBoundingClientRect().top + top;
   const below = start + height - scroller.clientHeight;
@@ -50,4 +51,34 @@ export function reveal(list: HTMLElement, top: number, height: number, stickyPx:
   else if (below > 0) scroller.scrollTop += below + height;
 }
 
-const scrolls = (element: Element): boolean => getComputedStyle(element).overflowY === 'auto';
+/** Whether some of this part of a list is visible. */
+export function isSeen(list: HTMLElement, top: number, height: number): boolean {
+  const scroller = scrollerOf(list);
+  if (scroller === null) return true;
+  const start = list.getBoundingClientRect().top - scroller.getBoundingClientRect().top + top;
+  return start + height > 0 && start < scroller.clientHeight;
+}
+
+function scrollerOf(list: HTMLElement): HTMLElement | null {
+  const scrolls = (element: HTMLElement): boolean =>
+    element.scrollHeight > element.clientHeight && getComputedStyle(element).overflowY === 'auto';
+  let element = list.parentElement;
+  while (element !== null && !scrolls(element)) element = element.parentElement;
+  return element;
+}
+
+/** The row that a key leads to; null for other keys. */
+export function indexAfter(key: string, from: number, size: number): number | null {
+  const to: Readonly<Record<string, number>> = {
+    ArrowDown: from + 1,
+    j: from + 1,
+    ArrowUp: from - 1,
+    k: from - 1,
+    PageDown: from + PAGE_ROWS,
+    PageUp: from - PAGE_ROWS,
+    Home: 0,
+    End: size - 1,
+  };
+  const next = Object.hasOwn(to, key) ? to[key] : undefined;
+  return next === undefined ? null : Math.max(0, Math.min(size - 1, next));
+}

@@ -199,7 +199,7 @@ describe('a long run', () => {
     expect(new Set(failed.map(({ phase }) => phase))).toEqual(new Set(['observation']));
     const text = top[0]?.text ?? '';
     expect(text).toContain(`Observation failed in ${failedIn === cycles ? 'each' : failedIn}`);
-    const ended = [...text.matchAll(/(\d+) ended: [a-z ]+ → [A-Z]/gu)].map(([, count]) => Number(count));
+    const ended = [...text.matchAll(/(\d+) ended: [a-z ]+, then [A-Z]/gu)].map(([, count]) => Number(count));
     expect(ended.length).toBeGreaterThan(1);
     expect(ended.reduce((sum, count) => sum + count, 0)).toBe(cycles);
     expect(top[0]?.children?.().length).toBeGreaterThan(1);

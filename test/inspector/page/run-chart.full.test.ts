@@ -3,7 +3,7 @@ import { PHASES } from '../../../machines/contracts/phase.ts';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import { failingRun } from '../../support/inspector/inspected-runs.ts';
 import { browserFor, type InspectorPage, nextFrames, openInspector } from '../../support/inspector/inspector-page.ts';
-import { axeViolations } from '../../support/inspector/page-checks.ts';
+import { axeViolations, tooWideElements } from '../../support/inspector/page-checks.ts';
 
 const browser = await browserFor('the map and the chart of a run');
 const run = await failingRun();
@@ -58,7 +58,7 @@ describe.skipIf(browser === null)('the map of a run', () => {
     }
   });
 
-  it('opens the whole chart with labels of at least 11 px at 1280 × 800, and a part of it on a phone', async () => {
+  it('opens the whole chart with labels of at least 11 px at 1280 × 800, and a part of it on a narrow page', async () => {
     const { page } = inspector;
     const area = page.locator('.chart-scroll');
     const smallest = () =>
@@ -74,13 +74,49 @@ describe.skipIf(browser === null)('the map of a run', () => {
     await nextFrames(page);
     expect(await smallest()).toBe(opened);
     await page.locator('.selection-note').getByRole('button', { name: 'Close' }).click();
-    await page.setViewportSize({ width: 390, height: 844 });
+    await page.setViewportSize({ width: 700, height: 600 });
     await page.getByRole('button', { name: 'Whole chart' }).click();
     expect(await area.evaluate((one) => one.scrollWidth <= one.clientWidth)).toBe(true);
     await page.getByRole('button', { name: 'Readable size' }).click();
     expect(await smallest()).toBeGreaterThanOrEqual(10.99);
     await page.setViewportSize({ width: 1280, height: 720 });
     await page.keyboard.press('c');
+  });
+
+  it('is a list of states on a phone, each with the ways that were taken out of it and its step', async () => {
+    const { page } = inspector;
+    await page.locator('.map-phase', { hasText: 'Answer' }).click();
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.keyboard.press('c');
+    const stateOf = (name: string) => page.locator('.chart-list button[aria-pressed]', { hasText: name });
+    await stateOf('experience').waitFor();
+    const taken = run.journal.filter(
+      (entry) => entry.type === 'transition' && entry.machine === 'postChain' && entry.target.includes('intention'),
+    ).length;
+    const item = stateOf('experience').locator('..');
+    expect(await item.locator('.way').allInnerTexts()).toContainEqual(
+      expect.stringMatching(new RegExp(`intention: succeeded ×${taken}$`, 'u')),
+    );
+    await stateOf('experience').click();
+    expect(await stateOf('experience').getAttribute('aria-pressed')).toBe('true');
+    expect(await axeViolations(page, '.chart-area')).toEqual([]);
+    expect(await page.evaluate(tooWideElements)).toEqual([]);
+    // Nothing but the page itself scrolls.
+    const scrolling = await page
+      .locator('main, main *')
+      .evaluateAll((all) =>
+        all
+          .filter((one) => one.scrollHeight > one.clientHeight && /auto|scroll/u.test(getComputedStyle(one).overflowY))
+          .map(({ className }) => className),
+      );
+    expect(scrolling).toEqual([expect.stringMatching(/^page run/u)]);
+    await page.getByRole('button', { name: 'Show the step' }).click();
+    await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
+    expect(await current()).toMatch(/^Experience/u);
+    await page.getByRole('button', { name: 'Back to the chart' }).click();
+    await page.waitForFunction(() => document.activeElement?.closest('.chart-list') !== null);
+    await page.keyboard.press('c');
+    await page.setViewportSize({ width: 1280, height: 720 });
   });
 
   it('opens the chart with c, which shows the same step and fits the width of its area', async () => {

@@ -31,7 +31,9 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     await cause.waitFor();
     const { confidence } = lastOf(1, 'decision').decision.inputs;
     const shown = Number(confidence).toFixed(2);
-    expect(await cause.innerText()).toMatch(/After \d+ equal steps:/u);
+    expect(await cause.innerText()).toMatch(
+      /^Both runs have the same question; their answers are the same\.\s+After \d+ equal steps, they first differ in Cycle \d, Yield:/u,
+    );
     expect(await cause.innerText()).toContain(`confidence ${shown} was not above 0.90`);
     expect(await cause.innerText()).toContain(`stopped because confidence ${shown} was above 0.10`);
     const [a, b] = await page.locator('.pair > section').allInnerTexts();

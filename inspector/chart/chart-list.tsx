@@ -1,0 +1,91 @@
+import type { ComponentChildren } from 'preact';
+import { copyKey } from '../fold/chart-copies.ts';
+import { ancestorsOf } from '../fold/chart-index.ts';
+import { noteText, showsAll, transitionWords } from '../fold/chart-words.ts';
+import { excerpt } from '../fold/text.ts';
+import { Icon } from '../icon.tsx';
+import { countText, type Hues, marksOfCopy } from './chart-picture.tsx';
+import type { ChartViewProps } from './chart-view.tsx';
+import { ownOf } from './drawing.ts';
+
+interface ChartListProps extends ChartViewProps {
+  /** Shown below the selected state. */
+  readonly children?: ComponentChildren;
+}
+
+/** A chart as nested lists, for pages that are too narrow for the picture: its states, each with the ways out of it. */
+export const ChartList = (props: ChartListProps) => (
+  <div class="chart-list">
+    <States {...props} chartId={props.root} copy={props.root} parent={props.root} />
+  </div>
+);
+
+interface StatesProps extends ChartListProps {
+  readonly chartId: string;
+  /** The key of the marks. */
+  readonly copy: string;
+  readonly parent: string;
+}
+
+/** With more states, the insides of those that are neither active nor selected are left out. */
+const MAX_OPEN = 16;
+const NO_HUES: Hues = {};
+
+function States(props: StatesProps) {
+  const { charts, chartId, copy, parent, marks, badges = {}, hues = NO_HUES, selected, onSelect } = props;
+  const known = marksOfCopy(charts, marks, chartId, copy);
+  if (known === null) return null;
+  const { index, active, taken, visited, last } = known;
+  const isOpen = (id: string): boolean =>
+    index.states.length <= MAX_OPEN || id === index.root?.initial || active.has(id) || isSelected(id);
+  const isSelected = (id: string): boolean =>
+    selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === id;
+  return (
+    <ul>
+      {index.childrenOf(parent).map(({ id, name, invokes }) => {
+        const own = index.transitionsFrom(id);
+        const isInside = (one: string): boolean => ancestorsOf(index, one).some((around) => around.id === id);
+        // Without its inside, a state has the ways out of it.
+        const sources = isOpen(id) ? [id] : index.states.flatMap((state) => (isInside(state.id) ? state.id : []));
+        const ways = sources
+          .flatMap(index.transitionsFrom)
+          .filter(
+            ({ index: at, source, target }) =>
+              target.length > 0 && (source === id || !target.some(isInside)) && (showsAll(chartId) || taken.has(at)),
+          );
+        const inner = invokes.map((actor) => ownOf(charts.invoked, actor)).find((one) => one !== undefined);
+        const isLeaf = active.has(id) && !index.childrenOf(id).some((child) => active.has(child.id));
+        const hasFailed = ownOf(marks.failed ?? {}, copy)?.has(id) === true;
+        const hue = copy === chartId ? ownOf(hues, id) : undefined;
+        return (
+          <li key={id} class={isLeaf ? 'leaf' : visited.has(id) ? '' : 'never'}>
+            <button
+              type="button"
+              class="plain row"
+              aria-pressed={isSelected(id)}
+              aria-current={isLeaf ? 'step' : undefined}
+              onClick={() => onSelect?.({ kind: 'state', chartId, stateId: id })}
+            >
+              {hue !== undefined && <i class="hue" style={{ background: hue }} />}
+              <span class="name verbatim">{excerpt(name, 80)}</span>
+              <span class={hasFailed ? 'wrong' : 'muted'}>
+                {excerpt(ownOf(badges, copy)?.get(id) || noteText(chartId, invokes, own), 80)}
+              </span>
+            </button>
+            {ways.map(({ index: at, target, ...way }) => (
+              <p key={at} class={taken.has(at) ? (last?.transition === at ? 'way last' : 'way') : 'way muted'}>
+                <Icon name="arrow-right" /> {excerpt(target.map((one) => index.state(one)?.name ?? one).join(', '), 80)}
+                : {excerpt(transitionWords(chartId, { ...way, target }), 80)} {countText(taken.get(at) ?? 0)}
+              </p>
+            ))}
+            {isSelected(id) && props.children}
+            {isOpen(id) && index.childrenOf(id).length > 0 && <States {...props} parent={id} />}
+            {inner !== undefined && (active.has(id) || isSelected(id)) && (
+              <States {...props} chartId={inner} copy={copyKey(inner, { chartId, stateId: id })} parent={inner} />
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

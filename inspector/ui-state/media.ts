@@ -1,0 +1,16 @@
+import { type Signal, signal } from '@preact/signals';
+
+function matching(query: string): Signal<boolean> {
+  const list = matchMedia(query);
+  const matches = signal(list.matches);
+  list.addEventListener('change', () => {
+    matches.value = list.matches;
+  });
+  return matches;
+}
+
+/** Whether the list of runs has cards, as in runs.css. */
+export const hasCards = matching('(max-width: 760px)');
+
+/** Whether a picture of a chart would not be readable. */
+export const isPhone = matching('(max-width: 660px)');

@@ -1,3 +1,4 @@
+import './selection-note.css';
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartList } from '../chart/chart-list.tsx';
@@ -18,7 +19,6 @@ import { addKeys, type Key } from '../ui-state/keys.ts';
 import { isChartFull, isNarrowPage } from '../ui-state/layout.ts';
 import { isPhone } from '../ui-state/media.ts';
 import type { PanelProps } from './panel.tsx';
-import { SelectionNote } from './selection-note.tsx';
 
 /** The colors of the phases, also used in the trace. */
 const HUES = {
@@ -76,18 +76,23 @@ export function ChartPanel({ inspector, view }: PanelProps) {
     if (!isPhone.value) showVisit(choice);
   };
   const notes = selected !== null && (
-    <SelectionNote
-      onClose={() => {
-        chartSelection.value = null;
-      }}
-    >
+    <aside class="selection-note" aria-label="Selected in the chart">
       <TransitionNotes inspector={inspector} view={view} charts={charts} selected={selected} />
       {isPhone.value && (
         <button type="button" class="link-button" onClick={() => showVisit(selected)}>
           Show the step
         </button>
       )}
-    </SelectionNote>
+      <button
+        type="button"
+        aria-label="Close"
+        onClick={() => {
+          chartSelection.value = null;
+        }}
+      >
+        ×
+      </button>
+    </aside>
   );
   const shared = { charts, root, marks, badges, hues: HUES, selected, onSelect: select };
   return (

@@ -49,31 +49,39 @@ function keyLabel(name: string): string {
     .replace('+', name.length > 1 ? ' ' : '+');
 }
 
+const BOX = <rect class="box" x="3" y="3" width="26" height="12" rx="4" />;
+const LINE = <path class="line" d="M2 9h26" />;
+
+/** Drawn with the classes of the chart. */
 const LEGEND: Readonly<Record<string, ComponentChildren>> = {
-  'active state': <rect class="state active" x="3" y="3" width="26" height="12" rx="4" />,
-  'failed state': <rect class="state failed" x="3" y="3" width="26" height="12" rx="4" />,
+  'active state': <g class="leaf">{BOX}</g>,
+  'failed state': <g class="failed">{BOX}</g>,
   'initial state': (
     <>
-      <rect class="state" x="5" y="5" width="24" height="11" rx="4" />
-      <circle class="initial" cx="5" cy="5" r="4" />
+      {BOX}
+      <circle class="initial" cx="4" cy="4" r="4" />
     </>
   ),
-  'state with an inside': <path class="line inside" d="M11 9h10M16 4v10" />,
-  'transition taken': <path class="line taken" d="M2 9h26" />,
-  'latest transition': <path class="line latest" d="M2 9h26" />,
-  'transition not taken yet': <path class="line" d="M2 9h26" />,
-  'triggered by an external event, a timeout or an error': <path class="line dashed" d="M2 9h26" />,
+  'state with an inside': (
+    <g class="fold">
+      <path d="M11 9h10M16 4v10" />
+    </g>
+  ),
+  'transition taken': <g class="taken">{LINE}</g>,
+  'latest transition': <g class="taken last">{LINE}</g>,
+  'transition not taken yet': LINE,
+  'triggered by an external event, a timeout or an error': <g class="outside">{LINE}</g>,
   'how often a transition was taken': (
-    <text x="6" y="13">
-      ×4
+    <text x="16" y="9">
+      {'×4'}
     </text>
   ),
   'other transitions on the same line': (
-    <text x="6" y="13">
-      +2
+    <text x="16" y="9">
+      {'+2'}
     </text>
   ),
-  'idle time, shortened in the trace': <path class="line" d="M4 14 14 4M11 14 21 4M18 14 28 4" />,
+  'idle time, shortened in the trace': <rect x="2" y="3" width="26" height="12" fill="var(--line)" />,
 };
 
 function Legend() {
@@ -84,7 +92,7 @@ function Legend() {
         {Object.entries(LEGEND).map(([words, drawing]) => (
           <div key={words}>
             <dt>
-              <svg width="34" height="18" viewBox="0 0 34 18" aria-hidden="true">
+              <svg class="chart-picture" width="34" height="18" viewBox="0 0 34 18" aria-hidden="true">
                 {drawing}
               </svg>
             </dt>

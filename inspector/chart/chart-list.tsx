@@ -4,7 +4,7 @@ import { ancestorsOf } from '../fold/chart-index.ts';
 import { noteText, showsAll, transitionWords } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { Icon } from '../icon.tsx';
-import { countText, type Hues, marksOfCopy } from './chart-picture.tsx';
+import { countText, marksOfCopy } from './chart-picture.tsx';
 import type { ChartViewProps } from './chart-view.tsx';
 import { ownOf } from './drawing.ts';
 
@@ -29,10 +29,9 @@ interface StatesProps extends ChartListProps {
 
 /** With more states, the insides of those that are neither active nor selected are left out. */
 const MAX_OPEN = 16;
-const NO_HUES: Hues = {};
 
 function States(props: StatesProps) {
-  const { charts, chartId, copy, parent, marks, badges = {}, hues = NO_HUES, selected, onSelect } = props;
+  const { charts, chartId, copy, parent, marks, badges = {}, hues = {}, selected, onSelect } = props;
   const known = marksOfCopy(charts, marks, chartId, copy);
   if (known === null) return null;
   const { index, active, taken, visited, last } = known;

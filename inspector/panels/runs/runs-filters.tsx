@@ -43,7 +43,7 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
       </label>
       {(['model', 'session', 'rule'] as const).map(
         (name) =>
-          (options[name].length > 1 || query[name] !== '') && (
+          (options[name].length > (name === 'rule' ? 0 : 1) || query[name] !== '') && (
             <label key={name}>
               <span class="visually-hidden">{name === 'rule' ? 'Ended by' : capitalize(name)}</span>
               <select

@@ -6,10 +6,7 @@ const weather = defineCapability({
   name: 'weather',
   description: 'Returns the current weather in a city.',
   arguments: z.object({ city: z.string() }),
-  execute: async ({ city }, { signal }) => {
-    signal.throwIfAborted();
-    return `It is raining in ${city}.`;
-  },
+  execute: ({ city }) => `It is raining in ${city}.`,
 });
 
 const call = { capability: 'weather', arguments: '{"city":"Bergen"}' };

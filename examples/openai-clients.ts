@@ -16,7 +16,6 @@ const http = serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 0 });
 await once(http, 'listening');
 const { port } = http.address() as AddressInfo;
 
-// Any OpenAI client, here or on another machine.
 const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'secret-token' });
 const stream = client.responses.stream({ model: 'postchain', input: 'When does the library open?' });
 stream.on('response.reasoning_summary_text.delta', ({ delta }) => console.log(delta));

@@ -12,8 +12,8 @@ import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { fileJournals } from '../../../src/entries/node.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import type { ServerLogLine } from '../../../src/server/create-server.ts';
-import { emptyView, nextView } from '../../../src/server/run-view.ts';
-import { runUpdateSchema } from '../../../src/server/updates.ts';
+import { emptyView, nextView, type RunView } from '../../../src/server/run-view.ts';
+import { type Question, runUpdateSchema } from '../../../src/server/updates.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { BOB, collectUpdates, startServer, updatesIn } from '../../support/chain-server.ts';
 import { temporaryFolder } from '../../support/cli.ts';
@@ -38,6 +38,31 @@ describe('runs as resources', () => {
     expect(view.text).toBe(view.answer?.answerText);
     expect(await (await get(`/runs/${runId}`)).json()).toEqual(view);
     expect(await (await get('/runs')).json()).toMatchObject({ runs: [{ runId, request: 'Is it so?' }] });
+  });
+
+  it('asks its client to run a tool, and gets the result as an event', async () => {
+    const calls = [{ capability: 'get_weather', arguments: '{}' }];
+    const model = scriptedModel({ action: [{ ...replies.action, calls }] }, { otherwise: replies });
+    const { get, post, start } = await startServer({ chain: { model } });
+    const clientTools = [{ name: 'get_weather', description: 'Weather.', arguments: { type: 'object' } }];
+    const runId = await start({ request: 'Is it so?', clientTools });
+    const view = async () => (await (await get(`/runs/${runId}`)).json()) as RunView;
+    await expect.poll(async () => (await view()).status).toBe('waiting');
+    const [question] = (await view()).questions;
+    expect(question).toMatchObject({ kind: 'approval', capability: 'get_weather', isClientTool: true });
+    const { questionId, digest } = question as Extract<Question, { kind: 'approval' }>;
+    const answer = { type: 'approval.given', questionId, digest, decision: 'approve' };
+    const approved = await post(`/runs/${runId}/events`, answer);
+    expect([approved.status, await approved.json()]).toMatchObject([
+      409,
+      { code: 'answer_refused', message: expect.stringContaining('only the client can run') },
+    ]);
+    expect((await post(`/runs/${runId}/events`, { ...answer, decision: 'respond' })).status).toBe(400);
+    const output = 'It rains.';
+    expect((await post(`/runs/${runId}/events`, { ...answer, decision: 'respond', output })).status).toBe(204);
+    await expect.poll(async () => (await view()).status).toBe('ended');
+    const invalid = { request: 'Is it so?', clientTools: [...clientTools, ...clientTools] };
+    expect((await post('/runs', invalid)).status).toBe(400);
   });
 
   it('continues a stream after the event that the client received last', async () => {

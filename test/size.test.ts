@@ -7,24 +7,24 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15470, exported: 561, floors: 20 },
-  'machines/policies': { lines: 7660, exported: 345, floors: 8 },
-  'src/chain': { lines: 6410, exported: 125, floors: 9 },
+  machines: { lines: 15540, exported: 562, floors: 20 },
+  'machines/policies': { lines: 7700, exported: 346, floors: 8 },
+  'src/chain': { lines: 6430, exported: 126, floors: 9 },
   'src/cli': { lines: 4330, exported: 94, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
-  'src/durable': { lines: 8480, exported: 129, floors: 10 },
-  'src/entries': { lines: 410, exported: 0, floors: 1 },
+  'src/durable': { lines: 8500, exported: 130, floors: 10 },
+  'src/entries': { lines: 420, exported: 0, floors: 1 },
   'src/inspection': { lines: 3670, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
   'src/internal': { lines: 2060, exported: 104, floors: 4 },
   'src/llm': { lines: 4200, exported: 62, floors: 10 },
   'src/models': { lines: 3960, exported: 66, floors: 5 },
-  'src/testing': { lines: 4350, exported: 96, floors: 9 },
+  'src/testing': { lines: 4540, exported: 98, floors: 9 },
   'src/react': { lines: 260, exported: 6, floors: 3 },
-  'src/server': { lines: 3280, exported: 46, floors: 7 },
-  'src/tools': { lines: 1790, exported: 26, floors: 6 },
-  inspector: { lines: 16780, exported: 327, floors: 13 },
-  test: { lines: 69980, exported: 357, floors: 7 },
+  'src/server': { lines: 3580, exported: 53, floors: 8 },
+  'src/tools': { lines: 1840, exported: 28, floors: 6 },
+  inspector: { lines: 16860, exported: 333, floors: 13 },
+  test: { lines: 70760, exported: 357, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

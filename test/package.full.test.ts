@@ -50,6 +50,7 @@ describe('the package', () => {
       'examples',
       'inspector',
       'machines',
+      'site',
       'src',
       'test',
     ];

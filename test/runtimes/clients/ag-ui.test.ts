@@ -113,13 +113,20 @@ describe('the AG-UI protocol', () => {
     const { url, get } = await startServer({
       chain: { model: scriptedModel({}, { otherwise: replies, chunkChars: 2 }) },
     });
-    const agent = agentAt(url);
+    const left = agentAt(url);
     const abortController = new AbortController();
-    await agent.runAgent(
-      { runId: 'one', abortController },
-      { onEvent: ({ event }) => event.type === 'TEXT_MESSAGE_CONTENT' && abortController.abort() },
-    );
-    expect(contentsOf(agent.messages, 'assistant')).toHaveLength(1);
+    await new Promise<void>((resolve, reject) => {
+      const onEvent = ({ event }: { readonly event: Event }): void => {
+        if (event.type !== 'TEXT_MESSAGE_CONTENT') return;
+        abortController.abort();
+        resolve();
+      };
+      // Of an aborted run, the client's promise may never settle.
+      left.runAgent({ runId: 'one', abortController }, { onEvent }).catch(reject);
+    });
+    await expect.poll(() => contentsOf(left.messages, 'assistant').length).toBe(1);
+    const { threadId, messages } = left;
+    const agent = agentAt(url, { threadId, initialMessages: [...messages] });
     const { result } = await runOf(agent, { runId: 'one' });
     expect(contentsOf(agent.messages, 'assistant')).toEqual([result?.answerText]);
     expect(String(contentsOf(agent.messages, 'reasoning')).split('Answering')).toHaveLength(2);

@@ -1,10 +1,9 @@
 import { createPassageIndex, createPostChain } from 'postchain';
-import { loadDocuments } from 'postchain/node';
 
-const { documents } = await loadDocuments(['docs']);
-const chain = createPostChain({ documents: createPassageIndex(documents) });
-const run = chain.run({ request: 'What does the Yield phase decide?' });
+const documents = createPassageIndex([{ path: 'hours.md', text: 'The library opens at nine and closes at five.' }]);
+const chain = createPostChain({ documents }); // Without a model, it quotes the documents.
+const run = chain.run({ request: 'When does the library open?' });
 const { answerText, status, reasons, sources } = await run.answer;
 
-// "completed" only if no reason stands against the answer.
+// Completed, if there is no reason why it may be wrong.
 console.log(status, reasons, answerText, sources);

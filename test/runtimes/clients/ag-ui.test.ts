@@ -117,16 +117,13 @@ describe('the AG-UI protocol', () => {
     const abortController = new AbortController();
     await new Promise<void>((resolve, reject) => {
       const onEvent = ({ event }: { readonly event: Event }): void => {
-        if (event.type !== 'TEXT_MESSAGE_CONTENT') return;
-        abortController.abort();
-        resolve();
+        if (event.type === 'TEXT_MESSAGE_CONTENT') resolve(abortController.abort());
       };
       // Of an aborted run, the client's promise may never settle.
       left.runAgent({ runId: 'one', abortController }, { onEvent }).catch(reject);
     });
     await expect.poll(() => contentsOf(left.messages, 'assistant').length).toBe(1);
-    const { threadId, messages } = left;
-    const agent = agentAt(url, { threadId, initialMessages: [...messages] });
+    const agent = agentAt(url, { threadId: left.threadId, initialMessages: [...left.messages] });
     const { result } = await runOf(agent, { runId: 'one' });
     expect(contentsOf(agent.messages, 'assistant')).toEqual([result?.answerText]);
     expect(String(contentsOf(agent.messages, 'reasoning')).split('Answering')).toHaveLength(2);

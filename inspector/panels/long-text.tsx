@@ -29,11 +29,12 @@ export function LongText({ text, chars = 420, open = false, struck = false, quot
     </button>
   );
   // While text arrives its start is cut; the button is at the start, so that new text does not move it.
+  // Cut text is a new element each time, like the caret.
   if (open)
     return (
       <span class="long-text">
         {toggle}
-        <span class="verbatim streaming">
+        <span key={isCut ? text.length : 'whole'} class="verbatim streaming">
           {isCut && '… '}
           {shown}
           <Caret after={text.length} />

@@ -73,9 +73,10 @@ function foundAt({ fold, count }: RunView, { messageId }: Citation): Selection {
 }
 
 /** What a run without an answer is doing, and the text that it has so far. */
-export function ProvisionalAnswer({ view: { run, log, fold, count } }: { readonly view: RunView }) {
+export function ProvisionalAnswer({ view: { run, log, fold, count, end } }: { readonly view: RunView }) {
   const waiting = waitingAt(log, fold, count - 1);
-  const isRunning = run.status === 'running' && waiting === null;
+  // The status of a run can arrive before its last entries.
+  const isRunning = waiting === null && (run.status === 'running' || end === null);
   const found = provisionalAnswer(log, fold, count - 1);
   // The question about the direction shows it.
   if (waiting?.for === 'direction' || (waiting !== null && found === null)) return null;
@@ -84,7 +85,7 @@ export function ProvisionalAnswer({ view: { run, log, fold, count } }: { readonl
       {isRunning && <p class="muted">{`${activityOf(fold)}…`}</p>}
       {found !== null && (
         <div class="provisional">
-          <b class="muted">{run.status === 'running' ? 'Provisional answer' : 'Draft, not an answer yet'}:</b>{' '}
+          <b class="muted">{isRunning ? 'Provisional answer' : 'Draft, not an answer yet'}:</b>{' '}
           <LongText text={found.text} chars={280} open={found.isOpen} />
         </div>
       )}

@@ -52,6 +52,7 @@ describe('the package', () => {
       'machines',
       'site',
       'src',
+      'templates',
       'test',
     ];
     const configured = [

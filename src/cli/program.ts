@@ -30,12 +30,30 @@ export function createProgram(setExitCode: (code: number) => void): Command {
       process.exit(0);
     })
     .option('--stack', 'print the stack trace of an error');
+  addInitCommand(program);
   addRunCommand(program, setExitCode);
   addServeCommand(program);
   addMcpCommand(program);
   addRecordedRunCommands(program, setExitCode);
   addChartCommands(program, setExitCode);
   return program;
+}
+
+function addInitCommand(program: Command): void {
+  program
+    .command('init')
+    .description('create a project with an agent, a chat or a durable process, and its tests')
+    .argument('<name>', 'name of the project and of its folder')
+    .addOption(
+      new Option('--template <template>', 'what the project contains')
+        .choices(['agent', 'chat', 'durable'])
+        .default('agent'),
+    )
+    .option('--package <spec>', 'postchain dependency: a version, a URL or a tarball (default: this version)')
+    .action(async (name, flags) => {
+      const { initCommand } = await import('./init-command.ts');
+      process.stdout.write(await initCommand(name, flags));
+    });
 }
 
 /** Adds the options that configure a chain: the model, what it may use, and its limits. */

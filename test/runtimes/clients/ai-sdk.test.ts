@@ -7,17 +7,20 @@ import { replies } from '../../../src/testing/replies.ts';
 import { startBrowser, WAIT_MS } from '../../support/browser.ts';
 import { refunds, type ServedOptions, startServer } from '../../support/chain-server.ts';
 import { installClients } from '../../support/client-packages.ts';
+import { testTemplate } from '../../support/new-project.ts';
 import { partModel, textPart } from '../../support/scripted-models.ts';
 
 const browser = await startBrowser();
 if (typeof browser === 'string') process.stderr.write(`skipped: the chat example. ${browser}\n`);
+
+const PACKAGES = ['@ai-sdk/react@4.0.177', '@ai-sdk/workflow@2.0.43'];
 
 /** A project with the page and the packages that it imports. */
 let project = '';
 
 beforeAll(async () => {
   if (typeof browser === 'string') return;
-  installClients('ai-sdk', ['@ai-sdk/react@4.0.177', '@ai-sdk/workflow@2.0.43']);
+  installClients('ai-sdk', PACKAGES);
   project = await mkdtemp(resolve('node_modules/.clients/ai-sdk/page-'));
   for (const name of ['index.html', 'main.tsx']) await copyFile(`examples/chat/${name}`, join(project, name));
   await build({ root: project, configFile: false, logLevel: 'error', build: { outDir: 'dist', minify: false } });
@@ -129,4 +132,12 @@ describe.skipIf(typeof browser === 'string')('a chat app with useChat', () => {
       expect(await approve(tab).count()).toBe(0);
     }
   });
+});
+
+it('the template `chat` passes its own tests', async () => {
+  installClients('ai-sdk', PACKAGES);
+  const clients = ['@ai-sdk/react', '@ai-sdk/workflow'].map((name) =>
+    resolve('node_modules/.clients/ai-sdk/node_modules', name),
+  );
+  expect(await testTemplate('chat', clients)).toMatch(/Tests +\d+ passed \(\d+\)/u);
 });

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PostChainError } from '../../machines/contracts/error.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { quoted } from '../internal/printable.ts';
+import { describeSystemError } from '../internal/system-error.ts';
+
+/** The same path from `src/cli` and from `dist/chunks`. */
+const TEMPLATES = fileURLToPath(new URL('../../templates', import.meta.url));
+
+/** The command that shows what each template does, without a key. */
+const FIRST_START = {
+  agent: 'npm start -- "When is shipping free?"',
+  chat: 'npm start',
+  durable: 'npm start -- place o-17 40',
+};
+
+export interface InitFlags {
+  readonly template: keyof typeof FIRST_START;
+  readonly package?: string;
+}
+
+/**
+ * Creates a project in the new or empty folder `name`, and returns the text to print. Throws `invalid_option` if the name is invalid and
+ * `invalid_path` if the folder cannot be used.
+ */
+export async function initCommand(name: string, { template, package: spec }: InitFlags): Promise<string> {
+  // Also a valid name for npm and for a folder on every system.
+  if (!/^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/u.test(name)) {
+    const expected = 'up to 100 lowercase letters, digits, ".", "_" and "-", with a letter or digit at both ends';
+    throw new PostChainError('invalid_option', `name: expected ${expected}; received ${quoted(name)}.`);
+  }
+  await requireEmptyFolder(name);
+  for (const folder of ['base', template]) await cp(join(TEMPLATES, folder), name, { recursive: true });
+  // npm leaves files named .gitignore out of a package.
+  await rename(join(name, 'gitignore'), join(name, '.gitignore'));
+
+  await edit(join(name, 'README.md'), (text) => text.replace(/^# .*/u, `# ${name}`));
+  await edit(join(name, 'package.json'), (text) => {
+    const project = JSON.parse(text);
+    project.name = name;
+    project.dependencies.postchain = spec === undefined ? `^${manifest.version}` : dependencyOn(spec);
+    return `${JSON.stringify(project, null, 2)}\n`;
+  });
+  const commands = [`cd ${name}`, 'npm install', 'npm test', FIRST_START[template]];
+  return `Created ${name} from the template ${template}. Next:\n${commands.map((command) => `  ${command}\n`).join('')}`;
+}
+
+async function requireEmptyFolder(name: string): Promise<void> {
+  const files = await mkdir(name, { recursive: true })
+    .then(() => readdir(name))
+    .catch((cause: unknown) => {
+      const message = `Cannot create the folder ${quoted(name)}: ${describeSystemError(cause)}.`;
+      throw new PostChainError('invalid_path', message, { cause });
+    });
+  if (files.length > 0)
+    throw new PostChainError('invalid_path', `The folder ${quoted(name)} is not empty. Choose another name.`);
+}
+
+async function edit(path: string, change: (text: string) => string): Promise<void> {
+  await writeFile(path, change(await readFile(path, 'utf8')));
+}
+
+/** The project is in another folder, so the path of a file must be absolute. */
+const dependencyOn = (spec: string): string => (existsSync(spec) ? `file:${resolve(spec)}` : spec);

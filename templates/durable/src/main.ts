@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import { createWorker } from 'postchain/durable';
+import { createOrders, decide } from './orders.ts';
+
+// Without a payment service, a data URL answers each payment with a receipt.
+const { JOURNALS = 'journals', PAYMENTS_URL = 'data:,receipt' } = process.env;
+const orders = createOrders(JOURNALS, PAYMENTS_URL);
+const [command, id = '', euros = ''] = process.argv.slice(2);
+
+if (command === 'place' && Number(euros) > 0) {
+  const actor = await orders.open(id, { input: { euros: Number(euros) } });
+  // It waits for days, so it leaves memory.
+  await actor.park();
+} else if (command === 'approve' || command === 'deny') {
+  if (!(await decide(orders, id, command))) console.error(`The order "${id}" does not wait for an answer.`);
+} else if (command === 'list') {
+  for (const { id, status, waiting } of await orders.list()) {
+    const due = waiting?.dueAtMs ? `, until ${new Date(waiting.dueAtMs).toLocaleString()}` : '';
+    console.log(`${id}: ${status}${due}`);
+  }
+} else if (command === 'work') {
+  // Continues orders with a due timer, and those whose process died. Several workers may share the folder.
+  const worker = createWorker({ hosts: [orders], onEvent: (event) => console.log(event) });
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await worker.stop();
+} else {
+  console.error('Usage: npm start -- place ID EUROS | approve ID | deny ID | list | work');
+  process.exitCode = 2;
+}

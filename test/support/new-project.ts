@@ -26,7 +26,7 @@ export async function testTemplate(template: string, clients: readonly string[] 
   for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
     const link = join(project, 'node_modules', name);
     await mkdir(dirname(link), { recursive: true });
-    const installed = clients.find((each) => each.endsWith(`/${name}`)) ?? resolve('node_modules', name);
+    const installed = clients.find((each) => each.endsWith(`/node_modules/${name}`)) ?? resolve('node_modules', name);
     await symlink(name === 'postchain' ? resolve('.') : installed, link);
   }
   const bin = (name: string) => resolve('node_modules/.bin', name);

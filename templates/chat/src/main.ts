@@ -14,7 +14,8 @@ const model = hasModel ? openaiModel({ model: MODEL }) : extractiveModel();
 const chat = await createChat(model, fileJournals('journals'), (order) => `Refunded order ${order}.`);
 serve({ fetch: chat.fetch, hostname: '127.0.0.1', port: 8787 });
 
-const target = 'http://127.0.0.1:8787';
+// An object, because a plain URL would change the Host, and the server then rejects the page as foreign.
+const target = { target: 'http://127.0.0.1:8787' };
 const page = await createServer({ server: { host: '127.0.0.1', proxy: { '/api': target, '/runs': target } } });
 await page.listen();
 page.printUrls();

@@ -51,8 +51,8 @@ it('repeats a payment with the same key after its process was killed', async () 
     keys.push(request.headers['idempotency-key']);
     if (keys.length === 1) child?.kill('SIGKILL');
     else response.end('receipt 1');
-  }).listen(0);
-  const url = `http://localhost:${(service.address() as AddressInfo).port}`;
+  }).listen(0, '127.0.0.1');
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
 
   const folder = newFolder();
   const orders = createOrders(folder, url);

@@ -10,7 +10,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15540, exported: 562, floors: 20 },
   'machines/policies': { lines: 7700, exported: 346, floors: 8 },
   'src/chain': { lines: 6430, exported: 126, floors: 9 },
-  'src/cli': { lines: 4330, exported: 94, floors: 13 },
+  'src/cli': { lines: 4410, exported: 95, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 8500, exported: 130, floors: 10 },
   'src/entries': { lines: 420, exported: 0, floors: 1 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 3580, exported: 53, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 16860, exported: 333, floors: 13 },
-  test: { lines: 70760, exported: 357, floors: 7 },
+  test: { lines: 70870, exported: 360, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -52,6 +52,7 @@ it('repeats a payment with the same key after its process was killed', async () 
     if (keys.length === 1) child?.kill('SIGKILL');
     else response.end('receipt 1');
   }).listen(0, '127.0.0.1');
+  await once(service, 'listening');
   const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
 
   const folder = newFolder();

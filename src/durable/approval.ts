@@ -71,8 +71,11 @@ export function isAnswer(
 ): boolean {
   const answer = event as ApprovalGiven;
   const isDecision = answer.decision === 'approve' || answer.decision === 'deny';
-  return answer.type === 'approval.given' && isDecision && answer.id === id && answer.digest === digest;
+  const isValid = isDecision && isTextOrNone(answer.reason) && isTextOrNone(answer.by);
+  return answer.type === 'approval.given' && isValid && answer.id === id && answer.digest === digest;
 }
+
+const isTextOrNone = (value: unknown): boolean => value === undefined || value === null || typeof value === 'string';
 
 /** Arrays and objects are marked, so that no array has the text of an object. */
 const sortedText = (json: Json): string =>

@@ -48,10 +48,10 @@ export interface CallOutcome {
 type Recorded = Extract<DurableEvent, { type: 'value' }>;
 type Report = ExternalEvent | Recorded | Extract<DurableEvent, { type: 'note' }>;
 
-/** A user event. `id` identifies duplicates. */
+/** A user event. Only the first with an `id` counts. */
 export interface SentOutcome {
   readonly type: 'sent';
-  readonly id: string;
+  readonly id?: string;
   readonly event: Json;
   readonly atMs: number;
 }
@@ -271,7 +271,7 @@ export function createRestateExecutor(
     printLog();
   }
 
-  function deliver(event: Json): void {
+  function deliver({ event, id }: SentOutcome): void {
     const received = receivedBy(system, start.actorId, event as { readonly type: string });
     if (received === null) return;
     let stored: Json;
@@ -281,7 +281,7 @@ export function createRestateExecutor(
       parts.logger(`${start.actorId} ignores an event that it cannot store: ${(error as Error).message}`);
       return;
     }
-    apply({ type: 'delivery', actor: received.actor, event: stored });
+    apply({ type: 'delivery', actor: received.actor, event: stored, ...(id !== undefined && { id }) });
   }
 
   function applyReports({ call: key, reports, isEnded }: CallOutcome): void {
@@ -344,7 +344,7 @@ export function createRestateExecutor(
         sent = host.sent(sentNumber);
         return () => {
           fire((dueMs) => dueMs < atMs);
-          deliver(outcome.event);
+          deliver(outcome);
         };
       case 'slept': {
         // An event that came before a later timer is the next outcome, so only the timers of this sleep fire.

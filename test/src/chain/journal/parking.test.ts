@@ -175,6 +175,13 @@ describe('a parked run', () => {
     await expect(chain.send('run-1', { type: 'nonsense' } as never)).resolves.toMatchObject({ runId: 'run-1' });
   });
 
+  it('receives an event that another part of the program sends while it starts', async () => {
+    const chain = setUp().create();
+    const run = chain.run({ request: 'Is it so?' });
+    await chain.send('run-1', { type: 'run.cancelled' });
+    expect((await run.answer).status).toBe('cancelled');
+  });
+
   it('continues from a kill at each entry around parking', async () => {
     const { start, journals } = setUp();
     const { run, chain } = await start();

@@ -176,7 +176,7 @@ describe('a parked run', () => {
   });
 
   it('receives an event that another part of the program sends while it starts', async () => {
-    const chain = setUp().create();
+    const chain = createPostChain({ model: plannedModel({}), journals: memoryJournals(), newId: () => 'run-1' });
     const run = chain.run({ request: 'Is it so?' });
     await chain.send('run-1', { type: 'run.cancelled' });
     expect((await run.answer).status).toBe('cancelled');

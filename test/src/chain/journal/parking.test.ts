@@ -176,10 +176,11 @@ describe('a parked run', () => {
   });
 
   it('receives an event that another part of the program sends while it starts', async () => {
-    const chain = createPostChain({ model: plannedModel({}), journals: memoryJournals(), newId: () => 'run-1' });
-    const run = chain.run({ request: 'Is it so?' });
-    await chain.send('run-1', { type: 'run.cancelled' });
-    expect((await run.answer).status).toBe('cancelled');
+    const chain = createPostChain({ model: plannedModel({}), journals: fileJournals(temporaryFolder()) });
+    const runs = ['Is it so?', 'And why?'].map((request) => chain.run({ request }));
+    await Promise.all(runs.map(({ runId }) => chain.send(runId, { type: 'run.cancelled' })));
+    const answers = await Promise.all(runs.map(({ answer }) => answer));
+    expect(answers.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
   });
 
   it('continues from a kill at each entry around parking', async () => {

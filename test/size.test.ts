@@ -21,10 +21,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4540, exported: 98, floors: 9 },
   'src/react': { lines: 260, exported: 6, floors: 3 },
-  'src/server': { lines: 3580, exported: 53, floors: 8 },
+  'src/server': { lines: 3600, exported: 53, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 16860, exported: 333, floors: 13 },
-  test: { lines: 70870, exported: 360, floors: 7 },
+  test: { lines: 70900, exported: 360, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -62,6 +62,9 @@ const MAX_REMEMBERED = 10_000;
 /** The minimum number of runs to list at a time, so that a search for a few runs does not list them one by one. */
 const LEAST_PAGE = 100;
 
+/** Clients of OpenAI would repeat a request with status 409. */
+const FINAL = { 'x-should-retry': 'false' };
+
 interface ServiceOptions {
   readonly chain: PostChain;
   readonly journals: FollowableJournals;
@@ -190,7 +193,12 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
       if (entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
         throw new HttpError(429, 'too_many_events', `This run has reached its limit of ${eventsPerRun} client events.`);
       if (entries.some(({ type }) => type === 'answer'))
-        throw new HttpError(409, 'run_ended', 'The run has ended and accepts no more events. Start another run.');
+        throw new HttpError(
+          409,
+          'run_ended',
+          'The run has ended and accepts no more events. Start another run.',
+          FINAL,
+        );
       usage.requireOpen();
       const run = await chain.send(runId, event).catch(busy);
       track(run, owner, costSoFar(run));
@@ -199,7 +207,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
       );
       const refused = run.journal.slice(delivered).find((entry) => entry.type === 'answer-refused');
       if (refused !== undefined)
-        throw new HttpError(409, 'answer_refused', `The event had no effect: ${refusalText(refused)}.`);
+        throw new HttpError(409, 'answer_refused', `The event had no effect: ${refusalText(refused)}.`, FINAL);
     },
     async list(owner, { limit, before, conversation }) {
       const found: RunSummary[] = [];

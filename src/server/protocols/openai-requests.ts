@@ -238,6 +238,7 @@ const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, stri
   ['modalities', isOnlyText, 'leave it out, because answers are text'],
   ['audio', never, 'leave it out, because answers are text'],
   ['n', (count) => count === 1, 'leave it out, because a run has one answer'],
+  ['parallel_tool_calls', (isAllowed) => isAllowed === true, 'leave it out, because a response may have several calls'],
   ['stop', isEmpty],
   ['logprobs', (isAsked) => isAsked === false],
   ['web_search_options', never, OWN_CHOICE],

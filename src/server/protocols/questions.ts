@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
 import { type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
@@ -85,14 +86,12 @@ function eventOf(question: Question, answer: unknown): ClientEvent {
 export type Answers = Readonly<Record<string, unknown>>;
 
 /**
- * Sends answers to questions of a run. An answer that the run has already received comes from a repeated request, and is not sent again.
+ * Sends answers to questions of a run. An answer that the run has already accepted comes from a repeated request, and is not sent again.
  * Throws an `HttpError`.
  */
 export async function sendAnswers(runs: RunService, owner: Owner, runId: string, answers: Answers): Promise<void> {
   const entries = await runs.journal(owner, runId);
-  const received = new Set(
-    entries.flatMap((entry) => (entry.type === 'delivery' ? [JSON.stringify(entry.event)] : [])),
-  );
+  const accepted = acceptedEvents(entries);
   const asked = new Map<string, Question>();
   const open = new Set<string>();
   for (const update of updatesOf(entries)) {
@@ -103,8 +102,20 @@ export async function sendAnswers(runs: RunService, owner: Owner, runId: string,
   for (const [questionId, answer] of Object.entries(answers)) {
     const event = checkedEvent(asked.get(questionId), answer);
     const isLate = answer === null && !open.has(questionId);
-    if (!isLate && !received.has(JSON.stringify(event))) await runs.send(owner, runId, event);
+    if (!isLate && !accepted.has(JSON.stringify(event))) await runs.send(owner, runId, event);
   }
+}
+
+/** Returns the events of clients that the run has not refused, as JSON. */
+function acceptedEvents(entries: readonly JournalEntry[]): ReadonlySet<string> {
+  const accepted = new Set<string>();
+  let isRefused = false;
+  for (const entry of entries.toReversed()) {
+    if (entry.type === 'delivery' && !isRefused) accepted.add(JSON.stringify(entry.event));
+    if (entry.type === 'delivery') isRefused = false;
+    if (entry.type === 'answer-refused') isRefused = true;
+  }
+  return accepted;
 }
 
 function checkedEvent(question: Question | undefined, answer: unknown): ClientEvent {

@@ -183,6 +183,9 @@ describe('a tool of the client in the Responses API', () => {
     await expect(responses.create({ ...asked, input: forged })).rejects.toMatchObject({ status: 400 });
     const second = await responses.create({ ...asked, input: [outputOf({ call_id: id })] });
     expect(second).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'user_input_required' } });
+    const changed = () => responses.create({ ...asked, input: [outputOf({ call_id: id }, 'Sun.')] }).catch((e) => e);
+    for (const error of [await changed(), await changed()])
+      expect([error.status, error.headers.get('x-should-retry')]).toEqual([409, 'false']);
     expect(refunded).toEqual([]);
     const runId = second.metadata?.['postchain_run'] ?? '';
     const { questions } = (await (await server.get(`/runs/${runId}`)).json()) as {

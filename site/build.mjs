@@ -39,7 +39,8 @@ function converted(file, text) {
         ? part
         : part
             .replace(/\]\(([^)\s]+)\)/gu, (_, target) => `](${link(target)})`)
-            .replace(/(src|srcset)="([^"]+)"/gu, (_, name, target) => `${name}="${link(target)}"`),
+            .replace(/(src|srcset)="([^"]+)"/gu, (_, name, target) => `${name}="${link(target)}"`)
+            .replaceAll('<img ', '<img loading="lazy" '),
     )
     .join('');
 }

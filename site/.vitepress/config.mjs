@@ -31,6 +31,7 @@ export default defineConfig({
   outDir: 'dist',
   cleanUrls: true,
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config(markdown) {
       const fence = markdown.renderer.rules.fence;
       markdown.renderer.rules.fence = (tokens, at, ...rest) =>

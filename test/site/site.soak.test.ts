@@ -24,8 +24,8 @@ afterAll(async () => {
   await site?.stop();
 });
 
-/** Opens the playground; the test fails if the page logs a problem or makes a request to another origin than these. */
-async function openPlayground(options: { theme?: 'light' | 'dark'; width?: number } = {}, allowed = site.url) {
+/** Opens a page; the test fails if the page logs a problem or makes a request to another origin than these. */
+async function open(path: string, options: { theme?: 'light' | 'dark'; width?: number } = {}, allowed = site.url) {
   const { theme = 'light', width = 1280 } = options;
   const page = await (browser as NonNullable<typeof browser>).newPage({
     viewport: { width, height: 800 },
@@ -37,7 +37,7 @@ async function openPlayground(options: { theme?: 'light' | 'dark'; width?: numbe
     await page.close();
     expect(problems.filter((problem) => !problem.startsWith(`request: ${allowed}`))).toEqual([]);
   });
-  await page.goto(`${site.url}/playground`);
+  await page.goto(`${site.url}/${path}`);
   return page;
 }
 
@@ -52,7 +52,7 @@ async function explore(page: Page, code: string): Promise<void> {
 
 describe.skipIf(browser === null)('the playground', () => {
   it('answers while the phases and the trace move, and keeps the settings in the address', async () => {
-    const page = await openPlayground();
+    const page = await open('playground');
     await page.evaluate(() => {
       const seen = new Set<string>();
       Object.assign(window, { seen });
@@ -91,7 +91,7 @@ describe.skipIf(browser === null)('the playground', () => {
       response.setHeader('content-type', 'text/event-stream');
       response.end(completion(JSON.stringify(replies[taskOf(body)])));
     });
-    const page = await openPlayground({}, server.baseURL);
+    const page = await open('playground', {}, server.baseURL);
     const requests: { readonly url: string; readonly headers: Promise<string> }[] = [];
     page.on('request', (request) => {
       requests.push({ url: request.url(), headers: request.allHeaders().then((headers) => JSON.stringify(headers)) });
@@ -119,7 +119,7 @@ describe.skipIf(browser === null)('the playground', () => {
   });
 
   it('explores a pasted machine, and explains what is wrong with one', async () => {
-    const page = await openPlayground();
+    const page = await open('playground');
     const body = `createMachine({
         initial: 'shut',
         states: {
@@ -152,7 +152,7 @@ describe.skipIf(browser === null)('the playground', () => {
     { theme: 'dark', width: 1280 },
     { theme: 'dark', width: 390 },
   ] as const)('passes the accessibility checks and fits: $theme, $width px', async (options) => {
-    const page = await openPlayground(options);
+    const page = await open('playground', options);
     await ask(page);
     await answerOf(page).waitFor();
     await page.getByText('Your own model').click();
@@ -162,4 +162,27 @@ describe.skipIf(browser === null)('the playground', () => {
     await page.getByText(/FAILS: no unhandled error/u).waitFor();
     expect([...(await axeViolations(page, 'main')), ...(await page.evaluate(tooWideElements))]).toEqual([]);
   });
+});
+
+it.skipIf(browser === null)('the gallery opens ten runs in the inspector', async () => {
+  const page = await open('gallery');
+  const links = page.locator('main a[href^="/runs/"]');
+  const paths = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+  const ends: string[] = [];
+  for (const path of paths) {
+    await page.goto(`${site.url}${path}`);
+    ends.push(await page.locator('.verdict .word').innerText());
+  }
+  expect(ends).toEqual([
+    'Completed',
+    'Degraded: unsupported',
+    'Degraded: cycle limit reached',
+    'Completed',
+    'Completed',
+    'Degraded: tool failed',
+    'Degraded: tool not approved',
+    'Cancelled',
+    'Completed',
+    'Completed',
+  ]);
 });

@@ -66,7 +66,6 @@ export interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
   /** Returns the receiver of a user event, and the event that it receives; null if there is none. */
   readonly receivedBy: (
     system: DurableActorSystem,
-    actorId: string,
     event: { readonly type: string },
   ) => { readonly actor: ActorPath; readonly event: object } | null;
   /** The event that the system receives if the host ends the run. */
@@ -272,7 +271,7 @@ export function createRestateExecutor(
   }
 
   function deliver({ event, id }: SentOutcome): void {
-    const received = receivedBy(system, start.actorId, event as { readonly type: string });
+    const received = receivedBy(system, event as { readonly type: string });
     if (received === null) return;
     let stored: Json;
     try {

@@ -1,5 +1,6 @@
 import type { ActorLogic, Snapshot } from 'xstate';
 import type { Json } from './codec.ts';
+import { PostChainError } from './error.ts';
 import { digestOf } from './machine-digest.ts';
 
 /** The answer to exactly one question: that of the approval with this id and digest. */
@@ -48,6 +49,8 @@ type ApprovalSnapshot = Snapshot<ApprovalDecision> & OpenApproval;
  */
 export const approval: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Json }> = {
   getInitialSnapshot({ sessionId }, { question }) {
+    if (question === undefined)
+      throw new PostChainError('invalid_option', 'approval: expected an input with a "question"; received none.');
     const open = { question, digest: digestOf(sortedText(question)), askedAtMs: Date.now() };
     // In a fork, the part before the slash is the id of the fork.
     const id = `approval:${sessionId.replace(/^.*\//u, '')}`;

@@ -221,6 +221,14 @@ describe('an approval', () => {
     expect(paid).toEqual([{ to: 'ann', amount: 40 }]);
   });
 
+  it('needs a question', async () => {
+    const machine = setup({ actors: { approval } }).createMachine({
+      invoke: { src: 'approval', input: {} as { question: string } },
+    });
+    const opened = createDurableMachine(machine, { journals: memoryJournals() }).open('a');
+    await expect(opened).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+
   it('does not depend on the order of the members of its question', () => {
     const digestOf = (question: object) => {
       const actor = createActor(approval, { input: { question: question as never } });

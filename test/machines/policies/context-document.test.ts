@@ -24,15 +24,6 @@ describe('a context document', () => {
     );
   });
 
-  it('[U12] restores the exact messages and order when the last operation is undone', () => {
-    fc.assert(
-      fc.property(documents, ({ messages, operations, document }) => {
-        const last = operations.at(-1)?.id ?? '';
-        expect(contextOf(undo(document, last))).toEqual(applyOperations(messages, operations.slice(0, -1)));
-      }),
-    );
-  });
-
   it('[U12] yields the messages without an operation when it is undone', () => {
     fc.assert(
       fc.property(documents, fc.nat(11), ({ messages, operations, document }, at) => {

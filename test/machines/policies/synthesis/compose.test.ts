@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { ContextOperation } from '../../../../machines/contracts/context.ts';
 import type { PhaseResults } from '../../../../machines/contracts/phase-io.ts';
 import { explanationOf, type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
-import { finishPhase } from '../../../../machines/policies/outcomes.ts';
 import { composedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
 import { answerOf, finishWriting } from '../../../../machines/policies/synthesis/writing.ts';
 import { addUsage, NO_USAGE } from '../../../../machines/policies/usage.ts';
@@ -187,14 +186,6 @@ describe('the final answer', () => {
   it('[E3] of a run that only found passages lists them', () => {
     const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
     expect(answerOf(aState({ retrieval })).answerText).toContain('The bridge was opened on 19 March 1932.');
-  });
-
-  it('[E3] [E4] of a run whose model failed after retrieval still lists the passages', () => {
-    const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
-    const reading = aState({ retrieval });
-    const dead = { ...reading, ...finishPhase(reading, 'experience', failed({ stage: 'transport' })) };
-    const answer = answerOf({ ...dead, interruption: { kind: 'model_unavailable' } });
-    expect(answer.answerText).toContain('The bridge was opened on 19 March 1932.');
   });
 
   it.each([

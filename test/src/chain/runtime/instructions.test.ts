@@ -13,7 +13,6 @@ import {
   everyTask,
   ONE_CALL_PER_PHASE,
   plannedModel,
-  promptsIn,
   scriptedChain,
   startScripted,
 } from '../../../support/run-chain.ts';
@@ -98,14 +97,6 @@ describe('the journal', () => {
     expect(plainStart).toMatchObject({ instructions: null, instructionsDigest: null });
     expect(start?.prompts).toEqual(plainStart?.prompts);
     await Promise.all([run.answer, plain.run.answer]);
-  });
-
-  it('contains the instructions in each prompt, once', async () => {
-    const { run } = startScripted({}, { instructions: RULES });
-    await run.answer;
-    const prompts = promptsIn(run.journal);
-    expect(prompts.length).toBeGreaterThan(5);
-    expect(prompts.map(({ turns }) => sectionIn(turns[0]?.content))).toContain(RULES);
   });
 
   it('redacts the text, but not its digest', async () => {

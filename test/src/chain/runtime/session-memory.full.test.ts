@@ -55,14 +55,6 @@ describe('what a session does not recall', () => {
     expect(shown).toContain('My name is Ada.');
     expect(shown).toContain('I live in Sydney.');
   });
-
-  it('[U15] is nothing if everything is recalled', async () => {
-    const sessions = memorySessions();
-    await askOften(sessions, 3);
-    const { answer, recalled } = await ask(sessions, 'And now?');
-    expect(recalled).toMatchObject({ turns: 3, problem: null });
-    expect(answer.notes).toBe('');
-  });
 });
 
 describe('a session keeps, whatever its age,', () => {

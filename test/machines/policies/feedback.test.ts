@@ -14,6 +14,8 @@ describe('feedback to the model', () => {
     expect(lines.length).toBe(12);
     expect(lines.at(-1)).toBe('- and 15 more');
     expect(feedbackFor('{}', aFailure({ issues: issues(10) }))?.problem).not.toContain('more');
+    const root = aFailure({ issues: [{ path: '', message: 'expected an object' }] });
+    expect(feedbackFor('{}', root)?.problem).toContain('\n- (root): expected an object');
   });
 
   it('[A9] shows the start and end of a long reply in about 4,000 characters', () => {

@@ -46,12 +46,6 @@ describe('usage', () => {
     );
   });
 
-  it('[A11] charges cached input tokens at their own price, and without one like the others', () => {
-    const one = { inputTokens: 1_000_000, cachedInputTokens: 750_000, outputTokens: 1_000_000, estimated: false };
-    expect(addCall(NO_USAGE, one, PRICE).cost).toBe(10);
-    expect(addCall(NO_USAGE, one, { ...PRICE, cachedInputPerMillion: 0.4 }).cost).toBeCloseTo(0.5 + 0.3 + 8);
-  });
-
   const CACHED = { inputPerMillion: 3, cachedInputPerMillion: 0.3, outputPerMillion: 15 };
   it.each([
     ['written, at 1.25 times the price', { cacheWriteTokens: 98_000 }, CACHED, 0.381, -0.0735],

@@ -73,10 +73,12 @@ describe('the final answer', () => {
     );
   });
 
-  it('[E5] is degraded exactly when it has a reason, and explains it', () => {
+  it('[E2] [E5] [S1] is degraded exactly when it has a reason, explains it, and has steps and sentences that exist', () => {
     fc.assert(
       fc.property(chainStateArbitrary, (state) => {
-        const { status, reasons, notes, metadata } = answerOf(state);
+        const { answerText, status, reasons, notes, metadata, usedStepIds, grounding } = answerOf(state);
+        const codes = reasons.map(({ code }) => code);
+        expect(codes).toEqual([...new Set(codes)]);
         expect(metadata.degraded).toBe(reasons.length > 0);
         expect(metadata.reason).toBe(reasons[0]?.code ?? null);
         expect(notes.endsWith(explanationOf({ reasons }))).toBe(true);
@@ -85,6 +87,10 @@ describe('the final answer', () => {
         expect(status === 'cancelled').toBe(state.interruption?.kind === 'cancelled');
         expect(metadata.failures).toEqual([...state.failures, ...state.failedRuns]);
         expect(metadata.usage).toEqual(addUsage(state.usage, state.written?.usage ?? NO_USAGE));
+        const ids = new Set(state.steps.map(({ stepId }) => stepId));
+        expect(usedStepIds).toEqual([...ids].filter((id) => usedStepIds.includes(id)));
+        for (const { text, start, end } of grounding?.unsupported ?? [])
+          expect(answerText.slice(start, end)).toBe(text);
       }),
     );
   });
@@ -131,16 +137,6 @@ describe('the final answer', () => {
         written: { ...written, reply: { ...reply, answerText: 'It opened in 1932.' } },
       });
       expect(answer.usedStepIds).toEqual(['s2']);
-    });
-
-    it('[E2] exist, whatever the state of the run', () => {
-      fc.assert(
-        fc.property(chainStateArbitrary, (state) => {
-          const { usedStepIds } = answerOf(state);
-          const ids = new Set(state.steps.map(({ stepId }) => stepId));
-          expect(usedStepIds).toEqual([...ids].filter((id) => usedStepIds.includes(id)));
-        }),
-      );
     });
   });
 

@@ -8,6 +8,7 @@ import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aState } from '../../../support/contract-samples.ts';
+import { killedAfter } from '../../../support/journal-files.ts';
 import {
   entriesOf,
   everyTask,
@@ -121,10 +122,7 @@ describe('the journal', () => {
     await fork.answer;
     expect(entriesOf(fork, 'run-start')[0]?.instructions).toBe(RULES);
 
-    const journals = memoryJournals();
-    const writer = journals.create('run-1');
-    await writer.write(run.journal.slice(0, at));
-    await writer.close();
+    const journals = killedAfter(run.journal.slice(0, at));
     const third = scriptedChain({}, { instructions: 'Answer in German.', journals });
     const resumed = await third.chain.resume('run-1');
     await resumed.answer;

@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContextOperation } from '../../../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { applyOperations, contextOf } from '../../../../machines/policies/context.ts';
-
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
+import { aMessage } from '../../../support/contract-samples.ts';
 import { listOperations, startScripted } from '../../../support/run-chain.ts';
 
 describe('contextHistory', () => {
@@ -15,19 +14,7 @@ describe('contextHistory', () => {
   });
 });
 
-const message = (id: string, content: string): Message => ({
-  id,
-  role: 'user',
-  phase: null,
-  content,
-  createdAtMs: 0,
-  cycle: 1,
-  tags: [],
-  importance: 1,
-  links: [],
-  references: [],
-  source: null,
-});
+const message = (id: string, content: string): Message => aMessage({ id, role: 'user', content });
 
 const ids = fc.constantFrom('a', 'b', 'c', 'd');
 const texts = fc.string({ minLength: 1, maxLength: 9 });

@@ -19,39 +19,12 @@ const round = (turns: readonly (readonly [number, string])[], changes: (call: nu
 });
 
 describe('a looping run', () => {
-  it.each([
-    [
-      'A → B → A',
-      [
-        [1, 'experience'],
-        [2, 'observation'],
-      ],
-    ],
-    [
-      'A → B → A within one phase',
-      [
-        [1, 'action'],
-        [2, 'action'],
-      ],
-    ],
-    [
-      'A → B → C → A',
-      [
-        [1, 'experience'],
-        [2, 'observation'],
-        [3, 'understanding'],
-      ],
-    ],
-    [
-      'A → B → C → D → A',
-      [
-        [1, 'yield'],
-        [2, 'intention'],
-        [3, 'yield'],
-        [4, 'action'],
-      ],
-    ],
-  ] as const)('[Y7] [Y8] with %s is stopped when the loop closes, and says so', async (_, turns) => {
+  it('[Y7] [Y8] with A → B → C → A is stopped when the loop closes, and says so', async () => {
+    const turns = [
+      [1, 'experience'],
+      [2, 'observation'],
+      [3, 'understanding'],
+    ] as const;
     const { run } = startScripted(round(turns), { limits: MANY, thresholds });
     const { metadata, status } = await run.answer;
     expect(rulesOf(run)).toEqual([...turns.map(() => 'nextPhaseChosen'), 'loopDetected']);

@@ -125,4 +125,9 @@ describe('the delay before a retry', () => {
     expect(waits).toEqual([500, 1_000, 2_000, 3_000, 3_000]);
     expect(backoffMs({ ...fresh, transportRetries: 4 }, wrong, given)).toBe(0);
   });
+
+  it('[A13] never exceeds the timer limit', () => {
+    const wait = backoffMs(fresh, { ...lost, retryAfterMs: 60 * 24 * 3_600_000 }, policy());
+    expect(wait).toBeLessThanOrEqual(2 ** 31 - 1);
+  });
 });

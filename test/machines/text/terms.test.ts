@@ -23,6 +23,11 @@ describe('terms', () => {
     expect(requestTerms('What does the list explain?').map(({ surface }) => surface)).toEqual(['list', 'explain']);
     expect(requestTerms('Please explain').map(({ surface }) => surface)).toEqual(['Please', 'explain']);
   });
+
+  it('bounds the number of terms in a huge request', () => {
+    const huge = Array.from({ length: 50_000 }, (_, at) => `word${at}`).join(' ');
+    expect(requestTerms(huge, 30)).toHaveLength(30);
+  });
 });
 
 describe('term weights', () => {

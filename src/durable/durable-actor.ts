@@ -165,7 +165,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#untilKeyframe = every + entriesFor(entries[last]) - (entries.length - 1 - last);
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
-    this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.clockStartMs : this.#atMs;
+    const elapsedMs = this.#openedAtMs - options.clockStartMs;
+    // The clock of an earlier process may have been ahead.
+    this.#offsetMs = options.doesTimeCount ? Math.max(elapsedMs, this.#atMs) : this.#atMs;
     this.#clockStarts = clockStartsIn(entries, options.clockStartMs);
     const unstored = replayed.unstored?.find((event) => event.type === 'timer-start');
     this.#firstOwnTimer = unstored?.timer ?? this.#system.timerCount;

@@ -22,6 +22,11 @@ export async function checkDeployCommand(
   flags: CheckDeployFlags,
   stdout: NodeJS.WriteStream = process.stdout,
 ): Promise<Checked> {
+  if (modules.length > 0 && flags.journals !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `--journals is for runs, and the machines of ${modules.join(', ')} have their own stores; leave it out`,
+    );
   const runs = modules.length === 0 ? openExistingJournals(flags) : null;
   const machines = (await Promise.all(modules.map(machinesIn))).flat();
   const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();

@@ -90,6 +90,12 @@ it.each([
   ['names that repeat', [cases[0], cases[0]], scorers, 'cases: expected cases with unique names; received 2.'],
   ['no case', [], scorers, 'cases: expected cases with unique names; received 0.'],
   [
+    'a scorer with the name of a column',
+    cases,
+    { completed: () => 1 },
+    'scorers.completed: expected a name other than completed, model calls, tokens in, tokens out, cost.',
+  ],
+  [
     'a score above 1',
     cases,
     { size: () => 7 },

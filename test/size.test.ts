@@ -10,9 +10,9 @@ const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15540, exported: 562, floors: 20 },
   'machines/policies': { lines: 7700, exported: 346, floors: 8 },
   'src/chain': { lines: 6430, exported: 126, floors: 9 },
-  'src/cli': { lines: 4410, exported: 95, floors: 13 },
+  'src/cli': { lines: 4420, exported: 95, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
-  'src/durable': { lines: 8500, exported: 130, floors: 10 },
+  'src/durable': { lines: 8520, exported: 130, floors: 10 },
   'src/entries': { lines: 420, exported: 0, floors: 1 },
   'src/inspection': { lines: 3670, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 3600, exported: 53, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 16860, exported: 333, floors: 13 },
-  test: { lines: 70900, exported: 360, floors: 7 },
+  test: { lines: 69440, exported: 351, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -58,7 +58,8 @@ function ChainHead({ inspector, view }: PanelProps) {
       <div class="ending">
         {ending !== null && (
           <p class="verbatim">
-            {excerpt(ending, 600)} {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
+            <span class="reason">{excerpt(ending, 600)}</span>{' '}
+            {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
             {decided !== undefined && canVary && (
               <button
                 type="button"

@@ -10,7 +10,7 @@ import type { PanelProps } from '../panel.tsx';
 import { canFork } from './fork-forms.tsx';
 
 /** Why a decision has no sliders. */
-export const NO_WHAT_IF = 'No what-if: this version cannot replay the run.';
+export const NO_WHAT_IF = 'No what-if: the run cannot be replayed here.';
 
 /** Whether the states of a whole run are missing. */
 export const isUnknown = ({ end, stateCount }: PanelProps['view']): boolean => end !== null && stateCount === 0;

@@ -69,7 +69,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const { run, log, fold, count, selection } = view;
   const { timeLine, spans } = fold;
   // A run that waits continues when it is answered.
-  const isWaiting = waitingAt(log, fold, count - 1) !== null;
+  const isWaiting = run.status !== 'damaged' && waitingAt(log, fold, count - 1) !== null;
   const isOver =
     run.status !== 'waiting' && !isWaiting && (view.end !== null || (!run.live && run.status !== 'running'));
   const [order, setOrder] = useState<Measure | 'order'>('order');

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15540, exported: 562, floors: 20 },
-  'machines/policies': { lines: 7700, exported: 346, floors: 8 },
+  machines: { lines: 15540, exported: 560, floors: 20 },
+  'machines/policies': { lines: 7700, exported: 345, floors: 8 },
   'src/chain': { lines: 6430, exported: 126, floors: 9 },
   'src/cli': { lines: 4420, exported: 95, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
@@ -23,8 +23,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 260, exported: 6, floors: 3 },
   'src/server': { lines: 3600, exported: 53, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 16860, exported: 333, floors: 13 },
-  test: { lines: 69440, exported: 351, floors: 7 },
+  inspector: { lines: 16920, exported: 336, floors: 12 },
+  test: { lines: 69470, exported: 350, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

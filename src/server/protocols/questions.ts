@@ -1,12 +1,11 @@
 import * as z from 'zod/mini';
 import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
 import { type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
-import type { RunService } from '../run-service.ts';
+import { type RunService, refusalsOf } from '../run-service.ts';
 import { type Question, type RunUpdate, updatesOf } from '../updates.ts';
 
 /** The answers to each kind of question, in protocols with forms. */
@@ -91,7 +90,6 @@ export type Answers = Readonly<Record<string, unknown>>;
  */
 export async function sendAnswers(runs: RunService, owner: Owner, runId: string, answers: Answers): Promise<void> {
   const entries = await runs.journal(owner, runId);
-  const accepted = acceptedEvents(entries);
   const asked = new Map<string, Question>();
   const open = new Set<string>();
   for (const update of updatesOf(entries)) {
@@ -102,20 +100,13 @@ export async function sendAnswers(runs: RunService, owner: Owner, runId: string,
   for (const [questionId, answer] of Object.entries(answers)) {
     const event = checkedEvent(asked.get(questionId), answer);
     const isLate = answer === null && !open.has(questionId);
-    if (!isLate && !accepted.has(JSON.stringify(event))) await runs.send(owner, runId, event);
+    const isAccepted = async () => refusalsOf(await runs.journal(owner, runId), event).includes(null);
+    if (isLate || (await isAccepted())) continue;
+    await runs.send(owner, runId, event).catch(async (error: unknown) => {
+      // An equal request may have been faster.
+      if (!(await isAccepted())) throw error;
+    });
   }
-}
-
-/** Returns the events of clients that the run has not refused, as JSON. */
-function acceptedEvents(entries: readonly JournalEntry[]): ReadonlySet<string> {
-  const accepted = new Set<string>();
-  let isRefused = false;
-  for (const entry of entries.toReversed()) {
-    if (entry.type === 'delivery' && !isRefused) accepted.add(JSON.stringify(entry.event));
-    if (entry.type === 'delivery') isRefused = false;
-    if (entry.type === 'answer-refused') isRefused = true;
-  }
-  return accepted;
 }
 
 function checkedEvent(question: Question | undefined, answer: unknown): ClientEvent {

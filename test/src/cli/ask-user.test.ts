@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Answerer, lineAnswerer, type Reply, terminalAnswerer, withConsent } from '../../../src/cli/ask-user.ts';
 import { createQuestions } from '../../../src/cli/run-command.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { entriesOf, sendAnswer, settle, startScripted, unsureAnswer } from '../../support/run-chain.ts';
 import {
   consentResolutions,
@@ -71,6 +72,19 @@ describe('replies', () => {
 });
 
 describe('questions of a resumed run', () => {
+  it('include the tools that only its client can run, which it names once', async () => {
+    const calls = [{ capability: 'place', arguments: '{}' }];
+    const place = { name: 'place', description: 'Returns where the user is.', arguments: { type: 'object' } };
+    const { run } = startScripted({ action: { ...replies.action, calls } }, {}, { clientTools: [place] });
+    await expect.poll(() => entriesOf(run, 'approval-asked').length).toBe(1);
+    const { terminal, shown } = fakeTerminal();
+    const questions = createQuestions(run, terminalAnswerer(terminal), terminal.screen);
+    for (const event of [...run.journal, ...entriesOf(run, 'approval-asked')]) questions.onEvent(event);
+    expect(shown()).toEqual([expect.stringContaining('Waiting for the client of this run to run its tool "place".')]);
+    run.cancel();
+    await run.answer;
+  });
+
   it('are not asked again if they were already answered', async () => {
     const plan = { yield: (call: number) => unsureAnswer(call, { confidence: 0.1 }) };
     const { run } = startScripted(plan, { limits: { maxCycles: 5 } }, { mode: 'manual' });

@@ -301,7 +301,6 @@ describe("OpenAI's APIs", () => {
     ['chat/completions', 'tools', { ...chatAsked, tools: [{ type: 'custom', custom: { name: 'f' } }] }],
     ['chat/completions', 'functions', { ...chatAsked, functions: [{ name: 'f' }] }],
     ['chat/completions', 'response_format', { ...chatAsked, response_format: { type: 'json_object' } }],
-    ['responses', 'parallel_tool_calls', { ...asked, parallel_tool_calls: false }],
     ['chat/completions', 'n', { ...chatAsked, n: 2 }],
     ['chat/completions', 'audio', { ...chatAsked, audio: { voice: 'alloy', format: 'wav' } }],
     ['chat/completions', 'modalities', { ...chatAsked, modalities: ['text', 'audio'] }],

@@ -394,7 +394,7 @@ export type RefusedAnswer = Extract<EmittedEvent, { type: 'answer-refused' }>;
 export type RefusedDirection = Extract<EmittedEvent, { type: 'direction-refused' }>;
 
 /** Describes why an answer or a direction was refused. */
-export function refusalText(refused: RefusedAnswer | RefusedDirection): string {
+export function refusalText(refused: Omit<RefusedAnswer, 'event'> | RefusedDirection): string {
   if (refused.type === 'direction-refused') {
     const { received, reason } = refused;
     return reason === 'cycle_limit'

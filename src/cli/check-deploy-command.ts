@@ -32,17 +32,17 @@ export async function checkDeployCommand(
   const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();
   const unchecked = await uncheckedActors(machines, modules.join(', '));
   const listed = [...checked, ...unchecked];
-  const code = listed.some(({ problem }) => problem !== null) ? 1 : 0;
-  if (flags.json) return { text: `${printableJson(JSON.stringify(listed, null, 2))}\n`, code };
-  if (listed.length > 0) return { text: textOf(checked, unchecked, stdout), code };
   const all = (await Promise.all((runs ? [runs] : machines).map((each) => each.list()))).flat();
   // A forgotten module must not look like a success.
-  if (runs && all.length === 0)
-    return {
-      text: 'There are no recorded runs. To check actors, name the modules that export their machines.\n',
-      code: 1,
-    };
-  const ended = count(all.length, runs ? 'run' : 'actor');
+  const isForgotten = runs !== null && flags.journals === undefined && all.length === 0;
+  const code = isForgotten || listed.some(({ problem }) => problem !== null) ? 1 : 0;
+  if (flags.json) return { text: `${printableJson(JSON.stringify(listed, null, 2))}\n`, code };
+  if (listed.length > 0) return { text: textOf(checked, unchecked, stdout), code };
+  if (isForgotten)
+    return { text: 'No runs are recorded. To check actors, name the modules that export their machines.\n', code };
+  const what = runs ? 'run' : 'actor';
+  if (all.length === 0) return { text: `Nothing waits: there are no ${what}s.\n`, code };
+  const ended = count(all.length, what);
   return { text: `Nothing waits: ${all.length === 1 ? `${ended} has` : `all ${ended} have`} ended.\n`, code };
 }
 

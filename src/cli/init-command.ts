@@ -27,13 +27,13 @@ export interface InitFlags {
  * `invalid_path` if the folder cannot be used.
  */
 export async function initCommand(name: string, { template, package: spec }: InitFlags): Promise<string> {
-  // Also a valid name for npm and for a folder on every system.
   if (!/^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/u.test(name)) {
     const expected = 'up to 100 lowercase letters, digits, ".", "_" and "-", with a letter or digit at both ends';
     throw new PostChainError('invalid_option', `name: expected ${expected}; received ${quoted(name)}.`);
   }
   await requireEmptyFolder(name);
-  for (const folder of ['base', template]) await cp(join(TEMPLATES, folder), name, { recursive: true });
+  for (const folder of ['base', template])
+    await cp(join(TEMPLATES, folder), name, { recursive: true }).catch(cannotWrite(name));
   // npm leaves files named .gitignore out of a package.
   await rename(join(name, 'gitignore'), join(name, '.gitignore'));
 
@@ -48,13 +48,15 @@ export async function initCommand(name: string, { template, package: spec }: Ini
   return `Created ${name} from the template ${template}. Next:\n${commands.map((command) => `  ${command}\n`).join('')}`;
 }
 
+const cannotWrite = (name: string) => (cause: unknown) => {
+  const message = `Cannot write the folder ${quoted(name)}: ${describeSystemError(cause)}.`;
+  throw new PostChainError('invalid_path', message, { cause });
+};
+
 async function requireEmptyFolder(name: string): Promise<void> {
   const files = await mkdir(name, { recursive: true })
     .then(() => readdir(name))
-    .catch((cause: unknown) => {
-      const message = `Cannot create the folder ${quoted(name)}: ${describeSystemError(cause)}.`;
-      throw new PostChainError('invalid_path', message, { cause });
-    });
+    .catch(cannotWrite(name));
   if (files.length > 0)
     throw new PostChainError('invalid_path', `The folder ${quoted(name)} is not empty. Choose another name.`);
 }

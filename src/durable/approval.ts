@@ -48,7 +48,8 @@ type ApprovalSnapshot = Snapshot<ApprovalDecision> & OpenApproval;
  * asking: { invoke: { src: approval, input: ({ context }) => ({ question: context.payment }), onDone: 'answered' } }
  */
 export const approval: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Json }> = {
-  getInitialSnapshot({ sessionId }, { question }) {
+  getInitialSnapshot({ sessionId }, input) {
+    const { question } = Object(input) as Partial<typeof input>;
     if (question === undefined)
       throw new PostChainError('invalid_option', 'approval: expected an input with a "question"; received none.');
     const open = { question, digest: digestOf(sortedText(question)), askedAtMs: Date.now() };

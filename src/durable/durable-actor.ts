@@ -621,12 +621,12 @@ function requireEvent(event: unknown, id: string): void {
   );
 }
 
-/** Effects send events with such ids: another one would replace theirs. */
+/** Effects send events with ids that begin with "effect:": another one would replace theirs. Keyframes store all ids. */
 function requireEventId(id: unknown, actorId: string): void {
-  if (id === undefined || (typeof id === 'string' && !id.startsWith('effect:'))) return;
+  if (id === undefined || (typeof id === 'string' && /^(?!effect:).{1,200}$/su.test(id))) return;
   throw new PostChainError(
     'invalid_option',
-    `id of an event for ${actorId}: expected a string that does not begin with "effect:"; received ${JSON.stringify(id)}.`,
+    `id of an event for ${actorId}: expected 1 to 200 characters that do not begin with "effect:"; received ${JSON.stringify(id)}.`,
   );
 }
 

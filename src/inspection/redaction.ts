@@ -38,10 +38,19 @@ function compiled(source: string, flags: string, pattern: string): RegExp {
   }
 }
 
-/** Returns a redacted journal. Throws `invalid_option` if the redaction hides a value of the format itself, such as the name of a phase. */
+/**
+ * Returns a redacted journal. Names that the format defines, such as those of phases, stay. Throws `invalid_option` if the redaction hides
+ * another value of the format, such as a date.
+ */
 export function redacted(entries: readonly JournalEntry[], redact: Redact): readonly JournalEntry[] {
   return entries.map((entry) => {
-    const hidden = withTexts(asRedacted(entry), redact);
+    const shown = asRedacted(entry);
+    const changedTexts = withTexts(shown, redact);
+    const names = (journalEntrySchema.safeParse(changedTexts).error?.issues ?? []).filter(isName);
+    const hidden = names.reduce<unknown>(
+      (value, { path }) => restored(value, shown, path),
+      changedTexts,
+    ) as JournalEntry;
     const [issue] = journalEntrySchema.safeParse(hidden).error?.issues ?? [];
     if (issue === undefined) return hidden;
     const place = `${entry.seq} ${entry.type}.${issue.path.join('.')}`;
@@ -50,6 +59,17 @@ export function redacted(entries: readonly JournalEntry[], redact: Redact): read
       `redact: a pattern hides a value of the journal format (${place}); use a more specific pattern`,
     );
   });
+}
+
+/** Whether a value is none of those that the format defines. */
+const isName = ({ code }: { readonly code: string | undefined }): boolean => code === 'invalid_value';
+
+/** Returns a value with the member at this path as it was. */
+function restored(value: unknown, original: unknown, [name, ...inside]: readonly PropertyKey[]): unknown {
+  if (name === undefined) return original;
+  const copy = Array.isArray(value) ? [...value] : { ...Object(value) };
+  copy[name] = restored(copy[name], Object(original)[name], inside);
+  return copy;
 }
 
 /** A redacted place: its text before and after, with some context. */
@@ -124,7 +144,7 @@ type Change = (text: string, path: string) => string;
 const FORMAT_PATHS =
   /^[^.]+\.type$|^attachment\.data$|^(?:delivery|call-event)\.event\.type$|^(?:call-event\.to|failed\.actor)$|^call-start\.(?:path|inputDigest|request)$|^(?:ignored|timer-start)\.|^transition\.(?:path|machine|event|source|target|candidates\.\d+\.(?:guard|target|result))(?:\.|$)/u;
 
-/** Below these members, the keys come from a program, a model or a tool, so they count as text. */
+/** Below these members, except in answers, the keys come from a program, a model or a tool, so they count as text. */
 const FREE_KEYS: ReadonlySet<unknown> = new Set(['arguments', 'host', 'items', 'metadata', 'output']);
 
 /** Returns an entry with its texts changed. Strings of the format itself are not texts. */
@@ -140,7 +160,7 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, inside]) => {
     const below = `${path}.${name}`;
-    return [isFree ? change(name, below) : name, changed(inside, below, change, isFree || FREE_KEYS.has(name))];
+    return [isFree ? change(name, below) : name, changed(inside, below, change, isFree || (FREE_KEYS.has(name) && path !== 'answer.answer'))];
   });
   return Object.fromEntries(members);
 }

@@ -64,8 +64,9 @@ export interface Evaluation {
   readonly chains: Readonly<Record<string, EvaluatedChain>>;
 }
 
-/** The columns of `evaluationText` after the scorers. */
+/** The columns of `evaluationText` after the scorers, and the one before them. */
 const COLUMNS = ['completed', 'model calls', 'tokens in', 'tokens out', 'cost'];
+const BUILT_IN = ['chain', ...COLUMNS];
 
 /**
  * Asks each chain each case, and scores the answers. At most four runs of a chain are active at a time, unless it has `maxConcurrentRuns`.
@@ -79,9 +80,9 @@ export async function evaluate<Case extends EvaluationCase>(
   const names = new Set(cases.map(({ name }) => name));
   if (names.size < cases.length || cases.length === 0)
     throw new PostChainError('invalid_option', `cases: expected cases with unique names; received ${cases.length}.`);
-  const taken = COLUMNS.find((column) => Object.hasOwn(scorers, column));
+  const taken = BUILT_IN.find((column) => Object.hasOwn(scorers, column));
   if (taken !== undefined)
-    throw new PostChainError('invalid_option', `scorers.${taken}: expected a name other than ${COLUMNS.join(', ')}.`);
+    throw new PostChainError('invalid_option', `scorers.${taken}: expected a name other than ${BUILT_IN.join(', ')}.`);
   const stored = new Map((await journals.list()).map(({ runId, status }) => [runId, status]));
 
   async function ask(chain: PostChain, runId: string, { request, history = [], instructions }: Case) {

@@ -49,6 +49,7 @@ export function ExportDialog({ inspector, runId }: ShareProps) {
           rows={3}
           spellcheck={false}
           value={patterns}
+          readOnly={isBusy}
           onInput={({ currentTarget }) => {
             setPatterns(currentTarget.value);
             setAnswer(null);

@@ -56,8 +56,11 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
 
   async function download(): Promise<void> {
     for (const { runId } of chosen) {
-      const { html, problem } = await inspector.exportRun(runId);
+      const { html, notes, problem } = await inspector.exportRun(runId);
       if (problem !== null) return setMessage(problem);
+      // Text that may be private is shown before it leaves the page.
+      if (notes.length > 0)
+        return setMessage('Not exported: text that may be private. Open the run, and choose Share.');
       save(`run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`, html);
     }
     setMessage(`Exported ${pluralize(chosen.length, 'run')}.`);

@@ -217,10 +217,10 @@ export async function sendEvent(
   const { event, id } = read.data;
   const isTaken = async (at: number) => (await ctx.promise(promiseName(at)).peek()) !== undefined;
   const tooMany = new TerminalError(`too_many_events: a run accepts at most ${MAX_SENT} events`, { errorCode: 429 });
-  if (await isTaken(MAX_SENT - 1)) throw tooMany;
   const numberOf = id === undefined ? null : ctx.promise<number>(`number-${id}`);
   const known = await numberOf?.peek();
   if (known !== undefined) return { number: known, repeated: true };
+  if (await isTaken(MAX_SENT - 1)) throw tooMany;
   const atMs = await ctx.date.now();
   const sent: SentOutcome = { type: 'sent', event: event as Json, atMs, ...(id !== undefined && { id }) };
   for (let free = await firstFree(isTaken); free < MAX_SENT; free += 1) {

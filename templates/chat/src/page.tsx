@@ -20,9 +20,11 @@ const workflow = new WorkflowChatTransport({
 const transport = Object.assign(workflow, { resumeStreamIsReplay: true }) as unknown as ChatTransport<Message>;
 
 function Chat() {
-  const { messages, status, error, sendMessage } = useChat({ id, transport, messages: saved, resume: !isNew });
+  const chat = useChat({ id, transport, messages: saved, resume: !isNew });
+  const { messages, status, error } = chat;
   useEffect(() => localStorage.setItem(id, JSON.stringify(messages)), [messages]);
-  const send = (form: FormData) => void sendMessage({ text: `${form.get('text')}` });
+  window.ononline = () => void chat.resumeStream();
+  const send = (form: FormData) => void chat.sendMessage({ text: `${form.get('text')}` });
   return (
     <form action={send}>
       {messages.map(({ id, role, parts, metadata }) => (

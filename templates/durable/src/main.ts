@@ -5,7 +5,8 @@ import { decide, orders } from './orders.ts';
 const [command, id = '', euros = ''] = process.argv.slice(2);
 
 if (command === 'place' && Number(euros) > 0) {
-  const actor = await orders.open(id, { input: { orderId: id, euros: Number(euros) } });
+  // Throws if the order exists.
+  const actor = orders.start(id, { input: { orderId: id, euros: Number(euros) } });
   // It waits for days, so it leaves memory.
   await actor.park();
   console.log(`The order "${id}" waits for an answer: npm start -- approve ${id}`);

@@ -201,7 +201,8 @@ describe('the AG-UI protocol', () => {
     const tools = [{ name: 'place', description: 'Where a user is.', parameters: { type: 'object', properties } }];
     const first = await runOf(agent, { runId: 'one', tools });
     expect(first.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
-    const calls = () => agent.messages.filter(({ role }) => role === 'assistant').map(({ toolCalls = [] }) => toolCalls);
+    const calls = () =>
+      agent.messages.filter(({ role }) => role === 'assistant').map(({ toolCalls = [] }) => toolCalls);
     const expected = ['{"of":"1"}', '{"of":"2"}'].map((given) => ({ function: { name: 'place', arguments: given } }));
     expect(calls()).toMatchObject([expected]);
     // The connection is lost within a call, and the client sends its request again.

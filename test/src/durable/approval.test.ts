@@ -221,9 +221,9 @@ describe('an approval', () => {
     expect(paid).toEqual([{ to: 'ann', amount: 40 }]);
   });
 
-  it('needs a question', async () => {
+  it.each([undefined, {}])('needs a question: the input %j is rejected', async (input) => {
     const machine = setup({ actors: { approval } }).createMachine({
-      invoke: { src: 'approval', input: {} as { question: string } },
+      invoke: { src: 'approval', input: input as { question: string } },
     });
     const opened = createDurableMachine(machine, { journals: memoryJournals() }).open('a');
     await expect(opened).rejects.toMatchObject({ code: 'invalid_option' });

@@ -900,7 +900,7 @@ describe('a fork', () => {
 });
 
 describe('wrong use', () => {
-  it.each(['effect:0:1', 7])(
+  it.each(['effect:0:1', 7, '', 'x'.repeat(201)])(
     'does not suppress what an effect sends: the id %j of an event is rejected',
     async (id) => {
       const machine = createMachine({

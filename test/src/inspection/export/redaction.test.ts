@@ -4,6 +4,7 @@ import { redacted, redactionOf, redactionsIn } from '../../../../src/inspection/
 import { startScripted } from '../../../support/run-chain.ts';
 
 const { run } = startScripted();
+await run.answer;
 const [start] = run.journal as readonly [JournalEntry];
 
 /** A journal with these values. */
@@ -39,6 +40,14 @@ describe('redaction', () => {
 
   it('keeps the state names that the charts need', () => {
     expect(hidden('messages', 'messages')).toContain('"source":"messages"');
+  });
+
+  it.each(['Ed', 'Yield', 'US', 'action'])('keeps the names that the format defines if they contain %s', (name) => {
+    const journal = redacted(run.journal, redactionOf([name, 'is it so']));
+    const types = (entries: readonly JournalEntry[]) =>
+      entries.map((entry) => [entry.type, 'phase' in entry && entry.phase]);
+    expect(types(journal)).toEqual(types(run.journal));
+    expect(JSON.stringify(journal)).not.toMatch(/is it so/iu);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
 import { type IndexedChart, indexChart } from '../fold/chart-index.ts';
-import { noteText, showsAll, transitionName, transitionWords } from '../fold/chart-words.ts';
+import { noteText, showsAll, transitionName, transitionWords, wayText } from '../fold/chart-words.ts';
 import { formatNumber } from '../fold/format.ts';
 import { groupBy } from '../fold/group-by.ts';
 import { type Badges, type Marks, visitedStates } from '../fold/marks.ts';
@@ -44,7 +44,7 @@ export const MARGIN = 4;
 const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
 const NONE: ReadonlySet<string> = new Set();
 
-/** One level of a chart with the marks of a run. Lines are drawn before states, and labels over both. */
+/** One level of a chart with the marks of a run. Lines and their labels are drawn over states. */
 export function ChartPicture(props: ChartPictureProps) {
   const { charts, place, level, scale, marks, badges, selected, onSelect, onOpen } = props;
   const { chartId, copy } = place;
@@ -53,12 +53,7 @@ export function ChartPicture(props: ChartPictureProps) {
   if (known === null) return null;
   const { chart, index, active, taken, visited, last } = known;
   const hasLines = level.edges.some(({ points }) => points.length > 0);
-  const boxes = new Map(hasLines ? level.states.map((drawn) => [drawn.id, drawn]) : []);
-  const lines = level.edges.map((edge) => {
-    const line = lineOf(edge, chart, taken, last?.transition ?? null);
-    if (edge.points.length > 0 || line.times === 0) return line;
-    return { ...line, edge: withStraightLine(edge, boxes), isDirect: true, isOutside: true };
-  });
+  const lines = level.edges.map((edge) => lineOf(edge, chart, taken, last?.transition ?? null));
   const linesFrom = groupBy(lines, ({ edge }) => edge.source);
   const select = (stateId: string): void => {
     const isSelected = selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
@@ -79,20 +74,6 @@ export function ChartPicture(props: ChartPictureProps) {
     else return;
     event.preventDefault();
   };
-  const linesOf = (isDirect: boolean) =>
-    lines
-      .filter((line) => line.isDirect === isDirect && line.edge.points.length > 0)
-      // Later lines are drawn over earlier ones, so the taken ones and the latest stay fully visible.
-      .sort((one, other) => rankOf(one) - rankOf(other))
-      .map((line, number) => (
-        <LineShape
-          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a level do not change
-          key={number}
-          line={line}
-          isSelected={isChosen(line.edge)}
-          onSelect={() => onSelect({ kind: 'transitions', chartId, transitions: line.edge.transitions })}
-        />
-      ));
   const [width, height] = [level.width + 2 * MARGIN, level.height + 2 * MARGIN];
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing is not a fieldset
@@ -106,7 +87,6 @@ export function ChartPicture(props: ChartPictureProps) {
       viewBox={`${-MARGIN} ${-MARGIN} ${width} ${height}`}
       onKeyDown={press}
     >
-      {linesOf(true)}
       {level.states.map((drawn, number) => (
         <StateShape
           key={drawn.id}
@@ -124,7 +104,11 @@ export function ChartPicture(props: ChartPictureProps) {
             selected: selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === drawn.id,
             'last-target': last?.target === drawn.id,
           }}
-          badge={ownOf(badges, copy)?.get(drawn.id) || noteOf(drawn, index, taken)}
+          badge={
+            (hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
+            ownOf(badges, copy)?.get(drawn.id) ||
+            noteOf(drawn, index, taken)
+          }
           ways={waysOf(drawn.id, index, linesFrom.get(drawn.id) ?? [])}
           onChoose={() => select(drawn.id)}
         />
@@ -134,7 +118,19 @@ export function ChartPicture(props: ChartPictureProps) {
           {excerpt(text, MAX_NAME)}
         </text>
       ))}
-      {linesOf(false)}
+      {lines
+        .filter(({ edge }) => edge.points.length > 0)
+        // Later lines are drawn over earlier ones, so the taken ones and the latest stay fully visible.
+        .sort((one, other) => rankOf(one) - rankOf(other))
+        .map((line, number) => (
+          <LineShape
+            // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a level do not change
+            key={number}
+            line={line}
+            isSelected={isChosen(line.edge)}
+            onSelect={() => onSelect({ kind: 'transitions', chartId, transitions: line.edge.transitions })}
+          />
+        ))}
     </svg>
   );
 }
@@ -149,23 +145,6 @@ export function marksOfCopy(charts: RunCharts, marks: Marks, chartId: string, co
   const taken = ownOf(copy === chartId ? marks.taken : (marks.takenIn ?? {}), copy) ?? NOTHING_TAKEN;
   const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
   return { chart, index: indexChart(chart), active, taken, visited: visitedStates(chart, taken, active), last };
-}
-
-/** The layout omits lines that would hide others. Such a line is drawn below the states once it is taken. */
-function withStraightLine(edge: DrawnEdge, boxes: ReadonlyMap<string, Box>): DrawnEdge {
-  const [from, to] = [boxes.get(edge.source ?? ''), boxes.get(edge.target ?? '')];
-  if (from === undefined || to === undefined || from === to) return edge;
-  return { ...edge, points: [borderPoint(from, to), borderPoint(to, from)] };
-}
-
-const centerOf = ({ x, y, width, height }: Box): Point => ({ x: x + width / 2, y: y + height / 2 });
-
-/** Returns the point at which the line between the centers of two boxes leaves the first box. */
-function borderPoint(box: Box, other: Box): Point {
-  const [{ x, y }, end] = [centerOf(box), centerOf(other)];
-  const [dx, dy] = [end.x - x, end.y - y];
-  const share = Math.min(box.width / 2 / Math.abs(dx || 1), box.height / 2 / Math.abs(dy || 1), 1);
-  return { x: x + dx * share, y: y + dy * share };
 }
 
 const STEPS: Readonly<Record<string, number>> = {
@@ -200,8 +179,6 @@ interface Line {
   readonly isEach: boolean;
   readonly isLast: boolean;
   readonly isOutside: boolean;
-  /** True for a line that is not part of the layout. It is drawn below the states. */
-  readonly isDirect: boolean;
 }
 
 function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, number>, last: number | null): Line {
@@ -226,7 +203,6 @@ function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, numbe
     times,
     isEach,
     isLast: last !== null && edge.transitions.includes(last),
-    isDirect: false,
     isOutside: ways.every(({ event }) => event !== '' && event !== 'done'),
   };
 }
@@ -239,6 +215,26 @@ function noteOf({ id }: DrawnState, index: IndexedChart, taken: ReadonlyMap<numb
   const own = index.transitionsFrom(id);
   const times = own.reduce((sum, { index: at, target }) => sum + (target.length > 0 ? 0 : (taken.get(at) ?? 0)), 0);
   return noteText(index.id, index.state(id)?.invokes ?? [], own, countText(times));
+}
+
+/** The most frequent way out of a state that the layout has no line for, and the number of the others; empty if none was taken. */
+function omittedWay(chart: Chart, lines: readonly Line[], counts: ReadonlyMap<number, number>): string {
+  const omitted = lines.filter(({ edge }) => edge.points.length === 0 && edge.target !== edge.source);
+  const ways = omitted
+    .flatMap(({ edge }) => edge.transitions)
+    .flatMap((index) => {
+      const [way, times] = [chart.transitions[index], counts.get(index) ?? 0];
+      return way === undefined || times === 0 ? [] : { way, times };
+    });
+  const groups = [...groupBy(ways, ({ way }) => wayText(chart.id, way)).values()]
+    .map((group) => ({ way: group[0]?.way, times: group.reduce((sum, { times }) => sum + times, 0) }))
+    .sort((one, other) => other.times - one.times);
+  const { way, times = 0 } = groups[0] ?? {};
+  if (way === undefined) return '';
+  const count = countText(times);
+  return groups.length === 1
+    ? wayText(chart.id, way, count)
+    : `${transitionWords(chart.id, way)} ${count} +${groups.length - 1}`;
 }
 
 /** The lines that leave a state, in words, for screen readers: `succeeded (done: phaseSucceeded) › yield ×2, latest`. */

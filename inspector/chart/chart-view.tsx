@@ -97,8 +97,7 @@ function Levels(props: LevelsProps) {
   /** The text about a selected state takes space, but the chart keeps its size. */
   const unselected = useRef(0);
   if (selected === null) unselected.current = fitting;
-  const opened = Math.max(fitting, unselected.current);
-  const scale = zoom === 'whole' ? whole : zoom === 'readable' ? readable : (zoom ?? opened);
+  const scale = zoom === 'whole' ? whole : zoom === 'readable' ? readable : (zoom ?? (unselected.current || fitting));
   useLayoutEffect(() => {
     const selector = scroll.current?.querySelector('.state.selected') ? '.state.selected' : '.leaf';
     if (scroll.current !== null) bringIntoView(scroll.current, selector);

@@ -1,7 +1,7 @@
 import * as bundled from 'elkjs/lib/elk.bundled.js';
 import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
-import { noteText, showsAll, transitionWords } from '../fold/chart-words.ts';
+import { noteText, showsAll, transitionWords, wayText } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import type { Box, Drawing, DrawnEdge, DrawnLevel } from './drawing.ts';
 import { FONT, labelSize, widthOf } from './label-text.ts';
@@ -103,7 +103,7 @@ function graphOf(level: Level, chart: Chart, lines: readonly LevelEdge[], option
   const { root, states, open, stubs } = level;
   const nodes = new Map<string, ElkNode>([[root.id, { id: 'root', children: [] }]]);
   for (const state of states) {
-    const width = stateWidth(state, chart);
+    const width = stateWidth(state, chart, level);
     const inside = {
       ...options,
       'elk.padding': `[top=${HEAD},left=${PAD},bottom=${PAD},right=${PAD}]`,
@@ -169,14 +169,20 @@ const FOLD = 24;
 const GAP = 8;
 
 /** The name, and beside it room for a badge or a note. */
-function stateWidth({ id, name, type, invokes }: ChartState, { id: chartId, transitions }: Chart): number {
+function stateWidth({ id, name, type, invokes }: ChartState, chart: Chart, { edges }: Level): number {
+  const { id: chartId, transitions } = chart;
   const text = widthOf(excerpt(name, MAX_NAME), FONT.name) + 2 * SIDE;
   if (type === 'final' || type === 'history') return text;
   const isActive = type !== 'atomic' || invokes.length > 0;
   const own = transitions.filter(({ source }) => source === id);
   const note = noteText(chartId, invokes, own, '×99');
   const hasBadge = isActive && !showsAll(chartId);
-  const badge = Math.max(hasBadge ? widthOf(BADGE, FONT.label) : 0, widthOf(excerpt(note, MAX_BADGE), FONT.label));
+  const omitted = edges.some(({ hasLine }) => hasLine)
+    ? edges.filter(({ hasLine, source, target }) => !hasLine && source === id && target !== id)
+    : [];
+  const ways = omitted.flatMap((edge) => edge.transitions.flatMap((at) => transitions[at] ?? []));
+  const texts = [note, ...(hasBadge ? [BADGE] : []), ...ways.map((way) => wayText(chartId, way))];
+  const badge = Math.max(...texts.map((text) => widthOf(excerpt(text, MAX_BADGE), FONT.label)));
   return text + (badge > 0 ? badge + GAP : 0) + (isActive ? FOLD : 0);
 }
 

@@ -1,4 +1,5 @@
 import type { Chart } from '../../src/durable/charts/chart.ts';
+import { lastName } from './chart-index.ts';
 import { formatDelay, humanizeGuard } from './format.ts';
 
 type Transition = Chart['transitions'][number];
@@ -20,6 +21,8 @@ const GUARDS: Readonly<Record<string, string>> = {
   measuringPays: 'worth measuring',
   nextPhaseInvalid: 'no valid phase',
   nextPhaseIs: 'another cycle',
+  phaseMayBeSkipped: 'skip phase',
+  phaseMayRepeat: 'repeat phase',
   phaseSucceeded: 'succeeded',
   recallWanted: 'has a session',
   replyIsKnown: 'already known',
@@ -59,6 +62,13 @@ export function transitionWords(chartId: string, transition: Transition): string
   if (otherwise) return event === 'done' ? 'failed' : 'otherwise';
   if (guard !== null) return wordsIn(GUARDS, guard.replace(/\(.*\)$/su, '')) ?? humanizeGuard(guard);
   return event.startsWith('after ') ? 'out of time' : event === '' ? 'always' : event;
+}
+
+/** A transition without a line, as its source shows it: `failed ×2 › recovering`. */
+export function wayText(chartId: string, transition: Transition, count = ''): string {
+  const words = `${transitionWords(chartId, transition)} ${count}`.trim();
+  const target = lastName(transition.target[0] ?? '');
+  return words.includes(target) ? words : `${words} › ${target}`;
 }
 
 /** An event of a chart; a delay has its unit. */

@@ -218,7 +218,7 @@ function callsNote(run: Run, { source, to, failure }: PhaseSpan, calls: readonly
   const early = (calls[0]?.from ?? start) < start;
   if (numbers.length === 1) return `call ${first}${early ? ', started early' : ''}`;
   if (numbers.length > 1)
-    return `calls ${last - first < numbers.length ? `${first}–${last}` : numbers.join(', ')}${early ? `, ${first} started early` : ''}`;
+    return `calls ${last - first < numbers.length ? `${first}–${last}` : numbers.join(', ')}${early ? ', the first started early' : ''}`;
   if (to === null || failure !== null) return '';
   return source === null ? 'no model call' : `from call ${run.numberOf(source)}`;
 }

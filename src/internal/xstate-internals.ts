@@ -454,7 +454,12 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
       actor.logic = logic as HostedLogic;
     },
     sourceName: typeof actor.src === 'string' ? actor.src : 'inline',
-    deliver: (event) => (ref as unknown as { _send: (event: AnyEventObject) => void })._send(event),
+    deliver(event) {
+      // The relay, which reports events to inspectors, is not involved.
+      if (isMachine(actor.logic))
+        system._sendInspectionEvent({ type: '@xstate.event', actorRef: ref, event } as InspectedEvent);
+      (ref as unknown as { _send: (event: AnyEventObject) => void })._send(event);
+    },
     fail: (error) => failActor(actor, error),
     stop: () => actor._stop(),
     onAction(receive) {

@@ -33,16 +33,6 @@ export function causeWords({ entries, guard }: Parting): Pair<string> {
   return [sideWords(0), sideWords(1)];
 }
 
-/** A state in words: `slot2.choosing` as `slot 2: choosing`. */
-export const stateWords = (id: string): string =>
-  excerpt(
-    (id === 'concluded' ? 'no more tools' : stateName(id))
-      .split('.')
-      .map((part) => humanize(part).replace(/(?<=[a-z])(?=\d)/u, ' '))
-      .join(': '),
-    60,
-  );
-
 interface GuardReason {
   readonly guard: string;
   readonly inputs: Inputs;
@@ -65,7 +55,7 @@ function didWords({ machine, target, source }: Transition): string {
   return machine === 'actionLoop' && name === 'concluded'
     ? 'ran no more tools'
     : phase === undefined
-      ? `went to ${stateWords(id)}`
+      ? `went to ${excerpt(stateName(id), 60)}`
       : `continued with ${capitalize(phase)}`;
 }
 

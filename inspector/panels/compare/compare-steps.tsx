@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Pair, Row } from '../../fold/compare/align.ts';
-import { stateWords } from '../../fold/compare/cause.ts';
 import type { Comparison, Step } from '../../fold/compare/comparison.ts';
 import { capitalize, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
-import { excerpt } from '../../fold/text.ts';
+import { excerpt, stateName } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { OpenedRun } from '../../ui-state/inspector.ts';
 
@@ -139,7 +138,8 @@ function StepLink({ runId, step }: { readonly runId: string; readonly step: Step
   const { source, target, guard } = step.transition;
   return (
     <a href={`#/run/${encodeURIComponent(runId)}/${step.seq}`}>
-      {stateWords(source)} <Icon name="arrow-right" /> {excerpt(target.map(stateWords).join(', '), 80) || 'stays'}
+      {excerpt(stateName(source), 60)} <Icon name="arrow-right" />{' '}
+      {excerpt(target.map(stateName).join(', '), 80) || 'stays'}
       {guard !== null && <span class="muted"> {excerpt(guardTitle(guard), 60)}</span>}
     </a>
   );

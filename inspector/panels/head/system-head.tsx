@@ -20,7 +20,7 @@ const MAX_LISTED = 12;
 export function SystemHead({ inspector, view }: PanelProps) {
   const { run, fold, charts, count } = view;
   const waits = run.status === 'running' && charts !== null && count > 0 ? systemWaits(fold, charts, count - 1) : null;
-  const [word, tone] = run.isIdle ? ['Waiting', ''] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
+  const [word, tone] = run.isIdle ? ['Waiting', 'waiting'] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
   const events = fold.actors.filter(({ machine }) => machine !== null).flatMap(receivedBy);
   const ignored = events.filter((event) => event.ignored !== null).length;
   const { seqs, machines, positionsOf } = fold.transitions;

@@ -100,8 +100,7 @@ function Consequence({ view, waiting }: WaitingProps) {
   const atMs = waitMs == null ? limitMs : Math.min(askedMs + waitMs, limitMs ?? Number.POSITIVE_INFINITY);
   const dueMs = clockStart(view) + (atMs ?? Number.NaN);
   const countdown = Number.isFinite(dueMs) ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;
-  if (waiting.for === 'consent')
-    return <p>If nobody answers{countdown}, all of them are kept. You can also answer in the terminal of the run.</p>;
+  if (waiting.for === 'consent') return <p>If nobody answers{countdown}, all of them are kept.</p>;
   if (waiting.for === 'approval')
     return (
       <p>
@@ -111,8 +110,7 @@ function Consequence({ view, waiting }: WaitingProps) {
           <>
             If nobody answers{countdown}, {waiting.questions.length === 1 ? 'it does' : 'they do'} not run.
           </>
-        )}{' '}
-        Answer here, or in the terminal of the run.
+        )}
       </p>
     );
   const { answer, confidence, recommendation, rejected } = waiting;
@@ -122,8 +120,7 @@ function Consequence({ view, waiting }: WaitingProps) {
         {recommendation === null
           ? 'No rule recommends finishing.'
           : `Finishing is recommended: ${decisionReason(recommendation, runStart(log)?.thresholds ?? null)}.`}{' '}
-        {countdown !== null && <>If nobody answers{countdown}, the run ends at its time limit. </>}
-        Answer here, or in the terminal of the run.
+        {countdown !== null && <>If nobody answers{countdown}, the run ends at its time limit.</>}
       </p>
       <p>
         <span class="muted">Answer so far, with confidence {formatScore(confidence)}:</span>{' '}

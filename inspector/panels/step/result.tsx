@@ -89,9 +89,11 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
   if (failure !== null)
     return (
       <Section title="Result">
-        <p class="wrong verbatim">
-          <LongText text={failure.message} chars={600} />
-        </p>
+        {calls?.selected.span.failure?.message !== failure.message && (
+          <p class="wrong verbatim">
+            <LongText text={failure.message} chars={600} />
+          </p>
+        )}
         {calls !== null && <CallReply log={log} at={at} call={calls.selected} isOver={true} />}
       </Section>
     );

@@ -93,7 +93,9 @@ export function observedSystem(
       if (src !== null && parent?.chart) charts.link(src, actor.chart);
       for (const sink of sinks) sink.charts(charts.all());
     }
-    if (event !== null) append({ type: 'delivery', event, actor: actor.name, sender: parent?.name ?? null });
+    // A machine that is observed after its start did not report it.
+    const started = event ?? (actor.chart === null ? null : { type: INIT });
+    if (started !== null) append({ type: 'delivery', event: started, actor: actor.name, sender: parent?.name ?? null });
     if (actor.chart === null || chart === undefined) return;
     const source = chart.states[0]?.id ?? chart.id;
     append({ type: 'transition', machine: actor.chart, event: INIT, source, target: leaves, candidates: [], leaves });

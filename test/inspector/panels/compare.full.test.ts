@@ -72,6 +72,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     await page.keyboard.press('Enter');
     const folded = Number.parseInt(await fold.innerText(), 10);
     await expect.poll(() => links.count()).toBe(before + 2 * folded);
+    expect((await links.allInnerTexts()).join()).toMatch(/action\.choosing\s+action\.running/u);
     // What follows the decision writes the answer.
     expect(await page.locator('.compare-steps summary').last().innerText()).toContain('Answer');
   });

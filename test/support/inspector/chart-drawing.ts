@@ -48,6 +48,14 @@ function lineFlaws({ states, edges }: DrawnLevel, root: string): readonly string
       const before = points[index];
       if (before !== undefined && Math.abs(before.x - x) > 0.5 && Math.abs(before.y - y) > 0.5)
         flaws.push(`${name} has a diagonal segment`);
+      const segment = before && {
+        x: Math.min(before.x, x),
+        y: Math.min(before.y, y),
+        width: Math.abs(before.x - x),
+        height: Math.abs(before.y - y),
+      };
+      for (const state of states)
+        if (segment && !state.isOpen && overlap(segment, state)) flaws.push(`${name} crosses ${state.id}`);
     }
     if (label === null && !isBranch) flaws.push(`${name} has no label`);
     if (label === null) continue;

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { assign, createActor, createMachine, emit, fromPromise, setup } from 'xstate';
 import { createStateLog } from '../../../../inspector/fold/state-log.ts';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
+import { createDurableMachine, memoryJournals } from '../../../../src/entries/durable.ts';
 import type { InspectionServer } from '../../../../src/inspection/inspection-server.ts';
 import { type InspectTo, inspectTo } from '../../../../src/inspection/systems/inspect-to.ts';
 import { type Inspect, observeForInspector } from '../../../../src/inspection/systems/observe-for-inspector.ts';
@@ -110,6 +111,20 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
     expect(of('transition').find(({ event }) => event === 'LOAD')?.candidates).toEqual([
       { guard: 'isGood', target: expect.anything(), result: 'false', inputs: null },
       { guard: null, target: expect.anything(), result: 'taken', inputs: null },
+    ]);
+  });
+
+  it('is shown with the events that a durable actor receives after its start', async () => {
+    const server = await startInspector();
+    const states = { shut: { on: { OPEN: 'open' } }, open: { type: 'final' } } as const;
+    const door = createMachine({ id: 'door', version: '1', initial: 'shut', states });
+    const actor = await createDurableMachine(door, { journals: memoryJournals() }).open('d-1');
+    actor.ref.system.inspect(way(server));
+    await actor.send({ type: 'OPEN' });
+    const { of } = await shown(server, 'd-1');
+    expect(of('delivery').map((entry) => [entry.actor, entry.event.type])).toEqual([
+      ['d-1', 'xstate.init'],
+      ['d-1', 'OPEN'],
     ]);
   });
 

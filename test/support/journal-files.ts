@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
 import { linesOf } from '../../src/chain/journal/node-stores.ts';
 import type { Turn } from '../../src/chain/runtime/run-options.ts';
 import { createPostChain } from '../../src/entries/index.ts';
@@ -34,6 +35,13 @@ export function fileWith(text: string | Uint8Array, name = 'run.jsonl'): string 
   const path = join(temporaryFolder(), name);
   writeFileSync(path, text);
   return path;
+}
+
+/** Records a run in a store, as if it had just been made. */
+export async function writeRun(store: JournalStore, runId: string, entries: readonly JournalEntry[]): Promise<void> {
+  const writer = store.create(runId);
+  await writer.write(entries);
+  await writer.close();
 }
 
 export const journalFile = (journal: readonly JournalEntry[]): string => fileWith(linesOf(journal));

@@ -30,7 +30,7 @@ const alias = Object.entries(entry).map(([name, path]) => ({
 }));
 
 /** Simulations, browsers, processes, module mocks: each file starts with nothing loaded, and `npm run test:full` runs them. */
-const FULL = ['test/**/*.full.test.ts'];
+const FULL = ['test/**/*.full.test.ts', 'test/site/**/*.test.ts'];
 
 /** Tests that install what they need: a real Restate server, and the packed package, other runtimes and bundlers. */
 const INSTALLED = ['test/restate/**', 'test/runtimes/**'];
@@ -155,7 +155,7 @@ export default defineConfig({
         extends: true,
         test: { name: 'fast', include: ['test/**/*.test.ts'], exclude: [...FULL, ...INSTALLED], isolate: false },
       },
-      { extends: true, test: { name: 'full', include: FULL } },
+      { extends: true, test: { name: 'full', include: FULL, exclude: SOAK } },
       {
         extends: true,
         test: {

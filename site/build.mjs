@@ -39,7 +39,8 @@ function converted(file, text) {
         ? part
         : part
             .replace(/\]\(([^)\s]+)\)/gu, (_, target) => `](${link(target)})`)
-            .replace(/(src|srcset)="([^"]+)"/gu, (_, name, target) => `${name}="${link(target)}"`),
+            .replace(/(src|srcset)="([^"]+)"/gu, (_, name, target) => `${name}="${link(target)}"`)
+            .replaceAll('<img ', '<img loading="lazy" '),
     )
     .join('');
 }
@@ -60,6 +61,16 @@ const isDev = process.argv.includes('--dev');
 rmSync(pages, { recursive: true, force: true });
 for (const file of files) copy(file);
 cpSync(join(site, 'playground.md'), join(pages, 'playground.md'));
+const { recordRuns } = await import('../examples/runs.mjs');
+const { exportRun } = await import('../dist/inspection.js');
+const links = (await recordRuns()).map(async ({ title, journal }) => {
+  const path = `/runs/${journal[0].runId}.html`;
+  mkdirSync(join(pages, 'public/runs'), { recursive: true });
+  writeFileSync(join(pages, 'public', path), (await exportRun(journal)).html);
+  return `- [${title}](${path}){target="_self"}\n`;
+});
+const gallery = readFileSync(join(site, 'gallery.md'), 'utf8');
+writeFileSync(join(pages, 'gallery.md'), gallery + (await Promise.all(links)).join(''));
 run('typedoc');
 const api = join(pages, 'api');
 const entryOf = (name) => (name === 'index' ? 'postchain' : `postchain/${name}`);

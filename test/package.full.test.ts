@@ -45,6 +45,7 @@ describe('the package', () => {
       'LICENSE',
       'README.md',
       'SECURITY.md',
+      'api',
       'bench',
       'docs',
       'examples',

@@ -1,6 +1,6 @@
 import type { CallError } from '../../machines/contracts/events.ts';
 import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
-import { humanizeEvent, type WhyFact } from './explain.ts';
+import { actorIn, humanizeEvent, type WhyFact } from './explain.ts';
 import { humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo } from './sorted.ts';
@@ -61,8 +61,8 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
       const { actor, sender } = entry as { readonly actor?: string; readonly sender?: string | null };
       const data = JSON.stringify(members);
       const facts: WhyFact[] = [];
-      if (actor !== undefined) facts.push({ label: 'To', text: actor, verbatim: true });
-      if (typeof sender === 'string') facts.push({ label: 'From', text: sender, verbatim: true });
+      if (actor !== undefined) facts.push({ label: 'To', text: actorIn(actor), verbatim: true });
+      if (typeof sender === 'string') facts.push({ label: 'From', text: actorIn(sender), verbatim: true });
       if (data !== '{}') facts.push({ label: 'With', text: data.slice(0, MAX_CHARS), verbatim: true });
       return { name: humanizeEvent(type), facts };
     }
@@ -71,7 +71,7 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
       const call = calls[entry.call];
       const subject = call === undefined || call.subject === '' ? '' : ` for ${call.subject}`;
       const activity =
-        entry.actor === 'readReply' ? `the model's reply${subject}` : `${humanize(entry.actor)}${subject}`;
+        entry.actor === 'readReply' ? `the model's reply${subject}` : `${humanize(actorIn(entry.actor))}${subject}`;
       const facts: WhyFact[] = [{ label: 'Call', text: `${entry.call}: ${activity}` }];
       if (event.type === 'failed') facts.push(errorFact(event.error));
       if (event.type === 'reply.ended' && event.reply.failure !== null)
@@ -86,7 +86,7 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
     case 'timer':
       return { name: 'a delay that elapsed', facts: [{ label: 'Timer', text: String(entry.timer) }] };
     case 'failed':
-      return { name: `the failure of ${entry.actor}`, facts: [errorFact(entry.error)] };
+      return { name: `the failure of ${actorIn(entry.actor)}`, facts: [errorFact(entry.error)] };
     case 'run-stopped':
       return { name: 'an external stop', facts: [] };
     default:

@@ -45,7 +45,12 @@ const incident = (
   steps: readonly Selection[],
   tone: Incident['tone'],
   words: (number: number) => string,
-): readonly Incident[] => (steps.length === 0 ? [] : [{ text: words(steps.length), tone, steps }]);
+): readonly Incident[] => {
+  if (steps.length === 0) return [];
+  // One entry may remove several messages: a place counts once.
+  const places = steps.filter(({ kind, from }, at) => steps[at - 1]?.kind !== kind || steps[at - 1]?.from !== from);
+  return [{ text: words(steps.length), tone, steps: places }];
+};
 
 const failedTools = ({ spans }: RunFold, count: number): readonly Selection[] =>
   spans.capabilities.flatMap((span) => (span.error === null ? [] : [selectionOf('capability', span, count)]));

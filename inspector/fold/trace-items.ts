@@ -189,7 +189,13 @@ const ACTIVITIES: Readonly<Record<string, string>> = {
   validateArguments: 'Validation of arguments',
   validateReply: 'Validation of the reply',
   decideContinuation: 'Decision about more tools',
+  callAhead: 'Early call',
+  executeCapability: 'Tool',
+  [RETRIEVAL]: 'Search',
 };
+
+export const activityTitle = (actor: string): string =>
+  (Object.hasOwn(ACTIVITIES, actor) && ACTIVITIES[actor]) || capitalize(humanize(actor));
 
 /** Activities that have rows of their own: calls, tools and searches. */
 const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'callAhead', 'executeCapability', RETRIEVAL]);
@@ -206,11 +212,7 @@ function activityRow(run: TracedRun, activity: CallSpan): readonly TraceRow[] {
   const end = to !== null && outcome === 'failed' ? run.log.entry(to) : null;
   return [
     {
-      ...plainRow(
-        'activity',
-        from,
-        (Object.hasOwn(ACTIVITIES, actor) && ACTIVITIES[actor]) || capitalize(humanize(actor)),
-      ),
+      ...plainRow('activity', from, activityTitle(actor)),
       note: subject,
       text: end?.type === 'call-event' && end.event.type === 'failed' ? end.event.error.message : '',
       status: outcome === 'failed' ? 'failed' : statusOf(run, to, outcome !== null),

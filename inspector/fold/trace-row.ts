@@ -46,6 +46,8 @@ export interface TraceRow {
   readonly status: RowStatus;
   /** The entry from which the row of the phase or of an earlier call shows the same text. */
   readonly saidAt?: number;
+  /** Which row that is. */
+  readonly saidBy?: string;
   readonly phase?: Phase;
   readonly from: number;
   /** The last entry; null while in progress. */

@@ -167,14 +167,15 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const summary = end?.type === 'phase-end' ? end.summary : '';
   const until = to ?? (next?.from ?? run.end) - 1;
   const searches = searchesOf(fold.spans, span);
-  const said = new Map(failure === null || to === null ? [] : [[failure.message, to]]);
+  const said = new Map(failure === null || to === null ? [] : [[failure.message, { saidAt: to, saidBy: 'the phase' }]]);
   const children = itemRows(run, start, until, calls, searches).map((child) => {
     if (child.kind !== 'call') return child;
-    const saidAt = said.get(child.text);
-    if (child.status === 'failed') said.set(child.text, Math.min(saidAt ?? count, child.to ?? count));
+    const before = said.get(child.text);
+    if (child.status === 'failed' && (child.to ?? count) < (before?.saidAt ?? count))
+      said.set(child.text, { saidAt: child.to ?? count, saidBy: child.title.toLowerCase() });
     return {
       ...child,
-      ...(saidAt !== undefined && { saidAt }),
+      ...before,
       note: [child.from < start ? 'started early' : '', child.note].filter(Boolean).join(', '),
     };
   });

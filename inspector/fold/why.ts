@@ -44,7 +44,7 @@ function describeOutcome(outcome: EventOutcome): string {
     case 'failed':
       return `The actor failed: ${outcome.message}`;
     case 'pending':
-      return 'It has just arrived; its outcome is not known yet.';
+      return 'Its outcome is not recorded yet.';
     default:
       return outcome satisfies never;
   }

@@ -39,13 +39,11 @@ function isShallow(root: object): boolean {
   return true;
 }
 
-/** The depth is checked first, because the check of JSON is recursive. */
-const editedArguments = z.pipe(
-  z
-    .record(z.string(), z.unknown())
-    .check(z.refine(isShallow, `expected arguments nested at most ${MAX_DEPTH} levels deep`)),
-  z.record(z.string(), z.json()),
-);
+/** The depth is checked first, because later consumers are recursive, and so is the check of JSON. */
+export const shallowObjectSchema = z
+  .record(z.string(), z.unknown())
+  .check(z.refine(isShallow, `expected an object nested at most ${MAX_DEPTH} levels deep`));
+const editedArguments = z.pipe(shallowObjectSchema, z.record(z.string(), z.json()));
 
 /** Whether a decision has an output if it needs one. */
 const hasOutput = ({ decision, output }: { readonly decision: string; readonly output?: string | undefined }) =>

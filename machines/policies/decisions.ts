@@ -98,10 +98,7 @@ function startCycle(state: ChainState, phase: Phase, prompt = ''): Partial<Chain
 }
 
 /** Appends a decision to continue; the newest 64 are kept. */
-export function appendToHistory(
-  history: readonly ContinueDecision[],
-  next: ContinueDecision,
-): readonly ContinueDecision[] {
+function appendToHistory(history: readonly ContinueDecision[], next: ContinueDecision): readonly ContinueDecision[] {
   return [...history, next].slice(-KEPT_HISTORY);
 }
 

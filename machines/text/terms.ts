@@ -71,7 +71,7 @@ const memo = new Map<string, readonly string[]>();
  * Returns the content words of a text in order: lower case, without accents, as English stems (Porter 1980), without
  * stop words. `camelCase` words yield their parts as well; scripts without spaces yield pairs of characters.
  */
-export function termsOf(text: string): Term[] {
+function termsOf(text: string): Term[] {
   const terms: Term[] = [];
   eachStem(text, (stem, surface, start) => terms.push({ stem, surface, start }));
   return terms;

@@ -30,7 +30,10 @@ export default defineConfig({
   srcDir: 'pages',
   outDir: 'dist',
   cleanUrls: true,
+  // The playground loads the package with the first question.
+  shouldPreload: (link, page) => page !== 'playground.md' || /theme|framework|playground/u.test(link),
   markdown: {
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config(markdown) {
       const fence = markdown.renderer.rules.fence;
       markdown.renderer.rules.fence = (tokens, at, ...rest) =>
@@ -61,6 +64,7 @@ export default defineConfig({
     nav: [
       { text: 'Documentation', link: '/docs' },
       { text: 'Playground', link: '/playground' },
+      { text: 'Runs', link: '/gallery' },
       { text: 'API', link: '/api/' },
       { text: version, link: '/changelog' },
     ],

@@ -61,8 +61,11 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
   let models: readonly ModelStatus[] | null = null;
   const kept = (): JournalStore => options.journals ?? noJournals();
+  /** A run that has just started is in memory only after its turn. */
+  const startedRuns = () => new Promise<void>((resolve) => takeTurnOf(parts.clock)(resolve));
   const resume: PostChain['resume'] = async (runId, { signal, ...open } = {}) => {
     kept();
+    if (!chain.runs.has(runId)) await startedRuns();
     const known = chain.runs.get(runId)?.run;
     return known ?? startInSlot(slots, signal, () => resumeRun(chain, runId, { ...open, signal }));
   };
@@ -93,8 +96,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
         return forkRun(chain, entries, how);
       }),
     async close() {
-      // A run that has just started is in memory only after its turn.
-      await new Promise<void>((resolve) => takeTurnOf(parts.clock)(resolve));
+      await startedRuns();
       await Promise.all(Array.from(chain.runs.values(), (run) => run.close()));
     },
   };

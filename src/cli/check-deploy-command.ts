@@ -22,6 +22,11 @@ export async function checkDeployCommand(
   flags: CheckDeployFlags,
   stdout: NodeJS.WriteStream = process.stdout,
 ): Promise<Checked> {
+  if (modules.length > 0 && flags.journals !== undefined)
+    throw new PostChainError(
+      'invalid_option',
+      `--journals is for runs, and the machines of ${modules.join(', ')} have their own stores; leave it out`,
+    );
   const runs = modules.length === 0 ? openExistingJournals(flags) : null;
   const machines = (await Promise.all(modules.map(machinesIn))).flat();
   const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();
@@ -31,6 +36,12 @@ export async function checkDeployCommand(
   if (flags.json) return { text: `${printableJson(JSON.stringify(listed, null, 2))}\n`, code };
   if (listed.length > 0) return { text: textOf(checked, unchecked, stdout), code };
   const all = (await Promise.all((runs ? [runs] : machines).map((each) => each.list()))).flat();
+  // A forgotten module must not look like a success.
+  if (runs && all.length === 0)
+    return {
+      text: 'There are no recorded runs. To check actors, name the modules that export their machines.\n',
+      code: 1,
+    };
   const ended = count(all.length, runs ? 'run' : 'actor');
   return { text: `Nothing waits: ${all.length === 1 ? `${ended} has` : `all ${ended} have`} ended.\n`, code };
 }

@@ -244,9 +244,14 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
   const answered = new Set<string>();
 
   function askApproval(): void {
-    // Only the client of a run can answer for its tools.
-    const pending = pendingApprovals(journal).filter(({ isClientTool }) => !isClientTool);
-    const asked = pending.find(({ questionId }) => !answered.has(questionId));
+    const pending = pendingApprovals(journal).filter(({ questionId }) => !answered.has(questionId));
+    for (const { questionId, capability } of pending.filter(({ isClientTool }) => isClientTool)) {
+      answered.add(questionId);
+      screen.line(
+        `  Waiting for the client of this run to run its tool "${oneLine(capability)}". Ctrl-C ends the run with the answer so far.`,
+      );
+    }
+    const asked = pending.find(({ isClientTool }) => !isClientTool);
     if (open !== null || asked === undefined) return;
     const { questionId, digest } = asked;
     const { signal } = waiting;

@@ -39,6 +39,8 @@ export interface ActorSystemOptions {
   readonly machine: AnyStateMachine;
   /** Identifies the actor in keys and messages. */
   readonly actorId: string;
+  /** Differs from that of a deleted actor with the same id. */
+  readonly identity: string;
   /** The id of the root XState actor. */
   readonly rootId: string;
   readonly input: unknown;
@@ -195,6 +197,10 @@ export class DurableActorSystem {
 
   get hasBegun(): boolean {
     return this.#hasBegun;
+  }
+
+  get identity(): string {
+    return this.#options.identity;
   }
 
   /** The approvals that wait for their answers, by path. */

@@ -1,5 +1,6 @@
 import type { ActorLogic, Snapshot } from 'xstate';
 import type { Json } from './codec.ts';
+import { PostChainError } from './error.ts';
 import { digestOf } from './machine-digest.ts';
 
 /** The answer to exactly one question: that of the approval with this id and digest. */
@@ -48,6 +49,8 @@ type ApprovalSnapshot = Snapshot<ApprovalDecision> & OpenApproval;
  */
 export const approval: ActorLogic<ApprovalSnapshot, ApprovalGiven, { readonly question: Json }> = {
   getInitialSnapshot({ sessionId }, { question }) {
+    if (question === undefined)
+      throw new PostChainError('invalid_option', 'approval: expected an input with a "question"; received none.');
     const open = { question, digest: digestOf(sortedText(question)), askedAtMs: Date.now() };
     // In a fork, the part before the slash is the id of the fork.
     const id = `approval:${sessionId.replace(/^.*\//u, '')}`;
@@ -71,8 +74,11 @@ export function isAnswer(
 ): boolean {
   const answer = event as ApprovalGiven;
   const isDecision = answer.decision === 'approve' || answer.decision === 'deny';
-  return answer.type === 'approval.given' && isDecision && answer.id === id && answer.digest === digest;
+  const isValid = isDecision && isTextOrNone(answer.reason) && isTextOrNone(answer.by);
+  return answer.type === 'approval.given' && isValid && answer.id === id && answer.digest === digest;
 }
+
+const isTextOrNone = (value: unknown): boolean => value === undefined || value === null || typeof value === 'string';
 
 /** Arrays and objects are marked, so that no array has the text of an object. */
 const sortedText = (json: Json): string =>

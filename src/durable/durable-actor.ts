@@ -93,6 +93,8 @@ interface Item {
   /** When it arrived. */
   readonly atMs: number;
   readonly event: ExternalEvent | Extract<DurableEvent, { type: 'note' | 'effect-end' }>;
+  /** Whether its receiver still waits for it. */
+  readonly isOpen?: (() => boolean) | undefined;
   readonly resolve: (isAccepted: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -163,7 +165,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#untilKeyframe = every + entriesFor(entries[last]) - (entries.length - 1 - last);
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
-    this.#offsetMs = options.doesTimeCount ? this.#openedAtMs - options.clockStartMs : this.#atMs;
+    const elapsedMs = this.#openedAtMs - options.clockStartMs;
+    // The clock of an earlier process may have been ahead.
+    this.#offsetMs = options.doesTimeCount ? Math.max(elapsedMs, this.#atMs) : this.#atMs;
     this.#clockStarts = clockStartsIn(entries, options.clockStartMs);
     const unstored = replayed.unstored?.find((event) => event.type === 'timer-start');
     this.#firstOwnTimer = unstored?.timer ?? this.#system.timerCount;
@@ -246,16 +250,19 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   get pending(): Pending {
     const atEpoch = (ms: number): number => Math.floor(this.#options.clock.now()) + ms - this.#nowMs;
-    return pendingOf(this.#system, this.id, atEpoch, (timer) => this.#dueMsOf(timer));
+    return pendingOf(this.#system, atEpoch, (timer) => this.#dueMsOf(timer));
   }
 
   async send(event: EventFromLogic<Machine> | ApprovalGiven, { id }: SendOptions = {}): Promise<boolean> {
     requireEvent(event, this.id);
     requireEventId(id, this.id);
-    const received = receivedBy(this.#system, this.id, event);
+    const received = receivedBy(this.#system, event);
     if (received === null) return false;
+    const { actor } = received;
     const stored = this.#options.codec.encode(received.event, `event for ${this.id}`);
-    return this.#offer({ type: 'delivery', actor: received.actor, event: stored, ...(id !== undefined && { id }) });
+    // Another answer may come first.
+    const isOpen = (): boolean => receivedBy(this.#system, event)?.actor === actor;
+    return this.#offer({ type: 'delivery', actor, event: stored, ...(id !== undefined && { id }) }, isOpen);
   }
 
   async stop(): Promise<void> {
@@ -370,13 +377,13 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#options.onEntry?.(entry);
   }
 
-  #offer(event: ExternalEvent): Promise<boolean> {
+  #offer(event: ExternalEvent, isOpen?: () => boolean): Promise<boolean> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== null) reject(this.#failure);
       else if (this.#isClosed && this.#hasEnded) resolve(false);
       else if (this.#isClosed) reject(closed(this.id));
       else {
-        this.#inbox.push({ event, atMs: this.#nowMs, resolve, reject });
+        this.#inbox.push({ event, atMs: this.#nowMs, isOpen, resolve, reject });
         this.#drain();
       }
     });
@@ -450,7 +457,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return { event: { type: 'timer', timer: first.number }, atMs: nowMs, resolve: () => {}, reject: () => {} };
   }
 
-  #process({ event, resolve, reject }: Item): void | Promise<void> {
+  #process({ event, isOpen, resolve, reject }: Item): void | Promise<void> {
     this.#idleSinceMs = null;
     if (event.type === 'note') {
       this.#append(event);
@@ -463,7 +470,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       return this.#write();
     }
     const isRepeated = event.type === 'delivery' && event.id !== undefined && this.#sentIds.has(event.id);
-    if (isRepeated || !this.#system.accepts(event)) return resolve(false);
+    if (isRepeated || isOpen?.() === false || !this.#system.accepts(event)) return resolve(false);
     if (event.type === 'delivery' && event.id !== undefined) this.#sentIds.add(event.id);
     this.#atMs = this.#nowMs;
     this.#sinceMs = Math.floor(this.#options.clock.now());

@@ -349,6 +349,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const reused = reuse && reusedCalls({ ...reuse, entries, from });
     const fork = await this.#once(id, async () => {
       await writer.write(derived?.entries ?? past);
+      if (writer.failure !== null) {
+        await writer.close();
+        // Nobody else knows a new journal: if it is fenced, it was not new.
+        throw new PostChainError(writer.isFenced ? 'invalid_journal' : 'journal_failed', writer.failure);
+      }
       const options = { ...run, isPaused: true };
       const host = derived
         ? await this.#continue(derived, writer, { ...this.#hostOptions(id, start), ...options, reuse: reused })

@@ -19,7 +19,6 @@ export interface Pending {
 /** `atEpoch` converts a time of the system's clock to milliseconds since the epoch. */
 export function pendingOf(
   system: DurableActorSystem,
-  actorId: string,
   atEpoch: (ms: number) => number,
   dueMsOf = ({ dueMs }: Timer): number => dueMs,
 ): Pending {
@@ -37,7 +36,7 @@ export function pendingOf(
     events: awaitedEvents(system),
     approvals: [...system.approvals.values()].map(({ id, digest, question, askedAtMs }) => ({
       id,
-      digest: boundTo(actorId, digest),
+      digest: boundTo(system, digest),
       question,
       askedAtMs,
     })),
@@ -50,19 +49,19 @@ function awaitedEvents({ root }: DurableActorSystem): readonly string[] {
   return [...new Set(nodes.flatMap((node) => node.ownEvents).filter((type) => !type.startsWith('xstate.')))];
 }
 
-/** An answer counts for one actor only, although a fork shares entries with its original. */
-const boundTo = (actorId: string, digest: string): string => digestOf(`${actorId} ${digest}`);
+/** An answer counts for one actor only, although a fork shares entries with its original, and ids may be used again. */
+const boundTo = ({ identity }: DurableActorSystem, digest: string): string => digestOf(`${identity} ${digest}`);
 
 /** Returns the receiver of an event (the root, or the approval that it answers) and the event that it receives. Null if it answers no open one. */
 export function receivedBy<Event extends { readonly type: string }>(
   system: DurableActorSystem,
-  actorId: string,
   event: Event,
 ): { readonly actor: ActorPath; readonly event: Event } | null {
+  if (event.type !== 'approval.given') return { actor: '', event };
   const open = [...system.approvals].find(([, { id, digest }]) =>
-    isAnswer(event, { id, digest: boundTo(actorId, digest) }),
+    isAnswer(event, { id, digest: boundTo(system, digest) }),
   );
   const own = open === undefined ? event : { ...event, digest: open[1].digest };
-  if (event.type !== 'approval.given' || awaitedEvents(system).includes(event.type)) return { actor: '', event: own };
+  if (awaitedEvents(system).includes(event.type)) return { actor: '', event: own };
   return open === undefined ? null : { actor: open[0], event: own };
 }

@@ -97,6 +97,7 @@ export function createSystem(
   return new DurableActorSystem({
     ...parts,
     actorId,
+    identity: [actorId, start.seed, start.startedAt, start.forkedFrom?.clockStartMs].join(' '),
     rootId: start.actorId,
     input: parts.codec.decode(start.input),
     seed: start.seed,

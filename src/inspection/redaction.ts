@@ -6,7 +6,7 @@ import { count, oneLine } from '../internal/printable.ts';
 
 const REDACTED = '[redacted]';
 
-/** `/…/` with optional flags is a regular expression; anything else is literal text. */
+/** `/…/` with optional flags is a regular expression; anything else is literal text in any case. */
 const EXPRESSION = /^\/(?<source>.+)\/(?<flags>[dgimsuv]*)$/su;
 
 /** Returns a function that replaces each pattern with `[redacted]`. Throws `invalid_option` for an invalid pattern, or one that matches everywhere. */
@@ -18,7 +18,7 @@ export function redactionOf(patterns: readonly string[]): Redact {
 /** A pattern such as `/home/sim` may be a path, so it is also hidden literally. */
 function expressionsOf(pattern: string): readonly RegExp[] {
   const { source, flags = '' } = EXPRESSION.exec(pattern)?.groups ?? {};
-  const expressions = pattern === '' ? [] : [new RegExp(escapedVariants(pattern), 'gu')];
+  const expressions = pattern === '' ? [] : [new RegExp(escapedVariants(pattern), 'giu')];
   if (source !== undefined) expressions.push(compiled(source, `g${flags.replace('g', '')}`, pattern));
   if (expressions.length > 0 && !expressions.some((expression) => ''.search(expression) === 0)) return expressions;
   throw new PostChainError(
@@ -97,15 +97,18 @@ function escapedVariants(text: string): string {
 
 function characterVariants(character: string): string {
   const plain = character.replace(/[.*+?^${}()|[\]\\/]/u, '\\$&');
-  if (character === '\\') return '(?:\\\\+(?:u005[cC])?)';
-  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
-  const escaped = units.map(
-    (unit) => `\\\\+u${unit.replace(/[a-f]/gu, (digit) => `[${digit}${digit.toUpperCase()}]`)}`,
+  if (character === '\\') return '(?:\\\\+(?:u005c)?)';
+  const cases = new Set([character, character.toLowerCase(), character.toUpperCase()]);
+  const escaped = Array.from(cases, (one) =>
+    one
+      .split('')
+      .map((unit) => `\\\\+u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   );
   const letter = LETTERS[character];
   const behind = letter === undefined ? [] : [`\\\\+${letter}`];
   const before = character === '"' || character === '/' ? '\\\\*' : '';
-  return `(?:${[`${before}${plain}`, escaped.join(''), ...behind].join('|')})`;
+  return `(?:${[`${before}${plain}`, ...escaped, ...behind].join('|')})`;
 }
 
 /** A text of a journal and its path, for example `answer.sources.0.path` of entry 417. */

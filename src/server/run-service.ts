@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { type ClientEvent, refusalText } from '../../machines/contracts/events.ts';
+import { type ClientEvent, type RefusedAnswer, refusalText } from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunSummary } from '../../machines/contracts/journal.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
 import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
@@ -61,6 +61,9 @@ type RunLabels = NonNullable<RunOptions['host']>;
 const MAX_REMEMBERED = 10_000;
 /** The minimum number of runs to list at a time, so that a search for a few runs does not list them one by one. */
 const LEAST_PAGE = 100;
+
+/** Clients of OpenAI would repeat a request with status 409. */
+const FINAL = { 'x-should-retry': 'false' };
 
 interface ServiceOptions {
   readonly chain: PostChain;
@@ -187,19 +190,20 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     },
     async send(owner, runId, event) {
       const entries = await ownEntries(owner, runId);
+      if (event.type === 'approval.given' && event.decision === 'respond' && !isOfClient(event.questionId, entries))
+        throw refusedAnswer("only a call of one of the client's tools can be answered with a result");
       if (entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
         throw new HttpError(429, 'too_many_events', `This run has reached its limit of ${eventsPerRun} client events.`);
-      if (entries.some(({ type }) => type === 'answer'))
-        throw new HttpError(409, 'run_ended', 'The run has ended and accepts no more events. Start another run.');
+      requireRunning(entries);
       usage.requireOpen();
       const run = await chain.send(runId, event).catch(busy);
       track(run, owner, costSoFar(run));
-      const delivered = run.journal.findLastIndex(
-        (entry) => entry.type === 'delivery' && JSON.stringify(entry.event) === JSON.stringify(event),
-      );
-      const refused = run.journal.slice(delivered).find((entry) => entry.type === 'answer-refused');
-      if (refused !== undefined)
-        throw new HttpError(409, 'answer_refused', `The event had no effect: ${refusalText(refused)}.`);
+      const received = refusalsOf(run.journal, event).slice(refusalsOf(entries, event).length);
+      // The run has ended in the meantime.
+      if (received.length === 0) requireRunning(run.journal);
+      // If an equal event of another request had an effect, so did this one.
+      const refused = received.includes(null) ? null : received[0];
+      if (refused) throw refusedAnswer(refusalText(refused));
     },
     async list(owner, { limit, before, conversation }) {
       const found: RunSummary[] = [];
@@ -227,6 +231,30 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
       throw (await firstEntry(journals, runId)) === null ? unknownRun() : error;
     });
   }
+}
+
+/** Returns the refusal of an event for each time that a run received it; null if it had an effect. */
+export function refusalsOf(entries: readonly JournalEntry[], event: ClientEvent): readonly (RefusedAnswer | null)[] {
+  const text = JSON.stringify(event);
+  return entries.flatMap((entry, at) => {
+    if (entry.type !== 'delivery' || JSON.stringify(entry.event) !== text) return [];
+    const next = entries.slice(at + 1).find(({ type }) => type === 'delivery' || type === 'answer-refused');
+    return [next?.type === 'answer-refused' ? next : null];
+  });
+}
+
+const refusedAnswer = (why: string): HttpError =>
+  new HttpError(409, 'answer_refused', `The event had no effect: ${why}.`, FINAL);
+
+/** Whether a run has asked its client to run a tool. The result of any other call is never the client's to give. */
+const isOfClient = (questionId: string, entries: readonly JournalEntry[]): boolean =>
+  entries.some(
+    (entry) => entry.type === 'approval-asked' && entry.questionId === questionId && entry.isClientTool === true,
+  );
+
+function requireRunning(entries: readonly JournalEntry[]): void {
+  if (entries.some(({ type }) => type === 'answer'))
+    throw new HttpError(409, 'run_ended', 'The run has ended and accepts no more events. Start another run.', FINAL);
 }
 
 /** Returns the cost of the phases of a run, which may be parked. */

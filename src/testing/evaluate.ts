@@ -64,9 +64,13 @@ export interface Evaluation {
   readonly chains: Readonly<Record<string, EvaluatedChain>>;
 }
 
+/** The columns of `evaluationText` after the scorers. */
+const COLUMNS = ['completed', 'model calls', 'tokens in', 'tokens out', 'cost'];
+
 /**
  * Asks each chain each case, and scores the answers. At most four runs of a chain are active at a time, unless it has `maxConcurrentRuns`.
- * Rejects with `invalid_option` if names repeat or a score is not from 0 to 1, and as `chain.run` throws.
+ * Rejects with `invalid_option` if names repeat, a scorer has the name of a built-in column (such as `completed` or `cost`) or a score is not
+ * from 0 to 1, and as `chain.run` throws.
  */
 export async function evaluate<Case extends EvaluationCase>(
   cases: readonly Case[],
@@ -75,6 +79,9 @@ export async function evaluate<Case extends EvaluationCase>(
   const names = new Set(cases.map(({ name }) => name));
   if (names.size < cases.length || cases.length === 0)
     throw new PostChainError('invalid_option', `cases: expected cases with unique names; received ${cases.length}.`);
+  const taken = COLUMNS.find((column) => Object.hasOwn(scorers, column));
+  if (taken !== undefined)
+    throw new PostChainError('invalid_option', `scorers.${taken}: expected a name other than ${COLUMNS.join(', ')}.`);
   const stored = new Map((await journals.list()).map(({ runId, status }) => [runId, status]));
 
   async function ask(chain: PostChain, runId: string, { request, history = [], instructions }: Case) {
@@ -143,7 +150,7 @@ function summaryOf(results: readonly EvaluatedCase[]): EvaluatedChain {
 export function evaluationText({ cases, chains }: Evaluation): string {
   const scorers = Object.keys(cases[0]?.scores ?? {});
   const row = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
-  const head = ['chain', ...scorers, 'completed', 'model calls', 'tokens in', 'tokens out', 'cost'];
+  const head = ['chain', ...scorers, ...COLUMNS];
   const rows = Object.entries(chains).map(
     ([name, { scores, completed, modelCalls, inputTokens, outputTokens, cost }]) =>
       row([

@@ -1,3 +1,5 @@
 import { runProgram } from './program.mjs';
+import { serveRequests } from './served.mjs';
 
-process.stdout.write(JSON.stringify(await runProgram(process.argv[2])));
+const result = { ...(await runProgram(process.argv[2])), served: await serveRequests() };
+process.stdout.write(JSON.stringify(result));

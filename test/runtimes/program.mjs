@@ -9,11 +9,11 @@ const block = { text, heading: ['Yield'], startLine: 1, endLine: 1, kind: 'prose
 const PROGRESS = ['reply.started', 'reply.progressed'];
 
 /**
- * Whether an entry exists only if a reply arrives in several turns of the event loop (a piece of its text, or its progress), or is a
- * transition: the search and Action's call run at the same time, and may end in either order.
+ * Whether an entry exists only if a reply arrives in several turns of the event loop (a piece of its text, its progress, or the delay after
+ * it), or is a transition: the search and Action's call run at the same time, and may end in either order.
  */
 const dependsOnTiming = ({ type, event }) =>
-  type === 'text-delta' || type === 'transition' || PROGRESS.includes(event?.type);
+  ['text-delta', 'transition', 'timer-start'].includes(type) || PROGRESS.includes(event?.type);
 
 /** Runs a chain with a journal in memory, replays it, and gets one typed value, all from the model server at `baseURL`. */
 export async function runProgram(baseURL) {

@@ -1,5 +1,9 @@
 import { runProgram } from './program.mjs';
+import { serveRequests } from './served.mjs';
 
 export default {
-  fetch: async (request) => Response.json(await runProgram(new URL(request.url).searchParams.get('server'))),
+  async fetch(request) {
+    const result = await runProgram(new URL(request.url).searchParams.get('server'));
+    return Response.json({ ...result, served: await serveRequests() });
+  },
 };

@@ -1,20 +1,8 @@
-import { createActor, fromPromise, SimulatedClock } from 'xstate';
+import { createActor, SimulatedClock } from 'xstate';
 import * as z from 'zod';
 import { actionMachine } from '../../machines/action/action.machine.ts';
-import type {
-  DecideContinuationInput,
-  ExecuteCapabilityInput,
-  ValidateArgumentsInput,
-} from '../../machines/action/actors.ts';
 import { initialActionState } from '../../machines/action/setup.ts';
 import type { ActionInput, ActionState } from '../../machines/contracts/action-state.ts';
-import type {
-  ArgumentsCheck,
-  CapabilityCall,
-  CapabilityRunResult,
-  Continuation,
-} from '../../machines/contracts/capability.ts';
-import type { EmittedEvent } from '../../machines/contracts/events.ts';
 import type { Task } from '../../machines/contracts/phase.ts';
 import type { ActionReply, ActionResult } from '../../machines/contracts/phase-io.ts';
 import { createPromptWriter } from '../../src/chain/journal/recorded-prompts.ts';
@@ -28,56 +16,6 @@ import { scriptedModel } from '../../src/models/scripted.ts';
 import { type Capability, defineCapability } from '../../src/tools/capability.ts';
 import { createRegistry } from '../../src/tools/registry.ts';
 import { flush, POLICY } from './attempt-machine.ts';
-
-type ScriptedAnswer<Input, Output> = (input: Input, call: number) => Output | Promise<Output>;
-
-interface StartActionOptions {
-  /** What the model says; a value that does not fit is a model that fails. */
-  readonly reply?: unknown;
-  readonly validate?: ScriptedAnswer<CapabilityCall, ArgumentsCheck>;
-  readonly execute?: ScriptedAnswer<ExecuteCapabilityInput, CapabilityRunResult>;
-  readonly decide?: ScriptedAnswer<DecideContinuationInput, Continuation>;
-  /** What the model says as the decider, call by call. */
-  readonly continuations?: readonly unknown[];
-  readonly input?: Partial<ActionInput>;
-  readonly capabilities?: readonly string[];
-}
-
-export const call = (capability: string, args: unknown = {}): CapabilityCall => ({
-  capability,
-  arguments: JSON.stringify(args),
-});
-
-export const actionReply = (wish: CapabilityCall | null): ActionReply => ({
-  response: 'Hi',
-  confidence: 0.5,
-  calls: wish === null ? [] : [wish],
-});
-export const next = (capability: string, args: unknown = {}): { done: false; next: readonly CapabilityCall[] } => ({
-  done: false,
-  next: [call(capability, args)],
-});
-export const done = (finalOutput: string | null = null): Continuation => ({ done: true, finalOutput });
-
-/** What a capability of this name gives. */
-function capabilityResult(
-  input: ExecuteCapabilityInput,
-  changes: Partial<CapabilityRunResult> = {},
-): CapabilityRunResult {
-  const output = `${input.capability} ran`;
-  const { maxResultChars: _max, runId: _run, id: _id, ...called } = input;
-  return {
-    ...called,
-    success: true,
-    output,
-    code: null,
-    error: null,
-    synthesized: false,
-    startedAtMs: 1,
-    durationMs: 2,
-    ...changes,
-  };
-}
 
 /** What the action machine is started with: these capabilities, and a request. */
 export function actionInput(capabilities: readonly string[], changes: Partial<ActionInput> = {}): ActionInput {
@@ -117,73 +55,14 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
   };
 }
 
-/** The attempt machine over a model that says this one thing, and these as the decider; a further call would be a mistake and fails. */
-function attemptReplying(reply: unknown, clock: Clock, continuations: readonly unknown[] = []) {
-  const model = scriptedModel({
-    action: [{ reply }],
-    continuation: continuations.map((continuation) => ({ reply: continuation })),
-  });
+/** The attempt machine over a model that replies to Action with this; a further call fails. */
+function attemptReplying(reply: ActionReply, clock: Clock) {
+  const model = scriptedModel({ action: [{ reply }] });
   const specFor = ({ task }: { readonly task: string }) => promptSpec(prompts[task as Task]);
   const callScope = () => ({ clock, observer: noopCallObserver });
   return {
     model,
     attempt: provideAttempt({ models: [model], specFor, replyForm: 'text', callScope }),
-  };
-}
-
-/** The action machine, started, over a scripted model, scripted capabilities and a scripted decider. */
-export function startAction({
-  reply = actionReply(call('draft')),
-  validate = () => ({ ok: true, arguments: {}, needsApproval: false }),
-  execute = (input) => capabilityResult(input),
-  decide = () => done(),
-  continuations = [],
-  input = {},
-  capabilities = ['draft', 'review', 'summarize'],
-}: StartActionOptions = {}) {
-  const clock = new SimulatedClock();
-  const facts: EmittedEvent[] = [];
-  const contexts: ActionState[] = [];
-  const asked = {
-    validate: [] as CapabilityCall[],
-    execute: [] as ExecuteCapabilityInput[],
-    decide: [] as DecideContinuationInput[],
-  };
-  const aborted: string[] = [];
-  const { model, attempt } = attemptReplying(reply, clock, continuations);
-  const actors = {
-    attempt,
-    validateArguments: fromPromise<readonly ArgumentsCheck[], ValidateArgumentsInput>(({ input: { calls } }) =>
-      Promise.all(calls.map((wish) => validate(wish, asked.validate.push(wish)))),
-    ),
-    executeCapability: fromPromise<CapabilityRunResult, ExecuteCapabilityInput>(async ({ input: wish, signal }) => {
-      signal.addEventListener('abort', () => aborted.push(wish.capability), { once: true });
-      return execute(wish, asked.execute.push(wish));
-    }),
-    decideContinuation: fromPromise<unknown, DecideContinuationInput>(async ({ input: seen }) =>
-      decide(seen, asked.decide.push(seen)),
-    ),
-  };
-  const actor = createActor(actionMachine.provide({ actors }), { input: actionInput(capabilities, input), clock });
-  actor.on('*', (fact) => facts.push(fact));
-  actor.subscribe({ next: ({ context }) => contexts.push(context), error: () => {} });
-  actor.start();
-  return {
-    actor,
-    clock,
-    model,
-    facts,
-    contexts,
-    asked,
-    aborted,
-    settle: () => flush(500),
-    /** What it came to; throws while it runs or when it failed. */
-    async result(): Promise<Omit<ActionResult, 'phase' | 'step'>> {
-      await flush(500);
-      const { output, value, status } = actor.getSnapshot();
-      if (output?.ok !== true) throw new Error(`${status} in ${JSON.stringify(value)}: ${JSON.stringify(output)}`);
-      return output.value as ActionResult;
-    },
   };
 }
 
@@ -208,7 +87,7 @@ export function startActionWithCapabilities({
 }: CapabilityActionOptions) {
   const clock = new SimulatedClock();
   const registry = createRegistry(capabilities);
-  const { attempt, model } = attemptReplying(actionReply(wish), clock);
+  const { attempt, model } = attemptReplying({ response: 'Hi', confidence: 0.5, calls: [wish] }, clock);
   const scope = { clock, partial: () => {}, hasReaders: () => false, prompts: createPromptWriter() };
   const actor = createActor(
     actionMachine.provide({

@@ -48,7 +48,7 @@ export const anyText = fc.oneof(
 const tags = fc.subarray(['draft', 'pinned', 'critical', 'important', 'kept-by-user']);
 const linkArbitrary = fc.record({ to: target, relation: fc.constantFrom('supports', 'contradicts'), strength: unit });
 
-export const messageArbitrary = (id: string): fc.Arbitrary<Message> =>
+const messageArbitrary = (id: string): fc.Arbitrary<Message> =>
   fc
     .record({
       role: fc.constantFrom('user' as const, 'assistant' as const, 'search' as const),

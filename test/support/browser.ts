@@ -10,6 +10,12 @@ export const WAIT_MS = 120_000;
 /** Unpacked once; `npm ci` clears it away. */
 const CACHE = resolve('node_modules/.cache');
 
+/** Names no absolute path: the worktree that unpacked the browser may be gone. Without fonts, Chromium crashes. */
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir prefix="relative">fonts</dir></fontconfig>
+`;
+
 /**
  * A headless Chromium from npm alone: neither a display, nor fonts, nor libraries of the system but the C library's are needed.
  * Where it cannot start, this gives the reason in one line; with POSTCHAIN_BROWSER=required it throws instead.
@@ -43,7 +49,7 @@ async function launch(folder: string, args: readonly string[]): Promise<Browser>
 /** The folder with everything in it. It gets its name when it is whole: a run that was killed half-way leaves none. */
 async function unpacked(): Promise<string> {
   const { version } = JSON.parse(await readFile('node_modules/@sparticuz/chromium/package.json', 'utf8'));
-  const folder = join(CACHE, `chromium-${version}`);
+  const folder = join(CACHE, `browser-${version}`);
   if (existsSync(folder)) return folder;
   await mkdir(CACHE, { recursive: true });
   const making = await mkdtemp(`${folder}-`);
@@ -55,7 +61,7 @@ async function unpacked(): Promise<string> {
   } finally {
     restore(before, ['TMPDIR', 'AWS_EXECUTION_ENV']);
   }
-  await writeFile(join(making, 'fonts.conf'), fontsIn(join(folder, 'fonts')));
+  await writeFile(join(making, 'fonts.conf'), FONTS);
   await rename(making, folder).catch(() => rm(making, { recursive: true }));
   return folder;
 }
@@ -65,13 +71,6 @@ function restore(env: NodeJS.ProcessEnv, names: readonly string[]): void {
     if (env[name] === undefined) delete process.env[name];
     else process.env[name] = env[name];
   }
-}
-
-function fontsIn(folder: string): string {
-  return `<?xml version="1.0"?>
-<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig><dir>${folder}</dir><cachedir>${folder}-cache</cachedir></fontconfig>
-`;
 }
 
 function whyOf(error: unknown): string {

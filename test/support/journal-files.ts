@@ -4,7 +4,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
 import { linesOf } from '../../src/chain/journal/node-stores.ts';
 import type { Turn } from '../../src/chain/runtime/run-options.ts';
-import { createPostChain } from '../../src/entries/index.ts';
+import { createPostChain, type JournalStore, memoryJournals } from '../../src/entries/index.ts';
 import { temporaryFolder } from './cli.ts';
 
 const longTurn = (subject: string): string => `Please look into ${subject}. ${'It is a long story. '.repeat(80)}`;
@@ -45,3 +45,12 @@ export async function writeRun(store: JournalStore, runId: string, entries: read
 }
 
 export const journalFile = (journal: readonly JournalEntry[]): string => fileWith(linesOf(journal));
+
+/** A store with these entries of a run, whose process was killed after them. */
+export function killedAfter(entries: readonly JournalEntry[], runId = 'run-1'): JournalStore {
+  const journals = memoryJournals();
+  const writer = journals.create(runId);
+  writer.write(entries);
+  void writer.close();
+  return journals;
+}

@@ -26,7 +26,7 @@ export const PROGRAM_FOLDER = join(TOOLS_FOLDER, 'program');
 export const tool = (...path: readonly string[]): string => join(TOOLS_FOLDER, 'node_modules', ...path);
 export const node24 = tool('node-24', 'bin', 'node');
 
-/** Installs the package as users do: packed, with the packages of `required` alone. The soak also needs the tools. */
+/** Installs the package as users do: packed, with the packages of `required` alone. The soak also needs the tools, and serves a chain. */
 export function setup(): void {
   mkdirSync(TOOLS_FOLDER, { recursive: true });
   if (isSoak) installTools();
@@ -35,7 +35,7 @@ export function setup(): void {
   writeFileSync(join(PROGRAM_FOLDER, 'package.json'), '{ "type": "module", "private": true }');
   const packed = execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', PROGRAM_FOLDER]);
   const tarball = join(PROGRAM_FOLDER, packed.toString().trim());
-  const required = ['xstate', 'zod', 'openai'].map((name) => `${name}@${versionOf(name)}`);
+  const required = ['xstate', 'zod', 'openai', ...(isSoak ? ['hono'] : [])].map((name) => `${name}@${versionOf(name)}`);
   install(PROGRAM_FOLDER, [tarball, ...required]);
 }
 

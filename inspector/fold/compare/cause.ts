@@ -1,6 +1,6 @@
 import { type ComparedValue, comparedValues, humanizeEvent, type Transition } from '../explain.ts';
-import { capitalize, formatNumber, humanize, humanizeGuard, PHASE_NAMES } from '../format.ts';
-import { meaningOf } from '../guard-words.ts';
+import { capitalize, formatNumber, humanize, PHASE_NAMES } from '../format.ts';
+import { guardTitle, meaningOf, valueTitle } from '../guard-words.ts';
 import { excerpt, stateName } from '../text.ts';
 import type { Pair } from './align.ts';
 import type { Parting } from './comparison.ts';
@@ -33,6 +33,16 @@ export function causeWords({ entries, guard }: Parting): Pair<string> {
   return [sideWords(0), sideWords(1)];
 }
 
+/** A state in words: `slot2.choosing` as `slot 2: choosing`. */
+export const stateWords = (id: string): string =>
+  excerpt(
+    (id === 'concluded' ? 'no more tools' : stateName(id))
+      .split('.')
+      .map((part) => humanize(part).replace(/(?<=[a-z])(?=\d)/u, ' '))
+      .join(': '),
+    60,
+  );
+
 interface GuardReason {
   readonly guard: string;
   readonly inputs: Inputs;
@@ -52,26 +62,30 @@ function didWords({ machine, target, source }: Transition): string {
   const name = id.split('.').at(-1) ?? id;
   const phase = PHASE_NAMES.find((one) => one === name);
   if (machine === 'postChain' && name === 'synthesizing') return 'stopped';
-  return phase === undefined ? `went to ${excerpt(stateName(id), 60)}` : `continued with ${capitalize(phase)}`;
+  return machine === 'actionLoop' && name === 'concluded'
+    ? 'ran no more tools'
+    : phase === undefined
+      ? `went to ${stateWords(id)}`
+      : `continued with ${capitalize(phase)}`;
 }
 
 function reasonWords({ guard, inputs, holds, others }: GuardReason): string {
   const { name = '', value, limit } = thresholdIn(inputs) ?? {};
   if (typeof value === 'number' && limit) {
     const [shown, bound] = numberWords(value, limit.value);
-    return `${humanize(name)} ${shown} was ${holds ? '' : 'not '}${limit.name} ${bound}`;
+    return `${valueTitle(name)} ${shown} was ${holds ? '' : 'not '}${limit.name} ${bound}`;
   }
   const telling = comparedValues(inputs).filter(
     ({ name, value, limit }) => value !== null && (limit !== null || others[name] !== value),
   );
   const shown = telling.slice(0, MAX_VALUES).map(inputWords).join('; ');
-  return `“${excerpt(humanizeGuard(guard), 80)}” ${holds ? 'held' : 'did not hold'}${shown === '' ? '' : ` (${shown})`}`;
+  return `“${excerpt(guardTitle(guard), 80)}” ${holds ? 'held' : 'did not hold'}${shown === '' ? '' : ` (${shown})`}`;
 }
 
 const MAX_VALUES = 3;
 
 const inputWords = ({ name, value, limit }: ComparedValue): string =>
-  `${meaningOf(name) ?? humanize(name)}: ${excerpt(valueWords(value), 60)}${limit === null ? '' : ` of ${valueWords(limit.value)}`}`;
+  `${meaningOf(name) ?? valueTitle(name)}: ${excerpt(valueWords(value), 60)}${limit === null ? '' : ` of ${valueWords(limit.value)}`}`;
 
 /** Two numbers with the fewest decimals, at least two, that tell them apart. */
 function numberWords(value: number, limit: number): Pair<string> {
@@ -85,5 +99,8 @@ export function valueWords(value: unknown): string {
   if (value === undefined || value === null) return '–';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return Number.isInteger(value) ? formatNumber(value) : numberWords(value, value)[0];
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '–');
+  if (Array.isArray(value)) return value.map(valueWords).join(', ') || 'none';
+  if (typeof value !== 'object') return String(value);
+  const members = Object.entries(value).map(([name, inside]) => `${humanize(name)}: ${valueWords(inside)}`);
+  return members.join(', ') || 'none';
 }

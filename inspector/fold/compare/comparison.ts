@@ -5,6 +5,7 @@ import { runStart } from '../answer.ts';
 import { changedFields } from '../differences.ts';
 import type { EntryOf } from '../entry-index.ts';
 import type { RunFold } from '../run-fold.ts';
+import { activityTitle } from '../trace-items.ts';
 import type { RecordedTransition } from '../transition-log.ts';
 import { transitionLookup } from '../transition-lookup.ts';
 import { type Pair, type Rows, rowsOf } from './align.ts';
@@ -196,7 +197,7 @@ const isTiming = (name: string): boolean => name.endsWith('AtMs') || name === 't
 /** The first reply, activity result, event, decision or answer that differs between the runs. */
 interface FirstContent {
   readonly difference: {
-    /** `reply to yield`, `decision`, … */
+    /** `reply to yield`, `Tool search_web`, `decision`, … */
     readonly kind: string;
     /** Counts the records of this kind, from 1. */
     readonly nth: number;
@@ -229,10 +230,11 @@ function recordsOf({ spans, entries }: RunFold) {
   for (const { actor, subject, outcome, to } of spans.calls) {
     if (to === null) continue;
     if (outcome === 'reply.ended') found.push({ kind: `reply to ${subject}`, seq: to });
-    else if (outcome === 'done' || outcome === 'failed') found.push({ kind: `${actor} ${subject}`.trim(), seq: to });
+    else if (outcome === 'done' || outcome === 'failed')
+      found.push({ kind: `${activityTitle(actor)} ${subject}`.trim(), seq: to });
   }
-  for (const kind of ['delivery', 'decision', 'answer'] as const)
-    for (const seq of entries.of(kind)) found.push({ kind, seq });
+  for (const type of ['delivery', 'decision', 'answer'] as const)
+    for (const seq of entries.of(type)) found.push({ kind: type === 'delivery' ? 'user event' : type, seq });
   const counts = new Map<string, number>();
   return found
     .sort((one, other) => one.seq - other.seq)

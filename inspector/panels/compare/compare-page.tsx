@@ -6,6 +6,7 @@ import type { Pair } from '../../fold/compare/align.ts';
 import { causeWords, valueWords } from '../../fold/compare/cause.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
 import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import { guardTitle } from '../../fold/guard-words.ts';
 import { statusWords } from '../../fold/run-list.ts';
 import { figuresOf } from '../../fold/summary.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
@@ -384,7 +385,7 @@ const FieldTable = ({ caption, fields }: FieldTableProps) => (
           </th>
           {values.map((value, at) => (
             <td key={LETTERS[at]} class="verbatim">
-              {excerpt(valueWords(value), 300)}
+              {excerpt(path === 'rule' && typeof value === 'string' ? guardTitle(value) : valueWords(value), 300)}
             </td>
           ))}
         </tr>

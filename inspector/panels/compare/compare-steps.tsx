@@ -1,10 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { Pair, Row } from '../../fold/compare/align.ts';
+import { stateWords } from '../../fold/compare/cause.ts';
 import type { Comparison, Step } from '../../fold/compare/comparison.ts';
-import { capitalize, humanizeGuard, pluralize } from '../../fold/format.ts';
+import { capitalize, pluralize } from '../../fold/format.ts';
+import { guardTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
-import { excerpt, stateName } from '../../fold/text.ts';
+import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { OpenedRun } from '../../ui-state/inspector.ts';
 
@@ -137,9 +139,8 @@ function StepLink({ runId, step }: { readonly runId: string; readonly step: Step
   const { source, target, guard } = step.transition;
   return (
     <a href={`#/run/${encodeURIComponent(runId)}/${step.seq}`}>
-      {excerpt(stateName(source), 60)} <Icon name="arrow-right" />{' '}
-      {excerpt(target.map(stateName).join(', '), 80) || 'stays'}
-      {guard !== null && <span class="muted"> {excerpt(humanizeGuard(guard), 60)}</span>}
+      {stateWords(source)} <Icon name="arrow-right" /> {excerpt(target.map(stateWords).join(', '), 80) || 'stays'}
+      {guard !== null && <span class="muted"> {excerpt(guardTitle(guard), 60)}</span>}
     </a>
   );
 }

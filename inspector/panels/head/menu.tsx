@@ -6,17 +6,18 @@ export interface MenuItem {
   readonly id?: string;
   readonly label: string;
   readonly title?: string;
-  /** Null for an item that only gives the reason why something is not offered. */
-  readonly act: (() => void) | null;
+  readonly act: () => void;
 }
 
 interface MenuProps {
   readonly label: string;
   readonly items: readonly MenuItem[];
+  /** Shown below the items: why something is not offered. */
+  readonly note?: string | undefined;
 }
 
 /** A button that opens a list of actions below it. In the top layer, so that no part of the page cuts it off; Escape closes it. */
-export function Menu({ label, items }: MenuProps) {
+export function Menu({ label, items, note }: MenuProps) {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -49,6 +50,7 @@ export function Menu({ label, items }: MenuProps) {
         role="menu"
         tabIndex={-1}
         aria-label={label}
+        aria-description={note}
         onBeforeToggle={place}
         onToggle={({ newState }) => newState === 'open' && list.current?.querySelector('button')?.focus()}
         onKeyDown={focusNext}
@@ -60,15 +62,19 @@ export function Menu({ label, items }: MenuProps) {
             role="menuitem"
             tabIndex={-1}
             title={title}
-            aria-disabled={act === null}
             onClick={() => {
               list.current?.hidePopover();
-              act?.();
+              act();
             }}
           >
             {words}
           </button>
         ))}
+        {note !== undefined && (
+          <p class="muted" role="none">
+            {note}
+          </p>
+        )}
       </div>
     </>
   );

@@ -90,7 +90,6 @@ export function RunActions({ inspector, view }: PanelProps) {
     ...(isLive ? [item('event', 'Send another event…')] : []),
     ...(isRecorded ? [item('replay', 'Replay without a model…')] : []),
     item('details', 'Details…'),
-    ...(isRecorded && !inspector.continues.value ? [{ label: NO_FORKS, act: null }] : []),
   ];
   return (
     <div class="run-actions row">
@@ -122,7 +121,7 @@ export function RunActions({ inspector, view }: PanelProps) {
         <>
           {others.length > 0 && <Menu label="Compare with" items={others} />}
           {isConnected && <Menu label="Share" items={share} />}
-          <Menu label="More" items={more} />
+          <Menu label="More" items={more} note={isRecorded && !inspector.continues.value ? NO_FORKS : undefined} />
         </>
       )}
       {open !== null && (

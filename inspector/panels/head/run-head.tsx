@@ -8,9 +8,9 @@ import { endingOf, figuresOf, placeOf, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { numbersAt } from '../../fold/what-if.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
 import { ForkMark } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
 import { useClock } from '../trace/use-clock.ts';
 import { Answer, ProvisionalAnswer } from './answer.tsx';
 import { RunActions } from './run-actions.tsx';
@@ -44,7 +44,7 @@ function ChainHead({ inspector, view }: PanelProps) {
         {excerpt(run.title, 300) || 'Untitled'}
       </h1>
       <RunActions inspector={inspector} view={view} />
-      <Verdict view={view} />
+      <Verdict inspector={inspector} view={view} />
       <button type="button" class="link-button fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         {isOpen ? 'Show less' : 'Show more'}
       </button>
@@ -58,7 +58,8 @@ function ChainHead({ inspector, view }: PanelProps) {
       <div class="ending">
         {ending !== null && (
           <p class="verbatim">
-            {excerpt(ending, 600)}{' '}
+            <span class="reason">{excerpt(ending, 600)}</span>{' '}
+            {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
             {decided !== undefined && canVary && (
               <button
                 type="button"
@@ -88,7 +89,7 @@ function showWhatIf(inspector: PanelProps['inspector'], seq: number): void {
 }
 
 /** The status, and how far the answer can be trusted. */
-function Verdict({ view: { run, log, fold, count, end } }: { readonly view: RunView }) {
+function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps) {
   const answer = answerUpTo(log, fold, count - 1)?.answer;
   if (answer !== undefined && run.status !== 'damaged') {
     const { word, trust, title } = verdictOf(log, fold, answer);
@@ -102,10 +103,11 @@ function Verdict({ view: { run, log, fold, count, end } }: { readonly view: RunV
     );
   }
   const waiting = waitingAt(log, fold, count - 1);
+  const isFile = inspector.connection.value === 'file';
   const isDamaged = run.status === 'damaged' || (end?.problem ?? null) !== null;
   const [word, tone] = isDamaged
     ? ['Damaged', 'bad']
-    : run.status === 'interrupted'
+    : run.status === 'interrupted' && !(isFile && waiting !== null)
       ? ['Interrupted', 'waiting']
       : waiting !== null || run.status === 'waiting'
         ? [
@@ -116,7 +118,10 @@ function Verdict({ view: { run, log, fold, count, end } }: { readonly view: RunV
   return (
     <p class="verdict dotted" role="status">
       <b class={`word ${tone}`}>{word}</b>
-      <span>{run.status === 'running' && !run.live ? `${placeOf(fold)}, in another process` : placeOf(fold)}</span>
+      <span>
+        {placeOf(fold)}
+        {isFile ? ', when this file was exported' : run.status === 'running' && !run.live && ', in another process'}
+      </span>
     </p>
   );
 }

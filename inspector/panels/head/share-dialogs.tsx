@@ -14,16 +14,24 @@ export function ExportDialog({ inspector, runId }: ShareProps) {
   const [patterns, setPatterns] = useState('');
   const [answer, setAnswer] = useState<ExportAnswer | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const [isSaved, setSaved] = useState(false);
 
   async function download(submitted: Event): Promise<void> {
     submitted.preventDefault();
     if (isBusy) return;
+    if (answer?.problem === null) return finish(answer.html);
     setBusy(true);
     const redact = patterns.split('\n').filter((pattern) => pattern.trim() !== '');
     const exported = await inspector.exportRun(runId, redact);
     setBusy(false);
     setAnswer(exported);
-    if (exported.problem === null) save(`run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`, exported.html);
+    // What remains private is shown first.
+    if (exported.problem === null && exported.notes.length === 0) finish(exported.html);
+  }
+
+  function finish(html: string): void {
+    save(`run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`, html);
+    setSaved(true);
   }
 
   return (
@@ -34,26 +42,31 @@ export function ExportDialog({ inspector, runId }: ShareProps) {
       </p>
       <label class="field">
         <span>
-          Replace with [redacted] <span class="muted">optional; one text or /regular expression/ per line</span>
+          Replace with [redacted]{' '}
+          <span class="muted">optional; one text, in any case, or /regular expression/ per line</span>
         </span>
         <textarea
           rows={3}
           spellcheck={false}
           value={patterns}
-          onInput={({ currentTarget }) => setPatterns(currentTarget.value)}
+          onInput={({ currentTarget }) => {
+            setPatterns(currentTarget.value);
+            setAnswer(null);
+            setSaved(false);
+          }}
         />
       </label>
-      <button type="submit" class="primary" aria-disabled={isBusy}>
-        Download
-      </button>
       <div role="status">
-        {answer?.problem === null && <p>Downloaded.</p>}
         {answer?.notes.map((note) => (
           <p key={note} class="verbatim">
             {revealHidden(note)}
           </p>
         ))}
+        {answer?.problem === null && <p>{isSaved ? 'Downloaded.' : 'Not downloaded yet.'}</p>}
       </div>
+      <button type="submit" class="primary" aria-disabled={isBusy}>
+        Download
+      </button>
       <Problem text={answer?.problem ?? ''} />
     </form>
   );

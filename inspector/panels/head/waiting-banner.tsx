@@ -36,7 +36,8 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
       </section>
     );
   const isStopped = run.status === 'interrupted' || run.status === 'waiting';
-  if (waiting === null && !isStopped) return null;
+  // In a file, nothing can be answered or resumed: the verdict says what it waited for.
+  if ((waiting === null && !isStopped) || inspector.connection.value === 'file') return null;
   return (
     <section class="banner" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
       <h2>{waiting === null ? stoppedTitle(view) : titleOf(waiting)}</h2>

@@ -1,8 +1,7 @@
 import { phaseFinding, replyValue } from '../../../src/chain/journal/phase-finding.ts';
 import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
-import { explainEvent } from '../../fold/event-outcome.ts';
-import { isExternalEvent } from '../../fold/external-events.ts';
+import { actorIn } from '../../fold/explain.ts';
 import { capitalize } from '../../fold/format.ts';
 import { fieldsOf, replyAt } from '../../fold/output.ts';
 import { selectionOf } from '../../fold/selection.ts';
@@ -10,7 +9,7 @@ import { lastStartedBy } from '../../fold/sorted.ts';
 import type { PhaseSpan } from '../../fold/spans.ts';
 import type { StepCalls, ToolUse } from '../../fold/step.ts';
 import { attemptStatus, isOver } from '../../fold/step-title.ts';
-import { excerpt, revealHidden } from '../../fold/text.ts';
+import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { JsonTree } from '../json-tree.tsx';
@@ -20,7 +19,6 @@ import { AnswerText } from './answer-text.tsx';
 import { CallReply, Fields } from './reply-fields.tsx';
 import { CopyButton, Section } from './section.tsx';
 import { ToolResult } from './tools.tsx';
-import { Facts } from './why.tsx';
 
 interface ResultProps extends PanelProps {
   readonly calls: StepCalls | null;
@@ -170,7 +168,7 @@ function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & {
   );
 }
 
-/** What an actor of another program ended with, and the event that it received. */
+/** What an actor of another program ended with. */
 export function SystemResult({ view: { log, fold, selection, at } }: { readonly view: RunView }) {
   const { from, to } = selection;
   const ends = fold.entries
@@ -178,37 +176,24 @@ export function SystemResult({ view: { log, fold, selection, at } }: { readonly 
     .filter((seq) => seq >= from && seq <= Math.min(to, at))
     .slice(-MAX_ENDS)
     .map((seq) => log.entry(seq) as unknown as ActorEnd);
-  const entry = log.count === 0 ? null : log.entry(at);
-  const event = entry !== null && isExternalEvent(entry) ? entry : null;
+  if (ends.length === 0) return null;
   return (
-    <>
-      {ends.length > 0 && (
-        <Section title="Result">
-          {ends.map(({ seq, actor, status, output, error }) => (
-            <div key={seq}>
-              <p>
-                <b class="verbatim">{excerpt(actor, 60)}</b>{' '}
-                <span class={status === 'error' ? 'wrong' : ''}>{WORDS[status]}</span>
-              </p>
-              {error !== undefined && (
-                <div class="wrong">
-                  <JsonTree value={error} />
-                </div>
-              )}
-              {output !== undefined && <JsonTree value={output} />}
-            </div>
-          ))}
-        </Section>
-      )}
-      {event !== null && (
-        <Section title="Event received">
-          <p class="verbatim">
-            <b>{revealHidden(explainEvent(event, fold.spans).name)}</b>
+    <Section title="Result">
+      {ends.map(({ seq, actor, status, output, error }) => (
+        <div key={seq}>
+          <p>
+            <b class="verbatim">{excerpt(actorIn(actor), 60)}</b>{' '}
+            <span class={status === 'error' ? 'wrong' : ''}>{WORDS[status]}</span>
           </p>
-          <Facts facts={explainEvent(event, fold.spans).facts} />
-        </Section>
-      )}
-    </>
+          {error !== undefined && (
+            <div class="wrong">
+              <JsonTree value={error} />
+            </div>
+          )}
+          {output !== undefined && <JsonTree value={output} />}
+        </div>
+      ))}
+    </Section>
   );
 }
 

@@ -9,13 +9,20 @@ import { useRunAction } from '../head/run-action.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { canFork } from './fork-forms.tsx';
 
+/** Why a decision has no sliders. */
+export const NO_WHAT_IF = 'No what-if: the run cannot be replayed here.';
+
+/** Whether the states of a whole run are missing. */
+export const isUnknown = ({ end, stateCount }: PanelProps['view']): boolean => end !== null && stateCount === 0;
+
 type Changes = Readonly<Record<string, number>>;
 
 /** Sliders for the numbers that the selected decision compared: where the run would have ended with others. */
 export function WhatIfSliders({ inspector, view }: PanelProps) {
   const [set, change] = useState<Changes>({});
   const numbers = numbersAt(view, view.selection.from);
-  if (view.run.live || numbers.length === 0) return null;
+  if (view.run.live) return null;
+  if (numbers.length === 0) return isUnknown(view) ? <p class="muted">{NO_WHAT_IF}</p> : null;
   const isChanged = Object.keys(set).length > 0;
   const withNumber = ({ path, recorded }: DecidingNumber, value: number): Changes => {
     const { [path]: _, ...others } = set;

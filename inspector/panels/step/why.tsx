@@ -197,7 +197,7 @@ function Candidate({ candidate, thresholds, isRule }: CandidateProps) {
           <span class="title verbatim">{revealHidden(name === null ? guard : guardTitle(name))}</span>{' '}
           <span class="muted">
             {guard !== 'no condition' && RESULTS[result]}
-            {name !== null && name !== 'inline' && <code class="verbatim"> {revealHidden(name)}</code>}{' '}
+            {!isRule && name !== null && name !== 'inline' && <code class="verbatim"> {revealHidden(name)}</code>}{' '}
             {!isRule && (
               <>
                 <Icon name="arrow-right" />{' '}
@@ -267,7 +267,7 @@ function describeValue(value: ComparedValue['value'], limit: number | null): str
 
 const MAX_CHARS = 1_200;
 
-export function Facts({ facts }: { readonly facts: readonly WhyFact[] }): ComponentChildren {
+function Facts({ facts }: { readonly facts: readonly WhyFact[] }): ComponentChildren {
   if (facts.length === 0) return null;
   return (
     <dl class="facts">

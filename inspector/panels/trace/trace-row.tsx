@@ -104,7 +104,8 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
   const row = at < count - 1 ? knownAt(whole, at) : whole;
   const isLater = row.from > at;
   const isPartial = row !== whole;
-  const text = isRepeated(whole) ? 'same error' : row.text;
+  const sameError = `same error as ${whole.saidBy}`;
+  const text = isRepeated(whole) ? sameError : row.text;
   const note = [step?.place, row.note, step === undefined && !hasLine(whole) && text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',
@@ -154,7 +155,7 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
           isLater={isLater}
           isPartial={isPartial}
           running={
-            moment.view.run.status === 'waiting' || (moment.isWaiting && row.kind === 'phase') ? 'waiting' : 'running'
+            moment.view.run.status !== 'running' || (moment.isWaiting && row.kind === 'phase') ? 'waiting' : 'running'
           }
         />
         {isOpen === false && <TroubleWords row={row} />}
@@ -162,7 +163,7 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
       </span>
       {!isSentence(row) && <Figures row={row} whole={whole} moment={moment} step={step} />}
       {hasLine(whole) && (
-        <span class="result one-line verbatim">{(row.saidAt ?? count) <= at ? 'same error' : textOf(row)}</span>
+        <span class="result one-line verbatim">{(row.saidAt ?? count) <= at ? sameError : textOf(row)}</span>
       )}
     </div>
   );

@@ -68,8 +68,10 @@ function placed(rows: readonly ListedRow[], narrowPx: number | null) {
 export function Trace({ inspector, view }: PanelProps) {
   const { run, log, fold, count, selection } = view;
   const { timeLine, spans } = fold;
-  // A run that waits outside memory continues when it is answered.
-  const isOver = run.status !== 'waiting' && (view.end !== null || (!run.live && run.status !== 'running'));
+  // A run that waits continues when it is answered.
+  const isWaiting = run.status !== 'damaged' && waitingAt(log, fold, count - 1) !== null;
+  const isOver =
+    run.status !== 'waiting' && !isWaiting && (view.end !== null || (!run.live && run.status !== 'running'));
   const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [active, setActive] = useState<string | null>(null);
@@ -99,7 +101,8 @@ export function Trace({ inspector, view }: PanelProps) {
   const selectedIndex = shown.get(selected ?? '') ?? -1;
   // A finished run opens at its beginning. In a running one, the current row stays in view until the user scrolls.
   // A narrow page scrolls as a whole, to the chosen step.
-  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || run.live) && !isNarrowPage();
+  const isGrowing = run.live && steps === null;
+  const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrowPage();
   const [seen, measure] = useWindow(list);
   const revealed = useRef(selected);
   // So that rows which the selection is about to scroll away are not rendered first.
@@ -126,7 +129,7 @@ export function Trace({ inspector, view }: PanelProps) {
     (): Moment => ({
       view,
       isOver,
-      isWaiting: waitingAt(log, fold, last) !== null,
+      isWaiting,
       endMs,
       nowMs,
       sinceMs,
@@ -147,7 +150,14 @@ export function Trace({ inspector, view }: PanelProps) {
     if (!isFollowing) return;
     show(selectedIndex);
     measure();
-  }, [selected, run.live ? selectedIndex : 0]);
+  }, [selected, isGrowing ? selectedIndex : 0]);
+  const shownOrder = useRef(order);
+  useLayoutEffect(() => {
+    if (shownOrder.current === order) return;
+    shownOrder.current = order;
+    show(steps === null ? Math.max(0, selectedIndex) : 0);
+    measure();
+  }, [order]);
 
   function toggle({ row, isOpen }: ListedRow): void {
     setToggled((before) => new Map(before).set(row.id, isOpen !== true));

@@ -1,23 +1,31 @@
 import { cover, describeFinding, done, explore, fails, findingsOf, soundness } from 'postchain/testing';
 import * as xstate from 'xstate';
 
-/** Returns the machine of a pasted module: its default export, or the last machine it defines. The code is the reader's own. */
-function machineIn(code) {
+const scope = { ...xstate, done, fails };
+/** Any actor, also one without a name, may succeed or fail. */
+const anyOutcome = new Proxy(
+  {},
+  { get: () => [done(null), fails()], getOwnPropertyDescriptor: () => ({ value: true, configurable: true }) },
+);
+
+/** Returns what a pasted module assigns or exports, by its names. The code is the reader's own. */
+function definedIn(code) {
   const body = code
-    .replace(/^\s*import\s[^;]*;?\s*$/gmu, '')
-    .replace(/export default\s/u, 'return ')
+    .replace(/^\s*import\s[^'"]*(['"])[^'"]*\1;?/gmu, '')
+    .replace(/^export default\s/mu, 'const exported = ')
     .replace(/^export\s/gmu, '');
-  const names = [...body.matchAll(/(?:const|let|var)\s+(\w+)\s*=/gu)].map(([, name]) => name);
-  const last = body.includes('return ') ? '' : `\nreturn ${names.at(-1)};`;
-  return new Function(...Object.keys(xstate), `'use strict';${body}${last}`)(...Object.values(xstate));
+  const names = [...body.matchAll(/^(?:const|let|var)\s+(\w+)\s*=/gmu)].map(([, name]) => name);
+  return new Function(...Object.keys(scope), `'use strict';{${body}\nreturn {${names}};}`)(...Object.values(scope));
 }
 
 self.onmessage = ({ data }) => {
   try {
-    const machine = machineIn(data);
-    const sources = Object.keys(machine.implementations.actors);
-    const outcomes = Object.fromEntries(sources.map((name) => [name, [done(null), fails()]]));
-    const exploration = explore(machine, { outcomes, limit: 5_000 });
+    const defined = definedIn(data);
+    const machine = Object.values(defined).findLast((value) => value instanceof xstate.StateMachine);
+    if (machine === undefined)
+      throw new Error('No machine found. Assign the result of createMachine to a constant, or export it by default.');
+    const { events, outcomes = anyOutcome } = defined;
+    const exploration = explore(machine, { events, outcomes, limit: 5_000 });
     self.postMessage({
       states: exploration.states.length,
       edges: exploration.edges.length,

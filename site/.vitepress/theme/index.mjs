@@ -1,6 +1,6 @@
+import DefaultTheme from 'vitepress/theme-without-fonts';
 import './playground.css';
-import './diagram.css';
-import DefaultTheme from 'vitepress/theme';
+import './theme.css';
 import { diagram } from './diagram.mjs';
 
 export default { extends: DefaultTheme, enhanceApp: ({ app }) => void app.component('Diagram', diagram) };

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { shallowObjectSchema } from '../../../machines/contracts/events.ts';
 import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { PriceTable } from '../../../machines/contracts/usage.ts';
@@ -86,7 +87,7 @@ const MAX_CLIENT_TOOLS = 128;
 
 export const clientToolsSchema: z.ZodMiniType<readonly ClientTool[]> = z
   .array(
-    z.strictObject({ name: z.string(), description: z.string(), arguments: z.record(z.string(), z.unknown()) }),
+    z.strictObject({ name: z.string(), description: z.string(), arguments: shallowObjectSchema }),
     'expected an array of tools',
   )
   .check(z.maxLength(MAX_CLIENT_TOOLS, `expected at most ${MAX_CLIENT_TOOLS} tools`));

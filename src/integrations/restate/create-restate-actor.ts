@@ -143,7 +143,7 @@ export async function runActorOnHost(
       machine: start.machine,
       status: status === 'active' || system.openEffects.size > 0 ? 'running' : status,
       value,
-      pending: pendingOf(system, start.actorId, (ms) => startMs + ms),
+      pending: pendingOf(system, (ms) => startMs + ms),
       output: end?.output ?? null,
       error: end?.error ?? null,
       entries: last.seq + 1,

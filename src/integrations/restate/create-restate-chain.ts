@@ -133,7 +133,7 @@ export const CHAIN_CALLS: Pick<ExecutorOptions, 'codec' | 'contextCodec' | 'rece
   {
     codec: createCodec(),
     contextCodec: createContextCodec(),
-    receivedBy: (_system, _actorId, event) => ({ actor: '', event }),
+    receivedBy: (_system, event) => ({ actor: '', event }),
     interruption: { type: 'delivery', actor: '', event: INTERRUPTED },
     oneStep: {
       isKept: (report) =>

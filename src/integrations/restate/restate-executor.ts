@@ -48,10 +48,10 @@ export interface CallOutcome {
 type Recorded = Extract<DurableEvent, { type: 'value' }>;
 type Report = ExternalEvent | Recorded | Extract<DurableEvent, { type: 'note' }>;
 
-/** A user event. `id` identifies duplicates. */
+/** A user event. Only the first with an `id` counts. */
 export interface SentOutcome {
   readonly type: 'sent';
-  readonly id: string;
+  readonly id?: string;
   readonly event: Json;
   readonly atMs: number;
 }
@@ -66,7 +66,6 @@ export interface ExecutorOptions extends Omit<SystemParts, 'actorId'> {
   /** Returns the receiver of a user event, and the event that it receives; null if there is none. */
   readonly receivedBy: (
     system: DurableActorSystem,
-    actorId: string,
     event: { readonly type: string },
   ) => { readonly actor: ActorPath; readonly event: object } | null;
   /** The event that the system receives if the host ends the run. */
@@ -271,8 +270,8 @@ export function createRestateExecutor(
     printLog();
   }
 
-  function deliver(event: Json): void {
-    const received = receivedBy(system, start.actorId, event as { readonly type: string });
+  function deliver({ event, id }: SentOutcome): void {
+    const received = receivedBy(system, event as { readonly type: string });
     if (received === null) return;
     let stored: Json;
     try {
@@ -281,7 +280,7 @@ export function createRestateExecutor(
       parts.logger(`${start.actorId} ignores an event that it cannot store: ${(error as Error).message}`);
       return;
     }
-    apply({ type: 'delivery', actor: received.actor, event: stored });
+    apply({ type: 'delivery', actor: received.actor, event: stored, ...(id !== undefined && { id }) });
   }
 
   function applyReports({ call: key, reports, isEnded }: CallOutcome): void {
@@ -344,7 +343,7 @@ export function createRestateExecutor(
         sent = host.sent(sentNumber);
         return () => {
           fire((dueMs) => dueMs < atMs);
-          deliver(outcome.event);
+          deliver(outcome);
         };
       case 'slept': {
         // An event that came before a later timer is the next outcome, so only the timers of this sleep fire.

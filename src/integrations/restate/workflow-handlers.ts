@@ -179,7 +179,8 @@ export interface SentEvent<Event = ClientEvent> {
   readonly id?: string;
 }
 
-const eventId = z.optional(z.string().check(z.minLength(1), z.maxLength(200)));
+/** The ids of the events of effects begin with `effect:`. */
+const eventId = z.optional(z.string().check(z.minLength(1), z.maxLength(200), z.regex(/^(?!effect:)/u)));
 
 /** The number of the event in its run, from 0. `repeated`: an event with this id was already sent. */
 export interface Sent {
@@ -216,27 +217,20 @@ export async function sendEvent(
   const { event, id } = read.data;
   const isTaken = async (at: number) => (await ctx.promise(promiseName(at)).peek()) !== undefined;
   const tooMany = new TerminalError(`too_many_events: a run accepts at most ${MAX_SENT} events`, { errorCode: 429 });
-  // Before an id is claimed: a repetition would wait for its number forever.
   if (await isTaken(MAX_SENT - 1)) throw tooMany;
-  const number = id === undefined ? null : await numberOfRepeated(ctx, id);
-  if (number !== null) return { number, repeated: true };
+  const numberOf = id === undefined ? null : ctx.promise<number>(`number-${id}`);
+  const known = await numberOf?.peek();
+  if (known !== undefined) return { number: known, repeated: true };
   const atMs = await ctx.date.now();
-  const sent: SentOutcome = { type: 'sent', id: id ?? ctx.request().id, event: event as Json, atMs };
+  const sent: SentOutcome = { type: 'sent', event: event as Json, atMs, ...(id !== undefined && { id }) };
   for (let free = await firstFree(isTaken); free < MAX_SENT; free += 1) {
     // Another caller may take the number first.
     if ((await tryResolve(ctx.promise<SentOutcome>(promiseName(free)), sent)) !== null) continue;
-    if (id !== undefined) await ctx.promise<number>(numberName(id)).resolve(free);
-    return { number: free, repeated: false };
+    // The run ignores the second event of two callers at once.
+    const first = numberOf && (await tryResolve(numberOf, free));
+    return { number: first ?? free, repeated: first !== null };
   }
   throw tooMany;
-}
-
-const numberName = (id: string): string => `number-${id}`;
-
-/** Returns null to the first caller with this id, and to later ones the number of its event. */
-async function numberOfRepeated(ctx: WorkflowSharedContext, id: string): Promise<number | null> {
-  const first = await tryResolve(ctx.promise<string>(`first-${id}`), ctx.request().id);
-  return first === null ? null : ctx.promise<number>(numberName(id)).get();
 }
 
 /** Events are numbered without gaps, so a binary search finds the first number that is not taken. */

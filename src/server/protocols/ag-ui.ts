@@ -3,9 +3,11 @@ import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { ContentPart } from '../../llm/content.ts';
 import { bodyOf, invalid, type ServerApp, type ServerContext, type ToJsonSchema } from '../context.ts';
 import type { Updates } from '../feeds.ts';
-import { HttpError } from '../http-error.ts';
+import type { Owner } from '../owners.ts';
 import type { ClientRequest } from '../run-service.ts';
 import type { Question, RunUpdate } from '../updates.ts';
+import { clientToolsOf, outputsIn } from './openai-requests.ts';
+import { asClientCall, callIdOf, resultsOf } from './openai-turns.ts';
 import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions } from './questions.ts';
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
@@ -18,7 +20,12 @@ const partSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.enum(['image', 'audio', 'video', 'document']), source: sourceSchema }),
 ]);
-const messageSchema = z.looseObject({ id, role: z.string() });
+const messageSchema = z.looseObject({
+  id,
+  role: z.string(),
+  /** Of an assistant message: calls of the client's tools. */
+  toolCalls: z.nullish(z.array(z.object({ id: z.string() }))),
+});
 const inputSchema = z.object({
   threadId: id,
   runId: id,
@@ -38,7 +45,7 @@ const inputSchema = z.object({
 });
 type Input = z.infer<typeof inputSchema>;
 
-type Message = Readonly<Record<string, unknown>> & { readonly id: string };
+type Message = Input['messages'][number];
 type AgUiEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /** Adds the chain as an agent of the AG-UI protocol, version 1.0. */
@@ -48,9 +55,18 @@ export function addAgUi(app: ServerApp, server: ServerContext): void {
   app.post('/ag-ui', async (c) => {
     const input = await bodyOf(c, inputSchema);
     const { owner } = c.var;
-    const resumed = answersIn(input);
+    const resumed = answersIn(input) ?? (await resultsIn(input, owner));
     if (resumed !== null) await sendAnswers(runs, owner, resumed.runId, resumed.answers);
     const runId = resumed?.runId ?? (await runs.start(owner, requestOf(input))).runId;
+
+    /** Returns the run whose calls have results after the last turn, and the results; null without results. */
+    async function resultsIn({ messages }: Input, owner: Owner) {
+      const isTurn = ({ role }: Message): boolean => role === 'user' || role === 'assistant';
+      const outputs = outputsIn(messages, isTurn, ({ role, toolCallId, content }) =>
+        role === 'tool' ? { callId: String(toolCallId), output: textOf(content) } : null,
+      );
+      return outputs.length === 0 ? null : resultsOf(runs, owner, outputs, 'messages');
+    }
 
     async function* eventsOf(updates: Updates): AsyncGenerator<AgUiEvent, void> {
       const events = new AgUiEvents(input, runId, server.toJsonSchema);
@@ -82,8 +98,6 @@ const failure = (code: string, message: string): AgUiEvent => ({ type: 'RUN_ERRO
 
 /** Returns the request: the last user message. The session has the earlier ones. */
 function requestOf({ threadId, runId, messages, tools = [], context = [], forwardedProps }: Input): ClientRequest {
-  if (tools.length > 0)
-    throw new HttpError(400, 'unsupported_tools', 'tools: expected none, because the chain runs only its own tools.');
   const asked = messages.findLast(({ role }) => role === 'user');
   if (asked === undefined) throw invalid('messages', 'expected at least one with the role "user"');
   const instructions = messages.flatMap(({ role, content }) =>
@@ -94,6 +108,9 @@ function requestOf({ threadId, runId, messages, tools = [], context = [], forwar
     request: contentOf(asked['content']),
     session: threadId,
     idempotencyKey: JSON.stringify(['ag-ui', threadId, runId]),
+    ...(tools.length > 0 && {
+      clientTools: clientToolsOf({ tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
+    }),
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
     ...(known !== '' && { history: [{ role: 'user', content: known }] }),
     ...(forwardedProps.mode !== undefined && { mode: forwardedProps.mode }),
@@ -102,7 +119,7 @@ function requestOf({ threadId, runId, messages, tools = [], context = [], forwar
 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
-  throw invalid('messages', 'expected system and developer messages to contain a string', content);
+  throw invalid('messages', 'expected system, developer and tool messages to contain a string', content);
 }
 
 function contentOf(content: unknown): string | ContentPart[] {
@@ -181,9 +198,22 @@ class AgUiEvents {
     if (this.#hasBegun) yield* events;
   }
 
-  /** Ends with the open questions. */
+  /** Ends with the open questions: with the calls of the client's tools, or else with an interrupt. */
   *interrupt(questions: readonly Question[]): Generator<AgUiEvent, void> {
     yield* this.begin();
+    const calls = questions.flatMap((question) => asClientCall(question) ?? []);
+    yield* this.#endText();
+    // The client may have received some of them before it returned.
+    const known = new Set(this.#input.messages.flatMap(({ toolCalls }) => toolCalls?.map((call) => call.id) ?? []));
+    const parentMessageId = `${this.#runId}-calls-${calls[0]?.questionId}`;
+    for (const call of calls) {
+      const toolCallId = callIdOf(this.#runId, call);
+      if (known.has(toolCallId)) continue;
+      yield { type: 'TOOL_CALL_START', toolCallId, toolCallName: call.capability, parentMessageId };
+      yield { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(call.arguments) };
+      yield { type: 'TOOL_CALL_END', toolCallId };
+    }
+    if (calls.length > 0) return yield* this.#end({ outcome: { type: 'success' } });
     const interrupts = questions.map((question) => ({
       id: interruptId(this.#runId, question.questionId),
       reason: question.kind === 'approval' ? 'confirmation' : 'input_required',

@@ -1,4 +1,4 @@
-import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import type { Citation } from '../../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from '../updates.ts';
 
 /** A piece of text that shows the user what a run does before it answers. */
@@ -66,11 +66,6 @@ export function noticeOf(runId: string, question: Question): string {
 export function urlCitation({ path }: Citation, text: string) {
   if (!/^https?:\/\//iu.test(path)) return null;
   return { type: 'url_citation', url: path, title: path, start_index: 0, end_index: text.length } as const;
-}
-
-export function usageOf({ metadata }: FinalAnswer) {
-  const { inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 } = metadata.usage;
-  return { inputTokens, outputTokens, cachedInputTokens, reasoningTokens, totalTokens: inputTokens + outputTokens };
 }
 
 export const secondsOf = (startedAt: string): number => Math.floor(Date.parse(startedAt) / 1_000);

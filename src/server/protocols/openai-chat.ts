@@ -1,5 +1,5 @@
 import type { RunUpdate } from '../updates.ts';
-import { noticeOf, secondsOf, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
+import { noticeOf, secondsOf, Thoughts, urlCitation } from './openai-answer.ts';
 import { callIdOf, type TurnEnd } from './openai-turns.ts';
 
 /** Computes a chat completion and its chunks from the updates of a turn of a run. */
@@ -94,9 +94,7 @@ export class ChatCompletion {
 /** A completion without an answer ends like a truncated one. */
 const finishReason = ({ type }: TurnEnd): string => ({ answer: 'stop', calls: 'tool_calls', question: 'length' })[type];
 
-function chatUsage(end: TurnEnd) {
-  if (end.type !== 'answer') return null;
-  const usage = usageOf(end.answer);
+function chatUsage({ usage }: TurnEnd) {
   return {
     prompt_tokens: usage.inputTokens,
     completion_tokens: usage.outputTokens,

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { shallowObjectSchema } from '../../../machines/contracts/events.ts';
 import type { ContentPart } from '../../llm/content.ts';
 import { invalid } from '../context.ts';
 import { HttpError } from '../http-error.ts';
@@ -110,7 +111,11 @@ const chatMessage = z.pipe(
 );
 
 const MAX_REFERENCES = 100;
-const common = { model: z.nullish(z.string()), stream: z.nullish(z.boolean()) };
+const common = {
+  model: z.nullish(z.string()),
+  stream: z.nullish(z.boolean()),
+  parallel_tool_calls: z.nullish(z.boolean()),
+};
 
 export const responseRequestSchema = z.looseObject({
   ...common,
@@ -194,7 +199,7 @@ type ClientTool = NonNullable<ClientRequest['clientTools']>[number];
 const toolSchema = z.object({
   name: z.string(),
   description: z.nullish(z.string()),
-  parameters: z.nullish(z.record(z.string(), z.unknown())),
+  parameters: z.nullish(shallowObjectSchema),
 });
 
 /** For a function without `parameters`, or with empty ones. */
@@ -213,7 +218,7 @@ export function clientToolsOf({
     if (type !== 'function' || !read.success)
       throw invalid(
         'tools',
-        'expected functions with a name, because the server has no tools of its own to offer',
+        'expected functions with a name, and parameters of at most 200 levels, because the server has no tools of its own to offer',
         type,
       );
     const { name, description, parameters } = read.data;

@@ -1,14 +1,15 @@
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { explanationOf } from '../../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from '../updates.ts';
-import { noticeOf, secondsOf, type Thought, Thoughts, urlCitation, usageOf } from './openai-answer.ts';
-import { asClientCall, type ClientCall, callIdOf, type TurnEnd } from './openai-turns.ts';
+import { noticeOf, secondsOf, type Thought, Thoughts, urlCitation } from './openai-answer.ts';
+import { asClientCall, type ClientCall, callIdOf, type TurnEnd, type TurnUsage } from './openai-turns.ts';
 
 /** The members of a request that its response repeats. They are stored with the run. */
 export interface ResponseRequest {
   readonly background: boolean;
   readonly instructions: string | null;
   readonly previous_response_id: string | null;
+  readonly parallel_tool_calls: boolean;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -44,6 +45,7 @@ export class ResponseEvents {
   readonly #questions = new Map<string, Question>();
   #start = { runId: '', startedAt: '' };
   #answer: FinalAnswer | null = null;
+  #usage: TurnUsage | null = null;
   #hasCalls = false;
   /** The reasoning item that is being written. */
   #reasoning: ReasoningItem | null = null;
@@ -59,6 +61,7 @@ export class ResponseEvents {
 
   /** Yields the events of an update, which ends the turn unless `end` is null. */
   *take(update: RunUpdate, end: TurnEnd | null = null): Generator<ResponseEvent, void> {
+    this.#usage = end?.usage ?? null;
     if (update.type === 'run') {
       this.#start = update;
       yield this.#event('response.created', { response: this.response });
@@ -97,7 +100,7 @@ export class ResponseEvents {
     const [question = null] = this.#questions.values();
     const answer = this.#answer;
     const createdAt = secondsOf(startedAt);
-    const usage = answer && usageOf(answer);
+    const usage = this.#usage;
     return {
       ...UNUSED,
       ...this.#request,
@@ -259,7 +262,6 @@ const UNUSED = {
   tools: [],
   tool_choice: 'auto',
   truncation: 'disabled',
-  parallel_tool_calls: true,
   text: { format: { type: 'text' } },
   top_p: 1,
   presence_penalty: 0,

@@ -1,9 +1,12 @@
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { TokenUsage } from '../../../machines/contracts/usage.ts';
+import { addCall, NO_USAGE } from '../../../machines/policies/usage.ts';
+import { runStartOf } from '../../chain/journal/journal-format.ts';
 import { invalid } from '../context.ts';
 import type { Owner } from '../owners.ts';
 import type { RunService } from '../run-service.ts';
 import { type Question, type RunUpdate, updatesOf } from '../updates.ts';
-import { sendAnswers } from './questions.ts';
+import type { Answers } from './questions.ts';
 
 /** A call of a tool that only the client can run. */
 export type ClientCall = Extract<Question, { kind: 'approval' }>;
@@ -22,21 +25,48 @@ export const callIdOf = (runId: string, { questionId }: ClientCall): string => `
 
 /**
  * The end of a turn: the part of a run that one response contains. It is the answer, the client's calls, or another question, which these APIs
- * have no way to answer.
+ * have no way to answer. `usage` has the tokens of the turn.
  */
-export type TurnEnd =
+export type TurnEnd = { readonly usage: TurnUsage } & (
   | Extract<RunUpdate, { type: 'answer' | 'question' }>
-  | { readonly type: 'calls'; readonly calls: readonly ClientCall[] };
+  | { readonly type: 'calls'; readonly calls: readonly ClientCall[] }
+);
+export type TurnUsage = ReturnType<typeof usageBetween>;
 
-/** Returns the calls that ended the turns of a run so far. */
+function usageBetween(earlier: TokenUsage, later: TokenUsage) {
+  const added = (count: (usage: TokenUsage) => number | undefined) =>
+    Math.max(0, (count(later) ?? 0) - (count(earlier) ?? 0));
+  const inputTokens = added((usage) => usage.inputTokens);
+  const outputTokens = added((usage) => usage.outputTokens);
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: inputTokens + outputTokens,
+    cachedInputTokens: added((usage) => usage.cachedInputTokens),
+    reasoningTokens: added((usage) => usage.reasoningTokens),
+  };
+}
+
+/** Returns the tokens of the model calls that ended before a question. */
+function usageBefore(question: Question | undefined, entries: readonly JournalEntry[]): TokenUsage {
+  const isAsked = (entry: JournalEntry): boolean =>
+    entry.type.endsWith('-asked') && 'questionId' in entry && entry.questionId === question?.questionId;
+  return entries
+    .slice(0, Math.max(0, entries.findIndex(isAsked)))
+    .reduce((sum, entry) => (entry.type === 'attempt-end' ? addCall(sum, entry.usage, null) : sum), NO_USAGE);
+}
+
+/** Returns the calls that ended the turns of a run so far: one in each turn if its request says so. */
 export function callsOfTurns(entries: readonly JournalEntry[]): readonly (readonly ClientCall[])[] {
   const turns: ClientCall[][] = [];
+  const { response } = runStartOf(entries).host ?? {};
+  const isParallel = Object(response).parallel_tool_calls !== false;
   let isAsking = false;
   for (const update of updatesOf(entries)) {
     if (update.type === 'progress') continue;
     const call = update.type === 'question' ? asClientCall(update.question) : null;
     // The calls of one step are asked for together.
-    if (call !== null && isAsking) turns.at(-1)?.push(call);
+    if (call !== null && isAsking && isParallel) turns.at(-1)?.push(call);
     else if (call !== null) turns.push([call]);
     isAsking = call !== null;
   }
@@ -55,10 +85,15 @@ export async function* turnOf(
   updates: AsyncIterable<{ readonly update: RunUpdate }>,
 ): AsyncGenerator<{ readonly update: RunUpdate; readonly end: TurnEnd | null }, void> {
   let current = 1;
+  const earlier = (entries: readonly JournalEntry[]): TokenUsage =>
+    usageBefore(callsOfTurns(entries)[turn - 2]?.at(-1), entries);
   for await (const { update } of updates) {
     const isOwn = current === turn;
     if (update.type !== 'question') {
-      if (isOwn || update.type === 'run') yield { update, end: update.type === 'answer' ? update : null };
+      if (isOwn && update.type === 'answer') {
+        const used = turn === 1 ? NO_USAGE : earlier(await journal(owner, runId));
+        yield { update, end: { ...update, usage: usageBetween(used, update.answer.metadata.usage) } };
+      } else if (isOwn || update.type === 'run') yield { update, end: null };
       continue;
     }
     const entries = await journal(owner, runId);
@@ -68,7 +103,8 @@ export async function* turnOf(
     if (isLastCall) current += 1;
     if (!isOwn) continue;
     const isAsked = asClientCall(update.question) === null && isOpen(questionId, entries);
-    const end = isLastCall ? ({ type: 'calls', calls } as const) : isAsked ? update : null;
+    const usage = usageBetween(earlier(entries), usageBefore(update.question, entries));
+    const end = isLastCall ? ({ type: 'calls', calls, usage } as const) : isAsked ? { ...update, usage } : null;
     yield { update, end };
     if (end !== null) return;
   }
@@ -80,20 +116,22 @@ function isOpen(id: string, entries: readonly JournalEntry[]): boolean {
 }
 
 /**
- * Sends the results of the client's calls, and returns the run and its next turn. A repeated request sends nothing and gets the same turn.
- * Results of earlier turns are ignored. Throws an `HttpError` for a call that the run has not asked for, and if a result is missing.
+ * Returns the run whose calls have these results, its next turn, and the answers to its questions. Results of earlier turns are ignored. Throws
+ * an `HttpError` for a call that the run has not asked for, and if a call has no result or two.
  */
-export async function sendOutputs(
-  runs: RunService,
+export async function resultsOf(
+  { journal }: Pick<RunService, 'journal'>,
   owner: Owner,
   outputs: readonly CallOutput[],
   param: string,
-): Promise<{ readonly runId: string; readonly turn: number }> {
+): Promise<{ readonly runId: string; readonly turn: number; readonly answers: Answers }> {
   const [runId = '', ...others] = new Set(outputs.map(({ callId }) => /^call_[^_]+_(.+)$/su.exec(callId)?.[1] ?? ''));
   if (runId === '' || others.length > 0)
     throw invalid(param, 'expected results of calls of one response of this server', outputs[0]?.callId);
-  const turns = callsOfTurns(await runs.journal(owner, runId));
+  const turns = callsOfTurns(await journal(owner, runId));
   const given = new Map(outputs.map(({ callId, output }) => [callId, output]));
+  const twice = outputs.find(({ callId, output }) => given.get(callId) !== output);
+  if (twice !== undefined) throw invalid(param, 'expected one result of each call; received two', twice.callId);
   const asked = new Set(turns.flat().map((call) => callIdOf(runId, call)));
   const unknown = [...given.keys()].find((callId) => !asked.has(callId));
   if (unknown !== undefined) throw invalid(param, 'expected results of calls of this run', unknown);
@@ -102,6 +140,5 @@ export async function sendOutputs(
   const missing = calls.map((call) => callIdOf(runId, call)).filter((callId) => !given.has(callId));
   if (missing.length > 0) throw invalid(param, `expected the results of all calls; missing: ${missing.join(', ')}`);
   const answers = calls.map((call) => [call.questionId, given.get(callIdOf(runId, call))] as const);
-  await sendAnswers(runs, owner, runId, Object.fromEntries(answers));
-  return { runId, turn: last + 2 };
+  return { runId, turn: last + 2, answers: Object.fromEntries(answers) };
 }

@@ -29,13 +29,15 @@ import {
   responseRequestSchema,
 } from './openai-requests.ts';
 import { messageIdOf, ResponseEvents, type ResponseRequest, responseIdOf } from './openai-responses.ts';
-import { type CallOutput, callsOfTurns, sendOutputs, turnOf } from './openai-turns.ts';
+import { type CallOutput, callsOfTurns, resultsOf, turnOf } from './openai-turns.ts';
+import { sendAnswers } from './questions.ts';
 
 const hostSchema = z.object({
   response: z.object({
     background: z.boolean(),
     instructions: z.nullable(z.string()),
     previous_response_id: z.nullable(z.string()),
+    parallel_tool_calls: z._default(z.boolean(), true),
     metadata: z.record(z.string(), z.string()),
   }),
 });
@@ -45,6 +47,7 @@ const NO_REQUEST: ResponseRequest = {
   background: false,
   instructions: null,
   previous_response_id: null,
+  parallel_tool_calls: true,
   metadata: {},
 };
 
@@ -67,16 +70,14 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
       background: body.background === true,
       instructions: body.instructions ?? null,
       previous_response_id: body.previous_response_id ?? null,
+      parallel_tool_calls: body.parallel_tool_calls !== false,
       metadata: body.metadata ?? {},
     };
     const outputs = outputsIn(body.input, isTurn, (item) =>
       item.type === 'function_call_output' ? { callId: item.call_id, output: item.output } : null,
     );
     if (outputs.length > 0) {
-      const { runId, turn } = await resume(c, body, outputs, 'input');
-      const previous = request.previous_response_id;
-      if (previous !== null && placeIn(previous).runId !== runId)
-        throw invalid('previous_response_id', 'expected the response with the calls', previous);
+      const { runId, turn } = await resume(c, body, outputs, 'input', request.previous_response_id);
       return answered(c, { runId, turn, request: requestIn(await runs.journal(c.var.owner, runId)) }, body);
     }
     const earlier = await previousTurns(c.var.owner, request.previous_response_id);
@@ -89,12 +90,12 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
   app.get('/v1/responses/:id', async (c) => {
     const after = c.req.query('starting_after') ?? '-1';
     if (!/^-?\d{1,9}$/u.test(after)) throw invalid('starting_after', 'expected a sequence_number', after);
-    const place = await placeOf(c);
+    const place = await placeOf(c.var.owner, c.req.param('id'));
     return c.req.query('stream') === 'true' ? streamed(c, place, Number(after)) : c.json(await stored(c, place));
   });
 
   app.post('/v1/responses/:id/cancel', async (c) => {
-    const place = await placeOf(c);
+    const place = await placeOf(c.var.owner, c.req.param('id'));
     const { runId } = place;
     if ((await runs.view(c.var.owner, runId)).answer === null) {
       await runs.send(c.var.owner, runId, { type: 'run.cancelled' });
@@ -111,10 +112,14 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
       message.role === 'tool' ? { callId: message.tool_call_id, output: message.content } : null,
     );
     const messages = body.messages.flatMap((message) => (message.role === 'tool' ? [] : [message]));
+    const parallel_tool_calls = body.parallel_tool_calls !== false;
     const { runId, turn } =
       outputs.length > 0
         ? await resume(c, body, outputs, 'messages')
-        : { runId: await start(c, body, messages, 'messages'), turn: 1 };
+        : {
+            runId: await start(c, body, messages, 'messages', { response: { ...NO_REQUEST, parallel_tool_calls } }),
+            turn: 1,
+          };
     const chat = new ChatCompletion(modelName, body.stream_options?.include_usage === true, turn);
     if (body.stream !== true) {
       const end = await server.read(c, runId, async (updates) => {
@@ -150,7 +155,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     body: Body,
     messages: readonly InputMessage[],
     param: string,
-    host: ClientRequest['host'] = {},
+    host: NonNullable<ClientRequest['host']>,
   ): Promise<string> {
     requireModel(body.model);
     requireSupported(body);
@@ -165,11 +170,21 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     }
   }
 
-  /** Sends results of the client's calls, and returns the run that continues with them, and its turn. */
-  function resume(c: ServerRequest, body: Body, outputs: readonly CallOutput[], param: string) {
+  /** Sends results of the client's calls, and returns the run that continues with them, and its turn. A repeated request gets the same turn. */
+  async function resume(
+    c: ServerRequest,
+    body: Body,
+    outputs: readonly CallOutput[],
+    param: string,
+    previous: string | null = null,
+  ) {
     requireModel(body.model);
     requireSupported(body);
-    return sendOutputs(runs, c.var.owner, outputs, param);
+    const { runId, turn, answers } = await resultsOf(runs, c.var.owner, outputs, param);
+    if (previous !== null && previous !== responseIdOf(runId, turn - 1))
+      throw invalid('previous_response_id', 'expected the response with the calls', previous);
+    await sendAnswers(runs, c.var.owner, runId, answers);
+    return { runId, turn };
   }
 
   /** Responds with a turn: with its first update if the request says "background". */
@@ -206,12 +221,12 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     });
   }
 
-  /** Returns the run and the turn of the response in the path. */
-  async function placeOf(c: ServerRequest): Promise<Place> {
-    const { runId, turn } = placeIn(c.req.param('id') ?? '');
-    const entries = await runs.journal(c.var.owner, runId);
+  /** Returns the run and the turn of a response, and its journal. */
+  async function placeOf(owner: Owner, id: string) {
+    const { runId, turn } = placeIn(id);
+    const entries = await runs.journal(owner, runId);
     if (turn > callsOfTurns(entries).length + 1) throw unknownRun();
-    return { runId, turn, request: requestIn(entries) };
+    return { runId, turn, request: requestIn(entries), entries };
   }
 
   /** Returns the response so far. */
@@ -234,7 +249,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
   /** Returns the conversation of an earlier response, with its answer. */
   async function previousTurns(owner: Owner, id: string | null): Promise<readonly InputMessage[]> {
     if (id === null) return [];
-    const entries = await runs.journal(owner, placeIn(id).runId);
+    const { entries } = await placeOf(owner, id);
     const { messages, request, attachments } = runStartOf(entries);
     const answer = entries.find((entry) => entry.type === 'answer');
     if (answer === undefined) throw invalid('previous_response_id', 'expected a response that has ended');

@@ -5,7 +5,7 @@ import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
-import type { RunService } from '../run-service.ts';
+import { type RunService, refusalsOf } from '../run-service.ts';
 import { type Question, type RunUpdate, updatesOf } from '../updates.ts';
 
 /** The answers to each kind of question, in protocols with forms. */
@@ -85,14 +85,11 @@ function eventOf(question: Question, answer: unknown): ClientEvent {
 export type Answers = Readonly<Record<string, unknown>>;
 
 /**
- * Sends answers to questions of a run. An answer that the run has already received comes from a repeated request, and is not sent again.
+ * Sends answers to questions of a run. An answer that the run has already accepted comes from a repeated request, and is not sent again.
  * Throws an `HttpError`.
  */
 export async function sendAnswers(runs: RunService, owner: Owner, runId: string, answers: Answers): Promise<void> {
   const entries = await runs.journal(owner, runId);
-  const received = new Set(
-    entries.flatMap((entry) => (entry.type === 'delivery' ? [JSON.stringify(entry.event)] : [])),
-  );
   const asked = new Map<string, Question>();
   const open = new Set<string>();
   for (const update of updatesOf(entries)) {
@@ -103,7 +100,12 @@ export async function sendAnswers(runs: RunService, owner: Owner, runId: string,
   for (const [questionId, answer] of Object.entries(answers)) {
     const event = checkedEvent(asked.get(questionId), answer);
     const isLate = answer === null && !open.has(questionId);
-    if (!isLate && !received.has(JSON.stringify(event))) await runs.send(owner, runId, event);
+    const isAccepted = async () => refusalsOf(await runs.journal(owner, runId), event).includes(null);
+    if (isLate || (await isAccepted())) continue;
+    await runs.send(owner, runId, event).catch(async (error: unknown) => {
+      // An equal request may have been faster.
+      if (!(await isAccepted())) throw error;
+    });
   }
 }
 

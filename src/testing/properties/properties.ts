@@ -133,7 +133,7 @@ export function never(name: string, matches: (snapshot: AnyMachineSnapshot) => b
   };
 }
 
-/** A number never exceeds its bound. A measure that is not a number fails. */
+/** A number never exceeds its bound. A measure that is not a number fails. `name` is a plural noun, such as `attempts`. */
 export function atMost(name: string, most: number, measure: (snapshot: AnyMachineSnapshot) => number): Property {
   return {
     name: `at most ${most} ${name}`,

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { createWorker } from 'postchain/durable';
-import { createOrders, decide } from './orders.ts';
+import { decide, orders } from './orders.ts';
 
-// Without a payment service, a data URL answers each payment with a receipt.
-const { JOURNALS = 'journals', PAYMENTS_URL = 'data:,receipt' } = process.env;
-const orders = createOrders(JOURNALS, PAYMENTS_URL);
 const [command, id = '', euros = ''] = process.argv.slice(2);
 
 if (command === 'place' && Number(euros) > 0) {
-  const actor = await orders.open(id, { input: { euros: Number(euros) } });
+  const actor = await orders.open(id, { input: { orderId: id, euros: Number(euros) } });
   // It waits for days, so it leaves memory.
   await actor.park();
+  console.log(`The order "${id}" waits for an answer: npm start -- approve ${id}`);
 } else if (command === 'approve' || command === 'deny') {
-  if (!(await decide(orders, id, command))) console.error(`The order "${id}" does not wait for an answer.`);
+  const isDecided = await decide(orders, id, command);
+  if (!isDecided) console.error(`The order "${id}" does not wait for an answer.`);
+  process.exitCode = isDecided ? 0 : 1;
 } else if (command === 'list') {
   for (const { id, status, waiting } of await orders.list()) {
     const due = waiting?.dueAtMs ? `, until ${new Date(waiting.dueAtMs).toLocaleString()}` : '';

@@ -6,13 +6,15 @@ const MAX_PAYMENTS = 3;
 /** The process of an order: a person approves it within three days, then it is paid. */
 export const order = setup({
   types: {
-    input: {} as { euros: number },
-    context: {} as { euros: number; payments: number; receipt: string | null },
+    input: {} as { orderId: string; euros: number },
+    context: {} as { orderId: string; euros: number; payments: number; receipt: string | null },
   },
   actors: {
     approval,
     // Each program and test provides its own.
-    pay: fromPromise<string, { euros: number }>(() => Promise.reject(new Error('pay is not provided'))),
+    pay: fromPromise<string, { orderId: string; euros: number }>(() =>
+      Promise.reject(new Error('pay is not provided')),
+    ),
   },
   guards: {
     isApproved: (_, { decision }: ApprovalDecision) => decision === 'approve',
@@ -23,7 +25,7 @@ export const order = setup({
   id: 'order',
   // Change it whenever you change the machine, and keep the old one in `versions` for the orders that it started.
   version: '1',
-  context: ({ input }) => ({ euros: input.euros, payments: 0, receipt: null }),
+  context: ({ input }) => ({ ...input, payments: 0, receipt: null }),
   initial: 'asking',
   states: {
     asking: {
@@ -41,7 +43,7 @@ export const order = setup({
       entry: assign({ payments: ({ context }) => context.payments + 1 }),
       invoke: {
         src: 'pay',
-        input: ({ context }) => ({ euros: context.euros }),
+        input: ({ context: { orderId, euros } }) => ({ orderId, euros }),
         onDone: { target: 'paid', actions: assign({ receipt: ({ event }) => event.output }) },
         onError: [{ guard: 'mayPayAgain', target: 'pausing' }, { target: 'failed' }],
       },

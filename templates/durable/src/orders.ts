@@ -1,18 +1,22 @@
-import { createDurableMachine, type DurableMachineOptions, fileJournals, idempotencyKey } from 'postchain/durable';
+import { createDurableMachine, type DurableMachineOptions, fileJournals } from 'postchain/durable';
 import { fromPromise } from 'xstate';
 import { order } from './order.ts';
 
 /** Orders in a folder: any process that has the folder continues them. `payments` is the URL of the payment service. */
 export function createOrders(folder: string, payments: string, options: Pick<DurableMachineOptions, 'clock'> = {}) {
-  const pay = fromPromise<string, { euros: number }>(async ({ input, self, signal }) => {
-    // A payment that a crash interrupted is requested again with the same key, so that the service charges once.
-    const headers = { 'idempotency-key': idempotencyKey({ self }) };
+  const pay = fromPromise<string, { orderId: string; euros: number }>(async ({ input, signal }) => {
+    // All payments of an order have one key, so that the service charges once, although a crash or a lost response repeats them.
+    const headers = { 'idempotency-key': input.orderId };
     const response = await fetch(payments, { method: 'POST', headers, body: JSON.stringify(input), signal });
     if (!response.ok) throw new Error(`The payment failed with status ${response.status}.`);
     return await response.text();
   });
   return createDurableMachine(order.provide({ actors: { pay } }), { journals: fileJournals(folder), ...options });
 }
+
+// Without a payment service, a data URL answers each payment with a receipt.
+const { JOURNALS = 'journals', PAYMENTS_URL = 'data:,receipt' } = process.env;
+export const orders = createOrders(JOURNALS, PAYMENTS_URL);
 
 /** Answers the open question of an order. Returns whether there was one. */
 export async function decide(orders: ReturnType<typeof createOrders>, id: string, decision: 'approve' | 'deny') {

@@ -88,8 +88,9 @@ describe('a run that its user finished', () => {
     const manual = recordedEntries(await manualRun());
     const run = folded(manual);
     expect(endingOf(run.log, run.fold, manual.length)).toBe('Ended in Yield, cycle 2: The user finished the run.');
-    expect(incidentsOf(run.log, run.fold, manual.length).map(({ text }) => text)).toEqual([
-      '3 messages removed from the context, 1 restored',
+    // One entry removed them: one place to go to.
+    expect(incidentsOf(run.log, run.fold, manual.length)).toMatchObject([
+      { text: '3 messages removed from the context, 1 restored', steps: { length: 1 } },
     ]);
   });
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import { readmeRun } from '../../support/inspector/inspected-runs.ts';
+import { manualRun, readmeRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import {
   browserFor,
   displayedState,
@@ -69,6 +69,25 @@ describe.skipIf(browser === null)('the exported page', () => {
     expect(await page.getByRole('link', { name: 'Runs' }).count()).toBe(0);
     await page.locator('body').press('t');
     expect(await page.getByRole('dialog').count()).toBe(0);
+    await close();
+  });
+
+  it('says once what a run waited for, and offers no answer', async () => {
+    const manual = recordedEntries(await manualRun());
+    const asked = manual.findIndex(({ type }) => type === 'direction-asked');
+    const { page, close } = await open('waiting.html', (await exportRun(manual.slice(0, asked + 1))).html);
+    await page.getByText('Waiting for a direction').first().waitFor();
+    expect(await page.locator('.verdict').textContent()).toContain('when this file was exported');
+    expect(await page.locator('body').innerText()).not.toMatch(/Interrupted|stopped|Answer here|Resume/u);
+    await close();
+  });
+
+  it('says why a decision has no what-if if the run cannot be replayed', async () => {
+    const other = run.journal.map((entry) =>
+      entry.type === 'run-start' ? { ...entry, chart: { ...entry.chart, digest: 'another' } } : entry,
+    );
+    const { page, close } = await open('other-chart.html', (await exportRun(other)).html);
+    await page.locator('.ending').getByText('No what-if: the run cannot be replayed here.').waitFor();
     await close();
   });
 

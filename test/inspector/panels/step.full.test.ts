@@ -208,8 +208,8 @@ describe.skipIf(tests.areSkipped)('a step of another program', () => {
       window.listener.runs([{ ...known, live: true, fidelity: [], summary: null }], 'x', 0);
       window.listener.entries('x', 0, lines);
     }, observed);
-    await part(page, 'Event received').waitFor();
-    expect(await part(page, 'Event received').textContent()).toMatch(/knock.*door.*"times":2/u);
+    await part(page, 'Why').getByText('knock').waitFor();
+    expect(await part(page, 'Why').textContent()).toMatch(/knock.*door.*"times":2/u);
     expect(await part(page, 'Changed in the context').textContent()).toMatch(/door\.open: false\s*true/u);
     await page.evaluate(() => window.inspector.moveTo(3));
     expect(await part(page, 'Result').textContent()).toMatch(/door failed.*no wire/u);

@@ -124,8 +124,8 @@ describe.skipIf(areSkipped)('the trace', () => {
     await page.getByRole('button', { name: 'Go to the end' }).click();
     await expect.poll(() => atOf(page)).toBe(entries.length - 1);
     expect(await observation.textContent()).toMatch(/failed.*does not match/u);
-    expect(await call6.locator('.result').textContent()).toBe('same error');
-    expect(await call7.locator('.note').textContent()).toMatch(/same error$/u);
+    expect(await call6.locator('.result').textContent()).toBe('same error as the phase');
+    expect(await call7.locator('.note').textContent()).toMatch(/same error as call 6$/u);
     expect(await call7.locator('.result').count()).toBe(0);
   });
 
@@ -214,6 +214,9 @@ describe.skipIf(areSkipped)('the trace', () => {
     await expect.poll(() => rowsOf(page).last().getAttribute('class')).toContain('active');
     await page.getByRole('button', { name: 'Most tokens' }).click();
     expect(await rowsOf(page).count()).toBeLessThan(80);
+    const top = await rowsOf(page).first().boundingBox();
+    expect(top?.y).toBeLessThan(900);
+    expect(top?.y).toBeGreaterThan(0);
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { attemptMachine, createAttemptMachine } from '../../../machines/attempt/
 import { chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { AttemptOutcome, ReplyEvent, Validation } from '../../../machines/contracts/attempt.ts';
 import { createBareChain } from '../../../src/chain/runtime/bare-chain.ts';
-import { flush, POLICY, reply, startAttempt } from '../../support/attempt-machine.ts';
+import { flush, POLICY, reply } from '../../support/attempt-machine.ts';
 
 const input = { id: 's1.yield', task: 'yield' as const, input: {}, policy: POLICY };
 const readReply = fromCallback<ReplyEvent, ReadReplyInput>(() => {});
@@ -56,27 +56,4 @@ describe('a missing actor', () => {
     // @ts-expect-error: all are missing
     createChainMachine({});
   });
-});
-
-describe('an actor that fails', () => {
-  const validator = (thrown: unknown) => startAttempt({ validate: () => Promise.reject(thrown) });
-
-  test.each([
-    ['an error', new Error('schema gone\nat line 1'), 'schema gone'],
-    ['an error without a message', new Error(''), 'an error without a message'],
-    ['a string', 'no', 'no'],
-    ['undefined', undefined, 'undefined'],
-    ['a symbol', Symbol('no'), 'Symbol(no)'],
-  ])(
-    'reports a one-line unexpected failure and does not retry when a validator rejects with %s',
-    async (_, thrown, message) => {
-      const rig = validator(thrown);
-      await rig.end(reply());
-      expect(rig.outcome()).toMatchObject({
-        ok: false,
-        failure: { stage: 'unexpected', message, retryable: false },
-        execution: { attempts: [{ text: '{"good":true}' }], usage: { modelCalls: 1, outputTokens: 5 } },
-      });
-    },
-  );
 });

@@ -163,14 +163,6 @@ describe('the grade of the evidence', () => {
   const president = 'Adolescence\nGeorge Hall, the first president of the Norland Psychology Association, wrote it.';
   const other = 'Person-centered therapy\nIt was developed by Carl Rogers, president of a college.';
 
-  it('[Y3] is sufficient when one sentence has the whole request, in any language', () => {
-    expect(grade({ request: 'The Helder Bridge was designed by the engineer' }).sufficiency).toBeGreaterThanOrEqual(
-      0.7,
-    );
-    expect(grade({ request: '上海地铁首班车', evidence: SHANGHAI }).sufficiency).toBeGreaterThan(0.3);
-    expect(grade({ request: '巴黎的天气怎么样', evidence: SHANGHAI }).sufficiency).toBe(0);
-  });
-
   it('[Y3] is higher with both steps of a question than with another text in place of one', () => {
     const both = grade({ request, evidence: texts(journal, president, other) }).sufficiency;
     const first = grade({ request, evidence: texts(journal, other) }).sufficiency;

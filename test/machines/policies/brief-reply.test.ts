@@ -59,10 +59,6 @@ const replyWith = fc.record({
 const groups = fc.subarray([...PHASES].filter((phase) => phase !== 'action')).filter((group) => group.length > 0);
 
 describe('a brief reply', () => {
-  it('numbers the messages without the request, then the passages that are not among them', () => {
-    expect(idsOf(input)).toEqual(['m1', 'p1', 'p2', 'p3']);
-  });
-
   it('without exceptions means that all passages are relevant, the request is clear, and nothing is missing', () => {
     expect(expandReply(reply, PHASES.slice(1), input)).toEqual({
       experience: { summary: '', relevantPassageIds: ['p1', 'p2', 'p3'], missing: [], confidence: 0.9 },

@@ -65,20 +65,6 @@ describe('the decision of the user', () => {
       expect(resolveConsent(batch, choice)[1]).toEqual(operations.PRUNE);
   });
 
-  it('[U9] prefers the choice for a single message to the choice for all', () => {
-    const choices = ['keep', 'summarize', 'remove'] as const;
-    for (const all of choices)
-      for (const own of choices) {
-        expect(contentAfter('u1', all, { u1: own })).toBe(contentAfter('u1', own));
-        expect(contentAfter('u2', all, { u1: own })).toBe(contentAfter('u2', all));
-      }
-  });
-
-  it('[U9] overrides a recommendation for any message, not only user messages', () => {
-    const kept = applyOperations(messages, resolveConsent(batch, 'keep', { m1: 'keep' }));
-    expect(kept.map(({ id }) => id)).toContain('m1');
-  });
-
   it('[U9] keeps and reports as kept a message that has no planned summary, even if a summary was chosen', () => {
     const [, kept] = resolveConsent(batch, 'keep', { m1: 'summarize' });
     expect(kept).toMatchObject({
@@ -125,16 +111,6 @@ describe('the decision of the user', () => {
           expect(metadata['consent']).toBe(Object.hasOwn(own, target) ? own[target] : all);
           expect(reason).not.toBe('');
         }
-      }),
-    );
-  });
-
-  it('[U8] shortens or drops user content only with consent', () => {
-    const choice = fc.constantFrom<ConsentChoice>('keep', 'summarize', 'remove');
-    fc.assert(
-      fc.property(choice, fc.dictionary(fc.constantFrom('u1', 'u2'), choice), (all, own) => {
-        for (const id of ['u1', 'u2'])
-          if ((Object.hasOwn(own, id) ? own[id] : all) === 'keep') expect(contentAfter(id, all, own)).toBe(LONG);
       }),
     );
   });

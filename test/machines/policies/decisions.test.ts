@@ -8,7 +8,6 @@ import {
   decideAsDirected,
   decideToComplete,
   decideToContinue,
-  NO_DECISION,
 } from '../../../machines/policies/decisions.ts';
 import { evaluateYieldRules, YIELD_RULES, type YieldRule } from '../../../machines/policies/yield-rules.ts';
 import { chainStateArbitrary } from '../../support/arbitraries.ts';
@@ -98,23 +97,9 @@ describe('a decision', () => {
     expect(decideAsDirected(assessed, phase).recursion?.continuationPrompt).toBe(continuationPrompt(assessed, phase));
   });
 
-  it('[Y8] of the user is not attributed to a rule that chose otherwise', () => {
-    const state = {
-      ...assessed,
-      assessment: anAssessment({ proposal: 'experience', rationale: 'sufficiency is too low' }),
-    };
-    const { decision } = decideAsDirected(state, 'observation');
-    expect(decision?.rationale).not.toContain('sufficiency is too low');
-  });
-
   it('[Y8] is kept in a list of the newest 16', () => {
     let state: ChainState = assessed;
     for (let at = 0; at < 40; at += 1) state = { ...state, ...decideToContinue(state, 'nextPhaseChosen', 'action') };
     expect(state.decisions.map(({ cycle }) => cycle)).toEqual(Array.from({ length: 16 }, (_, at) => at + 27));
-  });
-
-  it('[Y8] is valid and completes nothing even as the placeholder', () => {
-    expect(NO_DECISION.complete).toBe(false);
-    expect(decisionSchema.parse(NO_DECISION)).toEqual(NO_DECISION);
   });
 });

@@ -1,18 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContinueDecision } from '../../../machines/contracts/chain-state.ts';
-import { PHASES } from '../../../machines/contracts/phase.ts';
 import { countRepeats, sketchOf } from '../../../machines/policies/assessment.ts';
-import { appendToHistory, decideToContinue } from '../../../machines/policies/decisions.ts';
+import { decideToContinue } from '../../../machines/policies/decisions.ts';
 import { loopDetected } from '../../../machines/policies/yield-rules.ts';
-import { anAssessment, aState, deepFreeze, someThresholds } from '../../support/contract-samples.ts';
-
-const turn: fc.Arbitrary<ContinueDecision> = fc.record({
-  cycle: fc.nat(100),
-  target: fc.constantFrom(...PHASES),
-  fingerprint: fc.constantFrom('a', 'b', 'c'),
-  sketch: fc.constant(null),
-});
+import { anAssessment, aState, someThresholds } from '../../support/contract-samples.ts';
 
 describe('loops', () => {
   it('[Y7] are the same target with the same content, regardless of when they occurred', () => {
@@ -101,18 +93,6 @@ describe('loops', () => {
     const thresholds = someThresholds({ loopRepeats: bound });
     const result = loopDetected(aState({ assessment: anAssessment({ repeats }), thresholds }));
     expect(result).toEqual({ holds, inputs: { repeats, loopRepeats: bound } });
-  });
-
-  it('[Y7] are found in a history of only the newest 64 turns', () => {
-    fc.assert(
-      fc.property(fc.array(turn, { maxLength: 200, size: 'max' }), (turns) => {
-        const kept = turns.reduce<readonly ContinueDecision[]>(
-          (history, one) => appendToHistory(deepFreeze(history), one),
-          [],
-        );
-        expect(kept).toEqual(turns.slice(-64));
-      }),
-    );
   });
 
   it('[Y11] are detected at turn 1,000 by reading as much as at turn 100', () => {

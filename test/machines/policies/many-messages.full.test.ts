@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../machines/contracts/message.ts';
-import {
-  applyWithoutConsent,
-  assistantMessage,
-  retentionPlan,
-  searchMessage,
-  userMessage,
-} from '../../support/retention.ts';
+import { assistantMessage, retentionPlan, searchMessage, userMessage } from '../../support/retention.ts';
 
 describe('10,000 messages', () => {
   /** A context whose messages count how often they are read. */
@@ -43,13 +37,4 @@ describe('10,000 messages', () => {
       expect(readingsEach(10_000)).toBeLessThanOrEqual(few * 1.2);
     },
   );
-
-  it('[U8] from a user need only one consent request and stay until the reply', () => {
-    const messages = Array.from({ length: 10_000 }, (_, at) => userMessage(`u${at}`, `Question ${at}?`));
-    const limit = { tokensAllowed: 1 };
-    const { operations, tokensOver } = retentionPlan([...messages, searchMessage('s', 'A bridge.')], limit);
-    expect(operations.filter(({ metadata }) => metadata['requiresConsent'] === true)).toHaveLength(10_000);
-    expect(tokensOver).toBeGreaterThan(10_000);
-    expect(applyWithoutConsent(messages, limit)).toHaveLength(10_000);
-  });
 });

@@ -115,13 +115,6 @@ describe('Experience and Action', () => {
     expect(operations[0]).toMatchObject({ data: { message: { role: 'search', source: aPassage().source } } });
   });
 
-  it('[C5] note a failed source in the result', () => {
-    const searching = { ...state, retrieval: { found: { query: 'q', passages: [], widened: false }, failure: 'gone' } };
-    expect(phaseOutput(searching, 'experience', results.experience.reply).result).toMatchObject({
-      sourceFailure: 'gone',
-    });
-  });
-
   it('[C4] [U2] add capability results and the response based on them', () => {
     const broken = aCapabilityResult({ success: false, output: '', error: 'no key' });
     const all = made('action', { ...results.action, results: [aCapabilityResult(), broken] });

@@ -13,7 +13,6 @@ import {
   aMessage,
   aState,
   deepFreeze,
-  failed,
   results,
   someThresholds,
   succeeded,
@@ -97,11 +96,6 @@ describe('transitions between phases', () => {
     expect(searchInput(aState({ results: { ...results, experience: results.experience } })).query).toBe(
       'When was the bridge opened? the day',
     );
-  });
-
-  it('[Y6] count a cycle as completed when Yield answers, but not when it fails', () => {
-    expect(finishPhase(entered, 'yield', succeeded(results.yield.reply)).recursion?.completedCycles).toBe(1);
-    expect(finishPhase(entered, 'yield', failed()).recursion).toBeUndefined();
   });
 
   it('[A5] keep every state JSON-serializable', () => {

@@ -33,21 +33,6 @@ describe('the context shown to a model', () => {
     );
   });
 
-  it('[U10] is a copy within the limit if the user messages are', () => {
-    const messages = [
-      userMessage('u', 'When is the tide low?'),
-      ...Array.from({ length: 40 }, (_, at) =>
-        searchMessage(`f${at}`, `Report ${at} of tide ${at * 7}. ${'It was so. '.repeat(20)}`),
-      ),
-      assistantMessage('n', 'Yes.'),
-    ];
-    const state = aState({ messages, contextWindowTokens: 1_000 });
-    const shown = promptMessages(state);
-    expect(state.messages).toBe(messages);
-    expect(shown.length).toBeLessThan(messages.length);
-    expect(contextTokens(state, shown)).toBeLessThanOrEqual(tokensAllowed(state));
-  });
-
   it('[U10] is within the limit by measured tokens', () => {
     const messages = [
       userMessage('u', '潮'),

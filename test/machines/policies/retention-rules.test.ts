@@ -80,10 +80,6 @@ describe('retention rules', () => {
     expect(losses([stale({ phase: null })], { assessments: rated(0.29) })).toEqual([]);
   });
 
-  it('[U1] [U5] a rating of 1 keeps a message without a word of the request whole in eager pruning too', () => {
-    expect(losses([stale()], { assessments: rated(1), ...eager })).toEqual([]);
-  });
-
   it.each(['assistant', 'search'] as const)(
     '[U5] [U6] no rule prunes a %s message in the cycle that produced it',
     (role) => {
@@ -122,11 +118,6 @@ describe('retention rules', () => {
     expect(inCycle(3, 15, [result])).toEqual([]);
     const linked = { ...answer, references: [], links: [{ to: 'old', relation: 'r', strength: 1 }] };
     expect(inCycle(90, 1, [result, linked])).toEqual([]);
-  });
-
-  it('[U6] a search result without a recent reference is pruned regardless of relevance', () => {
-    const matching = stale({ role: 'search', content: 'The bridge was opened in 1932.', importance: 0.9 });
-    expect(kinds([matching])).toEqual(['PRUNE old']);
   });
 
   it.each([

@@ -15,7 +15,6 @@ import {
   recallWanted,
   turnOf,
 } from '../../../machines/policies/session.ts';
-import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
 import {
   aCapabilityResult,
   aFinalAnswer,
@@ -308,15 +307,5 @@ describe('earlier turns in the context', () => {
         },
       ),
     );
-  });
-});
-
-describe('an answer with an incomplete session', () => {
-  it('says so in its notes and is not degraded', () => {
-    const said = answerOf(aState({ sessionProblem: 'a full disk.' }));
-    expect(said.notes).toContain('Part of the session was not recalled: a full disk.');
-    const without = answerOf(aState());
-    expect(without.notes).not.toContain('session');
-    expect(said.metadata).toEqual(without.metadata);
   });
 });

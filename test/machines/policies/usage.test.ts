@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type TokenUsage, type Usage, usageSchema } from '../../../machines/contracts/usage.ts';
-import { chargeExecution } from '../../../machines/policies/progress.ts';
-import { addCall, addUsage, estimateTokens, NO_USAGE } from '../../../machines/policies/usage.ts';
-import { anAttempt, anExecution, aState, deepFreeze } from '../../support/contract-samples.ts';
+import { chargeExecution, initialState } from '../../../machines/policies/progress.ts';
+import { addCall, addUsage, adjust, estimateTokens, NO_USAGE } from '../../../machines/policies/usage.ts';
+import { aChainInput, anAttempt, anExecution, aState, deepFreeze } from '../../support/contract-samples.ts';
 
 const call: fc.Arbitrary<TokenUsage> = fc.record(
   {
@@ -44,12 +44,6 @@ describe('usage', () => {
         });
       }),
     );
-  });
-
-  it('[A11] charges cached input tokens at their own price, and without one like the others', () => {
-    const one = { inputTokens: 1_000_000, cachedInputTokens: 750_000, outputTokens: 1_000_000, estimated: false };
-    expect(addCall(NO_USAGE, one, PRICE).cost).toBe(10);
-    expect(addCall(NO_USAGE, one, { ...PRICE, cachedInputPerMillion: 0.4 }).cost).toBeCloseTo(0.5 + 0.3 + 8);
   });
 
   const CACHED = { inputPerMillion: 3, cachedInputPerMillion: 0.3, outputPerMillion: 15 };
@@ -108,5 +102,29 @@ describe('usage', () => {
 
   it('[U10] estimates one token per four characters, rounded up', () => {
     expect(['', 'a', 'abcd', 'abcde'].map(estimateTokens)).toEqual([0, 1, 1, 2]);
+  });
+});
+
+describe('adjusting limits and thresholds during a run', () => {
+  const state = initialState(aChainInput());
+
+  it('replaces only the named values', () => {
+    const next = adjust(state, { limits: { maxCycles: 9 }, thresholds: { confidence: 0.2 } });
+    expect(next).toEqual({
+      limits: { ...state.limits, maxCycles: 9 },
+      thresholds: { ...state.thresholds, confidence: 0.2 },
+    });
+  });
+
+  it.each([
+    { limits: { maxCycles: 0 } },
+    { limits: { maxCycles: 1.5 } },
+    { limits: { cycles: 2 } },
+    { thresholds: { confidence: 2 } },
+    { thresholds: { prune: 0.9, summarize: 0.1 } },
+    { thresholds: { confidence: Number.NaN } },
+  ])('ignores invalid values: %j', (adjustment) => {
+    const next = { ...state, ...adjust(state, adjustment) };
+    expect([next.limits, next.thresholds]).toEqual([state.limits, state.thresholds]);
   });
 });

@@ -94,12 +94,4 @@ describe('completing a run', () => {
       satisfaction: 0.1,
     });
   });
-
-  it('[E9] excludes the reserve for the answer from the budget of the phases', () => {
-    const exhausted = aState({
-      limits: someLimits({ maxTokens: 100, synthesisReserveTokens: 50 }),
-      ...usage(1, 60, 40),
-    });
-    expect(budgetExhausted(exhausted)).toMatchObject({ holds: true, inputs: { maxTokens: 100 } });
-  });
 });

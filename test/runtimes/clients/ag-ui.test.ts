@@ -9,6 +9,8 @@ interface Message {
   readonly id: string;
   readonly role: string;
   readonly content?: unknown;
+  readonly toolCallId?: string;
+  readonly toolCalls?: readonly { readonly id: string; readonly function: object }[];
 }
 interface Interrupt {
   readonly id: string;
@@ -172,7 +174,56 @@ describe('the AG-UI protocol', () => {
     expect(contentsOf(agent.messages, 'assistant')).toEqual([result?.answerText]);
   });
 
-  it('rejects tools of the client, files by URL, and invalid or late answers, and those of other owners', async () => {
+  it('calls tools of the client, whose results continue the run, and never stand for an approval', async () => {
+    const { refunded, chain } = refunds('A');
+    const { url, get } = await startServer({
+      chain: {
+        ...chain,
+        model: scriptedModel(
+          {},
+          {
+            otherwise: {
+              ...replies,
+              action: {
+                ...replies.action,
+                calls: ['refund', 'place', 'place'].map((capability, at) => ({
+                  capability,
+                  arguments: capability === 'refund' ? '{"order":"A"}' : `{"of":"${at}"}`,
+                })),
+              },
+            },
+          },
+        ),
+      },
+    });
+    const agent = agentAt(url);
+    const properties = { of: { type: 'string' } };
+    const tools = [{ name: 'place', description: 'Where a user is.', parameters: { type: 'object', properties } }];
+    const first = await runOf(agent, { tools });
+    expect(first.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
+    const [calling] = agent.messages.filter(({ role }) => role === 'assistant');
+    const calls = calling?.toolCalls ?? [];
+    expect(calls).toMatchObject([
+      { function: { name: 'place', arguments: '{"of":"1"}' } },
+      { function: { name: 'place', arguments: '{"of":"2"}' } },
+    ]);
+    for (const { id } of calls)
+      agent.addMessage({ id: `result of ${id}`, role: 'tool', toolCallId: id, content: 'Bergen' });
+    const second = await runOf(agent, { tools });
+    expect(second.events.at(-1)).toMatchObject({ outcome: { type: 'interrupt' } });
+    expect(refunded).toEqual([]);
+    const resume = agent.pendingInterrupts.map(({ id }) => ({
+      interruptId: id,
+      status: 'resolved',
+      payload: { approved: true },
+    }));
+    const { result } = await runOf(agent, { tools, resume });
+    expect(contentsOf(agent.messages, 'assistant').at(-1)).toBe(result?.answerText);
+    expect(refunded).toEqual(['A']);
+    expect(await (await get('/runs')).json()).toMatchObject({ runs: [{ request: 'Is it so?' }] });
+  });
+
+  it('rejects files by URL, and invalid or late answers, and those of other owners', async () => {
     const { refunded, chain } = refunds('A', 'B');
     const { url, post } = await startServer({ chain });
     const agent = agentAt(url);
@@ -187,7 +238,7 @@ describe('the AG-UI protocol', () => {
     const answer = (interruptId: string, payload: object) => ({
       resume: [{ interruptId, status: 'resolved', payload }],
     });
-    expect(await refusalOf({ tools: [{ name: 'shell', description: '' }] })).toEqual([400, 'unsupported_tools']);
+    expect(await refusalOf({ tools: [{ name: 'refund', description: '' }] })).toEqual([400, 'invalid_option']);
     expect(await refusalOf({ messages: [] })).toEqual([400, 'invalid_request']);
     expect(await refusalOf({ messages: [{ ...QUESTION, content: [image] }] })).toEqual([400, 'invalid_request']);
     expect(await refusalOf(answer(a, { approve: true }))).toEqual([400, 'invalid_request']);

@@ -84,6 +84,19 @@ describe('replies', () => {
 });
 
 describe('questions of a resumed run', () => {
+  it('include the tools that only its client can run, which it names once', async () => {
+    const calls = [{ capability: 'place', arguments: '{}' }];
+    const place = { name: 'place', description: 'Returns where the user is.', arguments: { type: 'object' } };
+    const { run } = startScripted({ action: { ...replies.action, calls } }, {}, { clientTools: [place] });
+    await expect.poll(() => entriesOf(run, 'approval-asked').length).toBe(1);
+    const { terminal, shown } = fakeTerminal();
+    const questions = createQuestions(run, terminalAnswerer(terminal), terminal.screen);
+    for (const event of [...run.journal, ...entriesOf(run, 'approval-asked')]) questions.onEvent(event);
+    expect(shown()).toEqual([expect.stringContaining('Waiting for the client of this run to run its tool "place".')]);
+    run.cancel();
+    await run.answer;
+  });
+
   it('are not asked again if they were already answered', async () => {
     const plan = { yield: (call: number) => unsureAnswer(call, { confidence: 0.1 }) };
     const { run } = startScripted(plan, { limits: { maxCycles: 5 } }, { mode: 'manual' });

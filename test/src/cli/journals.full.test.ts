@@ -116,8 +116,8 @@ describe('postchain check-deploy', () => {
   it('replays the runs that have not ended', async () => {
     const model = await aModel('brief');
     const user = aUser(model.env);
-    const nothing = 'Nothing waits: all 0 runs have ended.\n';
-    expect(await user.call('check-deploy')).toMatchObject({ code: 0, stdout: nothing });
+    const nothing = 'There are no recorded runs. To check actors, name the modules that export their machines.\n';
+    expect(await user.call('check-deploy')).toMatchObject({ code: 1, stdout: nothing });
     const other = aUser({});
     await other.call('run', 'Is it so?', '--quiet');
     expect((await other.call('check-deploy')).stdout).toBe('Nothing waits: 1 run has ended.\n');

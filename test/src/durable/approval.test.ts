@@ -73,7 +73,7 @@ function setUp(journals: ActorJournals = memoryJournals()) {
   const paid: Payment[] = [];
   const machine = payer((payment) => void paid.push(payment));
   const clock = new TestClock();
-  return { paid, journals, host: () => createDurableMachine(machine, { journals, clock }) };
+  return { paid, journals, clock, host: () => createDurableMachine(machine, { journals, clock }) };
 }
 
 const answerTo = ({ id, digest }: Pick<OpenApproval, 'id' | 'digest'>, decision: 'approve' | 'deny' = 'approve') =>
@@ -114,6 +114,8 @@ describe('an approval', () => {
     ['another id', (asked) => ({ ...answerTo(asked), id: 'approval:x:99' })],
     ['another digest', (asked) => ({ ...answerTo(asked), digest: '0123456789abcdef' })],
     ['an unknown decision', (asked) => ({ ...answerTo(asked), decision: 'maybe' })],
+    ['a reason that is not a text', (asked) => ({ ...answerTo(asked), reason: { text: 'no' } })],
+    ['a person who is not a text', (asked) => ({ ...answerTo(asked), by: 7 })],
     ['no id', ({ digest }) => ({ type: 'approval.given', digest, decision: 'approve' })],
   ])('is not given by an answer with %s: nothing is stored', async (_, answer) => {
     const { host, paid } = setUp();
@@ -156,6 +158,43 @@ describe('an approval', () => {
     expect((await orders.replay('g')).divergence).toBeNull();
   });
 
+  it('[Q1] is given by no answer to a deleted actor, or fork, with the same id', async () => {
+    const { host, paid, clock } = setUp();
+    const orders = host();
+    const create = {
+      p: () => orders.open('p'),
+      f: () => orders.fork('p', { at: 0, id: 'f' }),
+    };
+    const asked: OpenApproval[] = [];
+    for (const id of ['p', 'f', 'f', 'p'] as const) {
+      if ((await orders.list()).some((known) => known.id === id)) {
+        await (await orders.open(id)).close();
+        await orders.delete(id);
+      }
+      clock.increment(1);
+      const actor = await create[id]();
+      for (const earlier of asked) expect(await actor.send(answerTo(earlier))).toBe(false);
+      asked.push(...actor.pending.approvals);
+    }
+    expect(paid).toEqual([]);
+  });
+
+  it('[Q1] is given once, and its second answer is not stored, while the store is busy', async () => {
+    const inner = memoryJournals();
+    const slow = (writer: JournalWriter<DurableEntry>): JournalWriter<DurableEntry> => ({
+      failure: null,
+      write: async (entries) => writer.write(entries),
+      close: () => writer.close(),
+    });
+    const actor = await setUp({ ...inner, create: (id) => slow(inner.create(id)) })
+      .host()
+      .open('p');
+    const denied = answerTo(actor.pending.approvals[0] as OpenApproval, 'deny');
+    const sent = [{ type: 'other' }, denied, denied].map((event) => actor.send(event as never));
+    expect(await Promise.all(sent)).toEqual([true, true, false]);
+    expect(actor.entries.filter(({ type }) => type === 'delivery')).toHaveLength(2);
+  });
+
   it('[Q1] is given by the answer that a machine checks and forwards', async () => {
     const machine = setup({ actors: { approval } }).createMachine({
       invoke: { id: 'ask', src: 'approval', input: { question: 1 }, onDone: '.paid' },
@@ -182,17 +221,22 @@ describe('an approval', () => {
     expect(paid).toEqual([{ to: 'ann', amount: 40 }]);
   });
 
-  it('does not depend on the order of the members of its question', async () => {
-    const digestOf = async (question: object) => {
-      const machine = setup({ actors: { approval } }).createMachine({
-        invoke: { src: 'approval', input: { question: question as never } },
-      });
-      return (await createDurableMachine(machine, { journals: memoryJournals() }).open('a')).pending.approvals[0]
-        ?.digest;
+  it('needs a question', async () => {
+    const machine = setup({ actors: { approval } }).createMachine({
+      invoke: { src: 'approval', input: {} as { question: string } },
+    });
+    const opened = createDurableMachine(machine, { journals: memoryJournals() }).open('a');
+    await expect(opened).rejects.toMatchObject({ code: 'invalid_option' });
+  });
+
+  it('does not depend on the order of the members of its question', () => {
+    const digestOf = (question: object) => {
+      const actor = createActor(approval, { input: { question: question as never } });
+      return (actor.getSnapshot() as unknown as OpenApproval).digest;
     };
-    expect(await digestOf({ a: 1, b: { c: 2, d: 3 } })).toBe(await digestOf({ b: { d: 3, c: 2 }, a: 1 }));
-    expect(await digestOf({ a: [1, 2] })).not.toBe(await digestOf({ a: [2, 1] }));
-    expect(await digestOf({ a: { b: 1 } })).not.toBe(await digestOf({ a: ['{}', ['b', 1]] }));
+    expect(digestOf({ a: 1, b: { c: 2, d: 3 } })).toBe(digestOf({ b: { d: 3, c: 2 }, a: 1 }));
+    expect(digestOf({ a: [1, 2] })).not.toBe(digestOf({ a: [2, 1] }));
+    expect(digestOf({ a: { b: 1 } })).not.toBe(digestOf({ a: ['{}', ['b', 1]] }));
   });
 });
 

@@ -173,6 +173,17 @@ describe('a durable machine', () => {
     expect(second.getSnapshot().context.reminders).toBe(reminders);
   });
 
+  it('waits for a delay no longer if the clock of the next process is behind [D4]', async () => {
+    const store = journals();
+    const ahead = createDurableMachine(order, { journals: store, clock: clockAt('2026-01-02T00:00:00Z') });
+    await (await ahead.open('o', { input: { amount: 1 } })).close();
+    const clock = clockAt('2026-01-01T00:00:00Z');
+    const actor = await createDurableMachine(order, { journals: store, clock }).open('o');
+    const dueAtMs = actor.pending.timers[0]?.dueAtMs ?? 0;
+    clock.increment(dueAtMs - clock.now());
+    expect(actor.getSnapshot().context.reminders).toBe(1);
+  });
+
   it('wakes actors whose timer is due or whose call was interrupted, and no others [D4]', async () => {
     const store = journals();
     const clock = clockAt('2026-01-01T00:00:00Z');

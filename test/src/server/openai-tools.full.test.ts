@@ -5,7 +5,10 @@ import OpenAI from 'openai';
 import type { ResponseFunctionToolCall, ResponseInputItem } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
+import type { FollowableJournals } from '../../../src/server/run-service.ts';
+import type { RunView } from '../../../src/server/run-view.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { ALICE, BOB, refunds, startServer } from '../../support/chain-server.ts';
 
@@ -18,7 +21,9 @@ const chatTool = { type: 'function' as const, function: definition };
 const messages = [{ role: 'user' as const, content: 'Do I need an umbrella?' }];
 
 /** A server whose model asks for the weather in these places, in rounds of calls, and the prompts that it gets. */
-async function serve(...rounds: readonly (readonly string[])[]) {
+const serve = (...rounds: readonly (readonly string[])[]) => serveFrom(memoryJournals(), ...rounds);
+
+async function serveFrom(journals: FollowableJournals, ...rounds: readonly (readonly string[])[]) {
   const callsIn = (places: readonly string[]) =>
     places.map((location) => ({ capability: 'get_weather', arguments: JSON.stringify({ location }) }));
   const [first = [], ...others] = rounds;
@@ -30,7 +35,7 @@ async function serve(...rounds: readonly (readonly string[])[]) {
     { action: [{ ...replies.action, calls: callsIn(first) }], continuation },
     { otherwise: replies, chunkChars: 8 },
   );
-  const server = await startServer({ chain: { model, ...(others.length > 0 && { continuation: 'model' }) } });
+  const server = await startServer({ journals, chain: { model, ...(others.length > 0 && { continuation: 'model' }) } });
   const client = (apiKey = ALICE) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey, maxRetries: 0 });
   return { ...server, client, prompts: () => JSON.stringify(model.calls.map(({ turns }) => turns)) };
 }
@@ -46,7 +51,7 @@ const outputOf = ({ call_id }: { readonly call_id: string }, output = 'It rains.
 
 describe('a tool of the client in the Responses API', () => {
   it('is called, and its output continues the run in another response', async () => {
-    const { client, prompts } = await serve(['Bergen', 'Oslo']);
+    const { client, prompts, get } = await serve(['Bergen', 'Oslo']);
     const { responses } = client();
     const first = await responses.create(asked);
     expect(first).toMatchObject({ status: 'completed', incomplete_details: null, output_text: '' });
@@ -64,16 +69,34 @@ describe('a tool of the client in the Responses API', () => {
       message: expect.stringContaining(calls[1]?.call_id ?? ''),
     });
     const input = [one, two] as ResponseInputItem[];
-    const second = await responses.create({ ...next, input });
+    const twice = responses.create({
+      ...next,
+      input: [...input, outputOf({ call_id: calls[0]?.call_id ?? '' }, 'Sun.')],
+    });
+    await expect(twice).rejects.toMatchObject({ status: 400, param: 'input' });
+    // Two retries at the same time are one.
+    const [second, same] = await Promise.all([1, 2].map(() => responses.create({ ...next, input })));
+    expect(same).toEqual(second);
+    if (second === undefined) throw new Error('no response');
     expect(second).toMatchObject({ status: 'completed', output_text: 'It is so.', previous_response_id: first.id });
     expect(second.id).not.toBe(first.id);
     expect(prompts()).toContain('it rains.');
     expect(await responses.retrieve(second.id)).toEqual(second);
     expect(await responses.retrieve(first.id)).toEqual(first);
-    // A client that retries gets the same response, and no other result counts.
+    // A client that retries gets the same response, and no other result counts, however often it is sent.
     expect(await responses.create({ ...next, input })).toEqual(second);
-    const changed = responses.create({ ...next, input: calls.map((call) => outputOf(call, 'Sun.')) });
-    await expect(changed).rejects.toMatchObject({ status: 409 });
+    for (let sent = 0; sent < 2; sent += 1) {
+      const changed = responses.create({ ...next, input: calls.map((call) => outputOf(call, 'Sun.')) });
+      await expect(changed).rejects.toMatchObject({ status: 409 });
+    }
+    const { runs } = (await (await get('/runs')).json()) as { runs: { runId: string }[] };
+    const { answer } = (await (await get(`/runs/${runs[0]?.runId}`)).json()) as RunView;
+    expect(first.usage?.total_tokens).toBeGreaterThan(0);
+    for (const [count, total] of [
+      ['input_tokens', answer?.metadata.usage.inputTokens],
+      ['output_tokens', answer?.metadata.usage.outputTokens],
+    ] as const)
+      expect((first.usage?.[count] ?? 0) + (second.usage?.[count] ?? 0)).toBe(total);
     const third = await responses.create({ ...asked, input: 'Why?', tools: [], previous_response_id: second.id });
     expect(third.output_text).toBe('It is so.');
   });
@@ -156,14 +179,39 @@ describe('a tool of the client in the Responses API', () => {
     await expect(send(ALICE, id.replace('approval1', 'approval2'))).rejects.toMatchObject({ status: 400 });
     await expect(send(ALICE, 'call_of_another_server')).rejects.toMatchObject({ status: 404 });
     await expect(send(ALICE, 'c1')).rejects.toMatchObject({ status: 400, param: 'input' });
-    const other = server.client().responses.create({
-      ...asked,
-      input: [outputOf({ call_id: id })],
-      previous_response_id: 'resp_other',
-    });
-    await expect(other).rejects.toMatchObject({ status: 400, param: 'previous_response_id' });
+    // These results do not count.
+    for (const previous_response_id of ['resp_other', first.id.replace('resp', 'resp2')]) {
+      const input = [outputOf({ call_id: id }, 'Sun.')];
+      const other = server.client().responses.create({ ...asked, input, previous_response_id });
+      await expect(other).rejects.toMatchObject({ status: 400, param: 'previous_response_id' });
+    }
+    const forged = server
+      .client()
+      .responses.create({ ...asked, previous_response_id: first.id.replace('resp', 'resp9') });
+    await expect(forged).rejects.toMatchObject({ status: 404 });
     expect(await server.client().responses.retrieve(first.id)).toEqual(first);
     expect((await send(ALICE, id)).output_text).toBe('It is so.');
+  });
+
+  it('is called one at a time if the client says so, and its result continues the run in a restarted server', async () => {
+    const journals = memoryJournals();
+    const before = await serveFrom(journals, ['Bergen', 'Oslo']);
+    const { responses } = before.client();
+    const serial = { ...asked, parallel_tool_calls: false };
+    const first = await responses.create(serial);
+    expect(first.parallel_tool_calls).toBe(false);
+    expect(callsOf(first)).toMatchObject([{ arguments: '{"location":"Bergen"}' }]);
+    await before.close();
+    const { client } = await serveFrom(journals);
+    const results = callsOf(first).map((call) => outputOf(call));
+    const second = await client().responses.create({ ...serial, input: results });
+    expect(callsOf(second)).toMatchObject([{ arguments: '{"location":"Oslo"}' }]);
+    // The client loses the stream of the answer, and sends its request again.
+    const input = [...results, ...callsOf(second).map((call) => outputOf(call))];
+    const last = { ...serial, input, stream: true as const };
+    for await (const { type } of await client().responses.create(last)) if (type === 'response.created') break;
+    const stream = client().responses.stream(last);
+    expect((await stream.finalResponse()).output_text).toBe('It is so.');
   });
 
   it('never stands for an approval, which the run waits for after the results of the client', async () => {
@@ -183,6 +231,9 @@ describe('a tool of the client in the Responses API', () => {
     await expect(responses.create({ ...asked, input: forged })).rejects.toMatchObject({ status: 400 });
     const second = await responses.create({ ...asked, input: [outputOf({ call_id: id })] });
     expect(second).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'user_input_required' } });
+    const changed = () => responses.create({ ...asked, input: [outputOf({ call_id: id }, 'Sun.')] }).catch((e) => e);
+    for (const error of [await changed(), await changed()])
+      expect([error.status, error.headers.get('x-should-retry')]).toEqual([409, 'false']);
     expect(refunded).toEqual([]);
     const runId = second.metadata?.['postchain_run'] ?? '';
     const { questions } = (await (await server.get(`/runs/${runId}`)).json()) as {
@@ -214,18 +265,28 @@ describe('a tool of the client in chat completions', () => {
   });
 
   it('ends the completion, and its result continues the run', async () => {
-    const { client } = await serve(['Bergen']);
+    const { client } = await serve(['Bergen', 'Oslo']);
     const { completions } = client().chat;
-    const params = { model: 'postchain', messages, tools: [chatTool] };
+    const params = { model: 'postchain', messages, tools: [chatTool], parallel_tool_calls: false };
     const first = await completions.create(params);
     const [choice] = first.choices;
     expect(choice).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
-    const [call] = choice?.message.tool_calls ?? [];
-    const result = { role: 'tool' as const, tool_call_id: call?.id ?? '', content: 'It rains.' };
-    const next = { ...params, messages: [...messages, choice?.message as never, result] };
+    const resultsFor = ({ message }: OpenAI.Chat.Completions.ChatCompletion.Choice) => [
+      message,
+      ...(message.tool_calls ?? []).map(({ id }) => ({
+        role: 'tool' as const,
+        tool_call_id: id,
+        content: 'It rains.',
+      })),
+    ];
+    const other = await completions.create({ ...params, messages: [...messages, ...resultsFor(choice as never)] });
+    expect([choice, other.choices[0]].map((one) => one?.message.tool_calls?.length)).toEqual([1, 1]);
+    const results = [first, other].flatMap(({ choices }) => resultsFor(choices[0] as never));
+    const next = { ...params, messages: [...messages, ...results] };
     const second = await completions.create(next);
     expect(second.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: 'It is so.' } });
-    expect(second.id).not.toBe(first.id);
+    expect(new Set([first.id, other.id, second.id]).size).toBe(3);
+    expect([first, other].map(({ usage }) => (usage?.total_tokens ?? 0) > 0)).toEqual([true, false]);
     expect(await completions.create(next)).toEqual(second);
     const later = { ...next, messages: [...next.messages, second.choices[0]?.message as never, ...messages] };
     expect((await completions.create({ ...later, tools: [] })).choices[0]?.finish_reason).toBe('stop');

@@ -120,6 +120,7 @@ describe('the input of a client', () => {
   it('never causes a server error, however odd the JSON is', async () => {
     const { post, start } = await startServer();
     const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    const schema = (levels: number) => `{"type":"object","properties":${deep(levels)}}`;
     const odd = '{"toString":1,"valueOf":1}';
     const thread = '"threadId":"t","runId":"r"';
     const system = (content: string) =>
@@ -135,6 +136,14 @@ describe('the input of a client', () => {
       await post('/v1/responses', `{"input":"Is it so?","modalities":${'['.repeat(50_000)}${']'.repeat(50_000)}}`),
       await post('/v1/responses', `{"input":"Is it so?","metadata":${deep(50_000)}}`),
       await post('/v1/responses', { input: ['x'.repeat(900_000)] }),
+      await post(
+        '/v1/responses',
+        `{"input":"Is it so?","tools":[{"type":"function","name":"a","parameters":${schema(1_000)}}]}`,
+      ),
+      await post(
+        '/runs',
+        `{"request":"Is it so?","clientTools":[{"name":"a","description":"a","arguments":${schema(1_000)}}]}`,
+      ),
       await post('/v1/responses', {
         input: 'Is it so?',
         metadata: Object.fromEntries('abcdefghijklmnopqrst'.split('').entries()),
@@ -199,12 +208,15 @@ describe('the input of a client', () => {
       await post(events, { ...given, questionId: 'other' }),
       await post(events, given, { token: BOB }),
       await post(events, { ...given, by: 'program' }),
+      await post(events, { type: 'approval.given', questionId, digest, decision: 'respond', output: 'Refunded A7.' }),
     ];
     expect(await Promise.all(tried.map(errorOf))).toEqual([
       [409, 'answer_refused'],
       [409, 'answer_refused'],
       [404, 'unknown_run'],
       [400, 'invalid_request'],
+      // Only tools of the client have results from the client.
+      [409, 'answer_refused'],
     ]);
     expect(refunded).toEqual([]);
     expect((await post(events, given)).status).toBe(204);

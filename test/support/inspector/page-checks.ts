@@ -25,14 +25,15 @@ export async function buildExamplePage(outDir: string, model?: string): Promise<
   });
 }
 
-/** Serves the files of a directory on a free loopback port, with these additional headers. */
+/** Serves the files of a directory on a free loopback port, pages also without `.html`, with these additional headers. */
 export async function serveFolder(folder: string, headers: Readonly<Record<string, string>> = {}) {
   const server = createServer(async ({ url = '/' }, response) => {
     const path = new URL(url, 'http://page').pathname;
     const name = path.endsWith('/') ? `${path}index.html` : path;
     try {
-      const body = await readFile(join(folder, name));
-      const type = TYPES[extname(name)] ?? 'application/octet-stream';
+      const file = extname(name) === '' ? `${name}.html` : name;
+      const body = await readFile(join(folder, file));
+      const type = TYPES[extname(file)] ?? 'application/octet-stream';
       response.writeHead(200, { 'content-type': type, ...headers }).end(body);
     } catch {
       response.writeHead(404).end();

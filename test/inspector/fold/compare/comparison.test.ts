@@ -114,8 +114,8 @@ describe('comparing runs', () => {
     const { parting } = compareRuns([comparedRun(failing.run.journal), comparedRun(other.run.journal)]);
     expect(parting).not.toBeNull();
     expect(parting && causeWords(parting)).toEqual([
-      'went to recovering because “phase succeeded” did not hold',
-      'continued with Observation because “phase succeeded” held',
+      'went to recovering because “Phase succeeded” did not hold',
+      'continued with Observation because “Phase succeeded” held',
     ]);
   });
 });

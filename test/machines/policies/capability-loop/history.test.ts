@@ -35,10 +35,6 @@ describe('the results of a loop', () => {
     ]).results;
     expect(failed).toMatchObject({ arguments: { topic: 'bridges' }, error: expect.stringMatching(/^x{499}…$/) });
   });
-
-  it('[R3] counts each run once', () => {
-    expect(loopAfter(Array(3).fill(whole)).runs).toBe(3);
-  });
 });
 
 describe('the memory of a loop', () => {

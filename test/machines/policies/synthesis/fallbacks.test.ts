@@ -29,23 +29,6 @@ const replying = (value: unknown) => outcomeOf({ ok: true, prose: false, value, 
 const written = (changes: Partial<SynthesisReply>, basis: AnswerBasis = good) =>
   composeAnswer(basis, { type: 'written', prose: false, reply: { ...reply, ...changes }, usage });
 
-/** Replies that do not match the contract, each in its own way. */
-const INVALID_REPLIES: readonly unknown[] = [
-  { ...reply, answerText: '' },
-  { ...reply, answerText: ' \n' },
-  { ...reply, answerText: '\u200b\u202e' },
-  { ...reply, answerText: 5 },
-  { ...reply, confidence: '0.9' },
-  { ...reply, confidence: Number.NaN },
-  { ...reply, confidence: -0.1 },
-  { ...reply, confidence: 1.1 },
-  { ...reply, usedMessageIds: 'p1' },
-  { ...reply, usedMessageIds: [1] },
-  { answerText: 'In 1932.', confidence: 0.9 },
-  null,
-  'In 1932.',
-];
-
 describe('the four fallbacks for the final answer', () => {
   it.each([
     ['prompt', failing('unexpected', 'prompt_failed', 'it threw'), 'because of its prompt: it threw.'],
@@ -80,16 +63,6 @@ describe('the four fallbacks for the final answer', () => {
   ] as const)('[E4] maps a failure in %s (%s) to the fallback %s', (stage, code, wanted) => {
     expect(fallbackOf(failureOf(stage, code, 'x'))).toBe(wanted);
   });
-
-  it.each(INVALID_REPLIES.map((value) => [value]))('[E4] rejects an invalid reply of any kind: %j', (value) => {
-    const answer = composeAnswer(good, replying(value));
-    expect(answer).toMatchObject({
-      answerText: 'In 1932.',
-      confidence: 0.9,
-      metadata: { synthesis: { fallback: 'validation' } },
-    });
-    expect(answer.metadata.budget.synthesisReserveTokens.used).toBe(340);
-  });
 });
 
 describe('claims of the model about its own answer', () => {
@@ -116,13 +89,6 @@ describe('claims of the model about its own answer', () => {
 
   const bridge = aMessage({ id: 'p1', role: 'search', content: 'The harbour bridge was opened on 19 March 1932.' });
   const request = 'When was the bridge opened?';
-
-  it('[E5] count toward confidence only as far as retrieved texts support the answer', () => {
-    const confidenceOf = (answerText: string) =>
-      written({ answerText, confidence: 0.95 }, aBasis({}, { request, messages: [bridge] })).confidence;
-    expect(confidenceOf('It was opened on 19 March 1932.')).toBe(0.95);
-    expect(confidenceOf('Napoleon inaugurated it at Waterloo.')).toBe(0.5);
-  });
 
   it('[Y14] count little if the answer says that nothing was found', () => {
     const confidenceOf = (noEvidence: boolean, answerText: string) =>

@@ -124,17 +124,6 @@ describe('degradation reasons of a chain', () => {
     answerOf({ ...complete, ...changes }).reasons.map(({ code }) => code);
   const missing = (changes: Partial<typeof complete>) => missingFields(basisOf({ ...complete, ...changes }));
 
-  it('[E5] are listed in order: incomplete state, TTL, zero passes, not converged', () => {
-    const decision = aDecision({ rule: 'cycleLimitReached', complete: false });
-    const recursion = { ...complete.recursion, completedCycles: 0 };
-    expect(reasons({ interruption: { kind: 'phase_failed' }, decision, recursion })).toEqual([
-      'incomplete_state',
-      'cycle_limit_reached',
-      'zero_passes',
-      'not_converged',
-    ]);
-  });
-
   it.each<[string, Partial<typeof complete>, readonly AnswerReason['code'][]]>([
     ['are absent for a complete run', {}, []],
     [

@@ -1,12 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CapabilityResult, StopReason } from '../../../../machines/contracts/capability.ts';
 import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
 import type { AnswerReason } from '../../../../machines/contracts/synthesis.ts';
-import { composedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
 import { answerOf } from '../../../../machines/policies/synthesis/writing.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
-import { chainStateArbitrary } from '../../../support/arbitraries.ts';
 import {
   aDecision,
   aMessage,
@@ -330,17 +327,5 @@ describe('the reasons of an answer', () => {
   it('[S1] come without grounding if passages are listed instead of an answer', () => {
     const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
     expect(answerOf(aState({ hasDocuments: true, retrieval })).grounding).toBeNull();
-  });
-
-  it('[S1] decide the status in any state', () => {
-    fc.assert(
-      fc.property(chainStateArbitrary, (state) => {
-        const { answerText, status, reasons, grounding } = answerOf({ ...state, written: composedOutcome('') });
-        expect(status === 'completed').toBe(reasons.length === 0);
-        expect(codesOf({ reasons })).toEqual([...new Set(codesOf({ reasons }))]);
-        for (const { text, start, end } of grounding?.unsupported ?? [])
-          expect(answerText.slice(start, end)).toBe(text);
-      }),
-    );
   });
 });

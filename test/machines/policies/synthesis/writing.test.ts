@@ -56,14 +56,6 @@ describe('calling a model for the answer', () => {
     expect(plan).toMatchObject({ asks: false, outcome: { type: 'composed', why: expect.stringContaining(why) } });
   });
 
-  it('[E9] is skipped when the prompt does not fit into the window', () => {
-    expect(planWriting(aBasis(), 500)).toMatchObject({
-      asks: false,
-      outcome: { why: expect.stringContaining('500 tokens') },
-    });
-    expect(planWriting(aBasis(), 1_000).asks).toBe(true);
-  });
-
   it('[E6] shows the whole material unchanged if it fits', () => {
     const basis = deepFreeze(aBasis());
     expect(asked(planWriting(basis, WINDOW)).input).toEqual(basis.material);

@@ -2,77 +2,19 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContextOperation } from '../../../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-
 import type { Message } from '../../../../machines/contracts/message.ts';
-import { applyOperations, contextOf, redo, undo } from '../../../../machines/policies/context.ts';
-
+import { applyOperations, contextOf } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
-import { LONG_HISTORY, runOverHistory } from '../../../support/journal-files.ts';
+import { aMessage } from '../../../support/contract-samples.ts';
 import { listOperations, startScripted } from '../../../support/run-chain.ts';
 
 describe('contextHistory', () => {
-  it('[U12] equals the context at the end of the run', async () => {
-    const run = await runOverHistory();
-    expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
-  });
-
-  it('[U12] undoes any single operation, and redoes it', async () => {
-    const { journal } = await runOverHistory();
-    const document = contextHistory(journal);
-    expect(document.operations.length).toBeGreaterThan(5);
-    expect(new Set(document.operations.map(({ id }) => id)).size).toBe(document.operations.length);
-    for (const { id } of document.operations) {
-      const others = document.operations.filter((operation) => operation.id !== id);
-      const without = undo(document, id);
-      expect(contextOf(without)).toEqual(applyOperations(document.initial, others));
-      expect(contextOf(redo(without, id))).toEqual(contextOf(document));
-    }
-  });
-
-  it('[U12] returns the initial context if every operation is undone', async () => {
-    const { journal } = await runOverHistory();
-    const document = contextHistory(journal);
-    const bare = document.operations.reduce((undone, { id }) => undo(undone, id), document);
-    expect(contextOf(bare)).toEqual(document.initial);
-    expect(document.initial.map(({ content }) => content)).toEqual([
-      ...LONG_HISTORY.map(({ content }) => content),
-      'Is the cellar damp?',
-    ]);
-  });
-
-  it('[U9][U12] restores the original message if its summary or removal is undone', async () => {
-    const { journal } = await runOverHistory();
-    const document = contextHistory(journal);
-    for (const [target, operation] of [
-      ['earlier.h1', 'TRANSFORM'],
-      ['earlier.h3', 'PRUNE'],
-    ] as const) {
-      const done = document.operations.find((one) => one.target === target && one.operation === operation);
-      const find = (messages: ReturnType<typeof contextOf>) => messages.find(({ id }) => id === target)?.content;
-      const said = document.initial.find(({ id }) => id === target)?.content;
-      expect(find(contextOf(document))).not.toBe(said);
-      expect(find(contextOf(undo(document, done?.id ?? '')))).toBe(said);
-    }
-  });
-
   it('is empty for an empty journal', () => {
     expect(contextOf(contextHistory([]))).toEqual([]);
   });
 });
 
-const message = (id: string, content: string): Message => ({
-  id,
-  role: 'user',
-  phase: null,
-  content,
-  createdAtMs: 0,
-  cycle: 1,
-  tags: [],
-  importance: 1,
-  links: [],
-  references: [],
-  source: null,
-});
+const message = (id: string, content: string): Message => aMessage({ id, role: 'user', content });
 
 const ids = fc.constantFrom('a', 'b', 'c', 'd');
 const texts = fc.string({ minLength: 1, maxLength: 9 });

@@ -4,6 +4,7 @@ import { LAST_EVENTS } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { killedAfter } from '../../../support/journal-files.ts';
 import {
   type FullRun,
   fullChain,
@@ -29,11 +30,7 @@ async function play(full: FullRun, ids = ['run']) {
 
 /** Resumes a run from the entries written before its process was killed. */
 async function resumed(full: FullRun, runId: string, recorded: readonly JournalEntry[]) {
-  const journals = memoryJournals();
-  const writer = journals.create(runId);
-  writer.write(recorded);
-  writer.close();
-  const { chain, clock } = fullChain(full, { journals });
+  const { chain, clock } = fullChain(full, { journals: killedAfter(recorded, runId) });
   const run = await chain.resume(runId);
   await runUntilEnded(run, clock, full.random.words);
   expect((await run.answer).answerText.trim()).not.toBe('');

@@ -10,6 +10,7 @@ import { entriesOf as listOf } from '../../../../src/durable/journals/journal-st
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { fileJournals, sqliteJournals } from '../../../../src/entries/node.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
+import { killedAfter } from '../../../support/journal-files.ts';
 import { entriesOf, plannedModel, scriptedChain, settle } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
@@ -36,15 +37,6 @@ const stores: readonly (readonly [string, () => JournalStore])[] = [
   ['files', () => fileJournals(temporaryFolder())],
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
 ];
-
-/** The store of a run whose process ended after these entries. */
-function killed(entries: readonly JournalEntry[]): JournalStore {
-  const journals = memoryJournals();
-  const writer = journals.create((entries[0] as { runId: string }).runId);
-  writer.write(entries);
-  void writer.close();
-  return journals;
-}
 
 const questionOf = (run: Run): string => entriesOf(run, 'consent-asked')[0]?.questionId ?? '';
 const keep = (questionId: string) => ({ type: 'consent.given', choice: 'keep', questionId }) as const;
@@ -110,7 +102,7 @@ describe('a parked run', () => {
     first.cancel();
     await settle();
     expect(entriesOf(run, 'resumed')).toMatchObject([{ resumedAt: '2026-01-01T00:00:30.000Z', wasPaused: true }]);
-    const left = killed(await listOf(journals.read('run-2')));
+    const left = killedAfter(await listOf(journals.read('run-2')), 'run-2');
     clock.increment(20_000);
     const resumed = await create(left).resume('run-2');
     await resumed.park();
@@ -175,6 +167,14 @@ describe('a parked run', () => {
     await expect(chain.send('run-1', { type: 'nonsense' } as never)).resolves.toMatchObject({ runId: 'run-1' });
   });
 
+  it('receives an event that another part of the program sends while it starts', async () => {
+    const chain = createPostChain({ model: plannedModel({}), journals: fileJournals(temporaryFolder()) });
+    const runs = ['Is it so?', 'And why?'].map((request) => chain.run({ request }));
+    await Promise.all(runs.map(({ runId }) => chain.send(runId, { type: 'run.cancelled' })));
+    const answers = await Promise.all(runs.map(({ answer }) => answer));
+    expect(answers.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
+  });
+
   it('continues from a kill at each entry around parking', async () => {
     const { start, journals } = setUp();
     const { run, chain } = await start();
@@ -184,7 +184,7 @@ describe('a parked run', () => {
     const whole = await listOf(journals.read('run-1'));
     const from = whole.findIndex(({ type }) => type === 'consent-asked');
     for (let length = from + 1; length < whole.length; length += 1) {
-      const left = killed(whole.slice(0, length));
+      const left = killedAfter(whole.slice(0, length));
       const last = whole[length - 1]?.type;
       expect((await left.list())[0]?.status).toBe(last === 'closed' ? 'waiting' : 'interrupted');
       const { create: other } = setUp({ journals: left });

@@ -3,23 +3,14 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
-import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
+import { killedAfter } from '../../../support/journal-files.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded, startRandomRun } from '../../../support/random-runs.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
-
-/** A store with the entries written before the process was killed. */
-function storeWith(entries: readonly JournalEntry[]): JournalStore {
-  const journals = memoryJournals();
-  const writer = journals.create('run-1');
-  writer.write(entries);
-  writer.close();
-  return journals;
-}
 
 async function entriesIn(journal: AsyncIterable<JournalEntry>): Promise<readonly JournalEntry[]> {
   const entries: JournalEntry[] = [];
@@ -50,7 +41,7 @@ describe('a killed run', () => {
         const { run } = await startRandomRun(random);
         await run.answer;
         const recorded = run.journal.slice(0, 1 + Math.floor(share * (run.journal.length - 1)));
-        const journals = storeWith(recorded);
+        const journals = killedAfter(recorded);
         const { chain, model, clock } = randomChain(random, { journals });
         const resumed = await chain.resume('run-1');
         await runUntilEnded(resumed, clock, random.words);
@@ -92,7 +83,7 @@ describe('an interrupted capability', () => {
     const killed = scriptedChain(plan, { journals, continuation: decider, capabilities: [pay(true)] });
     const run = killed.chain.run({ request: 'Is it so?' });
     await expect.poll(() => keys).toHaveLength(2);
-    const left = storeWith(run.journal);
+    const left = killedAfter(run.journal);
     const { chain } = scriptedChain(plan, { journals: left, continuation: decider, capabilities: [pay(false)] });
     await (await chain.resume('run-1')).answer;
     expect(keys).toEqual(['run-1.s1.action.1', 'run-1.s1.action.2', 'run-1.s1.action.2', 'run-1.s1.action.3']);
@@ -115,7 +106,7 @@ describe('an interrupted capability', () => {
     const killed = scriptedChain(plan, { journals: memoryJournals(), capabilities: [pay(true)] });
     const run = killed.chain.run({ request: 'Is it so?' });
     await expect.poll(() => run.journal.some(({ type }) => type === 'capability-end')).toBe(true);
-    const { chain } = scriptedChain(plan, { journals: storeWith(run.journal), capabilities: [pay(false)] });
+    const { chain } = scriptedChain(plan, { journals: killedAfter(run.journal), capabilities: [pay(false)] });
     const resumed = await chain.resume('run-1');
     await resumed.answer;
     expect(ran).toEqual(['tent run-1.s1.action.1', 'lamp run-1.s1.action.2', 'tent run-1.s1.action.1']);
@@ -128,7 +119,7 @@ describe('an interrupted capability', () => {
     await killed.answer;
     const cut = 1 + killed.journal.findIndex((entry) => entry.type === 'prompt' && entry.attemptId === 's3.intention');
     const recorded = killed.journal.slice(0, cut);
-    const { chain, model } = scriptedChain({}, { profile: 'thorough', journals: storeWith(recorded) });
+    const { chain, model } = scriptedChain({}, { profile: 'thorough', journals: killedAfter(recorded) });
     const resumed = await chain.resume('run-1');
     const { status, metadata } = await resumed.answer;
     expect(status).toBe('completed');

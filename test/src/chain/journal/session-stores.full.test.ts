@@ -109,30 +109,6 @@ describe.each(STORES)('a session store %s', (name, make) => {
     expect(await recall(store, 'other')).toEqual([aTurn('r1', { kept })]);
   });
 
-  it('recalls nothing for an unknown session', async () => {
-    expect(await recall(await make(), 'nobody')).toEqual([]);
-  });
-
-  it('replaces the turn with the same run id', async () => {
-    const store = await make();
-    for (const id of ['r1', 'r2']) await append(store, 'u42', aTurn(id));
-    await append(store, 'u42', aTurn('r1', { answer: 'Better.' }));
-    expect((await recall(store, 'u42')).map(({ runId, answer }) => [runId, answer])).toEqual([
-      ['r1', 'Better.'],
-      ['r2', 'All is well with r2.'],
-    ]);
-  });
-
-  it('[R4] limits turns, not capability runs', async () => {
-    const store = await make({ maxTurns: 3 });
-    const runs = Array.from({ length: 1_000 }, (__, at) => ({ capability: 'work', success: true, summary: `${at}` }));
-    for (const id of ['r1', 'r2', 'r3']) await append(store, 'u42', aTurn(id));
-    await append(store, 'u42', aTurn('r4', { runs }));
-    expect(await recalledIds(store, 'u42')).toEqual(['r2', 'r3', 'r4']);
-    await append(store, 'u42', aTurn('r3', { answer: 'Again.' }));
-    expect(await recalledIds(store, 'u42')).toEqual(['r2', 'r3', 'r4']);
-  });
-
   it('keeps sessions apart, whatever their ids', async () => {
     const store = await make();
     for (const [at, id] of HOSTILE_IDS.entries()) await append(store, id, aTurn(`r${at}`));

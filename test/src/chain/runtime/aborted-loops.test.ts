@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { contextOf } from '../../../../machines/policies/context.ts';
-import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { type Capability, defineCapability } from '../../../../src/tools/capability.ts';
 import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
@@ -79,18 +77,6 @@ describe('an aborted capability loop', () => {
     expect(ran).toEqual(['book', 'hang', 'aborted']);
     expect(phasesOf(scripted.run)).toEqual(['action', 'yield']);
     expect(scripted.run.actor.getSnapshot().context.results.action?.results).toHaveLength(2);
-  });
-
-  it('[C8] [A8] is recorded in the journal and in the context of a later cycle', async () => {
-    const { scripted } = bookThenHang(2);
-    for (let waits = 0; waits < 4; waits += 1) {
-      await settle(100);
-      scripted.clock.increment(1_000);
-    }
-    await scripted.run.answer;
-    expect(entriesOf(scripted.run, 'phase-end').filter(({ phase }) => phase === 'action')).toHaveLength(2);
-    const { messages } = scripted.run.actor.getSnapshot().context;
-    expect(contextOf(contextHistory(scripted.run.journal))).toEqual(messages);
   });
 
   it.each([

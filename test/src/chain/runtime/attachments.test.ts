@@ -24,6 +24,7 @@ import { readContent } from '../../../../src/llm/content.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
+import { killedAfter } from '../../../support/journal-files.ts';
 import { entriesOf, ONE_CALL_PER_PHASE, promptsIn, sendAnswer } from '../../../support/run-chain.ts';
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
@@ -299,11 +300,7 @@ describe('the journal of a run with files', () => {
     const dead = createPostChain({ profile: ONE_CALL_PER_PHASE, model: hanging, journals, newId: () => 'run-1' }).run({
       request: REQUEST,
     });
-    const entries = [...dead.journal];
-    const again = memoryJournals();
-    const writer = again.create('run-1');
-    await writer.write(entries);
-    await writer.close();
+    const again = killedAfter([...dead.journal]);
     dead.cancel();
     const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
     const run = await createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals: again }).resume('run-1');
@@ -330,10 +327,7 @@ describe('the journal of a run with files', () => {
     expect(replay(entries).divergence).toBeNull();
 
     const call = entries.findIndex(({ type }) => type === 'call-event');
-    const again = memoryJournals();
-    const writer = again.create('run-1');
-    await writer.write(cut(entries.slice(0, call)));
-    await writer.close();
+    const again = killedAfter(cut(entries.slice(0, call)));
     const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
     await expect(
       createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals: again }).resume('run-1'),

@@ -79,14 +79,6 @@ describe('the bare machine', () => {
     expect(callsOf(bare)).toEqual(callsOf(whole));
   });
 
-  it('searches the documents and cites them', async () => {
-    const clock = new TestClock();
-    const { answer, facts } = await runBare(createBareChain({ documents, clock }), clock);
-    expect(answer).toMatchObject({ status: 'completed', answerText: expect.stringContaining('at nine') });
-    expect(answer.sources).toMatchObject([{ path: 'hours.md' }]);
-    expect(facts.map(({ type }) => type)).toEqual(expect.arrayContaining(['phase-start', 'decision', 'answer']));
-  });
-
   it('reports partial values to the observer of each machine', async () => {
     const chain = createBareChain({ model: scriptedModel({}, { otherwise: replies }) });
     const partials: PartialUpdate[] = [];

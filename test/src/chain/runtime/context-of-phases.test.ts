@@ -31,20 +31,6 @@ const plan = {
   yield: (call: number) => unsureAnswer(call),
 };
 
-describe('operations appended by a phase', () => {
-  it('[C7] never overwrite a link: a contradicting one is reported', async () => {
-    const { run } = startScripted(plan, { documents, limits: { maxCycles: 2 } }, { messages: pinned });
-    await run.answer;
-    const { context } = run.actor.getSnapshot();
-    expect(context.messages.find(({ id }) => id === 'earlier.u')?.links).toEqual([
-      { to: 'earlier.a', relation: 'explains', strength: 0.9 },
-    ]);
-    expect(context.results.observation?.conflicts).toEqual([
-      expect.stringMatching(/existing relation "explains", proposed "contradicts"/),
-    ]);
-  });
-});
-
 describe('unclear intent', () => {
   const flagsOf = ({ model }: ReturnType<typeof startScripted>) =>
     (model.calls.find(({ task }) => task === 'yield')?.input as Input | undefined)?.flags;

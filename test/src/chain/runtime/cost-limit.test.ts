@@ -5,7 +5,7 @@ import type { TokenUsage } from '../../../../machines/contracts/usage.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
-import { type ScriptedReply, scriptedModel } from '../../../../src/models/scripted.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { entriesOf, settle, startScripted, unsureAnswer, workCall } from '../../../support/run-chain.ts';
@@ -65,16 +65,6 @@ describe('the cost limit of a run', () => {
     const run = createPostChain({ model, prices, limits: { maxCost: 2 } }).run({ request: 'word '.repeat(10_000) });
     expect((await run.answer).metadata).toMatchObject({ reason: 'budget_exhausted', cost: { amount: 0 } });
     expect(model.calls).toEqual([]);
-  });
-
-  it.each<[string, (call: number) => ScriptedReply]>([
-    ['invalid replies', () => ({ text: '{"answer": 3}', usage })],
-    ['transport failures that cost something', () => ({ failure: { code: 'server_error' }, usage })],
-  ])('[A11] bounds retries after %s', async (_, reply) => {
-    const model = scriptedModel((_request, call) => reply(call), { maxOutputTokens: 100 });
-    const limits = { maxCorrections: 100, maxTransportRetries: 100, backoffBaseMs: 0 };
-    const { metadata } = await start(9, { model, limits }).answer;
-    expect(metadata).toMatchObject({ reason: 'budget_exhausted', cost: { amount: 8 } });
   });
 
   it('[A11] reserves the cost of a call that starts early, and of the calls beside it', async () => {

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import * as z from 'zod';
 import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
 import { CONTINUATION_VARIABLE, type ContinuationOption } from '../../../../src/chain/runtime/decider.ts';
-import { createPostChain, type PostChainOptions } from '../../../../src/entries/index.ts';
+import { createPostChain, defineCapability, type PostChainOptions } from '../../../../src/entries/index.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import {
@@ -13,7 +14,7 @@ import {
   REQUEST,
   startLoop,
 } from '../../../support/capability-loops.ts';
-import { ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
+import { ONE_CALL_PER_PHASE, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const asked = (model: { readonly calls: readonly { task: string }[] }) =>
   model.calls.filter(({ task }) => task === 'continuation').length;
@@ -69,19 +70,14 @@ describe.each(LOOP_HOSTS)('[R6] the decider through %s', (way) => {
   it.each<[string, ContinuationOption, string]>([
     ['a function', () => ({ done: true }) as const, 'done'],
     ['absent', 'none', 'one_round'],
+    ['the model', 'model', 'decider_failed'],
   ])('is %s from the options, regardless of the environment', async (_, decider, reason) => {
     const warned = saying('nonsense');
     const played = startLoop(way, { options: { continuation: decider } });
     await played.end();
     expect(loopSummary(played).reason).toBe(reason);
+    expect(asked(played.model)).toBe(decider === 'model' ? 1 : 0);
     expect(warned).not.toHaveBeenCalled();
-  });
-
-  it('is the model from the options, regardless of the environment', async () => {
-    saying('none');
-    const played = startLoop(way, { options: { continuation: 'model' } });
-    await played.end();
-    expect(asked(played.model)).toBe(1);
   });
 });
 
@@ -150,3 +146,44 @@ describe('[R6] a loop that does not continue', () => {
 });
 
 const unsure = { taskComplete: false, confidence: 0.3, informationSufficiency: 1 };
+
+const answer = defineCapability({
+  name: 'answer',
+  description: 'Computes the answer.',
+  arguments: z.object({}),
+  execute: () => '42',
+});
+const action = { ...replies.action, calls: [{ capability: 'answer', arguments: '{}' }] };
+
+describe('[R7] the answer after a failed decider', () => {
+  it.each([
+    ['replies in prose', { text: 'I would rather talk.' }, 'The reply contains no valid JSON'],
+    ['omits a field', { done: true }, 'does not match the schema of "continuation"'],
+    [
+      'refuses',
+      { failure: { stage: 'refinement', code: 'refused', retryable: false, message: 'No.' } },
+      'refused: No.',
+    ],
+  ] as const)('is degraded and says why if the model %s', async (_, continuation, why) => {
+    const { run } = startScripted({ action, continuation }, { capabilities: [answer], continuation: 'model' });
+    const { status, notes, metadata } = await run.answer;
+    expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'decider_failed' });
+    expect(notes).toContain('Capabilities may be missing: the continuation decider failed: ');
+    expect(notes).toContain(why);
+    expect(run.actor.getSnapshot().context.results.action?.results).toMatchObject([{ output: '42', success: true }]);
+  });
+
+  it('is complete if a later Action succeeds', async () => {
+    let asked = 0;
+    const decider = () => {
+      asked += 1;
+      if (asked === 1) throw new Error('the rules are lost');
+      return { done: true } as const;
+    };
+    const again = (call: number) =>
+      call === 1 ? unsureAnswer(call, { needsTools: true, informationSufficiency: 1 }) : replies.yield;
+    const { run } = startScripted({ action, yield: again }, { capabilities: [answer], continuation: decider });
+    expect((await run.answer).status).toBe('completed');
+    expect(asked).toBe(2);
+  });
+});

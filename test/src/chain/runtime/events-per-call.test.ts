@@ -1,10 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
-import { replay } from '../../../../src/chain/journal/replay.ts';
-import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { createStructuredOutput } from '../../../../src/llm/attempts/structured-output.ts';
+import { replies } from '../../../../src/testing/replies.ts';
 import { entriesOf, plannedModel, startScripted } from '../../../support/run-chain.ts';
 import { chunkedReply, partModel } from '../../../support/scripted-models.ts';
 
@@ -17,19 +15,31 @@ describe('the events of a model call', () => {
     expect(entriesOf(run, 'transition').filter(({ machine }) => machine === 'attempt')).toHaveLength(events.length);
   });
 
-  it('include the validation by an asynchronous schema, which a replay does not call', async () => {
-    let calls = 0;
-    const output = z.looseObject({}).refine(async () => {
-      calls += 1;
-      return true;
-    });
-    const options = { prompts: { intention: { ...prompts.intention, output } } };
-    const { run } = startScripted({}, options);
+  it('[A11] begin with the start of an attempt, and tell its failure before the next one', async () => {
+    const replied = [{ text: '{"goal": 3}' }, { failure: { code: 'server_error' } }, { reply: replies.intention }];
+    const { run } = startScripted(
+      { intention: (call: number) => replied[call - 1] ?? {} },
+      { limits: { backoffBaseMs: 0 } },
+    );
     await run.answer;
-    expect(entriesOf(run, 'call-start').filter(({ actor }) => actor === 'validateReply')).toHaveLength(1);
-    calls = 0;
-    expect(replay(run.journal).divergence).toBeNull();
-    expect(calls).toBe(0);
+    const attempts = [...entriesOf(run, 'attempt-start'), ...entriesOf(run, 'attempt-end')];
+    const mine = [...attempts, ...entriesOf(run, 'attempt-retry')].filter(
+      ({ attemptId }) => attemptId === 's3.intention',
+    );
+    expect(
+      mine
+        .toSorted((one, other) => one.seq - other.seq)
+        .map((entry) => [entry.type, entry.attempt, ...(entry.type === 'attempt-end' ? [entry.failure?.code] : [])]),
+    ).toEqual([
+      ['attempt-start', 1],
+      ['attempt-end', 1, 'invalid_reply'],
+      ['attempt-retry', 2],
+      ['attempt-start', 2],
+      ['attempt-end', 2, 'server_error'],
+      ['attempt-retry', 3],
+      ['attempt-start', 3],
+      ['attempt-end', 3, undefined],
+    ]);
   });
 });
 

@@ -4,10 +4,8 @@ import { PHASES, TASKS, type Task } from '../../../../machines/contracts/phase.t
 import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
-import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { always, type ScriptEntry, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { chatServer, completion, respondWithJson, streaming, taskOf } from '../../../support/chat-server.ts';
 import { entriesOf, ONE_CALL_PER_PHASE } from '../../../support/run-chain.ts';
 
 const NO_WAIT = { backoffBaseMs: 0, backoffMaxMs: 0 };
@@ -102,52 +100,4 @@ describe('a chain with fallback models', () => {
       expect.objectContaining({ code: 'invalid_option', message: expect.stringMatching(said) }),
     );
   });
-});
-
-describe('fallback over HTTP', () => {
-  const serverThatAnswers = () =>
-    chatServer(({ body, response }) => {
-      streaming(response).end(completion(JSON.stringify(replies[taskOf(body)])));
-    });
-  const at = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', baseURL });
-
-  it.each([
-    [
-      7,
-      'breaks',
-      (response: Parameters<typeof respondWithJson>[0]) =>
-        respondWithJson(response, 500, { error: { message: 'oops' } }),
-    ],
-    [
-      7,
-      'rejects the key',
-      (response: Parameters<typeof respondWithJson>[0]) => respondWithJson(response, 401, { error: { message: 'no' } }),
-    ],
-    [7, 'drops the connection', (response: Parameters<typeof respondWithJson>[0]) => void response.destroy()],
-    [
-      2,
-      'answers in prose',
-      (response: Parameters<typeof respondWithJson>[0]) =>
-        void streaming(response).end(completion('I would rather not.')),
-    ],
-  ])(
-    '[C4] completes the answer with the second server after %i calls or more if the first %s',
-    async (calls, _, answer) => {
-      const broken = await chatServer(({ response }) => answer(response));
-      const whole = await serverThatAnswers();
-      const chain = createPostChain({
-        profile: ONE_CALL_PER_PHASE,
-        model: at(broken.baseURL),
-        fallbackModels: [at(whole.baseURL)],
-        limits: NO_WAIT,
-      });
-      expect(await chain.run({ request: 'Is it so?' }).answer).toMatchObject({
-        status: 'completed',
-        answerText: replies.synthesis.answerText,
-        metadata: { degraded: false },
-      });
-      expect(broken.exchanges.length).toBeGreaterThanOrEqual(calls);
-      expect(whole.exchanges).toHaveLength(7);
-    },
-  );
 });

@@ -5,6 +5,7 @@ import type { AnswerGrader } from '../../../../src/chain/runtime/answer-grader.t
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { type ScriptedReply, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { killedAfter } from '../../../support/journal-files.ts';
 import {
   entriesOf,
   ONE_CALL_PER_PHASE,
@@ -78,10 +79,7 @@ describe('an own grader', () => {
     expect(replayed.answer).toEqual(answer);
 
     const first = run.journal.findIndex((entry) => entry.type === 'decision');
-    const cut = memoryJournals();
-    const writer = cut.create(run.runId);
-    writer.write(run.journal.slice(0, first + 1));
-    writer.close();
+    const cut = killedAfter(run.journal.slice(0, first + 1), run.runId);
     const later = createPostChain({
       profile: ONE_CALL_PER_PHASE,
       model: plannedModel(claim),

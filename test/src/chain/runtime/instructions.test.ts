@@ -8,12 +8,12 @@ import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aState } from '../../../support/contract-samples.ts';
+import { killedAfter } from '../../../support/journal-files.ts';
 import {
   entriesOf,
   everyTask,
   ONE_CALL_PER_PHASE,
   plannedModel,
-  promptsIn,
   scriptedChain,
   startScripted,
 } from '../../../support/run-chain.ts';
@@ -100,14 +100,6 @@ describe('the journal', () => {
     await Promise.all([run.answer, plain.run.answer]);
   });
 
-  it('contains the instructions in each prompt, once', async () => {
-    const { run } = startScripted({}, { instructions: RULES });
-    await run.answer;
-    const prompts = promptsIn(run.journal);
-    expect(prompts.length).toBeGreaterThan(5);
-    expect(prompts.map(({ turns }) => sectionIn(turns[0]?.content))).toContain(RULES);
-  });
-
   it('redacts the text, but not its digest', async () => {
     const redact = (text: string) => text.replaceAll('Ada', '[redacted]');
     const journals = memoryJournals({ redact });
@@ -130,10 +122,7 @@ describe('the journal', () => {
     await fork.answer;
     expect(entriesOf(fork, 'run-start')[0]?.instructions).toBe(RULES);
 
-    const journals = memoryJournals();
-    const writer = journals.create('run-1');
-    await writer.write(run.journal.slice(0, at));
-    await writer.close();
+    const journals = killedAfter(run.journal.slice(0, at));
     const third = scriptedChain({}, { instructions: 'Answer in German.', journals });
     const resumed = await third.chain.resume('run-1');
     await resumed.answer;

@@ -40,13 +40,12 @@ describe('a loop with invalid input', () => {
   });
   const asked = (options: unknown) => loop.run(options as LoopOptions).outcome;
 
-  it.each([[{ request: '' }], [{ request: 5 }], [{}]])('throws invalid_request for %j before the start', (options) => {
-    expect(() => asked(options)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
-  });
-
-  it.each([[undefined], [null]])('throws invalid_request for %j', (options) => {
-    expect(() => asked(options)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
-  });
+  it.each([[{ request: '' }], [{ request: 5 }], [{}], [undefined], [null]])(
+    'throws invalid_request for %j before the start',
+    (options) => {
+      expect(() => asked(options)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+    },
+  );
 
   const call = (given: unknown) => ({ request: REQUEST, call: given });
 

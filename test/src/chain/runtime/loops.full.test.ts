@@ -19,39 +19,12 @@ const round = (turns: readonly (readonly [number, string])[], changes: (call: nu
 });
 
 describe('a looping run', () => {
-  it.each([
-    [
-      'A → B → A',
-      [
-        [1, 'experience'],
-        [2, 'observation'],
-      ],
-    ],
-    [
-      'A → B → A within one phase',
-      [
-        [1, 'action'],
-        [2, 'action'],
-      ],
-    ],
-    [
-      'A → B → C → A',
-      [
-        [1, 'experience'],
-        [2, 'observation'],
-        [3, 'understanding'],
-      ],
-    ],
-    [
-      'A → B → C → D → A',
-      [
-        [1, 'yield'],
-        [2, 'intention'],
-        [3, 'yield'],
-        [4, 'action'],
-      ],
-    ],
-  ] as const)('[Y7] [Y8] with %s is stopped when the loop closes, and says so', async (_, turns) => {
+  it('[Y7] [Y8] with A → B → C → A is stopped when the loop closes, and says so', async () => {
+    const turns = [
+      [1, 'experience'],
+      [2, 'observation'],
+      [3, 'understanding'],
+    ] as const;
     const { run } = startScripted(round(turns), { limits: MANY, thresholds });
     const { metadata, status } = await run.answer;
     expect(rulesOf(run)).toEqual([...turns.map(() => 'nextPhaseChosen'), 'loopDetected']);
@@ -140,33 +113,6 @@ describe('a loop of reworded answers', () => {
     expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'nextPhaseChosen', 'loopDetected']);
     expect(metadata.reason).toBe('loop_detected');
   });
-
-  it('[Y7] is not seen in answers that gather one fact after another', async () => {
-    const facts = [
-      'It is old',
-      'it is green',
-      'it stands by the harbor',
-      'it burns oil',
-      'it was built by Ada',
-      'it leaks',
-    ];
-    const grown = facts.map((_, at) => `${facts.slice(0, at + 1).join(', ')}.`);
-    const run = startWith(grown, { limits: { ...MANY, maxCycles: grown.length } });
-    await run.answer;
-    expect(rulesOf(run)).toEqual([...grown.slice(1).map(() => 'nextPhaseChosen'), 'cycleLimitReached']);
-  });
-
-  it('[Y13] a change of exactly 0.1 is not convergence, and the decision prints it as 0.1', async () => {
-    const nine = 'one two three four five six seven eight nine';
-    const run = startWith([nine, `${nine} ten`], { limits: { ...MANY, maxCycles: 2 } });
-    await run.answer;
-    const converged = entriesOf(run, 'transition')
-      .flatMap(({ candidates }) => candidates)
-      .filter(({ guard, result }) => guard === 'answerConverged' && result !== 'not-evaluated');
-    expect(converged.map(({ inputs }) => inputs?.['change'])).toEqual([null]);
-    expect(run.actor.getSnapshot().context.assessment?.change).toBe(0.1);
-    expect(run.actor.getSnapshot().context.rules['answerConverged']?.holds).toBe(false);
-  });
 });
 
 describe('a decision to continue', () => {
@@ -190,12 +136,5 @@ describe('an answer that is good when the cycle limit is reached', () => {
       rule: 'cycleLimitReached',
     });
     expect(notes).toBe('The limit of 1 cycle was reached.');
-  });
-
-  it('[E5] [Y2] is degraded if it is not good, for both reasons', async () => {
-    const { run } = startScripted({ yield: unsureAnswer(1) }, { limits: { maxCycles: 1 } });
-    const { metadata, notes } = await run.answer;
-    expect(metadata.reason).toBe('cycle_limit_reached');
-    expect(notes).toContain('ended before the answer settled');
   });
 });

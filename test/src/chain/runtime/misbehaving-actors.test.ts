@@ -113,12 +113,4 @@ describe('an actor that breaks its contract', () => {
       { passages: 0, failure: expect.stringContaining('invalid retrieval') },
     ]);
   });
-
-  it('a run whose actor is stopped from outside still journals its answer', async () => {
-    const { run } = startScripted({ action: { hang: true } });
-    await settle();
-    run.actor.stop();
-    await run.answer;
-    expect(run.journal.slice(-2).map(({ type }) => type)).toEqual(['answer', 'run-end']);
-  });
 });

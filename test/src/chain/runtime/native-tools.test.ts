@@ -12,7 +12,6 @@ import {
   chunk,
   completion,
   event,
-  respondWithJson,
   streaming,
   taskOf,
   toolChunk,
@@ -136,34 +135,5 @@ describe('a chain on an OpenAI-compatible server', () => {
     expect(actions).toHaveLength(1);
     expect(actions[0]?.tools?.at(-1)?.function).toMatchObject({ name: 'the_weather', strict: true });
     expect(actions[0]?.messages?.[0]?.content).not.toContain('Tells the weather');
-  });
-
-  it('[C4] runs all native calls of one reply over HTTP, in the order of their starts', async () => {
-    const { status, actions, outputs } = await runOn(({ body, response }) => {
-      if (!isAction(body)) return void streaming(response).end(completion(JSON.stringify(replies[taskOf(body)])));
-      const start = (index: number) => ({
-        index,
-        id: `call-${index}`,
-        function: { name: 'the_weather', arguments: '' },
-      });
-      const rest = (index: number, city: string) => ({ index, function: { arguments: JSON.stringify({ city }) } });
-      const parts = [start(0), start(1), rest(1, 'Oslo'), rest(0, 'Bergen')].map((call) => event(toolChunk(call)));
-      streaming(response).end(parts.join('') + event(chunk({}, 'tool_calls')));
-    });
-    expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.', 'It rains in Oslo.'] });
-    expect(actions).toHaveLength(1);
-  });
-
-  const inText = { ...replies.action, calls: [{ capability: 'the weather', arguments: '{"city":"Bergen"}' }] };
-
-  it('[C4] describes tools in the prompt when the server responds with 400 to tools, and runs the capability', async () => {
-    const { status, actions, outputs } = await runOn(({ body, response }) => {
-      if (body.tools) return respondWithJson(response, 400, { error: { message: 'm does not support tools' } });
-      streaming(response).end(completion(JSON.stringify(isAction(body) ? inText : replies[taskOf(body)])));
-    });
-    expect({ status, outputs }).toEqual({ status: 'completed', outputs: ['It rains in Bergen.'] });
-    expect(actions.map(({ tools }) => tools !== undefined)).toEqual([true, false]);
-    expect(actions.map(({ messages }) => messages?.[1]?.content.includes('Tells the weather'))).toEqual([false, true]);
-    expect(actions[1]?.messages?.[1]?.content).not.toContain('call them instead of replying');
   });
 });

@@ -24,9 +24,4 @@ describe('an answer that says that nothing was found', () => {
     expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'no_evidence' });
     expect(confidence).toBeLessThanOrEqual(0.5);
   });
-
-  it('[Y14] is not assumed of any other answer', async () => {
-    const { run } = startScripted();
-    expect((await run.answer).status).toBe('completed');
-  });
 });

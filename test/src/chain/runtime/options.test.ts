@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { PostChainError } from '../../../../machines/contracts/error.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { createPassageIndex, createPostChain, documentsFrom } from '../../../../src/entries/index.ts';
 import { caughtError } from '../../../support/errors.ts';
@@ -13,7 +14,6 @@ describe('invalid options are rejected with one line before the start', () => {
     [{ limits: { maxCycles: -1 } }, /limits\.maxCycles: .*; received -1/],
     [{ limits: { maxCycles: 1.5 } }, /limits\.maxCycles: .*; received 1\.5/],
     [{ limits: { totalMs: Number.NaN } }, /limits\.totalMs: .*; received NaN/],
-    [{ limits: { maxCorrections: -2 } }, /limits\.maxCorrections: .*; received -2/],
     [{ limits: { maxCylces: 3 } }, 'maxCylces'],
     [{ thresholds: { confidence: 2 } }, /thresholds\.confidence: .*; received 2/],
     [{ thresholds: { confidence: 'high' } }, /thresholds\.confidence: .*; received "high"/],
@@ -27,12 +27,10 @@ describe('invalid options are rejected with one line before the start', () => {
       { documents: ['docs'] },
       /documents: expected a passage source, for example createPassageIndex.*; received an array of 1/,
     ],
-    [{ documents: 'docs' }, /documents: expected a passage source, for example createPassageIndex.*; received "docs"/],
     [{ limits: { maxCycles: 0 } }, 'limits.maxCycles: expected a number of at least 1; received 0.'],
     [{ limits: { maxCycles: '2' } }, 'limits.maxCycles: expected a number; received "2".'],
     [{ replyForm: 'x' }, 'replyForm: expected one of "text" or "tool-call" or "json-object"; received "x".'],
     [{ capabilities: [{ name: 'x' }] }, 'capabilities.0.description'],
-    [{ continuation: 'noop' }, 'continuation: expected "none", "model" or a function; received "noop".'],
     [{ prompts: { acton: {} } }, /^prompts\.acton: unknown option; expected one of action, experience, .*\.$/],
     [{ prompts: { yield: {} } }, /prompts\.yield: expected a prompt.*; received an object with no keys/],
     [
@@ -134,5 +132,22 @@ describe('invalid options are rejected with one line before the start', () => {
         message: 'host: expected JSON without references to itself; received an object with name, self.',
       }),
     );
+  });
+
+  it.each([
+    [
+      { dessert: 5 },
+      '.dessert: unknown option; expected one of action, experience, intention, observation, understanding, yield.',
+    ],
+    [{ action: 0 }, '.action: expected a number above 0; received 0.'],
+    [{ yield: -5 }, '.yield: expected a number above 0; received -5.'],
+    [{ yield: 'soon' }, '.yield: expected a number; received "soon".'],
+    [-5, ': expected a number above 0; received -5.'],
+    [3e9, ': expected a number of at most 2147483647; received 3000000000.'],
+    ['soon', ': expected milliseconds, or an object with milliseconds per phase; received "soon".'],
+    [null, ': expected milliseconds, or an object with milliseconds per phase; received null.'],
+  ])('[C8] a deadline per phase of %j', (phaseMs, message) => {
+    const start = () => createPostChain({ limits: { phaseMs: phaseMs as never } });
+    expect(start).toThrow(new PostChainError('invalid_option', `limits.phaseMs${message}`));
   });
 });

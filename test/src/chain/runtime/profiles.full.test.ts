@@ -10,15 +10,7 @@ import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { caughtError } from '../../../support/errors.ts';
-import {
-  entriesOf,
-  type Plan,
-  phasesOf,
-  rulesOf,
-  settle,
-  startScripted,
-  unsureAnswer,
-} from '../../../support/run-chain.ts';
+import { entriesOf, type Plan, phasesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const passage = {
   id: 'p1',
@@ -273,18 +265,6 @@ describe('the answer of Yield', () => {
       changes === null ? start({ yield: { text: 'It is so, I think.' } }, lean) : withYield(changes, { maxCycles: 1 });
     await started.run.answer;
     expect(tasksOf(started).at(-1)).toBe('synthesis');
-  });
-
-  it('[Y2] [Y8] leads to the same decision in every profile', async () => {
-    for (const yields of [replies.yield, { ...replies.yield, confidence: 0.5, taskComplete: true }]) {
-      const rules = [];
-      for (const profile of ['thorough', 'balanced', 'lean'] as const) {
-        const { run } = start({ yield: yields }, { profile });
-        await run.answer;
-        rules.push(rulesOf(run).join());
-      }
-      expect(new Set(rules).size).toBe(1);
-    }
   });
 });
 

@@ -101,14 +101,4 @@ describe('a model that answers in prose', () => {
     expect((await run.answer).notes).toContain('in prose instead of JSON (action)');
     expect(model.calls).toHaveLength(9);
   });
-
-  it('[A14] does not show its reasoning in the answer', async () => {
-    const server = await chatServer(({ response }) => {
-      streaming(response).end(completion(`<think>Hm, {"a": 1}.</think>\n${PROSE}`));
-    });
-    const run = createPostChain({ profile: ONE_CALL_PER_PHASE, model: modelAt(server.baseURL) }).run({
-      request: 'What does Yield decide?',
-    });
-    expect((await run.answer).answerText).toBe(PROSE);
-  });
 });

@@ -27,9 +27,6 @@ describe('a store that fails to recall', () => {
     ],
     ['rejects', () => Promise.reject(new Error('gone')), 'gone'],
     ['returns null', () => null, 'the session store returned no list of turns'],
-    ['returns undefined', () => undefined, 'the session store returned no list of turns'],
-    ['returns a string', () => 'turns', 'the session store returned no list of turns'],
-    ['returns an object', () => ({ turns: [aTurn()] }), 'the session store returned no list of turns'],
     ['returns a list of invalid turns', () => [null, 'x', { runId: 1 }], '3 of 3 turns could not be read'],
     ['returns a list that throws', () => proxied, 'a trap'],
     [

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
-import type { PhaseInput } from '../../../../machines/contracts/phase-io.ts';
 import type { SessionStore } from '../../../../machines/contracts/session.ts';
 import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts';
 import type { RunOptions } from '../../../../src/chain/runtime/run-options.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
 import { entriesOf, type Plan, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
-import { SESSION_NOTE } from '../../../support/sessions.ts';
 
 type Options = Parameters<typeof startScripted>[1];
 
@@ -40,30 +38,6 @@ async function askOften(sessions: SessionStore, count: number, options: Options 
 }
 
 const LONG = `My name is Ada. ${'It is a long story. '.repeat(100)}`;
-
-describe('what a session does not recall', () => {
-  it('[U4] [U15] is reported in the notes and the journal, and the user messages of old turns still reach the model', async () => {
-    const sessions = memorySessions();
-    await ask(sessions, 'My name is Ada.');
-    await ask(sessions, 'I live in Sydney.');
-    await askOften(sessions, 10);
-    const { answer, recalled, model } = await ask(sessions, 'What is my name?');
-    expect(recalled).toMatchObject({ turns: 10, problem: 'the answers of 2 of 12 turns' });
-    expect(answer.notes).toContain(`${SESSION_NOTE} the answers of 2 of 12 turns.`);
-    const [call] = model.calls as readonly { readonly input: PhaseInput }[];
-    const shown = call?.input.messages.map(({ content }) => content);
-    expect(shown).toContain('My name is Ada.');
-    expect(shown).toContain('I live in Sydney.');
-  });
-
-  it('[U15] is nothing if everything is recalled', async () => {
-    const sessions = memorySessions();
-    await askOften(sessions, 3);
-    const { answer, recalled } = await ask(sessions, 'And now?');
-    expect(recalled).toMatchObject({ turns: 3, problem: null });
-    expect(answer.notes).toBe('');
-  });
-});
 
 describe('a session keeps, whatever its age,', () => {
   it.each([['pinned'], ['critical'], ['important'], ['persist']])('[U15] [C7] a message tagged %s', async (tag) => {

@@ -184,15 +184,6 @@ describe('a session', () => {
     ]);
   });
 
-  it('states how an earlier answer was incomplete', async () => {
-    const sessions = stubSessions({ recall: () => [aTurn('r1', { status: 'degraded', answer: 'Perhaps.' })] });
-    const { run, model } = startInSession(sessions);
-    await run.answer;
-    const [system, user] = model.calls[0]?.turns ?? [];
-    expect(system?.content).not.toContain('Perhaps.');
-    expect(user?.content).toContain('(This answer may be wrong or incomplete.) Perhaps.');
-  });
-
   it('[U4] [U8] asks about a long user message of an earlier turn as about any other, and keeps it meanwhile', async () => {
     const request = 'It is a long story. '.repeat(100);
     const { run, clock } = startInSession(stubSessions({ recall: () => [aTurn('r1', { request })] }));

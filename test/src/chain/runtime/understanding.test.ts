@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import type { Message } from '../../../../machines/contracts/message.ts';
-import type { ChatModel, EmbeddingModel, ModelRequest } from '../../../../machines/contracts/model.ts';
+import type { ChatModel, EmbeddingModel } from '../../../../machines/contracts/model.ts';
 import { contextOf } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
@@ -9,6 +9,7 @@ import type { RunOptions } from '../../../../src/chain/runtime/run-options.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { aPassage } from '../../../support/contract-samples.ts';
 import {
   eager,
   entriesOf,
@@ -68,23 +69,6 @@ describe('measurements of Understanding', () => {
       statistics: { estimated: true },
       problem: expect.stringContaining('no vocabulary'),
     });
-  });
-
-  it('[U10] show a model the part of an overlong history that fits, with user messages in full', async () => {
-    const history = [
-      { role: 'user', content: 'What was said about harbours?' } as const,
-      ...Array.from(
-        { length: 60 },
-        (_, at) => ({ role: 'assistant', content: `Note ${at}: ${long('so', 60)}` }) as const,
-      ),
-    ];
-    const { run, scripted } = startMeasured({ contextWindowTokens: 6_000 }, {}, { history });
-    expect((await run.answer).metadata.failures).toEqual([]);
-    const { input } = scripted.calls[0] as ModelRequest;
-    const { messages: shown } = input as { readonly messages: readonly Message[] };
-    expect(shown.reduce((sum, { content }) => sum + content.length / 4, 0)).toBeLessThanOrEqual(4_200);
-    expect(shown.map(({ id }) => id)).toEqual(expect.arrayContaining(['earlier.h1', 'request']));
-    expect(entriesOf(run, 'context-evaluated')[0]?.statistics.messagesBefore).toBeGreaterThan(60);
   });
 
   it('[U1] use the similarity of messages to the request if there is an embedding model', async () => {
@@ -188,4 +172,21 @@ describe('a run stopped while answers are compared', () => {
       expect(contextOf(contextHistory(run.journal))).toEqual(messages);
     },
   );
+});
+
+const QUESTION = 'When was the harbor bridge opened?';
+const FOUND = 'The harbor bridge was opened on 19 March 1932.';
+const turns = (count: number) =>
+  Array.from({ length: count }, (_, at) => ({ role: 'user' as const, content: `Note ${at}: buy milk.` }));
+const documents = {
+  search: async (query: string) => ({ query, passages: [aPassage({ id: 'p', text: FOUND })], widened: false }),
+};
+
+describe('a long history with space left in the context window', () => {
+  it('[U10] leaves room for the passages that the run finds, so that the answer uses them', async () => {
+    const run = createPostChain({ documents }).run({ request: QUESTION, history: turns(198) });
+    const answer = await run.answer;
+    expect(answer.answerText).toContain('19 March 1932');
+    expect(answer.status).toBe('completed');
+  });
 });

@@ -145,12 +145,6 @@ describe('synthesis by itself', () => {
     }
   });
 
-  it('[E10] returns plain JSON data without presentation', async () => {
-    const answer = await synthesizeAnswer(input, { model: always(reply) });
-    expect(JSON.parse(JSON.stringify(answer))).toEqual(answer);
-    expect(answer.answerText).toBe(reply.answerText);
-  });
-
   it('[E4] accepts a custom prompt and uses the fallback "prompt" if it throws or rejects the input', async () => {
     const model = always(reply);
     const own = { ...prompts.synthesis, user: () => 'In my words.' };

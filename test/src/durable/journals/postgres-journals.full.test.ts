@@ -297,6 +297,10 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     await continued.send({ type: 'add' });
     expect(continued.getSnapshot().context).toEqual({ by: 2, count: 4 });
     await continued.close();
+    await expect(machines[0].fork('a', { at: 1, id: 'a' })).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: 'Actor "a" already exists; use a new id',
+    });
     // A first step that throws must not delete what is there.
     await expect(machines[0].open('b')).rejects.toThrow();
     expect((await machines[0].list()).map(({ id, status }) => [id, status])).toEqual([['a', 'waiting']]);

@@ -44,6 +44,7 @@ describe('redaction', () => {
   it.each([
     ['Ärger "oben"', JSON.stringify({ said: 'Ärger "oben"' })],
     ['Ärger "oben"', '{"said":"\\u00c4rger \\"oben\\""}'],
+    ['ärger "OBEN"', '{"said":"\\u00c4rger \\"oben\\""}'],
     ['Ärger "oben"', JSON.stringify({ inside: JSON.stringify({ said: 'Ärger "oben"' }) })],
     ['one\ntwo', JSON.stringify('one\ntwo')],
     ['C:\\Users\\max', JSON.stringify('C:\\Users\\max')],

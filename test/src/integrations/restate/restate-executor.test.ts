@@ -146,13 +146,18 @@ describe('createRestateExecutor', () => {
     expect(started).toEqual(['one', 'two', 'call']);
   });
 
-  it('waits for the next user event after each, and never goes back in time', () => {
+  it('waits for the next user event after each, delivers one of each id, and never goes back in time', () => {
     const { executor, entries, waitingFor, state } = createExecutor(fromCallback(() => {}));
-    for (const atMs of [1040, 1030]) executor.take({ ...finished, atMs });
+    for (const [id, atMs] of [
+      ['one', 1040],
+      ['one', 1040],
+      ['two', 1030],
+    ] as const)
+      executor.take({ ...finished, id, atMs });
     const deliveries = entries.filter(({ type }) => type === 'delivery');
     expect(deliveries).toMatchObject(Array(2).fill({ atMs: 40, event: finished.event }));
     expect(state()).toBe('stopped');
-    expect(waitingFor()).toEqual(['sent 2']);
+    expect(waitingFor()).toEqual(['sent 3']);
   });
 
   it('fires a timer when its sleep has ended', () => {

@@ -1,0 +1,188 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { replies } from '../../src/testing/replies.ts';
+import { WAIT_MS } from '../support/browser.ts';
+import { chatServer, completion, taskOf } from '../support/chat-server.ts';
+import { browserFor } from '../support/inspector/inspector-page.ts';
+import { axeViolations, pageProblems, serveFolder, tooWideElements } from '../support/inspector/page-checks.ts';
+
+const KEY = 'sk-only-for-the-server';
+
+const browser = await browserFor('the playground');
+let site: Awaited<ReturnType<typeof serveFolder>>;
+beforeAll(async () => {
+  if (browser === null) return;
+  const npm = (...args: readonly string[]) => execFileSync('npm', args, { stdio: 'inherit' });
+  if (!existsSync('site/node_modules')) npm('ci', '--prefix', 'site', '--no-audit', '--no-fund');
+  npm('run', '--silent', 'site');
+  site = await serveFolder('site/dist');
+});
+afterAll(async () => {
+  await browser?.close();
+  await site?.stop();
+});
+
+/** Opens a page; the test fails if the page logs a problem or makes a request to another origin than these. */
+async function open(path: string, options: { theme?: 'light' | 'dark'; width?: number } = {}, allowed = site.url) {
+  const { theme = 'light', width = 1280 } = options;
+  const page = await (browser as NonNullable<typeof browser>).newPage({
+    viewport: { width, height: 800 },
+    colorScheme: theme,
+  });
+  page.setDefaultTimeout(WAIT_MS);
+  const problems = pageProblems(page, site.url);
+  onTestFinished(async () => {
+    await page.close();
+    expect(problems.filter((problem) => !problem.startsWith(`request: ${allowed}`))).toEqual([]);
+  });
+  await page.goto(`${site.url}/${path}`);
+  return page;
+}
+
+const answerOf = (page: Page) => page.getByRole('region', { name: 'Answer' });
+const ask = (page: Page) => page.getByRole('button', { name: 'Ask', exact: true }).click();
+
+async function explore(page: Page, code: string): Promise<void> {
+  await page.getByRole('tab', { name: 'Explore a machine' }).click();
+  await page.getByLabel('An XState 5 machine').fill(code);
+  await page.getByRole('button', { name: 'Explore', exact: true }).click();
+}
+
+describe.skipIf(browser === null)('the playground', () => {
+  it('answers while the phases and the trace move, and keeps the settings in the address', async () => {
+    const page = await open('playground');
+    await page.evaluate(() => {
+      const seen = new Set<string>();
+      Object.assign(window, { seen });
+      new MutationObserver(() => {
+        seen.add(document.querySelector('.phases .active')?.textContent?.trim() ?? '');
+      }).observe(document.querySelector('.phases') as Element, { subtree: true, attributes: true });
+    });
+    await ask(page);
+    await answerOf(page).getByText('The library opens at nine, and at eleven on Sundays.').waitFor();
+    const seen = await page.evaluate(() => [...(window as unknown as { seen: Set<string> }).seen]);
+    expect(seen).toEqual(expect.arrayContaining(['action', 'yield', '']));
+    expect(await page.locator('.phases li.visited').allInnerTexts()).toEqual(
+      expect.arrayContaining(['action', 'experience', 'intention', 'observation', 'understanding', 'yield', 'answer']),
+    );
+    expect(await page.locator('.trace li').allInnerTexts()).toEqual([
+      expect.stringContaining('Search: 1 passage'),
+      expect.stringContaining('Cycle 1: '),
+    ]);
+    expect(await answerOf(page).innerText()).toContain('(needed 0.6)');
+
+    await page.getByLabel('Your text').fill('The museum opens at ten.');
+    await page.getByRole('textbox', { name: 'Question' }).fill('When does the museum open?');
+    await page.getByLabel('Grounding').fill('0.8');
+    await ask(page);
+    await answerOf(page).getByText('(needed 0.8)').waitFor();
+    await page.reload();
+    await page.getByText('Grounding 0.8').waitFor();
+    await ask(page);
+    await answerOf(page).getByText('The museum opens at ten.').waitFor();
+  });
+
+  it('sends the key to the entered server only, and keeps it nowhere', async () => {
+    const server = await chatServer(({ method, body, response }) => {
+      for (const name of ['origin', 'headers', 'methods']) response.setHeader(`access-control-allow-${name}`, '*');
+      if (method === 'OPTIONS') return void response.end();
+      response.setHeader('content-type', 'text/event-stream');
+      response.end(completion(JSON.stringify(replies[taskOf(body)])));
+    });
+    const page = await open('playground', {}, server.baseURL);
+    const requests: { readonly url: string; readonly headers: Promise<string> }[] = [];
+    page.on('request', (request) => {
+      requests.push({ url: request.url(), headers: request.allHeaders().then((headers) => JSON.stringify(headers)) });
+    });
+    await page.getByText('Your own model').click();
+    await page.getByLabel('Base URL').fill(server.baseURL);
+    await page.getByLabel('Model', { exact: true }).fill('any');
+    await page.getByLabel('Key').fill(KEY);
+    await page.getByLabel('Profile').selectOption('thorough');
+    await ask(page);
+    await answerOf(page).waitFor();
+    expect(server.exchanges.some(({ headers }) => headers.authorization === `Bearer ${KEY}`)).toBe(true);
+    for (const { url, headers } of requests) {
+      expect(url).not.toContain(KEY);
+      if (!url.startsWith(server.baseURL)) expect(await headers, url).not.toContain(KEY);
+    }
+    const kept = await page.evaluate(() =>
+      JSON.stringify([location.href, { ...localStorage }, { ...sessionStorage }, document.cookie, history.state]),
+    );
+    expect(kept).toContain('thorough');
+    for (const secret of [KEY, server.baseURL, encodeURIComponent(server.baseURL)]) expect(kept).not.toContain(secret);
+    await page.reload();
+    await page.getByText('Your own model').click();
+    expect(await page.getByLabel('Key').inputValue()).toBe('');
+  });
+
+  it('explores a pasted machine, and explains what is wrong with one', async () => {
+    const page = await open('playground');
+    const body = `createMachine({
+        initial: 'shut',
+        states: {
+          shut: { on: { go: { target: 'open', actions: () => { const n = 1; return n; } } } },
+          open: { invoke: { src: fromPromise(async () => 1) } },
+        },
+      })`;
+    await explore(page, `import { createMachine, fromPromise } from 'xstate'\n\nexport const door = ${body}`);
+    const findings = page.getByRole('region', { name: 'Findings' });
+    await findings.getByText('FAILS: no unhandled error: "Scripted failure" ends it in "open"').waitFor();
+    const outcomes = 'const outcomes = { open: [done()] };';
+    await explore(page, `${outcomes}\nexport default ${body};`);
+    await findings.getByText('FAILS: no dead end').waitFor();
+    expect(await findings.innerText()).toContain('holds: no unhandled error');
+
+    const problem = page.getByRole('alert');
+    for (const [code, message] of [
+      ['const machine = 5;', 'No machine found. Assign the result of createMachine to a constant'],
+      ["const machine = createMachine({ initial: 'nowhere', states: { a: {} } });", '"nowhere" not found'],
+      ['const machine = createMachine({', 'Unexpected token'],
+    ] as const) {
+      await explore(page, code);
+      await problem.getByText(message).waitFor();
+    }
+  });
+
+  it.each([
+    { theme: 'light', width: 1280 },
+    { theme: 'light', width: 390 },
+    { theme: 'dark', width: 1280 },
+    { theme: 'dark', width: 390 },
+  ] as const)('passes the accessibility checks and fits: $theme, $width px', async (options) => {
+    const page = await open('playground', options);
+    await ask(page);
+    await answerOf(page).waitFor();
+    await page.getByText('Your own model').click();
+    expect([...(await axeViolations(page, 'main')), ...(await page.evaluate(tooWideElements))]).toEqual([]);
+    await page.getByRole('tab', { name: 'Explore a machine' }).click();
+    await page.getByRole('button', { name: 'Explore', exact: true }).click();
+    await page.getByText(/FAILS: no unhandled error/u).waitFor();
+    expect([...(await axeViolations(page, 'main')), ...(await page.evaluate(tooWideElements))]).toEqual([]);
+  });
+});
+
+it.skipIf(browser === null)('the gallery opens ten runs in the inspector', async () => {
+  const page = await open('gallery');
+  const links = page.locator('main a[href^="/runs/"]');
+  const paths = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+  const ends: string[] = [];
+  for (const path of paths) {
+    await page.goto(`${site.url}${path}`);
+    ends.push(await page.locator('.verdict .word').innerText());
+  }
+  expect(ends).toEqual([
+    'Completed',
+    'Degraded: unsupported',
+    'Degraded: cycle limit reached',
+    'Completed',
+    'Completed',
+    'Degraded: tool failed',
+    'Degraded: tool not approved',
+    'Cancelled',
+    'Completed',
+    'Completed',
+  ]);
+});

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import type { JournalStore } from '../../src/chain/journal/journal-format.ts';
 import { linesOf } from '../../src/chain/journal/node-stores.ts';
 import type { Turn } from '../../src/chain/runtime/run-options.ts';
 import { createPostChain, type JournalStore, memoryJournals } from '../../src/entries/index.ts';

@@ -2,12 +2,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RUN_JOURNALS, runStartOf } from '../../../src/chain/journal/journal-format.ts';
-import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, replyTo, replyingServer, respondWithJson, streaming, type ChatServer } from '../../support/chat-server.ts';
-import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
-import { writeRun } from '../../support/journal-files.ts';
 import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import {
+  type ChatServer,
+  chatServer,
+  completion,
+  replyingServer,
+  replyTo,
+  respondWithJson,
+  streaming,
+} from '../../support/chat-server.ts';
+import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
+import { writeRun } from '../../support/journal-files.ts';
 
 /** Runs the command on this server, and returns its progress, the first entry of its journal and the requests for replies. */
 async function runOn({ baseURL, exchanges }: ChatServer, ...flags: readonly string[]) {
@@ -89,7 +97,7 @@ async function aKilledRun(baseURL: string) {
   const entries = await entriesOf(fileJournals(place).read(runId));
   const killed = join(place, 'killed');
   const journals = fileJournals(killed);
-    await writeRun(journals, runId, entries.slice(0, 20));
+  await writeRun(journals, runId, entries.slice(0, 20));
   return { user: aUser(env, killed), start: runStartOf(entries), killed };
 }
 

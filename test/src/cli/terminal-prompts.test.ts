@@ -1,9 +1,21 @@
-import { describe, expect, it } from 'vitest';
-import { replies } from '../../../src/testing/replies.ts';
-import { entriesOf, settle, type Plan } from '../../support/run-chain.ts';
-import { TWO_LONG_MESSAGES, consentOutcomes, consentResolutions, fakeTerminal, longText, startWithTerminal, type FakeTerminal, type Key, unsure, userTurn, waitForText } from '../../support/terminal.ts';
 import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
 import { lineAnswerer, select } from '../../../src/cli/ask-user.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import { entriesOf, type Plan, settle } from '../../support/run-chain.ts';
+import {
+  consentOutcomes,
+  consentResolutions,
+  type FakeTerminal,
+  fakeTerminal,
+  type Key,
+  longText,
+  startWithTerminal,
+  TWO_LONG_MESSAGES,
+  unsure,
+  userTurn,
+  waitForText,
+} from '../../support/terminal.ts';
 
 /** Chooses one by one: the first message is removed, and the prompt for the second one is open. */
 async function atSecondPrompt() {

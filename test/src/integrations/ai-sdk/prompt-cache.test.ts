@@ -1,13 +1,13 @@
+import { createOpenAI } from '@ai-sdk/openai';
 import { describe, expect, it } from 'vitest';
 import type { ChatModel, ChatTurn } from '../../../../machines/contracts/model.ts';
-import { ALL_FEATURES, callOptions } from '../../../../src/integrations/ai-sdk/call-options.ts';
-import { createOpenAI } from '@ai-sdk/openai';
-import { aiSdkModel, asLanguageModel, type AiSdkLanguageModel } from '../../../../src/entries/ai-sdk.ts';
+import { type AiSdkLanguageModel, aiSdkModel, asLanguageModel } from '../../../../src/entries/ai-sdk.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
+import { ALL_FEATURES, callOptions } from '../../../../src/integrations/ai-sdk/call-options.ts';
 import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { DONE, chatServer, chunk, event, responseOf, streaming } from '../../../support/chat-server.ts';
+import { chatServer, chunk, DONE, event, responseOf, streaming } from '../../../support/chat-server.ts';
 import { partsOf } from '../../../support/model-streams.ts';
 
 const optionsFor = (provider: string, turns: readonly ChatTurn[]) =>

@@ -1,12 +1,12 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
+import { settle, startScripted } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 import { memoryTelemetry, millis, spansOf } from '../../../support/telemetry.ts';
-import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { settle, startScripted } from '../../../support/run-chain.ts';
 
 const operation = ({ attributes }: ReadableSpan): string => String(attributes['gen_ai.operation.name']);
 const phaseOf = (task: string): string => ({ continuation: 'action', summary: 'understanding' })[task] ?? task;

@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitAt, wrappedJson } from '../../../support/json-text.ts';
-import { TOOL, argumentsPart, finishPart, readAll, readArguments, readText, reasoningPart, streamOf } from '../../../support/model-streams.ts';
 import type { ModelPart, ReplyForm } from '../../../../machines/contracts/model.ts';
+import { splitAt, wrappedJson } from '../../../support/json-text.ts';
+import {
+  argumentsPart,
+  finishPart,
+  readAll,
+  readArguments,
+  readText,
+  reasoningPart,
+  streamOf,
+  TOOL,
+} from '../../../support/model-streams.ts';
 
 type Parts = Parameters<typeof streamOf>[0];
 

@@ -17,6 +17,8 @@ import type { ActionReply, PhaseInput } from './phase-io.ts';
 /** The input of the action machine, which runs the capability loop. */
 export interface ActionInput {
   readonly id: string;
+  /** What approvals are bound to: that of the run. */
+  readonly identity: string;
   readonly input: Extract<PhaseInput, { phase: 'action' }>;
   /** Instructions for the prompts of both kinds of calls; by default none. */
   readonly instructions?: string | null;
@@ -60,12 +62,12 @@ export interface LoopProblem {
 }
 
 /**
- * The permission for one call. It is bound to `digest`, that of the run, the capability and its arguments, and decided once. While it is `editing`,
+ * The permission for one call. It is bound to `digest`, that of the run's identity, the capability and its arguments, and decided once. While it is `editing`,
  * the `edited` arguments are validated.
  */
 export interface Approval {
   readonly questionId: string;
-  readonly runId: string;
+  readonly identity: string;
   readonly digest: string;
   readonly state: 'pending' | 'editing' | Exclude<ApprovalDecision, 'invalid'>;
   readonly by: 'user' | 'program' | 'limit' | null;

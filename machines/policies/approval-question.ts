@@ -8,9 +8,9 @@ export function digestOfText(capability: string, text: string): string {
 
 type Arguments = { readonly capability: string; readonly arguments: Readonly<Record<string, unknown>> };
 
-/** Returns the digest of a question: that of the call, for one run only, so that no answer counts for another run. */
-export const digestOf = (runId: string, { capability, arguments: given }: Arguments): string =>
-  wideDigest(JSON.stringify([runId, digestOfText(capability, JSON.stringify(given))]));
+/** Returns the digest of a question: that of the call, for the run with this identity, so that no answer counts for another run. */
+export const digestOf = (identity: string, { capability, arguments: given }: Arguments): string =>
+  wideDigest(JSON.stringify([identity, digestOfText(capability, JSON.stringify(given))]));
 
 const LONG_NUMBER = /\d{16}/;
 
@@ -33,17 +33,17 @@ function sortedJson(text: string): string {
 
 /** Returns a new question about a call. `problem` is what was wrong with the last answer. */
 export function newQuestion(
-  { id, input: { runId, capabilities } }: Pick<ActionState, 'id' | 'input'>,
+  { id, identity, input: { capabilities } }: Pick<ActionState, 'id' | 'identity' | 'input'>,
   number: number,
   call: Arguments,
   problem = '',
 ): Approval {
   const questionId = `${id}.approval${number}`;
   const isClientTool = capabilities.some(({ name, client = false }) => client && name === call.capability);
-  const digest = digestOf(runId, call);
+  const digest = digestOf(identity, call);
   return {
     questionId,
-    runId,
+    identity,
     digest,
     state: 'pending',
     by: null,
@@ -57,6 +57,7 @@ export function isApproved(call: StepCall): boolean {
   const { approval } = call;
   if (approval === undefined) return true;
   return (
-    (approval.state === 'approved' || approval.state === 'edited') && approval.digest === digestOf(approval.runId, call)
+    (approval.state === 'approved' || approval.state === 'edited') &&
+    approval.digest === digestOf(approval.identity, call)
   );
 }

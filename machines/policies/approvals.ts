@@ -107,7 +107,7 @@ function decided(
     return { ...call, approval: { ...approval, state: 'responded' }, result };
   }
   if (decision !== 'approve') return denied(state, { ...call, approval });
-  if (edited === undefined || digestOf(approval.runId, { ...call, arguments: edited }) === approval.digest)
+  if (edited === undefined || digestOf(approval.identity, { ...call, arguments: edited }) === approval.digest)
     return { ...call, approval: { ...approval, state: 'approved' } };
   return { ...call, approval: { ...approval, state: 'editing', edited } };
 }
@@ -161,7 +161,7 @@ export function applyEdits(
     const { edited: _, ...approval } = call.approval;
     if (check?.ok) {
       const edited = { ...call, arguments: check.arguments };
-      const digest = digestOf(approval.runId, edited);
+      const digest = digestOf(approval.identity, edited);
       const own = { ...approval, state: 'edited', digest, original: call.arguments } as const;
       return { ...edited, approval: own };
     }

@@ -73,6 +73,7 @@ export function actionInput(state: ChainState): ActionInput {
   const { limits, continuation, approver, sessionId } = state;
   return {
     id: executionId(state, 'action'),
+    identity: state.identity ?? state.runId,
     input: phaseInput(state, 'action'),
     instructions: instructionsFor(state, 'action'),
     policy: attemptPolicy(state, 'action'),

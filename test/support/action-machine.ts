@@ -22,6 +22,7 @@ export function actionInput(capabilities: readonly string[], changes: Partial<Ac
   const request = 'Write a note.';
   return {
     id: 's1.action',
+    identity: 'r1',
     input: {
       phase: 'action',
       runId: 'r1',

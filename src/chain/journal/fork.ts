@@ -65,12 +65,14 @@ export async function forkRun(
   requireSameChart(start);
   requirePosition(chosen, entries.length);
   const runId = parts.newRunId();
-  const stored = reboundApprovals(entries, start.runId, runId).map(storedEntry);
+  const forkedAt = new Date(parts.clock.now()).toISOString();
+  const identity = `${runId} ${forkedAt}`;
+  const stored = reboundApprovals(entries, start.identity ?? start.runId, identity).map(storedEntry);
   const at = beforeApproval(entries, startOfStep(stored, chosen)) ?? chosen;
   const from = startOfStep(stored, at);
   const changes = readChanges(set, entries, from);
   const edited = turns === undefined ? null : editedCall(entries, chosen);
-  const input: ChainInput = { ...chainInputFrom(start), runId };
+  const input: ChainInput = { ...chainInputFrom(start), runId, identity };
   const asksAnew = changedCalls(start, parts);
   const kept = keptOptions(input, parts);
   const product: RunProduct = {
@@ -82,7 +84,7 @@ export async function forkRun(
         ...(turns === undefined ? [] : ['prompt']),
         ...(kept.length === 0 ? [] : [`${kept.join(', ')} as recorded`]),
       ],
-      forkedAt: new Date(parts.clock.now()).toISOString(),
+      forkedAt,
     },
   };
   const feed = createFeed();

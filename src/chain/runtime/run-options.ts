@@ -144,11 +144,13 @@ export function createChainInput(
       'invalid_option',
       `clock: expected now() to return milliseconds since the epoch; received ${startedAtMs}.`,
     );
+  const runId = run.runId ?? parts.newRunId();
   const input: ChainInput = {
     limits,
     thresholds,
     profile,
-    runId: run.runId ?? parts.newRunId(),
+    runId,
+    identity: `${runId} ${startedAtMs}`,
     request: request.text,
     origin: startAt,
     mode,

@@ -26,7 +26,7 @@ import { attemptOutcomes, CLOCK, LOOKUP, proseOutcome, reportsModels, reportsUsa
 /** A capability loop that waits for approval, and after that. */
 function loopThatAsks(input: ActionInput, state: Approval['state']): LoopReport {
   const { loop } = loopInProgress(input);
-  const approval = { questionId: `${input.id}.approval1`, runId: '', digest: 'd', state, by: null, reason: '' };
+  const approval = { questionId: `${input.id}.approval1`, identity: '', digest: 'd', state, by: null, reason: '' };
   return { type: 'loop.progressed', loop: { ...loop, step: loop.step.map((call) => ({ ...call, approval })) } };
 }
 

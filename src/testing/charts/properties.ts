@@ -156,7 +156,7 @@ export const actionProperties: readonly Property[] = [
     step.some((call: StepCall) => {
       const { approval, slot } = call;
       if (approval === undefined || slot === null) return false;
-      return !['approved', 'edited'].includes(approval.state) || approval.digest !== digestOf(approval.runId, call);
+      return !['approved', 'edited'].includes(approval.state) || approval.digest !== digestOf(approval.identity, call);
     }),
   ),
   never(

@@ -16,7 +16,7 @@ const STATES: readonly Approval['state'][] = [
   'responded',
 ];
 
-const input = { ...anActionState().input, runId: 'r' };
+const asking = { ...anActionState(), identity: 'r' };
 
 /** A call in any state of its approval, perhaps with other arguments than those that were approved. */
 const callArbitrary = fc
@@ -28,7 +28,7 @@ const callArbitrary = fc
   })
   .map(({ state, euros, approved, hasStarted }): StepCall => {
     const call = { capability: 'pay', arguments: { euros } };
-    const question = newQuestion({ id: 's1.action', input }, 1, { capability: 'pay', arguments: { euros: approved } });
+    const question = newQuestion(asking, 1, { capability: 'pay', arguments: { euros: approved } });
     const started = hasStarted && state === null;
     return {
       ...call,
@@ -77,7 +77,7 @@ describe('[Q1] the digest of a call', () => {
         id: null,
         slot: null,
         result: null,
-        approval: newQuestion({ id: 'loop', input }, number, call),
+        approval: newQuestion({ ...asking, id: 'loop' }, number, call),
       };
     };
     const before = anActionState({ step: [ask(1), ask(2)] });

@@ -7,6 +7,7 @@ import { replay } from '../../../../src/chain/journal/replay.ts';
 import { rerecord } from '../../../../src/chain/journal/rerecord.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
+import type { Run } from '../../../../src/chain/runtime/run.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -359,26 +360,37 @@ describe('a run with approvals', () => {
     },
   );
 
-  it('[Q1] is not decided by an answer to another run, or to the run that it was forked from', async () => {
-    const { chain, paid, run } = payOnce();
+  it('[Q1] is not decided by an answer to another run, also of the same id, or to the run that it was forked from', async () => {
+    const clock = new TestClock();
+    const { chain, paid, run } = payOnce({ clock });
     await settle(200);
-    const other = chain.run({ request: 'Pay.' });
     const recorded = [...run.journal];
+    const { runId } = run;
+    const forkOnce = () => {
+      const ids = ['fork', 'another'];
+      return payOnce({ clock, newId: () => ids.pop() ?? '' }).chain.fork(recorded, { at: recorded.length - 1 });
+    };
+    const forks = [await forkOnce()];
+    clock.increment(1);
+    forks.push(await forkOnce());
+    const other = chain.run({ request: 'Pay.' });
+    const later = payOnce({ clock, newId: () => runId }).run;
     const fork = await chain.fork(recorded, { at: recorded.length - 1 });
     await settle(200);
     const [answer, ...theirs] = [run, other, fork].map(answerTo);
-    for (const to of [other, fork]) to.send(answer as ChainEvent);
+    for (const to of [other, later, fork]) to.send(answer as ChainEvent);
+    forks[1]?.send(answerTo(forks[0] as Run) as ChainEvent);
     await settle(200);
     expect(paid).toEqual([]);
-    for (const { journal } of [other, fork])
+    for (const { journal } of [other, later, fork, forks[1] as Run])
       expect(journal).toContainEqual(expect.objectContaining({ type: 'answer-refused', reason: 'other_digest' }));
     other.send(theirs[0] as ChainEvent);
     fork.send(theirs[1] as ChainEvent);
     await Promise.all([other.answer, fork.answer]);
     expect(paid).toHaveLength(2);
     expect(pendingApprovals(run.journal)).toHaveLength(1);
-    run.cancel();
-    await run.answer;
+    for (const waiting of [run, later, ...forks]) waiting.cancel();
+    await Promise.all([run, later, ...forks].map((waiting) => waiting.answer));
   });
 
   const edited = { decision: 'approve', arguments: { euros: 4 } } as const;

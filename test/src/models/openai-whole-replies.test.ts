@@ -174,6 +174,11 @@ describe('several choices', () => {
 });
 
 describe('a body', () => {
+  test('of events that are null skips them', async () => {
+    const parts = await partsFrom(`data: null\n\n${text}data: null\n\n${finish}data: null\n\n${DONE}`);
+    expect(replyOf(parts)).toMatchObject({ text: 'whole', end: 'stop' });
+  });
+
   test.each(['application/json', 'text/html', 'application/octet-stream', ''])(
     'is read by its content whatever its type: %j',
     async (type) => {

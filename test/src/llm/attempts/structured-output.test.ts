@@ -205,6 +205,13 @@ describe('stopping', () => {
     for await (const _ of awaited.output) break;
     expect(await value).toEqual(pancakes);
   });
+
+  it('a stopped actor rejects the value as canceled', async () => {
+    const { output } = recipeFrom([[neverSettles]]);
+    const value = output.value;
+    output.actor.stop();
+    await expect(value).rejects.toMatchObject({ code: 'cancelled' });
+  });
 });
 
 describe('a request', () => {

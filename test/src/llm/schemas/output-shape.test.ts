@@ -50,6 +50,11 @@ describe('the shape of a value that is not an object', () => {
     expect(outputShape(z.int(), 'number').mayBeList).toBe(false);
   });
 
+  it('is undefined while nothing has arrived', () => {
+    expect(list.unwrapPartial({})).toBeUndefined();
+    for (const reply of [{ value: [1] }, [1]]) expect(list.unwrapPartial(reply)).toEqual([1]);
+  });
+
   it('moves definitions to the root so that references resolve in strict mode', () => {
     const { jsonSchema } = outputShape(z.array(tree), 'trees');
     expect(strictSchema(jsonSchema), 'strict mode takes it').not.toBeNull();

@@ -391,9 +391,17 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
 ]);
 export type EmittedEvent = z.infer<typeof emittedEventSchema>;
 export type RefusedAnswer = Extract<EmittedEvent, { type: 'answer-refused' }>;
+export type RefusedDirection = Extract<EmittedEvent, { type: 'direction-refused' }>;
 
-/** Describes why an answer was refused. */
-export function refusalText({ questionId: named, question, reason }: Omit<RefusedAnswer, 'type' | 'event'>): string {
+/** Describes why an answer or a direction was refused. */
+export function refusalText(refused: RefusedAnswer | RefusedDirection): string {
+  if (refused.type === 'direction-refused') {
+    const { received, reason } = refused;
+    return reason === 'cycle_limit'
+      ? `the cycle limit leaves no cycle for ${received}`
+      : `"${received}" is not a phase`;
+  }
+  const { questionId: named, question, reason } = refused;
   const pending = question === null ? 'no question is pending' : `the pending question is ${question}`;
   switch (reason) {
     case 'too_late':

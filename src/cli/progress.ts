@@ -125,11 +125,6 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
     case 'decision':
       return { name: 'decision', text: `${event.decision.rule}: ${reasonOf(event.decision)}` };
     case 'direction-refused':
-      return aside(
-        event.reason === 'cycle_limit'
-          ? `the cycle limit leaves no cycle for ${event.received}`
-          : `"${oneLine(event.received)}" is not a phase`,
-      );
     case 'answer-refused':
       return aside(oneLine(refusalText(event)));
     case 'consent-resolved':

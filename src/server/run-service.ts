@@ -1,6 +1,11 @@
 import type * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { type ClientEvent, type RefusedAnswer, refusalText } from '../../machines/contracts/events.ts';
+import {
+  type ClientEvent,
+  type RefusedAnswer,
+  type RefusedDirection,
+  refusalText,
+} from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunSummary } from '../../machines/contracts/journal.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
 import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
@@ -63,7 +68,7 @@ const MAX_REMEMBERED = 10_000;
 const LEAST_PAGE = 100;
 
 /** Clients of OpenAI would repeat a request with status 409. */
-const FINAL = { 'x-should-retry': 'false' };
+export const FINAL = { 'x-should-retry': 'false' };
 
 interface ServiceOptions {
   readonly chain: PostChain;
@@ -76,9 +81,11 @@ interface ServiceOptions {
 export function createRunService({ chain, journals, usage, eventsPerRun, onRun }: ServiceOptions): RunService {
   const feeds = createFeeds((runId, options) => journals.follow(runId, options));
   const labels = new Map<string, RunLabels>();
-  /** The runs with an idempotency key that are being started, by id. */
-  const starting = new Map<string, Promise<{ readonly runId: string; readonly isNew: boolean }>>();
+  const starts = createTurns();
+  const sends = createTurns();
   const tracked = new WeakSet<Run>();
+  /** The runs in the memory of this process, by id. */
+  const inMemory = new Set<string>();
 
   function remember(runId: string, known: RunLabels): RunLabels {
     if (labels.size >= MAX_REMEMBERED) labels.delete(labels.keys().next().value as string);
@@ -113,9 +120,14 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     tracked.add(run);
     onRun(run);
     const end = usage.startRun(owner);
+    inMemory.add(run.runId);
+    const leave = (cost: number): void => {
+      inMemory.delete(run.runId);
+      end(cost);
+    };
     run.settled.then(
-      (answer) => end((answer?.metadata.cost?.amount ?? costSoFar(run)) - spent),
-      () => end(0),
+      (answer) => leave((answer?.metadata.cost?.amount ?? costSoFar(run)) - spent),
+      () => leave(0),
     );
   }
 
@@ -166,20 +178,39 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     return { runId: run.runId, isNew: true };
   }
 
+  async function send(owner: Owner, runId: string, event: ClientEvent): Promise<void> {
+    const entries = await ownEntries(owner, runId);
+    if (event.type === 'approval.given' && event.decision === 'respond' && !isOfClient(event.questionId, entries))
+      throw refusedAnswer("only a call of one of the client's tools can be answered with a result");
+    if (entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
+      throw new HttpError(429, 'too_many_events', `This run has reached its limit of ${eventsPerRun} client events.`);
+    requireRunning(entries);
+    usage.requireOpen();
+    // It continues, unless the event ends it.
+    const isParked = !inMemory.has(runId);
+    if (isParked && event.type !== 'run.cancelled' && event.type !== 'run.finished') usage.requireRun(owner);
+    // Counts it until `track` does.
+    const opened = isParked ? usage.startRun(owner) : null;
+    const run = await chain
+      .send(runId, event)
+      .catch(busy)
+      .finally(() => opened?.(0));
+    track(run, owner, costSoFar(run));
+    const received = outcomesOf(run.journal, event).slice(outcomesOf(entries, event).length);
+    // The run has ended in the meantime.
+    if (received.length === 0) requireRunning(run.journal);
+    // If an equal event of another request had an effect, so did this one.
+    const refused = received.includes(null) ? null : received[0];
+    if (refused) throw refusedAnswer(refusalText(refused));
+  }
+
   return {
     async start(owner, request) {
       const { idempotencyKey } = request;
       if (idempotencyKey === undefined) return begin(owner, request);
       const runId = await ownId('run', owner, idempotencyKey);
       // A second request with the same key waits for the first one, and then finds its run.
-      const first = starting.get(runId);
-      const started = (first ?? Promise.resolve()).catch(() => {}).then(() => begin(owner, request, runId));
-      starting.set(runId, started);
-      try {
-        return await started;
-      } finally {
-        if (starting.get(runId) === started) starting.delete(runId);
-      }
+      return starts(runId, () => begin(owner, request, runId));
     },
     async updates(owner, runId, signal) {
       await requireOwn(owner, runId);
@@ -188,23 +219,8 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     async view(owner, runId) {
       return [...updatesOf(await ownEntries(owner, runId))].reduce(nextView, emptyView);
     },
-    async send(owner, runId, event) {
-      const entries = await ownEntries(owner, runId);
-      if (event.type === 'approval.given' && event.decision === 'respond' && !isOfClient(event.questionId, entries))
-        throw refusedAnswer("only a call of one of the client's tools can be answered with a result");
-      if (entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
-        throw new HttpError(429, 'too_many_events', `This run has reached its limit of ${eventsPerRun} client events.`);
-      requireRunning(entries);
-      usage.requireOpen();
-      const run = await chain.send(runId, event).catch(busy);
-      track(run, owner, costSoFar(run));
-      const received = refusalsOf(run.journal, event).slice(refusalsOf(entries, event).length);
-      // The run has ended in the meantime.
-      if (received.length === 0) requireRunning(run.journal);
-      // If an equal event of another request had an effect, so did this one.
-      const refused = received.includes(null) ? null : received[0];
-      if (refused) throw refusedAnswer(refusalText(refused));
-    },
+    // One event at a time, so that several requests do not exceed the limit together.
+    send: (owner, runId, event) => sends(runId, () => send(owner, runId, event)),
     async list(owner, { limit, before, conversation }) {
       const found: RunSummary[] = [];
       const size = Math.max(limit, LEAST_PAGE);
@@ -233,13 +249,30 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
   }
 }
 
-/** Returns the refusal of an event for each time that a run received it; null if it had an effect. */
-export function refusalsOf(entries: readonly JournalEntry[], event: ClientEvent): readonly (RefusedAnswer | null)[] {
+/** Returns a function that calls the functions of each key one after another. */
+function createTurns() {
+  const last = new Map<string, Promise<unknown>>();
+  return async <Result>(key: string, act: () => Promise<Result>): Promise<Result> => {
+    const turn = (last.get(key) ?? Promise.resolve()).catch(() => {}).then(act);
+    last.set(key, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(key) === turn) last.delete(key);
+    }
+  };
+}
+
+/** Returns what an event did each time that a run received it: null if it had an effect, or else its refusal. */
+export function outcomesOf(
+  entries: readonly JournalEntry[],
+  event: ClientEvent,
+): readonly (RefusedAnswer | RefusedDirection | null)[] {
   const text = JSON.stringify(event);
   return entries.flatMap((entry, at) => {
     if (entry.type !== 'delivery' || JSON.stringify(entry.event) !== text) return [];
-    const next = entries.slice(at + 1).find(({ type }) => type === 'delivery' || type === 'answer-refused');
-    return [next?.type === 'answer-refused' ? next : null];
+    const next = entries.slice(at + 1).find(({ type }) => type === 'delivery' || type.endsWith('-refused'));
+    return [next?.type === 'answer-refused' || next?.type === 'direction-refused' ? next : null];
   });
 }
 

@@ -105,13 +105,13 @@ export class RunUpdates {
   }
 }
 
-/** Returns whether the answer is being written or complete, so that no question is open anymore. */
+/** Yields the updates of a journal. */
 export function* updatesOf(entries: Iterable<JournalEntry>): Generator<RunUpdate, void> {
   const updates = new RunUpdates();
   for (const entry of entries) yield* updates.take(entry);
 }
 
-/** The answer is written, or being written. */
+/** Whether the answer is being written or complete, so that no question is open anymore. */
 const isPastQuestions = (entry: JournalEntry): boolean =>
   entry.type === 'answer' || (entry.type === 'transition' && entry.target.includes('synthesizing'));
 

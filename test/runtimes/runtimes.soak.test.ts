@@ -94,6 +94,13 @@ it("workerd runs the documentation's worker", async () => {
   });
 });
 
+it("workerd serves runs from the documentation's Durable Object, in several requests", async () => {
+  cpSync('examples/worker/server.ts', join(PROGRAM_FOLDER, 'served.ts'));
+  const script = await bundle('served.ts', 'neutral', ...WORKER);
+  const { stdout } = await inProgram(node24, join(TOOLS_FOLDER, 'miniflare.mjs'), script);
+  expect(JSON.parse(stdout)).toEqual(Array(2).fill('The library opens at nine and closes at five.'));
+});
+
 it('Chromium gives the same result, without a server', async ({ skip }) => {
   const browser = await startBrowser();
   if (typeof browser === 'string') return skip(browser);

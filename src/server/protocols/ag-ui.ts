@@ -6,7 +6,7 @@ import type { Updates } from '../feeds.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest } from '../run-service.ts';
 import type { Question, RunUpdate } from '../updates.ts';
-import { clientToolsOf, outputsIn } from './openai-requests.ts';
+import { clientToolsOf, outputsIn, withToolErrors } from './openai-requests.ts';
 import { asClientCall, callIdOf, resultsOf } from './openai-turns.ts';
 import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions } from './questions.ts';
 
@@ -24,7 +24,7 @@ const messageSchema = z.looseObject({
   id,
   role: z.string(),
   /** Of an assistant message: calls of the client's tools. */
-  toolCalls: z.nullish(z.array(z.object({ id: z.string() }))),
+  toolCalls: z.nullish(z.array(z.looseObject({ id: z.string() }))),
 });
 const inputSchema = z.object({
   threadId: id,
@@ -57,7 +57,7 @@ export function addAgUi(app: ServerApp, server: ServerContext): void {
     const { owner } = c.var;
     const resumed = answersIn(input) ?? (await resultsIn(input, owner));
     if (resumed !== null) await sendAnswers(runs, owner, resumed.runId, resumed.answers);
-    const runId = resumed?.runId ?? (await runs.start(owner, requestOf(input))).runId;
+    const runId = resumed?.runId ?? (await withToolErrors(runs.start(owner, requestOf(input)))).runId;
 
     /** Returns the run whose calls have results after the last turn, and the results; null without results. */
     async function resultsIn({ messages }: Input, owner: Owner) {
@@ -163,6 +163,8 @@ class AgUiEvents {
   readonly #input: Input;
   readonly #runId: string;
   readonly #progressId: string;
+  /** The calls of the client's tools that have results. */
+  readonly #results: ReadonlySet<unknown>;
   isOver = false;
   #hasBegun = false;
   #phase: string | null = null;
@@ -178,6 +180,7 @@ class AgUiEvents {
     this.#input = input;
     this.#runId = runId;
     this.#progressId = `${input.runId}-progress`;
+    this.#results = new Set(input.messages.map(({ toolCallId }) => toolCallId));
   }
 
   /** Yields the first events, unless it has begun. The client already knows the updates taken before. */
@@ -203,12 +206,9 @@ class AgUiEvents {
     yield* this.begin();
     const calls = questions.flatMap((question) => asClientCall(question) ?? []);
     yield* this.#endText();
-    // The client may have received some of them before it returned.
-    const known = new Set(this.#input.messages.flatMap(({ toolCalls }) => toolCalls?.map((call) => call.id) ?? []));
-    const parentMessageId = `${this.#runId}-calls-${calls[0]?.questionId}`;
+    const parentMessageId = `${this.#callsId}${calls[0]?.questionId}`;
     for (const call of calls) {
       const toolCallId = callIdOf(this.#runId, call);
-      if (known.has(toolCallId)) continue;
       yield { type: 'TOOL_CALL_START', toolCallId, toolCallName: call.capability, parentMessageId };
       yield { type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(call.arguments) };
       yield { type: 'TOOL_CALL_END', toolCallId };
@@ -307,7 +307,13 @@ class AgUiEvents {
     return `${this.#runId}-answer-${this.#voids}`;
   }
 
-  #isOwn({ id }: Message): boolean {
+  get #callsId(): string {
+    return `${this.#runId}-calls-`;
+  }
+
+  /** Whether this stream sends a message: the client may have received a part of it before. Calls with results were sent in an earlier turn. */
+  #isOwn({ id, toolCalls }: Message): boolean {
+    if (id.startsWith(this.#callsId)) return toolCalls?.some((call) => !this.#results.has(call.id)) ?? true;
     return id === this.#progressId || id.startsWith(`${this.#runId}-answer-`);
   }
 

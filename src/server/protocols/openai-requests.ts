@@ -214,16 +214,27 @@ export function clientToolsOf({
   if (!Array.isArray(given)) throw invalid('tools', 'expected an array of functions', given);
   return given.map((tool): ClientTool => {
     const { type, function: nested = tool } = Object(tool);
+    if (type !== 'function')
+      throw invalid('tools', 'expected functions, because the server has no tools of its own to offer', type);
     const read = toolSchema.safeParse(nested);
-    if (type !== 'function' || !read.success)
-      throw invalid(
-        'tools',
-        'expected functions with a name, and parameters of at most 200 levels, because the server has no tools of its own to offer',
-        type,
-      );
+    if (!read.success) {
+      const [{ path, message } = { path: [], message: '' }] = read.error.issues;
+      throw invalid('tools', `function${path.map((name) => `.${String(name)}`).join('')}: ${message}`, nested);
+    }
     const { name, description, parameters } = read.data;
     return { name, description: description || name, arguments: { ...NO_ARGUMENTS, ...parameters } };
   });
+}
+
+/** Waits for the start of a run. An error about its option `clientTools` names the parameter of these protocols. */
+export async function withToolErrors<Started>(start: Promise<Started>): Promise<Started> {
+  try {
+    return await start;
+  } catch (error) {
+    const { code, message } = Object(error);
+    const problem = code === 'invalid_option' ? /^clientTools: (.*)$/su.exec(message)?.[1] : undefined;
+    throw problem === undefined ? error : new HttpError(400, code, `tools: ${problem}`, {}, 'tools');
+  }
 }
 
 const isEmpty = (value: unknown): boolean => Object(value).length === 0;

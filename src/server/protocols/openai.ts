@@ -14,7 +14,7 @@ import {
 } from '../context.ts';
 import { HttpError, unknownRun } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
-import type { ClientRequest } from '../run-service.ts';
+import { type ClientRequest, FINAL } from '../run-service.ts';
 import type { ServerSentEvent } from '../sse.ts';
 import { type RunUpdate, updatesOf } from '../updates.ts';
 import { ChatCompletion } from './openai-chat.ts';
@@ -27,6 +27,7 @@ import {
   outputsIn,
   requireSupported,
   responseRequestSchema,
+  withToolErrors,
 } from './openai-requests.ts';
 import { messageIdOf, ResponseEvents, type ResponseRequest, responseIdOf } from './openai-responses.ts';
 import { type CallOutput, callsOfTurns, resultsOf, turnOf } from './openai-turns.ts';
@@ -42,7 +43,7 @@ const hostSchema = z.object({
   }),
 });
 
-/** For a run that was started through another API. */
+/** The defaults, also of a run that was started through another API. */
 const NO_REQUEST: ResponseRequest = {
   background: false,
   instructions: null,
@@ -130,9 +131,8 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
         return null;
       });
       // A retry would start another run.
-      const headers = { 'x-should-retry': 'false' };
       if (end === null)
-        throw new HttpError(503, 'closing', `The server is stopping. Later, see GET /runs/${runId}.`, headers);
+        throw new HttpError(503, 'closing', `The server is stopping. Later, see GET /runs/${runId}.`, FINAL);
       return c.json(chat.completion(end));
     }
     return server.stream(c, runId, async function* (updates) {
@@ -161,13 +161,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     requireSupported(body);
     const clientTools = clientToolsOf(body);
     const own = { host, ...(clientTools.length > 0 && { clientTools }), ...idempotencyKeyOf(c) };
-    try {
-      return (await runs.start(c.var.owner, { ...conversationOf(messages, param), ...own })).runId;
-    } catch (error) {
-      const { code, message } = Object(error);
-      if (code !== 'invalid_option' || !message.startsWith(TOOLS_OPTION)) throw error;
-      throw new HttpError(400, code, message.replace(TOOLS_OPTION, 'tools: '), {}, 'tools');
-    }
+    return (await withToolErrors(runs.start(c.var.owner, { ...conversationOf(messages, param), ...own }))).runId;
   }
 
   /** Sends results of the client's calls, and returns the run that continues with them, and its turn. A repeated request gets the same turn. */
@@ -263,8 +257,6 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
   }
 }
 
-/** The beginning of errors about the option `clientTools`. */
-const TOOLS_OPTION = 'clientTools: ';
 const DONE: ServerSentEvent = { data: '[DONE]' };
 
 /** A response: a turn of a run. */

@@ -5,7 +5,7 @@ import { PHASES } from '../../../machines/contracts/phase.ts';
 import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
-import { type RunService, refusalsOf } from '../run-service.ts';
+import { outcomesOf, type RunService } from '../run-service.ts';
 import { type Question, type RunUpdate, updatesOf } from '../updates.ts';
 
 /** The answers to each kind of question, in protocols with forms. */
@@ -100,7 +100,7 @@ export async function sendAnswers(runs: RunService, owner: Owner, runId: string,
   for (const [questionId, answer] of Object.entries(answers)) {
     const event = checkedEvent(asked.get(questionId), answer);
     const isLate = answer === null && !open.has(questionId);
-    const isAccepted = async () => refusalsOf(await runs.journal(owner, runId), event).includes(null);
+    const isAccepted = async () => outcomesOf(await runs.journal(owner, runId), event).includes(null);
     if (isLate || (await isAccepted())) continue;
     await runs.send(owner, runId, event).catch(async (error: unknown) => {
       // An equal request may have been faster.

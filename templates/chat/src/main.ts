@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { serve } from '@hono/node-server';
 import { extractiveModel } from 'postchain';
 import { fileJournals } from 'postchain/node';
@@ -12,10 +14,17 @@ if (!hasModel)
 
 const model = hasModel ? openaiModel({ model: MODEL }) : extractiveModel();
 const chat = await createChat(model, fileJournals('journals'), (order) => `Refunded order ${order}.`);
-serve({ fetch: chat.fetch, hostname: '127.0.0.1', port: 8787 });
+const api = serve({ fetch: chat.fetch, hostname: '127.0.0.1', port: 0 });
+await once(api, 'listening');
+const { port } = api.address() as AddressInfo;
 
 // An object, because a plain URL would change the Host, and the server then rejects the page as foreign.
-const target = { target: 'http://127.0.0.1:8787' };
+const target = { target: `http://127.0.0.1:${port}` };
 const page = await createServer({ server: { host: '127.0.0.1', proxy: { '/api': target, '/runs': target } } });
 await page.listen();
 page.printUrls();
+
+await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+// The runs continue when the program starts again.
+await chat.close();
+process.exit();

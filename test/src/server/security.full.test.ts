@@ -253,6 +253,18 @@ describe('limits', () => {
     const { direct } = await startServer({ chain: { model, profile: 'thorough' }, limits: { runsPerOwner: 1 } });
     const started = await Promise.all(['1', '2', '3'].map((session) => direct.post('/runs', { ...ask, session })));
     expect(started.map(({ status }) => status).sort()).toEqual([201, 429, 429]);
+    const limited = await startServer({ chain: { model, profile: 'thorough' }, limits: { eventsPerRun: 2 } });
+    const events = `/runs/${await limited.start()}/events`;
+    const undone = { type: 'context.undone', operationId: 'none' };
+    const sent = await Promise.all(Array.from({ length: 4 }, () => limited.direct.post(events, undone)));
+    expect(sent.map(({ status }) => status).sort()).toEqual([204, 204, 429, 429]);
+  });
+
+  it('tell a client that its direction has no effect', async () => {
+    const model = scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
+    const { post, start } = await startServer({ chain: { model, profile: 'thorough', limits: { maxCycles: 1 } } });
+    const directed = await post(`/runs/${await start()}/events`, { type: 'run.directed', phase: 'action' });
+    expect([directed.status, await directed.text()]).toEqual([409, expect.stringContaining('the cycle limit leaves')]);
   });
 
   it("reject a run when the day's runs have reached the cost limit", async () => {
@@ -280,12 +292,14 @@ describe('limits', () => {
       await leaves();
       return (await view()).answer?.metadata.cost?.amount ?? 0;
     };
-    return { post, finish };
+    const direct = () => post(`/runs/${runId}/events`, { type: 'run.directed', phase: 'action' });
+    return { post, direct, finish };
   }
 
   it('count the cost of a parked run, and then only what it costs after that', async () => {
     const first = await parkedRun(0.5);
     expect(await errorOf(await first.post('/runs', ask))).toEqual([429, 'cost_limit_reached']);
+    expect(await errorOf(await first.direct())).toEqual([429, 'cost_limit_reached']);
     const cost = await first.finish();
     const second = await parkedRun(cost * 1.01);
     await second.finish();

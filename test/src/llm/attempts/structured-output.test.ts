@@ -35,6 +35,14 @@ describe('a value', () => {
 });
 
 describe('updates', () => {
+  it('[A1] [A8] void a failed attempt with a reset and emit nothing of it afterward', async () => {
+    const updates = await readUpdates(recipeFrom([chunkedReply(invalidRecipe, 3), chunkedReply(pancakes, 3)]).output);
+    const at = updates.findIndex(({ type }) => type === 'reset');
+    expect(updates.slice(0, at).every(({ type, attempt }) => type === 'partial' && attempt === 1)).toBe(true);
+    expect(updates[at]).toMatchObject({ attempt: 1, retryInMs: 0, failure: { stage: 'schema' } });
+    expect(updates.slice(at + 1).every(({ attempt }) => attempt === 2)).toBe(true);
+  });
+
   it('[A8] give a slow reader the reset and no stale partial before it', async () => {
     const { output } = recipeFrom([chunkedReply(invalidRecipe, 3), chunkedReply(pancakes, 3)]);
     const reading = output[Symbol.asyncIterator]();

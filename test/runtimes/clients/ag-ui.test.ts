@@ -10,7 +10,7 @@ interface Message {
   readonly role: string;
   readonly content?: unknown;
   readonly toolCallId?: string;
-  readonly toolCalls?: readonly { readonly id: string; readonly function: object }[];
+  readonly toolCalls?: readonly { readonly id: string; readonly function: { arguments: string } }[];
 }
 interface Interrupt {
   readonly id: string;
@@ -199,15 +199,16 @@ describe('the AG-UI protocol', () => {
     const agent = agentAt(url);
     const properties = { of: { type: 'string' } };
     const tools = [{ name: 'place', description: 'Where a user is.', parameters: { type: 'object', properties } }];
-    const first = await runOf(agent, { tools });
+    const first = await runOf(agent, { runId: 'one', tools });
     expect(first.events.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
-    const [calling] = agent.messages.filter(({ role }) => role === 'assistant');
-    const calls = calling?.toolCalls ?? [];
-    expect(calls).toMatchObject([
-      { function: { name: 'place', arguments: '{"of":"1"}' } },
-      { function: { name: 'place', arguments: '{"of":"2"}' } },
-    ]);
-    for (const { id } of calls)
+    const calls = () => agent.messages.filter(({ role }) => role === 'assistant').map(({ toolCalls = [] }) => toolCalls);
+    const expected = ['{"of":"1"}', '{"of":"2"}'].map((given) => ({ function: { name: 'place', arguments: given } }));
+    expect(calls()).toMatchObject([expected]);
+    // The connection is lost within a call, and the client sends its request again.
+    for (const call of calls()[0] ?? []) call.function.arguments = '';
+    await runOf(agent, { runId: 'one', tools });
+    expect(calls()).toMatchObject([expected]);
+    for (const { id } of calls()[0] ?? [])
       agent.addMessage({ id: `result of ${id}`, role: 'tool', toolCallId: id, content: 'Bergen' });
     const second = await runOf(agent, { tools });
     expect(second.events.at(-1)).toMatchObject({ outcome: { type: 'interrupt' } });
@@ -217,9 +218,11 @@ describe('the AG-UI protocol', () => {
       status: 'resolved',
       payload: { approved: true },
     }));
-    const { result } = await runOf(agent, { tools, resume });
+    const { result } = await runOf(agent, { runId: 'three', tools, resume });
     expect(contentsOf(agent.messages, 'assistant').at(-1)).toBe(result?.answerText);
     expect(refunded).toEqual(['A']);
+    await runOf(agent, { runId: 'three', tools, resume });
+    expect(calls()[0]).toMatchObject(expected);
     expect(await (await get('/runs')).json()).toMatchObject({ runs: [{ request: 'Is it so?' }] });
   });
 

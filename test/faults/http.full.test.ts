@@ -90,9 +90,9 @@ async function runOn(mode: FaultMode): Promise<Outcome> {
 }
 
 describe('the table of faults', () => {
-  test('has at least 120 modes, with unique names', () => {
+  test('has at least 120 modes, with unique descriptions', () => {
     expect(MODES.length).toBeGreaterThanOrEqual(120);
-    expect(new Set(MODES.map(({ name }) => name)).size).toBe(MODES.length);
+    expect(new Set(MODES.map(({ description }) => description)).size).toBe(MODES.length);
   });
 
   test('is described in docs/reliability.md', () => {
@@ -102,7 +102,7 @@ describe('the table of faults', () => {
 });
 
 describe.each(Object.entries(GROUPS))('a run on a model server with a fault: %s', (_, modes) => {
-  test.each(modes)('$name: $description', async (mode) => {
+  test.each(modes)('$description', async (mode) => {
     const { answer, requests } = (await outcomes.get(mode)) as Outcome;
     const { metadata, answerText, status } = answer;
     expect(answerText).not.toBe('');

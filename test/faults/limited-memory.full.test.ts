@@ -25,9 +25,11 @@ test('every run on a response without an end ends with an answer in a heap of 51
   const ends: { readonly status: string; readonly answerText: string; readonly explanation: string }[] =
     JSON.parse(stdout);
   expect(ends).toHaveLength(modes.length);
-  for (const [at, { name, ending }] of modes.entries()) {
+  for (const [at, { description, ending }] of modes.entries()) {
     const { status, answerText, explanation } = ends[at] ?? {};
-    expect(answerText, name).toMatch(/./u);
-    expect(ending === 'answered' ? ['completed', 'degraded'] : [ending], `${name}: ${explanation}`).toContain(status);
+    expect(answerText, description).toMatch(/./u);
+    expect(ending === 'answered' ? ['completed', 'degraded'] : [ending], `${description}: ${explanation}`).toContain(
+      status,
+    );
   }
 });

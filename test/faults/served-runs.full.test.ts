@@ -76,18 +76,6 @@ describe('a server that is killed during a run', () => {
     for (const [at, id] of ids.entries())
       expect(await collectUpdates(await clientOf(first.url).get(`/runs/${id}/events`))).toEqual(all[at]);
   });
-
-  it('closes its runs on SIGTERM, and the next server continues them', async () => {
-    const place = temporaryFolder();
-    const first = await serving('sqlite', `${place}/runs.db`);
-    const ids = await startRuns(first.url, 3);
-    const urls = [first.url];
-    const reading = ids.map((id) => readRun(id, () => urls));
-    first.child.kill('SIGTERM');
-    expect(await once(first.child, 'exit')).toEqual([0, null]);
-    urls.splice(0, 1, (await serving('sqlite', `${place}/runs.db`)).url);
-    for (const received of await Promise.all(reading)) expectWhole(received);
-  });
 });
 
 describe('many clients', () => {

@@ -191,6 +191,13 @@ export async function pickyServer(
   return { baseURL: server.baseURL, bodies: () => server.exchanges.map(({ body }) => body) };
 }
 
+/** A server with every model, each of which gives a valid reply to every request. */
+export const replyingServer = (): Promise<ChatServer> =>
+  chatServer(({ method, body, response }) => {
+    if (method === 'GET') response.end('{}');
+    else streaming(response).end(completion(JSON.stringify(replyTo(body))));
+  });
+
 /** A fetch, and how far the one who reads its bodies has come. */
 export interface TrackedFetch {
   readonly fetch: typeof globalThis.fetch;

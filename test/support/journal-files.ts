@@ -36,6 +36,13 @@ export function fileWith(text: string | Uint8Array, name = 'run.jsonl'): string 
   return path;
 }
 
+/** Records a run in a store, as if it had just been made. */
+export async function writeRun(store: JournalStore, runId: string, entries: readonly JournalEntry[]): Promise<void> {
+  const writer = store.create(runId);
+  await writer.write(entries);
+  await writer.close();
+}
+
 export const journalFile = (journal: readonly JournalEntry[]): string => fileWith(linesOf(journal));
 
 /** A store with these entries of a run, whose process was killed after them. */

@@ -91,6 +91,13 @@ export function eventsOf(span: ReadableSpan | undefined): readonly Attributes[] 
   return (span?.events ?? []).map(({ name, attributes }) => ({ name, ...attributes }));
 }
 
+/** The spans of a journal. */
+export async function spansOf(journal: Parameters<typeof traceRun>[0], options: Parameters<typeof traceRun>[1] = {}) {
+  const telemetry = memoryTelemetry();
+  await traceRun(journal, { ...telemetry.options, ...options });
+  return telemetry.spans();
+}
+
 /** Plays a scripted run to its end, a second at a time, and traces what was recorded. */
 export async function traceScripted(plan: Plan, options: Parameters<typeof startScripted>[1] = {}, how = {}) {
   const { run, clock } = startScripted(plan, options, how);
@@ -99,7 +106,5 @@ export async function traceScripted(plan: Plan, options: Parameters<typeof start
     await settle(1);
     if (run.journal.length === before) clock.increment(1000);
   }
-  const telemetry = memoryTelemetry();
-  await traceRun(run.journal, telemetry.options);
-  return { run, telemetry, spans: telemetry.spans() };
+  return { run, spans: await spansOf(run.journal) };
 }

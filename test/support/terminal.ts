@@ -34,7 +34,6 @@ export interface FakeTerminal {
   readonly press: (...keys: readonly Key[]) => Promise<void>;
   readonly type: (text: string) => Promise<void>;
   readonly endInput: () => void;
-  readonly interrupts: () => number;
   /** What a prompt must leave behind: lines are read as lines again, the cursor is there, and nobody listens for keys. */
   readonly inOrder: () => { readonly raw: boolean; readonly cursorShown: boolean; readonly listeners: number };
 }
@@ -42,7 +41,6 @@ export interface FakeTerminal {
 /** A terminal made of streams: keys go in as bytes, and what is written is drawn on a screen. */
 export function fakeTerminal(columns = 100): FakeTerminal {
   let written = '';
-  let interrupts = 0;
   const state = { raw: false };
   const stream = Object.assign(new PassThrough(), {
     isTTY: true,
@@ -64,9 +62,7 @@ export function fakeTerminal(columns = 100): FakeTerminal {
       out,
       screen: createScreen(out),
       colors: pc.createColors(false),
-      interrupt: () => {
-        interrupts += 1;
-      },
+      interrupt: () => {},
     },
     written: () => written,
     shown: () => draw(written),
@@ -86,7 +82,6 @@ export function fakeTerminal(columns = 100): FakeTerminal {
       }
     },
     endInput: () => stream.end(),
-    interrupts: () => interrupts,
     inOrder: () => ({
       raw: state.raw,
       cursorShown: written.lastIndexOf(`${ESC}[?25h`) >= written.lastIndexOf(`${ESC}[?25l`),

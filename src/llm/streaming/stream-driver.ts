@@ -177,7 +177,7 @@ const LIST_BEGINNINGS = new Set([...'{["]-0123456789tfn'].map((character) => cha
  *   If the block begins elsewhere, a value before it counts only if none follows.
  * - Each character is read once or twice.
  */
-export class ProseFinder implements JsonFinder {
+class ProseFinder implements JsonFinder {
   readonly #acceptsList: boolean;
   readonly #marks = new ThoughtMarks();
   /** The beginning of reasoning whose end has not arrived. */

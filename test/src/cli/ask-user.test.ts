@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { type Answerer, lineAnswerer, type Reply, terminalAnswerer, withConsent } from '../../../src/cli/ask-user.ts';
+import * as z from 'zod';
+import {
+  type Answerer,
+  type ApprovalReply,
+  lineAnswerer,
+  type Reply,
+  type Terminal,
+  terminalAnswerer,
+  withApproval,
+  withConsent,
+} from '../../../src/cli/ask-user.ts';
 import { createQuestions } from '../../../src/cli/run-command.ts';
 import { replies } from '../../../src/testing/replies.ts';
+import { defineCapability } from '../../../src/tools/capability.ts';
 import { entriesOf, sendAnswer, settle, startScripted, unsureAnswer } from '../../support/run-chain.ts';
 import {
   consentResolutions,
@@ -9,6 +20,7 @@ import {
   startWithTerminal,
   TWO_LONG_MESSAGES,
   unsure,
+  waitForText,
 } from '../../support/terminal.ts';
 
 describe('without a prompt', () => {
@@ -111,5 +123,109 @@ describe('questions of a resumed run', () => {
       'run.directed',
       'run.finished',
     ]);
+  });
+});
+
+/** A run that calls "pay" twice, and someone at a terminal. */
+function payAt(
+  answererOf: (terminal: Terminal) => ReturnType<typeof terminalAnswerer> = terminalAnswerer,
+  payees = ['Ada\u001b[2J\u202e', 'Bob'],
+) {
+  const paid: unknown[] = [];
+  const pay = defineCapability({
+    name: 'pay',
+    description: 'Pays.',
+    arguments: z.object({ to: z.string() }),
+    approval: 'always',
+    execute: ({ to }) => void paid.push(to),
+  });
+  const calls = payees.map((to) => ({ capability: 'pay', arguments: JSON.stringify({ to }) }));
+  const plan = { action: { ...replies.action, calls } };
+  const started = startWithTerminal(plan, {}, answererOf, fakeTerminal(), [pay]);
+  const decisions = () => entriesOf(started.run, 'approval-resolved').map(({ decision, reason }) => [decision, reason]);
+  return { ...started, paid, decisions };
+}
+
+describe('approval at a terminal', () => {
+  it('[Q2] shows each call in a safe form, one after the other, and runs what is approved or edited', async () => {
+    const { fake, finish, paid, decisions } = payAt();
+    await waitForText(fake, 'Esc');
+    expect(fake.shown()).toEqual([
+      '  The capability "pay" needs your approval. Its arguments:',
+      '      {"to":"Ada\\u001b[2J\\u202e"}',
+      '  Allow this call?',
+      '  > deny',
+      '    deny with a reason',
+      '    approve',
+      '    edit the arguments and approve',
+      '  ↑/↓: move · Enter: select · Esc: deny',
+    ]);
+    await fake.press('down', 'enter');
+    await waitForText(fake, 'Reason:');
+    await fake.type('She was paid.');
+    await fake.press('enter');
+    await waitForText(fake, '"Bob"');
+    await fake.press('up', 'enter');
+    await waitForText(fake, 'Arguments: ');
+    await fake.type('x');
+    await fake.press('enter');
+    await waitForText(fake, 'Expected a JSON object.');
+    await fake.press('escape');
+    await expect.poll(() => fake.shown().filter((line) => line.includes('> deny'))).toHaveLength(1);
+    await fake.press('down', 'down', 'enter');
+    await finish();
+    expect(paid).toEqual(['Bob']);
+    expect(decisions()).toEqual([
+      ['denied', 'She was paid.'],
+      ['approved', ''],
+    ]);
+  });
+
+  it('[Q2] shows every character of a call, and denies it on Escape', async () => {
+    const invisible = ['\u3164', '\u115f', '\uffa0', '\u2800', '\u034f', '\ufe0f', '\u{e0100}', '\u00a0', '\u3000'];
+    const to = `a${' '.repeat(300)}b   ${invisible.join('')}${'x'.repeat(10_000)}end`;
+    const { fake, finish, paid } = payAt(terminalAnswerer, [to]);
+    await waitForText(fake, 'Esc');
+    const lines = fake.written().match(/(?<=^ {6}).*$/gm) ?? [];
+    const text = lines.join('');
+    expect(JSON.parse(text)).toEqual({ to });
+    expect(text).toMatch(/^[ -~]*$/);
+    expect(fake.shown().some((line) => line.includes('edit the arguments'))).toBe(false);
+    await fake.press('escape');
+    await finish();
+    expect(paid).toEqual([]);
+  });
+
+  it('closes the prompt when the question is answered elsewhere', async () => {
+    const { run, fake, finish, paid } = payAt();
+    await waitForText(fake, 'Esc');
+    for (const { questionId, digest } of entriesOf(run, 'approval-asked'))
+      run.send({ type: 'approval.given', questionId, digest, decision: 'approve' });
+    await finish();
+    expect(paid).toHaveLength(2);
+    expect(fake.inOrder()).toEqual({ raw: false, cursorShown: true, listeners: 0 });
+  });
+
+  it('denies if nobody can be asked', async () => {
+    const { run, finish, paid, decisions } = payAt((terminal) => lineAnswerer(terminal));
+    await finish();
+    expect(paid).toEqual([]);
+    expect(entriesOf(run, 'capability-end')[0]?.result.error).toBe(
+      'denied by the program: nobody could be asked; see --approve',
+    );
+    expect(decisions()).toMatchObject([
+      ['denied', 'nobody could be asked; see --approve'],
+      ['denied', expect.any(String)],
+    ]);
+  });
+
+  it.each<[ApprovalReply['decision'], number]>([
+    ['approve', 2],
+    ['deny', 0],
+  ])('decides as an option says: %s', async (decision, count) => {
+    const { fake, finish, paid } = payAt((terminal) => withApproval(terminalAnswerer(terminal), { decision }));
+    await finish();
+    expect(paid).toHaveLength(count);
+    expect(fake.written()).toBe('');
   });
 });

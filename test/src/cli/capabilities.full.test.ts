@@ -38,13 +38,9 @@ describe('postchain run --capability and --mcp', () => {
     expect(tools).toEqual(expect.arrayContaining(['current_time', 'mcp1_get-sum']));
   });
 
-  it.each([
-    [['--capability', 'play'], /current_time, search_documents, read_passage/],
-    [['--capability', 'read_passage'], /--capability read_passage requires --docs/],
-    [['--mcp', 'no-such-command-anywhere'], /^postchain: .*no-such-command-anywhere/m],
-  ])('rejects %j before anything starts', async (flags, message) => {
-    const { code, stdout, stderr } = await cli('run', 'x', ...flags);
-    expect(stderr).toMatch(message);
+  it('rejects a command that does not exist before anything starts', async () => {
+    const { code, stdout, stderr } = await cli('run', 'x', '--mcp', 'no-such-command-anywhere');
+    expect(stderr).toMatch(/^postchain: .*no-such-command-anywhere/m);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 

@@ -25,17 +25,8 @@ describe('a run over earlier turns, without a terminal', () => {
   ])('[U4] [U8] with %j, requests consent for the long messages and answers it immediately', async (flags, line) => {
     const path = join(temporaryFolder(), 'run.jsonl');
     const history = fileWith(JSON.stringify(LONG_HISTORY));
-    const { code, stderr } = await cli(
-      'run',
-      REQUEST,
-      '--docs',
-      'docs',
-      '--history',
-      history,
-      '--journal',
-      path,
-      ...flags,
-    );
+    const args = ['--docs', 'docs', '--history', history, '--journal', path, ...flags];
+    const { code, stderr } = await cli('run', REQUEST, ...args);
     expect(code).toBe(0);
     expect(stderr).toMatch(/ documents · 4 earlier turns · run [0-9a-f]{8}\n/);
     expect(stderr).toContain(line);
@@ -58,25 +49,6 @@ describe('a run over earlier turns, without a terminal', () => {
       'removed earlier.h1 (user): the user message has 1629 characters, more than 1000; an option removes it',
     );
   });
-
-  it('[U8] rejects an unknown choice and lists the allowed ones', async () => {
-    const { code, stderr } = await cli('run', REQUEST, '--consent', 'maybe');
-    expect(code).toBe(2);
-    expect(stderr).toBe(
-      "postchain: option '--consent <choice>' argument 'maybe' is invalid. Allowed choices are keep, summarize, remove.\n",
-    );
-  });
-
-  it.each([
-    ['no-such.json', /^postchain: Cannot read the history "no-such\.json": no such file or directory \(ENOENT\)/],
-    ['README.md', /^postchain: README\.md, line 1: invalid JSON \(.*\); expected a JSON array/],
-    ['package.json', /^postchain: package\.json, line 1: invalid JSON/],
-  ])('rejects an invalid history, %s, with a one-line error', async (path, message) => {
-    const { code, stdout, stderr } = await cli('run', REQUEST, '--history', path);
-    expect(stderr).toMatch(message);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  });
 });
 
 describe('a run over earlier turns, at a terminal', () => {
@@ -95,19 +67,6 @@ describe('a run over earlier turns, at a terminal', () => {
     const seen = (text: string): Promise<void> => expect.poll(() => fake.shown().join('\n')).toContain(text);
     return { fake, answer, code, seen };
   }
-
-  it('[U8] [U9] asks during the run and continues with the reply', async () => {
-    const { fake, answer, code, seen } = start({});
-    await seen('What should happen to them?');
-    await fake.press('down', 'enter');
-    expect(await code).toBe(0);
-    const shown = fake.shown().map((line) => line.trim());
-    const at = shown.indexOf('What should happen to them? summarize all');
-    expect(shown[at + 1]).toBe('consent (user): 0 kept, 3 summarized, 0 removed');
-    expect(shown[at + 2]).toMatch(/^understanding /);
-    expect(answer.shown().join('\n')).toContain('Answer (confidence');
-    expect(fake.inOrder()).toMatchObject({ raw: false, cursorShown: true });
-  });
 
   it('cancels the run on Ctrl-C at the prompt: a degraded answer, exit code 130, no listener left', async () => {
     const listening = process.listenerCount('SIGINT');

@@ -8,6 +8,7 @@ import { type DeleteFlags, deleteRuns } from '../../../src/cli/delete-runs.ts';
 import { replayCommand } from '../../../src/cli/replay-command.ts';
 import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
+import { writeRun } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';
 
@@ -20,9 +21,11 @@ async function recordedRuns(days: Readonly<Record<string, number>>) {
     const { run } = startScripted({}, { newId: () => runId });
     await run.answer;
     const startedAt = new Date(Date.now() - age * DAY_MS).toISOString();
-    const writer = fileJournals(journals).create(runId);
-    await writer.write(run.journal.map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry)));
-    await writer.close();
+    await writeRun(
+      fileJournals(journals),
+      runId,
+      run.journal.map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry)),
+    );
   }
   const left = async () => (await fileJournals(journals).list()).map(({ runId }) => runId).toSorted();
   const remove = (flags: Omit<DeleteFlags, 'journals'>, asker: Parameters<typeof deleteRuns>[1] = null) =>
@@ -76,9 +79,7 @@ describe('postchain runs --delete', () => {
       ],
     };
     for (const [runId, entries] of Object.entries(journalOf)) {
-      const writer = fileJournals(journals).create(runId);
-      await writer.write(entries);
-      await writer.close();
+      await writeRun(fileJournals(journals), runId, entries);
     }
     expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('Deleted 1 run.\n');
     expect(await left()).toEqual(['resumed', 'waiting']);

@@ -83,6 +83,13 @@ describe('postchain explore, paths and lint', () => {
     ['nowhere.mjs', /Chart "nowhere\.mjs" not found; expected chain, attempt, action/u],
     [module('empty.mjs', 'export const other = 1;'), /must export an XState machine; its exports are other$/mu],
     [module('broken.mjs', 'export const = 1;'), /Cannot load \S*broken\.mjs: /u],
+    [module('throws.mjs', 'throw null;'), /^postchain: Cannot load \S+: null$/mu],
+    [module('waits.mjs', 'await new Promise(() => {});'), /Cannot load \S+: its top-level await never settles$/mu],
+    [module('list.mjs', `${door('')} export const properties = {};`), /"properties" must be an array$/mu],
+    [
+      module('null.mjs', `${door('').replace('outcomes', 'others')} export const outcomes = null;`),
+      /"outcomes" must be an object/u,
+    ],
     [
       module('mute.mjs', door('').replace('export const outcomes', 'const outcomes')),
       /"outcomes\.lock" is missing \(door\.closed invokes this actor\)/u,
@@ -161,17 +168,8 @@ describe('postchain diagram, coverage, explore, paths and lint load modules the 
 describe('postchain coverage', () => {
   it('prints how much of the charts recorded runs reached, and exits with 1 below a threshold', async () => {
     const journal = join(folder, 'run.jsonl');
-    await cli(
-      'run',
-      'What is a cycle?',
-      '--docs',
-      'docs/yield.md',
-      '--profile',
-      'thorough',
-      '--journal',
-      journal,
-      '--quiet',
-    );
+    const flags = ['--docs', 'docs/yield.md', '--profile', 'thorough', '--journal', journal, '--quiet'];
+    await cli('run', 'What is a cycle?', ...flags);
     const { code, stdout } = await cli('coverage', journal);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^machine +states +transitions +guards +outcomes +delays +all\npostChain +\d/u);
@@ -196,29 +194,6 @@ describe('postchain coverage', () => {
       'Expected a percentage such as 80 or guards=60; kinds are states, transitions, guards, outcomes, delays.',
     );
     expect(await cli('coverage', 'nowhere')).toMatchObject({ code: 2 });
-  });
-
-  it.each([
-    ['throws null', 'throw null;', /^postchain: Cannot load \S+: null$/u],
-    [
-      'never finishes loading',
-      'await new Promise(() => {});',
-      /^postchain: Cannot load \S+: its top-level await never settles$/u,
-    ],
-    [
-      'has properties that are not a list',
-      `${door('')} export const properties = {};`,
-      /"properties" must be an array$/u,
-    ],
-    [
-      'has outcomes that are null',
-      `${door('').replace('outcomes', 'others')} export const outcomes = null;`,
-      /"outcomes" must be an object/u,
-    ],
-  ])('reject a module that %s', async (name, text, message) => {
-    const { stderr, code } = await cli('lint', module(`${name.replaceAll(' ', '-')}.mjs`, text));
-    expect(stderr.trim()).toMatch(message);
-    expect(code).toBe(2);
   });
 
   it('print no escape sequences from a chart', async () => {

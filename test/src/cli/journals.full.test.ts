@@ -38,6 +38,7 @@ describe('recorded runs', () => {
     const { stdout } = await user.call('runs', '--json');
     const [run] = JSON.parse(stdout);
     expect(run).toMatchObject({ request: 'Is it so?', status: 'completed' });
+    expect((await user.call('show', 'last', '--json')).stdout).not.toContain('sk-a-key');
     expect((await user.call('runs')).stdout).toContain(
       `${run.runId.slice(0, 8)}  ${localTime(run.startedAt)}  completed    Is it so?`,
     );
@@ -55,15 +56,6 @@ describe('recorded runs', () => {
       stdout: expect.stringMatching(/^Identical: \d+ entries, 1 decision\n$/u),
     });
     expect(model.asked).toHaveLength(before);
-  });
-
-  it('contain no key', async () => {
-    const model = await aModel();
-    const user = aUser(model.env);
-    await user.call('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
-    const text = (await user.call('show', 'last', '--json')).stdout;
-    expect(text).toContain('Is it so?');
-    expect(text).not.toContain('sk-a-key');
   });
 
   it('are not written with --no-journal, and go into a file with --journal', async () => {
@@ -88,18 +80,6 @@ describe('recorded runs', () => {
     });
     const asked = await aUser({}, join(home, 'journals')).call('run', 'Is it so?', '--quiet');
     expect(asked).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/Cannot write the journal/u) });
-  });
-
-  it.each([
-    [['show', 'nothing'], /Run "nothing" not found; expected an id, a prefix of an id, "last", or a journal file\./u],
-    [['replay', 'last'], /No recorded runs\. Start one with: postchain run "your question"/u],
-    [['fork', 'last', '--at', '0'], /'0' is invalid/u],
-    [['fork', 'last'], /required option '--at <entry>'/u],
-    [['resume'], /missing required argument 'run'/u],
-  ])('%j is rejected with one line', async (args, message) => {
-    const { code, stderr } = await aUser({}).call(...args);
-    expect(stderr).toMatch(message);
-    expect({ code, lines: stderr.trimEnd().split('\n').length }).toEqual({ code: 2, lines: 1 });
   });
 
   it('are rejected if an entry was changed by hand', async () => {
@@ -246,12 +226,6 @@ describe('postchain resume and fork', () => {
 });
 
 describe('edge cases', () => {
-  it.skipIf(!existsSync('/proc/self'))('rejects an unwritable location without hanging', async () => {
-    const { code, stderr } = await aUser({}, '/proc/nope').call('run', 'x');
-    expect(stderr).toMatch(/^postchain: Cannot write the journal "\/proc\/nope" \(ENOENT/u);
-    expect(code).toBe(2);
-  });
-
   it('lists a new fork before its original, with its origin', async () => {
     const user = aUser((await aModel()).env);
     await user.call('run', 'Is it so?', '--model', 'good');

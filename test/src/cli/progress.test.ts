@@ -50,10 +50,14 @@ function replyOf(value: unknown) {
 
 type Progress = ReturnType<typeof createProgress>;
 
+function progressAt(columns: number) {
+  const fake = fakeTerminal(columns);
+  return { fake, progress: createProgress(createScreen(fake.terminal.out)) };
+}
+
 /** Returns the progress lines of one Understanding phase. */
 function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress: Progress) => void = () => {}) {
-  const fake = fakeTerminal(120);
-  const progress = createProgress(createScreen(fake.terminal.out));
+  const { fake, progress } = progressAt(120);
   earlier(progress);
   const phase = { phase: 'understanding', cycle: 1, step: 5 } as const;
   progress({ ...at, type: 'phase-start', ...phase });
@@ -154,8 +158,7 @@ describe('the phases, in the progress of a run', () => {
   ];
 
   it.each(replied)('prints what %s found, and not its text', (phase, value, expected) => {
-    const fake = fakeTerminal(80);
-    const progress = createProgress(createScreen(fake.terminal.out));
+    const { fake, progress } = progressAt(80);
     progress({ ...at, type: 'phase-start', phase, cycle: 1, step: 1 });
     progress({ ...at, type: 'call-start', call: 0, actor: 'readReply', task: phase, attemptId: 's1.a1' });
     progress({ ...at, type: 'call-event', call: 0, actor: 'readReply', event: replyOf(value) });
@@ -173,8 +176,7 @@ describe('the phases, in the progress of a run', () => {
   });
 
   it('prints nothing of a call that started early while the user is asked for consent', () => {
-    const fake = fakeTerminal(80);
-    const progress = createProgress(createScreen(fake.terminal.out));
+    const { fake, progress } = progressAt(80);
     const early = { attemptId: 's6.yield', task: 'yield', attempt: 1 } as const;
     progress({ ...at, type: 'phase-start', phase: 'understanding', cycle: 1, step: 5 });
     progress({ ...at, type: 'consent-asked', questionId: 's5.consent', request: { items: [] } });
@@ -195,8 +197,7 @@ describe('the phases, in the progress of a run', () => {
   });
 
   it('prints the end of the answer while it is written', () => {
-    const fake = fakeTerminal(76);
-    const progress = createProgress(createScreen(fake.terminal.out));
+    const { fake, progress } = progressAt(76);
     const answer = { attemptId: 's6.yield' };
     for (const text of ['It was so, ', 'and\nit is so', ' even now, as everybody says.'])
       progress({ type: 'answer-delta', ...answer, text });
@@ -222,8 +223,7 @@ describe('the phases, in the progress of a run', () => {
 
 describe('the search of a cycle', () => {
   it('has a line of its own before Experience, though it starts with Action', () => {
-    const fake = fakeTerminal(120);
-    const progress = createProgress(createScreen(fake.terminal.out));
+    const { fake, progress } = progressAt(120);
     const phase = (type: 'phase-start' | 'phase-end', name: Phase, step: number): void => {
       const place = { ...at, phase: name, cycle: 1, step };
       progress(
@@ -243,5 +243,24 @@ describe('the search of a cycle', () => {
       'search',
       'experience',
     ]);
+  });
+});
+
+describe('session entries in the progress output', () => {
+  const at = { seq: 0, atMs: 0, sessionId: 'u42' };
+
+  it.each<[JournalEntry, RegExp | null]>([
+    [{ ...at, type: 'session-recalled', turns: 2, messages: [], problem: null }, /^session +2 turns recalled$/],
+    [
+      { ...at, type: 'session-recalled', turns: 0, messages: [], problem: 'a\u001b[2J\nwall' },
+      /^session +0 turns recalled: a\[2J wall$/,
+    ],
+    [{ ...at, type: 'session-stored', problem: null }, null],
+    [{ ...at, type: 'session-stored', problem: 'a full disk' }, /^session +not stored: a full disk$/],
+  ])('%j', (event, line) => {
+    const { fake, progress } = progressAt(120);
+    progress(event);
+    const lines = fake.shown().map((one) => one.trim());
+    expect(lines).toEqual(line === null ? [] : [expect.stringMatching(line)]);
   });
 });

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
+import type { RunStart } from '../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { fileJournals, journalFile, sqliteJournals } from '../../../src/chain/journal/node-stores.ts';
 import { inspectedActions } from '../../../src/cli/inspected-actions.ts';
 import { forkCommand, resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
 import type { NeedsTrust } from '../../../src/inspection/wire.ts';
 import { temporaryFolder } from '../../support/cli.ts';
+import { writeRun } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';
 
@@ -32,16 +33,6 @@ async function aKilledRun(host: RunStart['host']) {
   const { run } = startScripted({}, { newId: () => 'friendly' }, { ...(host && { host }) });
   await run.answer;
   return run.journal.slice(0, 20);
-}
-
-/** Writes entries as a store writes them, and returns the id of the run. */
-function write(store: JournalStore, entries: readonly JournalEntry[]): string {
-  const [start] = entries;
-  const runId = start?.type === 'run-start' ? start.runId : '';
-  const writer = store.create(runId);
-  writer.write(entries);
-  writer.close();
-  return runId;
 }
 
 function streams(terminal = fakeTerminal(), isTTY = false) {
@@ -73,7 +64,7 @@ describe('a run that someone else may have recorded', () => {
     const trap = aTrap();
     const { store, name, flags = {} } = place(temporaryFolder());
     anInstallation();
-    write(store, await aKilledRun({ flags: trap.flags }));
+    await writeRun(store, 'friendly', await aKilledRun({ flags: trap.flags }));
     const refused = {
       code: 'invalid_option',
       message: expect.stringMatching(/would start mcp "touch .*owned".*may come from someone else.*--trust/u),
@@ -90,7 +81,7 @@ describe('a run that someone else may have recorded', () => {
   it('is continued without a question if it opens nothing', async () => {
     anInstallation();
     const folder = temporaryFolder();
-    write(fileJournals(folder), await aKilledRun(null));
+    await writeRun(fileJournals(folder), 'friendly', await aKilledRun(null));
     expect(await resumeCommand('last', { journals: folder, quiet: true }, streams())).toBeTypeOf('number');
   });
 
@@ -107,7 +98,7 @@ describe('a run that someone else may have recorded', () => {
   ])('does not spend the key of the user: its model is %s', async (_, flags, env, model) => {
     anInstallation(env);
     const folder = temporaryFolder();
-    write(fileJournals(folder), await aKilledRun({ flags }));
+    await writeRun(fileJournals(folder), 'friendly', await aKilledRun({ flags }));
     const refused = { code: 'invalid_option', message: expect.stringContaining(`would use the model "${model}" with`) };
     await expect(resumeCommand('last', { journals: folder }, streams())).rejects.toMatchObject(refused);
     await expect(forkCommand('last', { journals: folder, at: 5 }, streams())).rejects.toMatchObject(refused);
@@ -121,7 +112,7 @@ describe('a run that someone else may have recorded', () => {
     const trap = aTrap();
     anInstallation();
     const folder = temporaryFolder();
-    write(fileJournals(folder), await aKilledRun({ flags: trap.flags }));
+    await writeRun(fileJournals(folder), 'friendly', await aKilledRun({ flags: trap.flags }));
     const fake = fakeTerminal(300);
     const resumed = resumeCommand('last', { journals: folder }, streams(fake, true));
     const refused = expect(resumed).rejects.toMatchObject({ code: isStarted ? 'mcp_failed' : 'invalid_option' });
@@ -141,8 +132,8 @@ describe('a run that is replaced while the user reviews it', () => {
     anInstallation();
     const [folder, replaced] = [temporaryFolder(), temporaryFolder()];
     const run = (mcp: string[]) => aKilledRun({ flags: { model: 'offline', ...(mcp.length > 0 && { mcp }) } });
-    write(fileJournals(folder), await run(first));
-    write(fileJournals(replaced), await run(trap.flags.mcp));
+    await writeRun(fileJournals(folder), 'friendly', await run(first));
+    await writeRun(fileJournals(replaced), 'friendly', await run(trap.flags.mcp));
     let reads = 0;
     const now = (): JournalStore => fileJournals(reads++ < readsOfFirst ? folder : replaced);
     const store = {
@@ -184,7 +175,7 @@ describe('a run in the journal directory of the user', () => {
     const trap = aTrap();
     const [folder, env] = places(temporaryFolder());
     anInstallation(env);
-    write(fileJournals(folder), await aKilledRun(here(trap.flags)));
+    await writeRun(fileJournals(folder), 'friendly', await aKilledRun(here(trap.flags)));
     await expect(resumeCommand('last', {}, streams())).rejects.toMatchObject({ code: 'mcp_failed' });
     expect(trap.isOwned()).toBe(true);
   });
@@ -193,7 +184,11 @@ describe('a run in the journal directory of the user', () => {
     const trap = aTrap();
     const folder = temporaryFolder();
     anInstallation({ POSTCHAIN_JOURNALS: folder });
-    write(fileJournals(folder), await aKilledRun({ flags: { ...trap.flags, directory: '/another' } }));
+    await writeRun(
+      fileJournals(folder),
+      'friendly',
+      await aKilledRun({ flags: { ...trap.flags, directory: '/another' } }),
+    );
     await expect(forkCommand('last', { at: 5 }, streams())).rejects.toThrow(
       /it was started in "\/another"; pass --trust/u,
     );
@@ -204,7 +199,11 @@ describe('a run in the journal directory of the user', () => {
     anInstallation();
     const trap = aTrap();
     const folder = temporaryFolder();
-    write(fileJournals(folder), await aKilledRun({ flags: { mcp: [`touch ${trap.file}-[hidden]`] } }));
+    await writeRun(
+      fileJournals(folder),
+      'friendly',
+      await aKilledRun({ flags: { mcp: [`touch ${trap.file}-[hidden]`] } }),
+    );
     const fake = fakeTerminal(300);
     const resumed = resumeCommand('last', { journals: folder, trust: true }, streams(fake, true));
     const failed = expect(resumed).rejects.toMatchObject({ code: 'mcp_failed' });

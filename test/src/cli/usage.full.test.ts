@@ -31,6 +31,32 @@ describe('invalid usage prints one line and exits with 2, before anything starts
     [['run', 'x', '--journal', 'no-such-folder/run.jsonl'], /Cannot write the journal "no-such-folder\/run\.jsonl"/],
     [['run', 'x', '--format', 'pdf'], /'pdf' is invalid\. Allowed choices are text, markdown, json\./],
     [['run', 'x', '--json', '--format', 'text'], /'--json' cannot be used with option '--format <format>'/],
+    [['run', 'x', '--consent', 'maybe'], /'maybe' is invalid\. Allowed choices are keep, summarize, remove\.$/m],
+    [['run', 'x', '--model', 'offline', '--attach', 'docs/chart.png'], /reads text only; add --model NAME$/m],
+    [
+      ['run', 'x', '--model', 'offline', '--attach', 'README.md'],
+      /--attach: expected a file that ends in \.png, .* or \.pdf; received "README\.md"\. Pass text files with --docs\.$/m,
+    ],
+    [['run', 'x', '--attach', 'no-such-file.png'], /Cannot read the file "no-such-file\.png": /],
+    [['run', 'x', '--capability', 'play'], /current_time, search_documents, read_passage/],
+    [['run', 'x', '--capability', 'read_passage'], /--capability read_passage requires --docs/],
+    [['run', 'x', '--instructions', ''], /--instructions: expected 1 to 20,000 characters, not all blank; received /],
+    [['run', 'x', '--instructions', '@no-such-file.md'], /Cannot read the instructions "no-such-file\.md": /],
+    [['run', 'x', '--fallback-model', ' '], /^postchain: ./],
+    [['run', 'x', '--model', 'm', '--base-url', 'http://127.0.0.1:1/v1', '--service-tier', ' '], /serviceTier/],
+    [['run', 'x', '--session', ''], /sessionId: expected 1 to 200 characters.*; received ""/],
+    [['run', 'x', '--session', 'a\nb'], /sessionId: expected .*; received "a\\nb"/],
+    [['run', 'x', '--session-file', 'chat.db'], /--session-file requires --session/],
+    [['run', 'x', '--session', 'u', '--session-file', 'no-such-folder/a.db'], /"no-such-folder\/a\.db": ENOENT/],
+    [['run', 'x', '--session', 'u', '--session-file', 'README.md'], /"README\.md": file is not a database/],
+    [['show', 'nothing'], /Run "nothing" not found; expected an id, a prefix of an id, "last", or a journal file\./],
+    [['replay', 'last'], /No recorded runs\. Start one with: postchain run "your question"/],
+    [['fork', 'last', '--at', '0'], /'0' is invalid/],
+    [['fork', 'last'], /required option '--at <entry>'/],
+    [['resume'], /missing required argument 'run'/],
+    [['prompts', 'lunch'], /Unknown prompt "lunch"; expected action, .*, grading$/m],
+    [['prompts', 'constructor'], /Unknown prompt "constructor"; expected action/],
+    [['prompts', 'a\u001b[31m\nb'], /Unknown prompt ".*"; expected action/],
     [['run', 'x', '--wat'], /unknown option '--wat'/],
     [['dance'], /unknown command 'dance'/],
     [['diagram', 'cake'], /Chart "cake" not found; expected chain, attempt, action, or the path of a module/],
@@ -40,6 +66,7 @@ describe('invalid usage prints one line and exits with 2, before anything starts
     const { code, stdout, stderr } = await cli(...args);
     expect(stderr).toMatch(message);
     expect(stderr).toMatch(/^postchain: .*\n$/);
+    expect(stderr).not.toContain('\u001b');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
@@ -89,12 +116,14 @@ describe('postchain', () => {
     expect(await cli(flag)).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
   });
 
-  it('prints the exit codes in the help of run', async () => {
+  it('prints the exit codes and defaults in the help of run', async () => {
     const { code, stdout } = await cli('run', '--help');
     expect(code).toBe(0);
-    expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(
+    for (const text of [
       '0 answered, 1 other error, 2 invalid usage, 3 degraded answer, 4 incomplete journal, 130 interrupted',
-    );
+      '(default: ~/.postchain/sessions.db)',
+    ])
+      expect(stdout.replaceAll(/\s+/gu, ' ')).toContain(text);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 

@@ -4,6 +4,7 @@ import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { whatIfCommand } from '../../../src/cli/what-if-command.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../support/cli.ts';
+import { writeRun } from '../../support/journal-files.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
 /** Records a run of up to three cycles whose answer gets 0.5, 0.7 and 0.95 as its confidence. */
@@ -15,9 +16,7 @@ async function recordedRun(): Promise<string> {
   };
   const { run } = startScripted(plan, { newId: () => 'apple-run' });
   await run.answer;
-  const writer = fileJournals(journals).create('apple-run');
-  await writer.write(run.journal);
-  await writer.close();
+  await writeRun(fileJournals(journals), 'apple-run', run.journal);
   return journals;
 }
 
@@ -48,9 +47,10 @@ describe('postchain what-if', () => {
   it('names the runs that it left out, with the reason', async () => {
     const journals = await recordedRun();
     const [start] = await entriesOf(fileJournals(journals).read('apple-run'));
-    const damaged = fileJournals(journals).create('banana-run');
-    await damaged.write([{ ...start, runId: 'banana-run' } as JournalEntry, { type: 'nothing' } as never]);
-    await damaged.close();
+    await writeRun(fileJournals(journals), 'banana-run', [
+      { ...start, runId: 'banana-run' } as JournalEntry,
+      { type: 'nothing' } as never,
+    ]);
     const text = await whatIfCommand({ journals, set: ['thresholds.confidence=0.6'] });
     expect(text).toMatch(/^1 run: 1 would end earlier\.$/mu);
     expect(text.replaceAll('\n', ' ')).toMatch(/Left out 1 run because \S/u);

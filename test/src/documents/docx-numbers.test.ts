@@ -60,75 +60,31 @@ const read = async (paragraphs: readonly Numbered[]) => {
   return (await readDocument({ path: 'a.docx', bytes })).blocks;
 };
 
+/** Paragraphs with the texts a, b, c …, each in this list or, after a slash, at this level of it. */
+const listed = (places: string): readonly Numbered[] =>
+  places.split(' ').map((place, at) => {
+    const [list, level] = place.split('/').map(Number);
+    return { text: 'abcde'.charAt(at), ...(list !== undefined && { list }), ...(level !== undefined && { level }) };
+  });
+
 describe('the numbers of a DOCX list', () => {
   it.each<[string, readonly Numbered[], string]>([
+    ['start where the list does', listed('1 1'), '5. a\n6. b'],
+    ['are those of each level', listed('1 1/1 1/1 1 1/1'), '5. a\n  a) b\n  b) c\n6. d\n  a) e'],
+    ['include those of the levels above', listed('2 2/1'), 'I. a\n  - I.1 b'],
+    ['start again for a list that says so', listed('1 5 5'), '5. a\n3. b\n4. c'],
+    ['may have words', listed('4 4'), '- Article 1 a\n- Article 2 b'],
     [
-      'start where the list does',
-      [
-        { text: 'a', list: 1 },
-        { text: 'b', list: 1 },
-      ],
-      '5. a\n6. b',
-    ],
-    [
-      'are those of each level',
-      [
-        { text: 'a', list: 1 },
-        { text: 'b', list: 1, level: 1 },
-        { text: 'c', list: 1, level: 1 },
-        { text: 'd', list: 1 },
-        { text: 'e', list: 1, level: 1 },
-      ],
-      '5. a\n  a) b\n  b) c\n6. d\n  a) e',
-    ],
-    [
-      'include those of the levels above',
-      [
-        { text: 'a', list: 2 },
-        { text: 'b', list: 2, level: 1 },
-      ],
-      'I. a\n  - I.1 b',
-    ],
-    [
-      'start again for a list that says so',
-      [
-        { text: 'a', list: 1 },
-        { text: 'b', list: 5 },
-        { text: 'c', list: 5 },
-      ],
-      '5. a\n3. b\n4. c',
-    ],
-    [
-      'may have words',
-      [
-        { text: 'a', list: 4 },
-        { text: 'b', list: 4 },
-      ],
-      '- Article 1 a\n- Article 2 b',
-    ],
-    [
-      'continue below a higher level and have a zero, if the list says so',
-      [
-        { text: 'a', list: 6 },
-        { text: 'b', list: 6, level: 1 },
-        { text: 'c', list: 6 },
-        { text: 'd', list: 6, level: 1 },
-      ],
+      'continue below a higher level with a zero, if the list says so',
+      listed('6 6/1 6 6/1'),
       '01. a\n  01.1. b\n02. c\n  02.2. d',
     ],
-    [
-      'are all digits in a legal level',
-      [
-        { text: 'a', list: 7 },
-        { text: 'b', list: 7, level: 1 },
-      ],
-      'I. a\n  1.1. b',
-    ],
-    ['are those of a linked style', [{ text: 'a', list: 8 }], 'C. a'],
-    ['are those of an overridden level', [{ text: 'a', list: 9 }], 'J) a'],
+    ['are all digits in a legal level', listed('7 7/1'), 'I. a\n  1.1. b'],
+    ['are those of a linked style', listed('8'), 'C. a'],
+    ['are those of an overridden level', listed('9'), 'J) a'],
     ['have the level of the style', [{ text: 'a', style: 'Clause' }], '  1.1. a'],
     ['are those of the style below a style', [{ text: 'a', style: 'Special' }], '5. a'],
-    ['are none for bullets', [{ text: 'a', list: 3 }], '- a'],
+    ['are none for bullets', listed('3'), '- a'],
   ])('%s', async (_, paragraphs, text) => {
     expect((await read(paragraphs)).map((block) => block.text)).toEqual([text]);
   });

@@ -113,6 +113,7 @@ describe('the numbers of a list', () => {
 });
 
 describe('the cells of a table', () => {
+  const SMALL = '| a | b |\n| --- | --- |\n| 1 | 2 |';
   const head = '<tr><th>Region<th>Product<th>Units';
   const header = '| Region | Product | Units |\n| --- | --- | --- |';
   it.each([
@@ -137,44 +138,32 @@ describe('the cells of a table', () => {
       '| Region | 2025 Q1 | 2025 Q2 |\n| --- | --- | --- |\n| EU | 1 | 2 |',
     ],
     ['with bars', '<tr><th>a<th>b<tr><td>x | y<td>z', '| a | b |\n| --- | --- |\n| x \\| y | z |'],
-    ['of a header without th', '<thead><tr><td>a<td>b</thead><tr><td>1<td>2', '| a | b |\n| --- | --- |\n| 1 | 2 |'],
+    ['of a header without th', '<thead><tr><td>a<td>b</thead><tr><td>1<td>2', SMALL],
     ['of a header with an empty corner', '<tr><td><th>b<tr><th>1<td>2', '|  | b |\n| --- | --- |\n| 1 | 2 |'],
-    [
-      'of a bold header',
-      '<tr><td><p><b>a</b></p><td><strong>b</strong><tr><td>1<td>2',
-      '| a | b |\n| --- | --- |\n| 1 | 2 |',
-    ],
+    ['of a bold header', '<tr><td><p><b>a</b></p><td><strong>b</strong><tr><td>1<td>2', SMALL],
     [
       'of a header of bold style',
       '<tr><td style="font-weight:700">a<td style="font-weight:bold">b<tr><td>1<td>2',
-      '| a | b |\n| --- | --- |\n| 1 | 2 |',
+      SMALL,
     ],
-    [
-      'of columns with a scope',
-      '<tr><td scope="col">a<td scope="col">b<tr><td>1<td>2',
-      '| a | b |\n| --- | --- |\n| 1 | 2 |',
-    ],
+    ['of columns with a scope', '<tr><td scope="col">a<td scope="col">b<tr><td>1<td>2', SMALL],
     [
       'of a header with a data cell',
       '<tr><th>a<th>b<td>note<tr><td>1<td>2<td>3',
       '| a | b | note |\n| --- | --- | --- |\n| 1 | 2 | 3 |',
     ],
     ['of rows with several header cells', '<tr><th>a<th>b<td>5<tr><th>c<th>d<td>6', '| a | b | 5 |\n| c | d | 6 |'],
-    [
-      'below a title row',
-      '<tr><td colspan="2">Prices<tr><th>a<th>b<tr><td>1<td>2',
-      'Prices\n\n| a | b |\n| --- | --- |\n| 1 | 2 |',
-    ],
+    ['below a title row', '<tr><td colspan="2">Prices<tr><th>a<th>b<tr><td>1<td>2', `Prices\n\n${SMALL}`],
     [
       'of sections below the header',
       '<tr><th>a<th>b<tr><th colspan="2">North<tr><td>1<td>2',
       '| a | b |\n| --- | --- |\n| North |  |\n| 1 | 2 |',
     ],
-    ['of header cells alone', '<tr><th>a<th>b<tr><th>1<th>2', '| a | b |\n| --- | --- |\n| 1 | 2 |'],
+    ['of header cells alone', '<tr><th>a<th>b<tr><th>1<th>2', SMALL],
     [
       'of a foot above the body',
       '<tfoot><tr><td>sum<td>3</tfoot><thead><tr><th>a<th>b</thead><tbody><tr><td>1<td>2',
-      '| a | b |\n| --- | --- |\n| 1 | 2 |\n| sum | 3 |',
+      `${SMALL}\n| sum | 3 |`,
     ],
     [
       'around a small table',

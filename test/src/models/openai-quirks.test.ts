@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { chatServer, chunk, completion, DONE, event, streaming, toolChunk } from '../../support/chat-server.ts';
+import { chatServer, chunk, completion, DONE, event, streaming } from '../../support/chat-server.ts';
 import { partsOf, replyOf } from '../../support/model-streams.ts';
 
 /** Serves this body as an event stream over HTTP in the given chunks and returns the resulting parts. */
@@ -150,13 +150,6 @@ describe('the tool call of a reply', () => {
     expect(replyOf(await partsFrom(event(both), DONE)).calls).toEqual([called]);
     const empty = chunk({ function_call: called, tool_calls: [] }, 'function_call');
     expect(replyOf(await partsFrom(event(empty), DONE)).calls).toEqual([called]);
-  });
-
-  test('[A12] may begin with a name only', async () => {
-    const first = event(toolChunk({ index: 0, id: 'a', function: { name: 'search' } }));
-    const rest = event(toolChunk({ index: 0, function: { arguments: '{}' } }));
-    const { calls } = replyOf(await partsFrom(first, rest, event(chunk({}, 'tool_calls')), DONE));
-    expect(calls).toEqual([{ name: 'search', arguments: '{}' }]);
   });
 });
 

@@ -264,25 +264,6 @@ describe('the openai model with the Responses API', () => {
     await server.allClosed();
   });
 
-  test('an abort ends the stream without a last part and closes the connection', async () => {
-    const server = await chatServer(({ response }) => void streaming(response).write(delta('output_text', 'one')));
-    const controller = new AbortController();
-    const parts = [];
-    for await (const part of model(server.baseURL).stream(modelRequest(), { signal: controller.signal })) {
-      parts.push(part);
-      queueMicrotask(() => controller.abort());
-    }
-    expect(parts).toEqual([{ type: 'text-delta', text: 'one' }]);
-    await server.allClosed();
-  });
-
-  test('a response over the size limit is a failure', async () => {
-    const server = await serverOf(responseOf('x'.repeat(5_000)));
-    expect(await failureFrom(model(server.baseURL, { maxResponseBytes: 2_000 }))).toMatchObject({
-      code: 'response_too_large',
-    });
-  });
-
   test('falls back to a JSON object and to text if the server rejects the format, and remembers it', async () => {
     const server = await chatServer(({ body, response }) => {
       const type = body.text?.format?.type;
@@ -331,12 +312,6 @@ describe('the openai model without a chosen API', () => {
       expect(picky.exchanges[1]?.body.tools).toHaveLength(1);
     },
   );
-
-  test('otherwise uses chat completions', async () => {
-    const any = await server(() => false, 404, ONLY);
-    await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: any.baseURL }), modelRequest({ tools: [search] }));
-    expect(any.exchanges.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
-  });
 
   test('does not change an API that was chosen', async () => {
     const picky = await server(() => true, 404, ONLY);

@@ -1,11 +1,11 @@
-import fc from 'fast-check';
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
+import type { ModelPart } from '../../../machines/contracts/model.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
-import { chatServer, chunk, completion, DONE, event, streaming } from '../../support/chat-server.ts';
+import { chatServer, chunk, completion, DONE, event, respondWithJson, streaming } from '../../support/chat-server.ts';
 import { modelRequest, partsOf } from '../../support/model-streams.ts';
 
 const model = (baseURL: string) => openaiModel({ model: 'test-model', apiKey: 'sk-test-1234567890', baseURL });
-const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
 
 /** Serves these bytes as an event stream and returns the resulting parts. */
 async function partsFrom(...writes: readonly (string | Uint8Array)[]) {
@@ -18,25 +18,6 @@ async function partsFrom(...writes: readonly (string | Uint8Array)[]) {
 }
 
 describe('the openai model, streaming', () => {
-  test('a delta is passed on while the reply is still being written', async () => {
-    let goOn = (): void => {};
-    const server = await chatServer(async ({ response }) => {
-      streaming(response).write(event(chunk({ content: 'one' })));
-      await new Promise<void>((resolve) => {
-        goOn = resolve;
-      });
-      response.end(completion(' two'));
-    });
-    const iterator = model(server.baseURL)
-      .stream(modelRequest(), { signal: new AbortController().signal })
-      [Symbol.asyncIterator]();
-    expect((await iterator.next()).value).toEqual({ type: 'text-delta', text: 'one' });
-    goOn();
-    expect((await iterator.next()).value).toEqual({ type: 'text-delta', text: ' two' });
-    expect((await iterator.next()).value).toEqual({ type: 'finish', reason: 'stop', usage });
-    expect(await iterator.next()).toEqual({ done: true, value: undefined });
-  });
-
   test.each([
     ['stop', 'stop'],
     ['length', 'length'],
@@ -73,39 +54,76 @@ describe('the openai model, streaming', () => {
       },
     ]);
   });
+});
 
-  const wild = 'Grüße, 日本語 👩‍👩‍👧 \u2028 "quoted" \\n \0 end';
-  const bytesOf = (newline: string) =>
-    Buffer.from(
-      `: keep-alive\n\n${completion(wild).replaceAll('data: {', ': ping\ndata: {')}`.replaceAll('\n', newline),
-    );
+const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length;
 
-  test('returns the same parts for any chunking, line endings, and keep-alive comments', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom('\n', '\r\n', '\r'),
-        fc.infiniteStream(fc.integer({ min: 1, max: 40 })),
-        async (newline, sizes) => {
-          const bytes = bytesOf(newline);
-          const body = new ReadableStream<Uint8Array>({
-            start(controller) {
-              for (let at = 0; at < bytes.length; ) {
-                const size = sizes.next().value ?? 1;
-                controller.enqueue(new Uint8Array(bytes.subarray(at, at + size)));
-                at += size;
-              }
-              controller.close();
-            },
-          });
-          const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-          const parts = await partsOf(openaiModel({ model: 'm', apiKey: 'k', fetch }));
-          expect(parts).toEqual([
-            { type: 'text-delta', text: wild },
-            { type: 'finish', reason: 'stop', usage },
-          ]);
-        },
-      ),
-      { numRuns: 150 },
-    );
+/** A server that sends one word and then nothing. */
+const stallingServer = () =>
+  chatServer(({ response }) => void streaming(response).write(event(chunk({ content: 'one' }))));
+
+describe('the openai model, aborted', () => {
+  test('an abort ends a stalled stream without a last part, closes its socket and leaves no listener', async () => {
+    const server = await stallingServer();
+    const controller = new AbortController();
+    const parts: ModelPart[] = [];
+    for await (const part of model(server.baseURL).stream(modelRequest(), { signal: controller.signal })) {
+      parts.push(part);
+      expect(listeners(controller.signal)).toBe(1);
+      queueMicrotask(() => controller.abort());
+    }
+    expect(parts).toEqual([{ type: 'text-delta', text: 'one' }]);
+    await server.allClosed();
+    expect(server.used()).toEqual({ ever: 1, open: 0 });
+    expect(await server.connections()).toBe(0);
+    expect(listeners(controller.signal)).toBe(0);
+  });
+
+  test('an abort during a body that is not streamed, or of an error, ends the call', async () => {
+    for (const status of [200, 500]) {
+      const controller = new AbortController();
+      const server = await chatServer(({ response }) => {
+        response.writeHead(status, { 'content-type': 'application/json' }).write('{"error":', () => controller.abort());
+      });
+      expect(await partsOf(model(server.baseURL), modelRequest(), controller.signal)).toEqual([]);
+      await server.allClosed();
+    }
+  });
+
+  test('an already aborted signal opens no connection', async () => {
+    const server = await stallingServer();
+    expect(await partsOf(model(server.baseURL), modelRequest(), AbortSignal.abort())).toEqual([]);
+    expect(await server.connections()).toBe(0);
+  });
+
+  test('an abort between two parts ends the stream, even if more has arrived', async () => {
+    const server = await chatServer(({ response }) => void streaming(response).end(completion('one').repeat(3)));
+    const controller = new AbortController();
+    const parts: ModelPart[] = [];
+    for await (const part of model(server.baseURL).stream(modelRequest(), { signal: controller.signal })) {
+      parts.push(part);
+      controller.abort();
+    }
+    expect(parts).toHaveLength(1);
+  });
+
+  test('a stream that is never read opens no connection and leaves no listener', async () => {
+    const server = await stallingServer();
+    const { signal } = new AbortController();
+    model(server.baseURL).stream(modelRequest(), { signal });
+    expect(await server.connections()).toBe(0);
+    expect(listeners(signal)).toBe(0);
+  });
+
+  test('a signal that outlives many calls keeps no listener of finished calls', async () => {
+    const server = await chatServer(({ index, response }) => {
+      if (index % 2 === 0) streaming(response).end(completion('ok'));
+      else respondWithJson(response, 500, { error: { message: 'No.' } });
+    });
+    const { signal } = new AbortController();
+    const subject = model(server.baseURL);
+    for (let call = 0; call < 20; call += 1) await partsOf(subject, modelRequest(), signal);
+    expect(listeners(signal)).toBe(0);
+    expect(server.used().ever).toBeLessThan(20);
   });
 });

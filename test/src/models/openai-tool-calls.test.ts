@@ -27,20 +27,6 @@ const entry = (index: number | undefined, id: string | null | undefined, name: s
 const call = (name: string, args: string) => ({ name, arguments: args });
 
 describe('the tool calls of the openai model', () => {
-  test('[A12] are deltas with one index and the full name, then the finish reason', async () => {
-    const parts = await partsFrom(
-      toolChunk(entry(0, 'a', 'find', '')),
-      toolChunk({ index: 0, function: { arguments: '{"q"' } }),
-      toolChunk({ index: 0, function: { arguments: ':1}' } }),
-    );
-    expect(parts).toEqual([
-      { type: 'tool-call-delta', index: 0, id: 'a', name: 'find', arguments: '' },
-      { type: 'tool-call-delta', index: 0, id: 'a', name: 'find', arguments: '{"q"' },
-      { type: 'tool-call-delta', index: 0, id: 'a', name: 'find', arguments: ':1}' },
-      { type: 'finish', reason: 'tool-calls', usage: null },
-    ]);
-  });
-
   test.each([
     ['repeated', 'find'],
     ['repeated empty', ''],

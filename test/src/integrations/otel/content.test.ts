@@ -8,7 +8,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { type Plan, sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
-import { eventsOf, memoryTelemetry, spanNamed } from '../../../support/telemetry.ts';
+import { eventsOf, memoryTelemetry, spanNamed, spansOf } from '../../../support/telemetry.ts';
 
 const MARK = 'the secret of the cellar';
 
@@ -136,9 +136,7 @@ describe('content', () => {
     const call = { capability: 'tell', arguments: '{"a":"x"}' };
     const { run } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities });
     const { answerText } = await run.answer;
-    const telemetry = memoryTelemetry();
-    await traceRun(run.journal, { ...telemetry.options, content: true });
-    const [root, , chat, tool] = telemetry.spans();
+    const [root, , chat, tool] = await spansOf(run.journal, { content: true });
     const messages = (value: unknown): unknown => JSON.parse(String(value));
     expect(messages(root?.attributes['gen_ai.input.messages'])).toEqual([
       { role: 'user', parts: [{ type: 'text', content: 'Is it so?' }] },
@@ -165,9 +163,7 @@ describe('content', () => {
     const { run } = startScripted({ yield: answer });
     await run.answer;
     const proposals = async (content: boolean) => {
-      const telemetry = memoryTelemetry();
-      await traceRun(run.journal, { ...telemetry.options, content });
-      return eventsOf(spanNamed(telemetry.spans(), 'invoke_agent yield'))
+      return eventsOf(spanNamed(await spansOf(run.journal, { content }), 'invoke_agent yield'))
         .filter((event) => 'postchain.rule' in event)
         .map((event) => [event['postchain.input.proposal'], event['postchain.input.proposedBy']]);
     };
@@ -180,9 +176,7 @@ describe('content', () => {
       intention: { failure: { code: 'unauthorized', message: MARK, retryable: false } },
     });
     await run.answer;
-    const telemetry = memoryTelemetry();
-    await traceRun(run.journal, { ...telemetry.options, content: true });
-    const failed = telemetry.spans().find(({ status }) => status.message !== undefined);
+    const failed = (await spansOf(run.journal, { content: true })).find(({ status }) => status.message !== undefined);
     expect([failed?.attributes['error.type'], failed?.status.message]).toEqual(['unauthorized', MARK]);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createPostChain } from '../../../../src/entries/index.ts';
-import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
+import { LONG_HISTORY } from '../../../support/journal-files.ts';
 import {
   everyTask,
   ONE_CALL_PER_PHASE,
@@ -13,7 +13,7 @@ import {
   startScripted,
   unsureAnswer,
 } from '../../../support/run-chain.ts';
-import { eventsOf, memoryTelemetry, tableOf, traceScripted } from '../../../support/telemetry.ts';
+import { eventsOf, spansOf, tableOf, traceScripted } from '../../../support/telemetry.ts';
 
 const busy = { failure: { code: 'rate_limited', retryAfterMs: 5000, status: 429 } };
 const call = (capability: string, given = '{}') => ({ ...replies.action, calls: [{ capability, arguments: given }] });
@@ -66,9 +66,7 @@ describe('a run as spans', () => {
     clock.increment(10);
     run.cancel();
     await run.answer;
-    const telemetry = memoryTelemetry();
-    await traceRun(run.journal, telemetry.options);
-    expect(tableOf(telemetry.spans()).match(/chat scripted 0–10 ! aborted/gu)).toHaveLength(2);
+    expect(tableOf(await spansOf(run.journal)).match(/chat scripted 0–10 ! aborted/gu)).toHaveLength(2);
   });
 
   it('records a retry with its reason, delay and status', async () => {
@@ -94,15 +92,6 @@ describe('a run as spans', () => {
     expect(again?.attributes).toMatchObject({ 'postchain.attempt': 2, 'postchain.task': 'intention' });
   });
 
-  it('records retries of the synthesis below the run', async () => {
-    const { spans } = await traceScripted({ synthesis: (number: number) => (number === 1 ? busy : replies.synthesis) });
-    expect(spans[0]?.events.map(({ name }) => name)).toEqual(['postchain.retry']);
-    expect(tableOf(spans).split('\n').slice(-2)).toEqual([
-      '  chat scripted 0–0 ! rate_limited',
-      '  chat scripted 5000–5000',
-    ]);
-  });
-
   it('names the fallback model', async () => {
     const model = scriptedModel(
       { intention: [{ failure: { code: 'unauthorized', retryable: false } }] },
@@ -113,9 +102,9 @@ describe('a run as spans', () => {
       request: 'Is it so?',
     });
     await run.answer;
-    const telemetry = memoryTelemetry();
-    await traceRun(run.journal, { ...telemetry.options, provider: 'ollama' });
-    const calls = telemetry.spans().filter(({ attributes }) => attributes['postchain.task'] === 'intention');
+    const calls = (await spansOf(run.journal, { provider: 'ollama' })).filter(
+      ({ attributes }) => attributes['postchain.task'] === 'intention',
+    );
     expect(calls.map(({ name, attributes }) => [name, attributes['gen_ai.provider.name']])).toEqual([
       ['chat gpt-4.1', 'openai'],
       ['chat llama3:8b', 'ollama'],
@@ -168,25 +157,6 @@ describe('a run as spans', () => {
     expect(eventsOf(spans[0]).map((event) => event['postchain.recovery'])).toEqual(['repeat', 'skip']);
   });
 
-  it('ends the open spans of a canceled run, and does not mark a cancellation as an error of the run', async () => {
-    const { run, clock } = startScripted({ observation: { hang: true, text: '{"a' } });
-    await settle();
-    clock.increment(3000);
-    run.cancel('enough');
-    await run.answer;
-    const telemetry = memoryTelemetry();
-    await traceRun(run.journal, telemetry.options);
-    const spans = telemetry.spans();
-    expect(tableOf(spans.slice(-2))).toBe(
-      ['invoke_agent observation 0–3000 ! aborted', '  chat scripted 0–3000 ! aborted'].join('\n'),
-    );
-    expect(tableOf(spans.slice(0, 1))).toBe('invoke_workflow postChain 0–3000');
-    expect(spans[0]?.attributes).toMatchObject({
-      'postchain.status': 'cancelled',
-      'postchain.degradation': 'cancelled',
-    });
-  });
-
   it('keeps Yield open while it waits for a direction', async () => {
     const { run, clock } = startScripted({ yield: (number: number) => unsureAnswer(number) }, {}, { mode: 'manual' });
     await settle(60);
@@ -196,12 +166,87 @@ describe('a run as spans', () => {
     clock.increment(2000);
     run.send({ type: 'run.finished' });
     await run.answer;
-    const telemetry = memoryTelemetry();
-    await traceRun(run.journal, telemetry.options);
-    const lines = tableOf(telemetry.spans()).split('\n');
+    const lines = tableOf(await spansOf(run.journal)).split('\n');
     expect(lines.filter((line) => line.includes('yield'))).toEqual([
       '  invoke_agent yield 0–7000',
       '  invoke_agent yield 7000–9000',
     ]);
+  });
+});
+
+const hang = { hang: true } as const;
+
+async function linesOf(run: ReturnType<typeof startScripted>['run'], about: string): Promise<readonly string[]> {
+  const spans = await spansOf(run.journal);
+  const from = spans.findIndex(({ name }) => name === about);
+  return tableOf(spans).split('\n').slice(from).slice(0, 3);
+}
+
+describe('aborted spans', () => {
+  it('end when the chart leaves the phase, not when the session is stored', async () => {
+    const sessions = { recall: () => [], append: () => new Promise<void>(() => {}) };
+    const { run, clock } = startScripted({ observation: hang }, { sessions }, { sessionId: 'u42' });
+    await settle();
+    clock.increment(3000);
+    run.cancel();
+    await settle();
+    clock.increment(250);
+    await run.answer;
+    expect(await linesOf(run, 'invoke_agent observation')).toEqual([
+      '  invoke_agent observation 0–3000 ! aborted',
+      '    chat scripted 0–3000 ! aborted',
+    ]);
+    expect(await linesOf(run, 'invoke_workflow postChain')).toContain('invoke_workflow postChain 0–3250');
+  });
+
+  it('end before their phase, if the phase continues without them', async () => {
+    const limits = { phaseMs: 10_000, consentMs: 60_000, firstChunkMs: 50_000 };
+    const { run, clock } = startScripted({ summary: hang }, { limits }, { history: LONG_HISTORY });
+    await settle();
+    clock.increment(10_000);
+    await settle();
+    clock.increment(60_000);
+    await run.answer;
+    expect(await linesOf(run, 'invoke_agent understanding')).toEqual([
+      '  invoke_agent understanding 0–70000',
+      '    chat scripted 0–0',
+      '    chat scripted 0–10000 ! aborted',
+    ]);
+  });
+
+  it('include a capability of a run that was stopped from outside', async () => {
+    const wait = defineCapability({
+      name: 'wait',
+      description: 'Waits.',
+      arguments: z.object({}),
+      execute: () => new Promise(() => {}),
+    });
+    const call = { capability: 'wait', arguments: '{}' };
+    const { run, clock } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities: [wait] });
+    await settle();
+    clock.increment(4000);
+    run.actor.stop();
+    await run.answer;
+    expect(await linesOf(run, 'invoke_agent action')).toEqual([
+      '  invoke_agent action 0–4000',
+      '    chat scripted 0–0',
+      '    execute_tool wait 0–4000 ! aborted',
+    ]);
+  });
+
+  it('do not include a capability that timed out: that is a result', async () => {
+    const wait = defineCapability({
+      name: 'wait',
+      description: 'Waits.',
+      arguments: z.object({}),
+      timeoutMs: 4000,
+      execute: () => new Promise(() => {}),
+    });
+    const call = { capability: 'wait', arguments: '{}' };
+    const { run, clock } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities: [wait] });
+    await settle();
+    clock.increment(4000);
+    await run.answer;
+    expect((await linesOf(run, 'invoke_agent action')).at(-1)).toBe('    execute_tool wait 0–4000 ! timed_out');
   });
 });

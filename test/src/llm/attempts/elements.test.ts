@@ -137,18 +137,6 @@ describe('item validation', () => {
     await model.end();
     expect(seen.slice(2)).toEqual([describeElement(2, 0, osaka), describeElement(2, 1, quito)]);
   });
-
-  it('[A8] voids the items of an interrupted reply and ends with the last reset', async () => {
-    const { model, output } = listFrom(z.array(City), { policy: maxCorrections(1) });
-    const { seen, error } = readElements(output.elements);
-    for (const attempt of [1, 2]) {
-      await model.write(`{"value":[${JSON.stringify(osaka)},`);
-      expect(seen.at(-1)).toBe(describeElement(attempt, 0, osaka));
-      await model.end();
-      expect(seen.at(-1)).toBe(`${attempt}:reset`);
-    }
-    expect(error()).toMatchObject({ code: 'attempts_exhausted', failure: { code: 'no_json' } });
-  });
 });
 
 describe('items of an invalid list', () => {
@@ -196,20 +184,6 @@ describe('an asynchronous item schema', () => {
     expect(seen).toEqual([describeElement(1, 0, 'a'), describeElement(1, 1, 'b')]);
     await check('c', true);
     expect(seen).toHaveLength(3);
-  });
-
-  it('[A12] withholds the items after an invalid one', async () => {
-    const { schema, check } = slowNames();
-    const { model, output } = listFrom(schema);
-    const { seen } = readElements(output.elements);
-    await model.write('{"value":["a","b","c"');
-    for (const [name, fits] of [
-      ['c', true],
-      ['b', false],
-      ['a', true],
-    ] as const)
-      await check(name, fits);
-    expect(seen).toEqual([describeElement(1, 0, 'a')]);
   });
 
   it('[A8] yields nothing from an attempt after its reset', async () => {

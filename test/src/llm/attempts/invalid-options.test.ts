@@ -1,19 +1,22 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
 import { AttemptsExhausted } from '../../../../src/llm/attempts/attempts-exhausted.ts';
 import { createAttempt } from '../../../../src/llm/attempts/create-attempt.ts';
 import {
+  exponentialBackoff,
   fallbackModel,
   maxCorrections,
   maxTransportRetries,
+  type RetryPolicy,
   retryPolicy,
+  withErrorFeedback,
 } from '../../../../src/llm/attempts/retry-policy.ts';
 import { createStructuredOutput } from '../../../../src/llm/attempts/structured-output.ts';
-import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
-import { chatServer, event } from '../../../support/chat-server.ts';
 import { chunkedReply, partModel, textPart } from '../../../support/scripted-models.ts';
+import { namedModel, validCall } from '../../../support/structured-outputs.ts';
 
 const Answer = z.object({ a: z.int() });
 const good = { model: partModel(chunkedReply({ a: 1 })), schema: Answer, prompt: 'How many?' };
@@ -117,16 +120,6 @@ describe('an unusable reply', () => {
     },
   );
 
-  it.each(['{"a":1', '{"a":1}}'.slice(0, 5), '"a"', '42', 'null', 'a: 1', '{a:1}', "{'a':1}"])(
-    '[A10] of %s is not a JSON object and fails extraction',
-    async (reply) => {
-      const error = await exhausted(
-        createStructuredOutput({ ...good, model: partModel(chunkedReply(reply)), policy: once }).value,
-      );
-      expect(error.failure.stage).toBe('extraction');
-    },
-  );
-
   it('[A10] without an end is stopped at the size limit (200 MB)', async () => {
     const chunk = 'x'.repeat(64_000);
     for (const part of [textPart(chunk), { type: 'reasoning-delta', text: chunk } satisfies ModelPart]) {
@@ -145,28 +138,83 @@ describe('an unusable reply', () => {
       expect(error.attempts[0]?.text.length).toBeLessThanOrEqual(2_000_000);
     }
   });
+});
 
-  it('[A10] over HTTP is stopped at the size limit by closing the connection', async () => {
-    let written = 0;
-    const content = 'x'.repeat(16_000);
-    const server = await chatServer(async ({ response }) => {
-      const closed = happens(response, 'close');
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      while (!response.destroyed && written < 200_000_000) {
-        written += content.length;
-        const isTaken = response.write(event({ choices: [{ index: 0, delta: { content } }] }));
-        if (!isTaken) await Promise.race([happens(response, 'drain'), closed]);
+const model = namedModel('a', validCall);
+
+function refusal(make: () => unknown): PostChainError {
+  try {
+    make();
+  } catch (error) {
+    if (error instanceof PostChainError) return error;
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+const withPolicy = (policy: unknown) =>
+  createStructuredOutput({ model, schema: Answer, prompt: 'Is it so?', policy: policy as RetryPolicy });
+const withLimits = (limits: object) => createStructuredOutput({ model, schema: Answer, prompt: 'Is it so?', limits });
+
+const bad = [-1, Number.NaN, Number.POSITIVE_INFINITY];
+
+describe('out-of-range numbers', () => {
+  const made: readonly [named: string, make: (n: number) => unknown, alsoBad: readonly number[]][] = [
+    ['maxCorrections', maxCorrections, [1.5]],
+    ['maxTransportRetries', maxTransportRetries, [0.1]],
+    ['baseMs', (baseMs) => exponentialBackoff({ baseMs }), []],
+    ['maxMs', (maxMs) => exponentialBackoff({ maxMs }), []],
+    ['jitter', (jitter) => exponentialBackoff({ jitter }), [1.01]],
+    ['maxChars', (maxChars) => withErrorFeedback({ maxChars }), [2.5]],
+    ['after', (after) => fallbackModel(model, { after }), [0, 1.5]],
+  ];
+
+  for (const [named, make, more] of made)
+    it(`[A4] are rejected where the policy is created, by their option name: ${named}`, () => {
+      for (const n of [...bad, ...more]) {
+        const { code, message } = refusal(() => make(n));
+        expect(code).toBe('invalid_option');
+        expect(message.startsWith(`${named}: `)).toBe(true);
+        expect(message.endsWith(`; received ${n}.`)).toBe(true);
+        expect(message).toContain('expected');
+        expect(message).not.toContain('\n');
       }
-      response.end();
     });
-    const model = openaiModel({ model: 'm', baseURL: server.baseURL });
-    const limits = { maxReplyChars: 100_000 };
-    const error = await exhausted(createStructuredOutput({ ...good, model, limits, policy: once }).value);
-    expect(error.failure.code).toBe('too_long');
-    await server.allClosed();
-    expect(written).toBeLessThan(20_000_000);
+
+  it('[A13] are rejected in the limits', () => {
+    for (const field of ['firstChunkMs', 'chunkMs', 'totalMs', 'maxReplyChars', 'maxCalls'])
+      for (const n of [...bad, 0]) {
+        const { code, message } = refusal(() => withLimits({ [field]: n }));
+        expect(code).toBe('invalid_option');
+        expect(message.startsWith(`limits.${field}: `)).toBe(true);
+        expect(message.endsWith(`; received ${n}.`)).toBe(true);
+        expect(message).toContain('expected');
+      }
+    for (const field of ['maxReplyChars', 'maxCalls'])
+      expect(refusal(() => withLimits({ [field]: 1.5 })).message).toMatch(
+        new RegExp(`^limits.${field}: .*; received 1.5.$`),
+      );
   });
 });
 
-const happens = (emitter: NodeJS.EventEmitter, name: string): Promise<void> =>
-  new Promise((resolve) => emitter.once(name, () => resolve()));
+describe('an invalid policy', () => {
+  it('is rejected with the name of the invalid part', () => {
+    for (const [policy, named] of [
+      [{ maxCorrections: -1 }, 'policy.maxCorrections'],
+      [{ backoffJitter: 1.01 }, 'policy.backoffJitter'],
+      [{ maxCorrection: 1 }, 'maxCorrection'],
+      [{ shouldRetry: true }, 'shouldRetry'],
+      [{ recordFailure: 'never' }, 'recordFailure'],
+      [{ prepareRetry: {} }, 'prepareRetry'],
+      [{ finalizeOrThrow: 1 }, 'finalizeOrThrow'],
+      [{ fallbackModels: [{}] }, 'fallbackModels'],
+      [{ stopOnRepeatedError: 'yes' }, 'stopOnRepeatedError'],
+      [[], 'policy'],
+      [null, 'policy'],
+    ] as const) {
+      const { code, message } = refusal(() => withPolicy(policy));
+      expect(code).toBe('invalid_option');
+      expect(message).toContain(named);
+    }
+  });
+});

@@ -265,14 +265,6 @@ describe('composed policies', () => {
 });
 
 describe('a policy that is an instance of a class', () => {
-  class Fields implements RetryPolicy {
-    readonly maxCorrections = 1;
-    base = 100;
-    prepareRetry(next: NextCall): NextCall {
-      this.base *= 2;
-      return { ...next, waitMs: this.base };
-    }
-  }
   class Private implements RetryPolicy {
     #ms = 100;
     get maxCorrections(): number {
@@ -302,11 +294,10 @@ describe('a policy that is an instance of a class', () => {
   };
 
   it.each<[string, () => RetryPolicy]>([
-    ['own fields and a method', () => new Fields()],
     ['private fields, a private method and a getter', () => new Private()],
     ['inherited members', () => new Inherited()],
     ['arrow functions', () => new Arrows()],
-    ['a prototype of its own', () => Object.create(new Fields())],
+    ['a prototype of its own', () => Object.create(plain)],
     ['a plain object whose rule reads it', () => plain],
     ['a combination with other policies', () => retryPolicy(maxTransportRetries(0), new Private())],
     ['a combination of a combination', () => retryPolicy(retryPolicy(plain))],

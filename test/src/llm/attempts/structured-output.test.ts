@@ -1,29 +1,16 @@
+import { inspect } from 'node:util';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
 import { attemptExecutionSchema } from '../../../../machines/contracts/attempt.ts';
 import { AttemptsExhausted } from '../../../../src/llm/attempts/attempts-exhausted.ts';
-import type { StructuredUpdate } from '../../../../src/llm/attempts/updates.ts';
+import { createStructuredOutput } from '../../../../src/llm/attempts/structured-output.ts';
+import type { DeepPartial } from '../../../../src/llm/attempts/updates.ts';
+import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { type CallScript, chunkedReply, neverSettles, textPart } from '../../../support/scripted-models.ts';
-import { invalidRecipe, pancakes, type Recipe, readUpdates, recipeFrom } from '../../../support/structured-outputs.ts';
+import { type CallScript, chunkedReply, neverSettles, partModel, textPart } from '../../../support/scripted-models.ts';
+import { invalidRecipe, pancakes, Recipe, readUpdates, recipeFrom } from '../../../support/structured-outputs.ts';
 
 describe('a value', () => {
-  it('[A6] [A7] and its execution are the same when awaited, iterated, stepped, or sent in one chunk', async () => {
-    const seen: unknown[] = [];
-    for (const size of [1, 3, 7, 1_000]) {
-      const awaited = recipeFrom([chunkedReply(invalidRecipe, size), chunkedReply(pancakes, size)]).output;
-      expect(await awaited.value).toEqual(pancakes);
-      const iterated = recipeFrom([chunkedReply(invalidRecipe, size), chunkedReply(pancakes, size)]).output;
-      expect((await readUpdates(iterated)).at(-1)).toMatchObject({ type: 'value', attempt: 2, value: pancakes });
-      const stepped = recipeFrom([chunkedReply(invalidRecipe, size), chunkedReply(pancakes, size)]).output;
-      let last: StructuredUpdate | undefined;
-      while (await stepped.hasNext()) last = await stepped.next();
-      expect(last).toMatchObject({ type: 'value', value: pancakes });
-      seen.push(awaited.execution, iterated.execution, stepped.execution);
-    }
-    for (const execution of seen) expect(execution).toEqual(seen[0]);
-  });
-
   it('is typed by its schema, and its partials are deep and read-only', () => {
     const { output } = recipeFrom([chunkedReply(pancakes)]);
     expectTypeOf(output.value).resolves.toEqualTypeOf<z.output<typeof Recipe>>();
@@ -35,17 +22,11 @@ describe('a value', () => {
     }>();
   });
 
-  it('calls nothing before it is requested', async () => {
+  it('calls nothing before it is requested, and then once for any number of readers', async () => {
     const { model, output } = recipeFrom([chunkedReply(pancakes)]);
     output[Symbol.asyncIterator]();
     await settle(3);
     expect(model.calls).toHaveLength(0);
-    await output.value;
-    expect(model.calls).toHaveLength(1);
-  });
-
-  it('makes one call for any number of readers', async () => {
-    const { model, output } = recipeFrom([chunkedReply(pancakes)]);
     const [a, b, updates] = await Promise.all([output.value, output.value, readUpdates(output)]);
     expect(a).toBe(b);
     expect(updates.at(-1)).toMatchObject({ type: 'value' });
@@ -54,15 +35,6 @@ describe('a value', () => {
 });
 
 describe('updates', () => {
-  it('[A7] emit the whole value as the last partial, before the value', async () => {
-    for (const size of [1, 5, 1_000]) {
-      const updates = await readUpdates(recipeFrom([chunkedReply(pancakes, size)]).output);
-      expect(updates.map(({ type }) => type).slice(-2)).toEqual(['partial', 'value']);
-      expect(updates.at(-2)).toMatchObject({ value: pancakes });
-      expect(updates.at(-1)).toMatchObject({ value: pancakes });
-    }
-  });
-
   it('[A1] [A8] void a failed attempt with a reset and emit nothing of it afterward', async () => {
     const updates = await readUpdates(recipeFrom([chunkedReply(invalidRecipe, 3), chunkedReply(pancakes, 3)]).output);
     const at = updates.findIndex(({ type }) => type === 'reset');
@@ -181,21 +153,6 @@ describe('a failed output', () => {
   });
 });
 
-describe('the execution of an update', () => {
-  it('[A7] is a new one with every reset and value, which partials share, and never changes', async () => {
-    const { output } = recipeFrom([chunkedReply(invalidRecipe), chunkedReply(pancakes)]);
-    const seen: { readonly what: string; readonly execution: object; readonly json: string }[] = [];
-    for await (const { type, attempt, execution } of output)
-      seen.push({ what: `${type} ${attempt}`, execution, json: JSON.stringify(execution) });
-    const firstOf = new Map(seen.toReversed().map(({ what, execution }) => [what, execution]));
-    expect([...firstOf.keys()].toReversed()).toEqual(['partial 1', 'reset 1', 'partial 2', 'value 2']);
-    const [before, reset, partial, value] = [...firstOf.values()].toReversed();
-    expect(new Set([before, reset, value]).size).toBe(3);
-    expect(partial).toBe(reset);
-    for (const { execution, json } of seen) expect(JSON.stringify(execution)).toBe(json);
-  });
-});
-
 describe('stopping', () => {
   it('cancel() closes the call, rejects the value, and ends the readers', async () => {
     const { model, output } = recipeFrom([[textPart('{"title":"Pan'), neverSettles]]);
@@ -262,5 +219,91 @@ describe('stopping', () => {
     const value = output.value;
     output.actor.stop();
     await expect(value).rejects.toMatchObject({ code: 'cancelled' });
+  });
+});
+
+describe('a request', () => {
+  it('uses a valid tool name for the schema and counts the schema if it is sent beside the turns', async () => {
+    const model = partModel(chunkedReply(pancakes));
+    const name = `my recipe: ${'x'.repeat(80)}`;
+    for (const replyForm of ['text', 'tool-call'] as const)
+      await createStructuredOutput({ model, schema: Recipe, prompt: 'How?', name, replyForm }).value.catch(() => {});
+    for (const { schemaName } of model.calls) expect(schemaName).toMatch(/^my_recipe__x{53}$/);
+    const tiny = { ...partModel(chunkedReply(pancakes)), contextWindowTokens: 60 };
+    const { failure } = (await createStructuredOutput({
+      model: tiny,
+      schema: Recipe,
+      prompt: 'How?',
+      replyForm: 'tool-call',
+    }).value.catch((met: unknown) => met)) as AttemptsExhausted;
+    expect(failure.code).toBe('prompt_too_long');
+  });
+});
+
+describe('the output handle', () => {
+  it('can be spread, logged, and serialized without calling a model', async () => {
+    const { model, output } = recipeFrom([chunkedReply(pancakes)]);
+    expect({ ...output }).not.toHaveProperty('value');
+    expect(JSON.parse(JSON.stringify(output))).toEqual({ execution: output.execution });
+    inspect(output, { showHidden: true, getters: false });
+    await settle(3);
+    expect(model.calls).toHaveLength(0);
+    const { cancel } = output;
+    cancel();
+    await expect(output.value).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('types enum strings as such while they stream', () => {
+    type Mood = DeepPartial<{ mood: 'cheerful' | 'gloomy'; scores: number[]; of: { yes: boolean } | null }>;
+    expectTypeOf<Mood>().toEqualTypeOf<{
+      readonly mood?: string;
+      readonly scores?: readonly number[];
+      readonly of?: { readonly yes?: boolean } | null;
+    }>();
+  });
+
+  it('fails with the stack of its caller and without a cause if there is none', async () => {
+    const { output } = recipeFrom([chunkedReply(invalidRecipe, 50)]);
+    const error = await output.value.catch((met: unknown) => met as Error);
+    expect((error as Error).stack).toMatch(
+      /^AttemptsExhausted: No value for "output"[^\n]*\n\s+at recipeFrom .*structured-outputs\.ts/,
+    );
+    expect(error).not.toHaveProperty('cause');
+  });
+
+  it('yields partials of a union that a model did not wrap', async () => {
+    const schema = z.discriminatedUnion('is', [
+      z.object({ is: z.literal('a'), a: z.string() }),
+      z.object({ is: z.literal('b'), b: z.int() }),
+    ]);
+    for (const reply of [{ is: 'a', a: 'long enough' }, { value: { is: 'a', a: 'long enough' } }]) {
+      const output = createStructuredOutput({ model: partModel(chunkedReply(reply)), schema, prompt: 'Which?' });
+      const updates = await readUpdates(output);
+      expect(updates.length).toBeGreaterThan(3);
+      expect(updates.at(-2)).toMatchObject({ type: 'partial', value: { is: 'a', a: 'long enough' } });
+      expect(updates.at(-1)).toMatchObject({ type: 'value', value: { is: 'a', a: 'long enough' } });
+    }
+  });
+
+  it('yields values that are not objects: a string, a number, a boolean, null', async () => {
+    for (const [schema, value] of [
+      [z.string(), 'hi'],
+      [z.int(), 7],
+      [z.boolean(), false],
+      [z.null(), null],
+      [z.enum(['a', 'b']), 'b'],
+    ] as const)
+      for (const replyForm of ['text', 'tool-call'] as const) {
+        const model = scriptedModel({ output: [{ reply: value }] });
+        expect(await createStructuredOutput({ model, schema, prompt: 'What?', replyForm }).value).toBe(value);
+      }
+  });
+
+  it('reports what is wrong with a model that returns no stream', async () => {
+    const model = { id: 'mine', contextWindowTokens: 1_000, stream: async () => 'x' } as never;
+    const { failure } = (await createStructuredOutput({ model, schema: Recipe, prompt: 'How?' }).value.catch(
+      (met: unknown) => met,
+    )) as AttemptsExhausted;
+    expect(failure).toMatchObject({ code: 'model_threw', message: expect.stringContaining('async *stream') });
   });
 });

@@ -1,11 +1,14 @@
+import { runInNewContext } from 'node:vm';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { Failure } from '../../../../machines/contracts/failure.ts';
 import { listOf } from '../../../../src/llm/schemas/list-of.ts';
-import { outputShape } from '../../../../src/llm/schemas/output-shape.ts';
+import { outputShape, validate } from '../../../../src/llm/schemas/output-shape.ts';
 import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
+import { settle } from '../../../../src/testing/settle.ts';
 
 const caught = (work: () => unknown): PostChainError => {
   try {
@@ -16,6 +19,13 @@ const caught = (work: () => unknown): PostChainError => {
   }
   throw new Error('nothing was thrown');
 };
+
+type Tree = { readonly children: readonly Tree[] };
+const tree: z.ZodType<Tree> = z.object({
+  get children() {
+    return z.array(tree);
+  },
+});
 
 describe('the shape of a value that is not an object', () => {
   const list = outputShape(z.array(z.int()), 'numbers');
@@ -42,17 +52,10 @@ describe('the shape of a value that is not an object', () => {
 
   it('is undefined while nothing has arrived', () => {
     expect(list.unwrapPartial({})).toBeUndefined();
-    expect(list.unwrapPartial({ value: [1] })).toEqual([1]);
-    expect(list.unwrapPartial([1])).toEqual([1]);
+    for (const reply of [{ value: [1] }, [1]]) expect(list.unwrapPartial(reply)).toEqual([1]);
   });
 
   it('moves definitions to the root so that references resolve in strict mode', () => {
-    type Tree = { readonly children: readonly Tree[] };
-    const tree: z.ZodType<Tree> = z.object({
-      get children() {
-        return z.array(tree);
-      },
-    });
     const { jsonSchema } = outputShape(z.array(tree), 'trees');
     expect(strictSchema(jsonSchema), 'strict mode takes it').not.toBeNull();
     const pointers = [...JSON.stringify(jsonSchema).matchAll(/"\$ref":"#([^"]*)"/g)].map(
@@ -87,12 +90,6 @@ describe('the shape of a value that is not an object', () => {
   });
 
   it('keeps references in a list of a given item schema', () => {
-    type Tree = { readonly children: readonly Tree[] };
-    const tree: z.ZodType<Tree> = z.object({
-      get children() {
-        return z.array(tree);
-      },
-    });
     const text = JSON.stringify(outputShape(listOf(tree), 'trees').jsonSchema);
     expect(text).toContain('"$ref":"#/properties/value/items"');
   });
@@ -138,5 +135,53 @@ describe('the failure of a reply that does not match its schema', () => {
   ])('names the first paths of %j', (reply, places) => {
     const { failure } = outputShape(schema, 'counts').validate(reply) as { readonly failure: Failure };
     expect(failure.message).toBe(`The reply does not match the schema of "counts" ${places}`);
+  });
+});
+
+/** A schema whose validation returns the result of this function. */
+const schemaOf = (answer: (value: unknown) => unknown): StandardSchemaV1 => ({
+  '~standard': { version: 1, vendor: 'hand', validate: answer as StandardSchemaV1['~standard']['validate'] },
+});
+const refused = { issues: [{ message: 'bad' }] };
+
+/** Thenables that settle later and are not promises of this realm. */
+const later: readonly [string, (value: unknown) => unknown][] = [
+  // biome-ignore lint/suspicious/noThenProperty: it stands for the promises of other libraries
+  ['a foreign promise', () => ({ then: (settled: (given: unknown) => void) => settled(refused) })],
+  ['a promise of another realm', runInNewContext('async () => ({ issues: [{ message: "bad" }] })')],
+];
+
+describe('an asynchronous schema', () => {
+  it.each(later)('[A10] with %s is awaited: what it rejects is rejected', async (_, answer) => {
+    expect(await validate(schemaOf(answer), 'x', 1)).toMatchObject({ ok: false, failure: { stage: 'schema' } });
+    expect(await validate(listOf(schemaOf(answer)), 'x', [1])).toMatchObject({
+      ok: false,
+      failure: { issues: [{ path: '0', message: 'bad' }] },
+    });
+  });
+
+  it.each([[{}], [undefined], [null], [true]])(
+    '[A10] that resolves to %s has not accepted the value',
+    async (answer) => {
+      for (const schema of [schemaOf(() => answer), schemaOf(async () => answer)])
+        expect(await validate(schema, 'x', 1)).toMatchObject({ ok: false });
+    },
+  );
+
+  it('in a list has all its rejections handled when some items throw and others reject', async () => {
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    const item = schemaOf((value) => {
+      if (value === 1) return Promise.reject(new Error('later'));
+      throw new Error('at once');
+    });
+    expect(await validate(listOf(item), 'x', [1, 2, 1])).toMatchObject({
+      ok: false,
+      failure: { stage: 'transformation' },
+    });
+    await settle(5);
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
   });
 });

@@ -106,11 +106,6 @@ describe('the usage of a stream', () => {
     });
   });
 
-  test('[A11] is counted for a failed stream', async () => {
-    const { usage } = await readAll(streamOf(['{"a":', { type: 'failure', failure: cut }]), { promptChars: 4 });
-    expect(usage).toEqual({ inputTokens: 1, outputTokens: 2, estimated: true });
-  });
-
   test('[A11] of a failed call is taken from the provider, or estimated if invalid', async () => {
     const usage = { inputTokens: 7, outputTokens: 3, estimated: false };
     const failed = (told: unknown) =>

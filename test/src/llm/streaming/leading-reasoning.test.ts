@@ -1,10 +1,4 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { describe, expect, test } from 'vitest';
-import * as z from 'zod';
-import { aiSdkModel } from '../../../../src/entries/ai-sdk.ts';
-import { createStructuredOutput } from '../../../../src/entries/index.ts';
-import { openaiModel } from '../../../../src/models/openai/openai-model.ts';
-import { chatServer, chunk, completion, DONE, event, streaming } from '../../../support/chat-server.ts';
 import {
   argumentsPart,
   finishPart,
@@ -153,20 +147,4 @@ describe('a reply that a server reports as reasoning', () => {
     expect(await readAll(streamOf([reasoningPart(json)]))).toMatchObject({ text: json, partials: [{ a: 2 }] });
     expect((await readAll(streamOf([reasoningPart(json)]), { form: 'tool-call' })).failure?.code).toBe('no_tool_call');
   });
-});
-
-test('reasoning without its first mark, and a reply reported as reasoning, are read over HTTP', async () => {
-  const replies = [
-    completion('Could be {"capital":"Lyon"}? No.\n</think>\n{"capital":"Paris"}'),
-    event(chunk({ reasoning_content: '{"capital":"Paris"}', content: null })) + event(chunk({}, 'stop')) + DONE,
-  ];
-  for (const reply of replies) {
-    const { baseURL } = await chatServer(({ response }) => void streaming(response).end(reply));
-    const sdk = createOpenAICompatible({ name: 'x', baseURL });
-    for (const model of [openaiModel({ model: 'm', apiKey: 'k', baseURL }), aiSdkModel(sdk('m'))]) {
-      const output = createStructuredOutput({ model, schema: z.object({ capital: z.string() }), prompt: 'x' });
-      expect(await output.value).toEqual({ capital: 'Paris' });
-      expect(output.execution.attempts).toHaveLength(1);
-    }
-  }
 });

@@ -1,49 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitAt, wrappedJson } from '../../../support/json-text.ts';
-import { readAll, readText, streamOf } from '../../../support/model-streams.ts';
+import { hasLongNumber, spacedJson, splitAt, wrappedJson } from '../../../support/json-text.ts';
+import { readArguments, readText } from '../../../support/model-streams.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const places = fc.array(fc.nat(2_000), { maxLength: 12 });
 
 describe('a JSON value read from a stream', () => {
-  test('[A12] JSON in text: equals the result of JSON.parse for any surrounding text and any splits', async () => {
+  test('[A2] [A12] JSON in text: equals JSON.parse for any surrounding text and splits, and only grows', async () => {
     await fc.assert(
       fc.asyncProperty(wrappedJson, places, async ({ text, value }, cuts) => {
-        const read = await readText(...splitAt(text, cuts));
-        expect(read.failure).toBeNull();
-        expect(read.value).toEqual(value);
-        expect(read.text).toBe(text);
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  test('[A2] grows monotonically: every partial is a prefix of the final value', async () => {
-    await fc.assert(
-      fc.asyncProperty(wrappedJson, places, async ({ text }, cuts) => {
-        const { partials, value } = await readText(...splitAt(text, cuts));
+        const pieces = splitAt(text, cuts);
+        const { partials, ...read } = await readText(...pieces);
+        expect([read.failure, read.value, read.text]).toEqual([null, value, text]);
+        expect(read.texts).toEqual(pieces.filter((piece) => piece !== ''));
         for (const [index, partial] of partials.entries()) {
           expect(isPrefix(partial, value)).toBe(true);
           expect(isPrefix(partials[Math.max(0, index - 1)], partial)).toBe(true);
         }
       }),
-      { numRuns: 200 },
-    );
-  });
-
-  test('[A12] delivers each list item as soon as it is complete', async () => {
-    const { partials } = await readText('{"items":[', '{"n":1}', ',', '{"n":2}', ']}');
-    expect(partials).toContainEqual({ items: [{ n: 1 }] });
-    expect(partials.at(-1)).toEqual({ items: [{ n: 1 }, { n: 2 }] });
-  });
-
-  test('[A2] is accompanied by the text, chunk by chunk and in order', async () => {
-    await fc.assert(
-      fc.asyncProperty(wrappedJson, places, async ({ text }, cuts) => {
-        const pieces = splitAt(text, cuts);
-        expect((await readAll(streamOf(pieces))).texts).toEqual(pieces.filter((piece) => piece !== ''));
-      }),
-      { numRuns: 50 },
+      { numRuns: 300 },
     );
   });
 });
@@ -85,6 +61,9 @@ describe('edge-case values', () => {
     ['a mismatched bracket', '{"a":[1}'],
     ['an unknown escape', '{"a":"\\x41"}'],
     ['a comment', '{"a":1 /* one */}'],
+    ['an object cut off after a whole one', '{"a":{"b":1}'],
+    ['a list cut off after whole items', '{"items":[{"n":1},{"n":2}'],
+    ['an invalid escape after a list', '{"ids":["x"],"text":"\\x"}'],
   ])('[A10] %s, which JSON.parse rejects, is an extraction failure, whole and in chunks', async (_, text) => {
     expect(() => JSON.parse(text)).toThrow();
     for (const pieces of [[text], [...text]]) {
@@ -108,3 +87,48 @@ function isPrefix(part: unknown, whole: unknown): boolean {
   const members = new Map<string, unknown>(Object.entries(whole));
   return Object.entries(part).every(([key, one]) => members.has(key) && isPrefix(one, members.get(key)));
 }
+
+/** JSON tokens and near misses. */
+const scraps = fc.oneof(
+  fc.constantFrom(...'{}[]:,"\\-+.eE019tfnu/ \n\r\t\u0000\u00a0\ufeff\u2028x'),
+  fc.constantFrom('\\u12', '\\u00G0', 'true', 'nul', '1e', '-', '01', '1.', '.5', '//', '""', '{}', '[]', "'"),
+  fc.string({ maxLength: 3 }),
+);
+
+/** JSON with some characters removed, inserted, moved, or duplicated. */
+const mutated = fc
+  .tuple(spacedJson, fc.array(fc.tuple(fc.nat(500), fc.nat(3), scraps), { minLength: 1, maxLength: 3 }))
+  .map(([json, changes]) =>
+    changes.reduce((text, [place, length, scrap]) => {
+      const at = place % (text.length + 1);
+      return text.slice(0, at) + scrap + text.slice(at + length);
+    }, json),
+  );
+
+/** Whether JSON.parse accepts a text. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('detecting whether a whole text is JSON', () => {
+  test('[A10] [A12] tool-call arguments: returns the result of JSON.parse or no value, wherever they are split', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(spacedJson, mutated), places, async (text, cuts) => {
+        const { value, failure, partials } = await readArguments(...splitAt(text, cuts));
+        const known = isJson(text) ? (JSON.parse(text) as unknown) : null;
+        fc.pre(!hasLongNumber(known));
+        expect({ value, stage: failure?.stage }).toStrictEqual({
+          value: known,
+          stage: isJson(text) ? undefined : 'extraction',
+        });
+        if (failure === null) expect(partials.at(-1)).toStrictEqual(value);
+      }),
+      { numRuns: sampleSize('mutated JSON texts', 1_000, 50_000) },
+    );
+  });
+});

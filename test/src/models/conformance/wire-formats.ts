@@ -1,4 +1,4 @@
-import type { Exchange } from '../../../support/chat-server.ts';
+import { event as data, type Exchange, responseEvent as typedEvent } from '../../../support/chat-server.ts';
 
 /** One reply, independent of the provider. Texts and arguments are in the pieces in which they are streamed. */
 export interface RecordedReply {
@@ -51,8 +51,6 @@ const textIn = (content: unknown): string =>
 const dataUrl = (mediaType: unknown, base64: unknown): string => `data:${mediaType};base64,${base64}`;
 
 const BROKEN = 'data: {"broken\n\n';
-
-const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
 function chatChunk(delta: object, finish: string | null = null): string {
   const choices = [{ index: 0, delta, finish_reason: finish }];
@@ -121,8 +119,6 @@ const RESPONSES_INCOMPLETE: Readonly<Record<string, string>> = {
   other: 'other',
 };
 
-const responseEvent = (type: string, members: object): string => `event: ${type}\n${data({ type, ...members })}`;
-
 /** One entry of a response's output: when it is complete, and how it is streamed. */
 interface OutputItem {
   readonly whole: object;
@@ -134,25 +130,22 @@ function outputItems({ reasoning = [], text = [], calls = [] }: RecordedReply): 
   const thought = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning.join('') }] };
   const content = [{ type: 'output_text', text: text.join(''), annotations: [] }];
   const message = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content };
+  const texts = [
+    {
+      pieces: reasoning,
+      type: 'response.reasoning_summary_text.delta',
+      whole: thought,
+      added: { ...thought, summary: [] },
+    },
+    {
+      pieces: text,
+      type: 'response.output_text.delta',
+      whole: message,
+      added: { ...message, status: 'in_progress', content: [] },
+    },
+  ].filter(({ pieces }) => pieces.length > 0);
   return [
-    ...(reasoning.length === 0
-      ? []
-      : [
-          {
-            whole: thought,
-            added: { ...thought, summary: [] },
-            deltas: reasoning.map((delta) => ({ type: 'response.reasoning_summary_text.delta', delta })),
-          },
-        ]),
-    ...(text.length === 0
-      ? []
-      : [
-          {
-            whole: message,
-            added: { ...message, status: 'in_progress', content: [] },
-            deltas: text.map((delta) => ({ type: 'response.output_text.delta', delta })),
-          },
-        ]),
+    ...texts.map(({ pieces, type, ...item }) => ({ ...item, deltas: pieces.map((delta) => ({ type, delta })) })),
     ...calls.map(({ name, arguments: pieces }, at) => {
       const call = { id: `fc_${at}`, type: 'function_call', call_id: `call_${at}`, name };
       return {
@@ -174,13 +167,13 @@ export const openaiResponses: WireFormat = {
     const reason = RESPONSES_INCOMPLETE[reply.finish];
     const end = reason === undefined ? 'completed' : 'incomplete';
     return [
-      responseEvent('response.created', { response: { ...response, status: 'in_progress', output: [] } }),
+      typedEvent('response.created', { response: { ...response, status: 'in_progress', output: [] } }),
       ...items.flatMap(({ whole, added, deltas }, output_index) => [
-        responseEvent('response.output_item.added', { output_index, item: added }),
-        ...deltas.map(({ type, delta }) => responseEvent(type, { output_index, delta })),
-        responseEvent('response.output_item.done', { output_index, item: whole }),
+        typedEvent('response.output_item.added', { output_index, item: added }),
+        ...deltas.map(({ type, delta }) => typedEvent(type, { output_index, delta })),
+        typedEvent('response.output_item.done', { output_index, item: whole }),
       ]),
-      responseEvent(`response.${end}`, {
+      typedEvent(`response.${end}`, {
         response: {
           ...response,
           status: end,
@@ -209,10 +202,6 @@ export const openaiResponses: WireFormat = {
     userParts((body as Part)['input'], (part) => String(part['image_url'] ?? part['file_data'] ?? part['text'])),
 };
 
-function anthropicEvent(type: string, members: object): string {
-  return `event: ${type}\n${data({ type, ...members })}`;
-}
-
 const ANTHROPIC_FINISH = {
   stop: 'end_turn',
   length: 'max_tokens',
@@ -235,37 +224,36 @@ export const anthropicMessages: WireFormat = {
   events(given, body) {
     const { reasoning = [], text = [], calls = [], finish } = asksForJsonTool(body) ? asJsonTool(given) : given;
     const block = (index: number, start: object, deltas: readonly object[]): string[] => [
-      anthropicEvent('content_block_start', { index, content_block: start }),
-      ...deltas.map((delta) => anthropicEvent('content_block_delta', { index, delta })),
-      anthropicEvent('content_block_stop', { index }),
+      typedEvent('content_block_start', { index, content_block: start }),
+      ...deltas.map((delta) => typedEvent('content_block_delta', { index, delta })),
+      typedEvent('content_block_stop', { index }),
     ];
-    const blocks = [
-      ...(reasoning.length === 0
-        ? []
-        : [
-            {
-              start: { type: 'thinking', thinking: '', signature: '' },
-              deltas: [
-                ...reasoning.map((thinking) => ({ type: 'thinking_delta', thinking })),
-                { type: 'signature_delta', signature: 'c2lnbmVk' },
-              ],
-            },
-          ]),
-      ...(text.length === 0
-        ? []
-        : [{ start: { type: 'text', text: '' }, deltas: text.map((piece) => ({ type: 'text_delta', text: piece })) }]),
-      ...calls.map(({ name, arguments: pieces }, at) => ({
+    const blocks: { readonly start: object; readonly deltas: readonly object[] }[] = calls.map(
+      ({ name, arguments: pieces }, at) => ({
         start: { type: 'tool_use', id: `toolu_${at}`, name, input: {} },
         deltas: pieces.map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
-      })),
-    ];
+      }),
+    );
+    if (text.length > 0)
+      blocks.unshift({
+        start: { type: 'text', text: '' },
+        deltas: text.map((piece) => ({ type: 'text_delta', text: piece })),
+      });
+    if (reasoning.length > 0)
+      blocks.unshift({
+        start: { type: 'thinking', thinking: '', signature: '' },
+        deltas: [
+          ...reasoning.map((thinking) => ({ type: 'thinking_delta', thinking })),
+          { type: 'signature_delta', signature: 'c2lnbmVk' },
+        ],
+      });
     const usage = {
       input_tokens: USAGE.input - USAGE.cached - USAGE.written,
       cache_creation_input_tokens: USAGE.written,
       cache_read_input_tokens: USAGE.cached,
     };
     return [
-      anthropicEvent('message_start', {
+      typedEvent('message_start', {
         message: {
           id: 'msg_1',
           type: 'message',
@@ -277,13 +265,13 @@ export const anthropicMessages: WireFormat = {
           usage: { ...usage, output_tokens: 1 },
         },
       }),
-      anthropicEvent('ping', {}),
+      typedEvent('ping', {}),
       ...blocks.flatMap(({ start, deltas }, index) => block(index, start, deltas)),
-      anthropicEvent('message_delta', {
+      typedEvent('message_delta', {
         delta: { stop_reason: ANTHROPIC_FINISH[finish], stop_sequence: null },
         usage: { output_tokens: USAGE.output },
       }),
-      anthropicEvent('message_stop', {}),
+      typedEvent('message_stop', {}),
     ];
   },
   error: (status, message) => ({

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findAnswer } from '../../../../src/models/extractive/find-answer.ts';
 import { atOnce } from '../../../support/at-once.ts';
@@ -181,36 +180,5 @@ describe('the answer of the extractive model', () => {
   it('quotes both sides of a comparison', () => {
     const contents = ['Intention\nIntention is about the future.', 'Observation\nObservation keeps what matters.'];
     expect(answer('Compare Intention and Observation', ...contents).ids.toSorted()).toEqual(['m0', 'm1']);
-  });
-
-  it('stays within bounds and is deterministic for any input', () => {
-    const text = fc.string({ unit: 'grapheme', maxLength: 400 });
-    const line = fc.constantFrom(
-      '- yield',
-      '1. guard',
-      '| a | b |',
-      '| --- | --- |',
-      '```',
-      'Yield decides:',
-      '',
-      'A > B',
-    );
-    const body = fc.oneof(
-      text,
-      fc.array(line).map((lines) => lines.join('\n')),
-    );
-    const request = fc.oneof(text, fc.constant('In which order does Yield decide a guard?'));
-    fc.assert(
-      fc.property(request, fc.array(body, { maxLength: 6 }), (asked, contents) => {
-        const texts = contents.map((content, at) => message(`m${at}`, content));
-        const found = atOnce(findAnswer(asked, texts));
-        expect(atOnce(findAnswer(asked, texts))).toEqual(found);
-        expect(found.text.trim()).not.toBe('');
-        for (const share of [found.confidence, found.coverage]) {
-          expect(share).toBeGreaterThanOrEqual(0);
-          expect(share).toBeLessThanOrEqual(1);
-        }
-      }),
-    );
   });
 });

@@ -96,20 +96,6 @@ describe('a list where a list is accepted', () => {
   });
 });
 
-describe('the root of tool-call arguments', () => {
-  test.each(['[{"a":1}]', '"text"', '-0', '12.5e3', 'true', 'null', '[]', '{}', ' 7 ', '""'])(
-    '[A12] tool-call arguments: %s equals the result of JSON.parse and the last partial',
-    async (json) => {
-      for (const pieces of [[json], [...json]]) {
-        const { value, failure, partials } = await readArguments(...pieces);
-        expect(failure).toBeNull();
-        expect(value).toStrictEqual(JSON.parse(json));
-        expect(partials.at(-1)).toStrictEqual(value);
-      }
-    },
-  );
-});
-
 describe('nested brackets', () => {
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
@@ -133,4 +119,54 @@ describe('nested brackets', () => {
       expect(read.failure?.message).toMatch(/more than 1000 open brackets/);
     }
   });
+});
+
+const ANSWER = '{"answer":"yes","ids":["a","b"]}';
+const VALUE = { answer: 'yes', ids: ['a', 'b'] };
+
+describe('brackets in prose before the JSON', () => {
+  const stray = fc.constantFrom(
+    '{x} ',
+    '[see below] ',
+    '{ ',
+    '[ ',
+    '} ',
+    '] ',
+    '{{name}} ',
+    '(a} ',
+    '{"half"} ',
+    '[1, ',
+  );
+  const before = fc.array(fc.tuple(fc.constantFrom('First ', 'so: ', 'e.g. '), stray), { maxLength: 6 });
+
+  test('[A12] JSON in text: do not hide the value, wherever the text is split', async () => {
+    await fc.assert(
+      fc.asyncProperty(before, fc.array(fc.nat(200), { maxLength: 5 }), async (words, cuts) => {
+        const text = `${words.flat().join('')}So:\n${ANSWER}\nThat is all.`;
+        const read = await readText(...splitAt(text, cuts));
+        expect(read.failure, text).toBeNull();
+        expect(read.value, text).toEqual(VALUE);
+      }),
+    );
+  });
+
+  test('[A12] JSON in text: are not the reply if they are an empty object', async () => {
+    expect((await readText(`Starting from {} we get ${ANSWER}`)).value).toEqual(VALUE);
+  });
+});
+
+describe('an object that turns out to be invalid', () => {
+  test('[A2] has partials up to that point, and the next object has its own', async () => {
+    const { partials, value } = await readText('{"half":1,', 'oops} {"a":"x', 'y"}');
+    expect(partials).toEqual([{ half: 1 }, { a: 'x' }, { a: 'xy' }]);
+    expect(value).toEqual({ a: 'xy' });
+  });
+
+  test.each(['{"no" "\\"{" }', '{"no":"\\q\\"}"}', '{"no":"\\u12"}', '{"no":1]', '{"no":"a\nb}"}'])(
+    '[A12] JSON in text: ends at its closing bracket, ignoring brackets in strings: %j',
+    async (broken) => {
+      for (const pieces of [[`${broken} ${ANSWER}`], [...`${broken} ${ANSWER}`]])
+        expect((await readText(...pieces)).value).toEqual(VALUE);
+    },
+  );
 });

@@ -1,18 +1,92 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runStartOf } from '../../../src/chain/journal/journal-format.ts';
+import { RUN_JOURNALS, runStartOf } from '../../../src/chain/journal/journal-format.ts';
 import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { chatServer, completion, replyTo, streaming } from '../../support/chat-server.ts';
+import {
+  type ChatServer,
+  chatServer,
+  completion,
+  replyingServer,
+  replyTo,
+  respondWithJson,
+  streaming,
+} from '../../support/chat-server.ts';
 import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
+import { writeRun } from '../../support/journal-files.ts';
 
-const aServer = () =>
-  chatServer(({ method, body, response }) => {
-    if (method === 'GET') return void response.end('{}');
+/** Runs the command on this server, and returns its progress, the first entry of its journal and the requests for replies. */
+async function runOn({ baseURL, exchanges }: ChatServer, ...flags: readonly string[]) {
+  const journal = join(temporaryFolder(), 'run.jsonl');
+  const args = ['run', 'Is it so?', ...flags, '--journal', journal];
+  const { code, stdout, stderr } = await startCli(args, { OPENAI_BASE_URL: baseURL }).finished;
+  expect(stdout).toContain(replies.yield.answer);
+  expect(code).toBe(0);
+  const [firstLine = ''] = readFileSync(journal, 'utf8').split('\n');
+  const posted = exchanges.filter(({ method }) => method === 'POST');
+  return { stderr, start: RUN_JOURNALS.parse(JSON.parse(firstLine)), posted };
+}
+
+/** A server that has only the model "good". */
+const serverOfOne = () =>
+  chatServer(({ body, response }) => {
+    if (body.model !== 'good')
+      return respondWithJson(response, 404, { error: { message: 'the model does not exist' } });
     streaming(response).end(completion(JSON.stringify(replyTo(body))));
   });
+
+describe('postchain run --fallback-model', () => {
+  it('[C4] tries the models in order until one answers', async () => {
+    const server = await serverOfOne();
+    const models = ['--model', 'bad', '--fallback-model', 'worse', '--fallback-model', 'good'];
+    const { stderr, start, posted } = await runOn(server, ...models);
+    expect(stderr).toContain('openai:bad, then openai:worse, then openai:good');
+    expect(start).toMatchObject({ modelId: 'openai:bad', fallbackModelIds: ['openai:worse', 'openai:good'] });
+    expect(posted.map(({ body }) => body.model).slice(0, 3)).toEqual(['bad', 'worse', 'good']);
+  });
+
+  it('[C4] accepts offline', async () => {
+    const server = await serverOfOne();
+    const models = ['--model', 'bad', '--fallback-model', 'offline', '--docs', 'docs'];
+    const env = { OPENAI_BASE_URL: server.baseURL };
+    const { code, stdout } = await startCli(['run', 'What does the Yield phase decide?', ...models], env).finished;
+    expect(code).toBe(0);
+    expect(stdout).toContain('without a language model');
+  });
+});
+
+describe('postchain run --api, --reasoning-effort and --service-tier', () => {
+  it('are sent with each request, and recorded for resume', async () => {
+    const server = await chatServer(({ body, response }) => {
+      const content = [{ type: 'output_text', text: JSON.stringify(replyTo(body)) }];
+      respondWithJson(response, 200, {
+        object: 'response',
+        status: 'completed',
+        output: [{ type: 'message', content }],
+      });
+    });
+    const flags = ['--api', 'responses', '--reasoning-effort', 'low', '--service-tier', 'flex', '--no-stream'];
+    const { start, posted } = await runOn(server, '--model', 'good', ...flags);
+    expect(new Set(posted.map(({ path }) => path))).toEqual(new Set(['/v1/responses']));
+    expect(posted[0]?.body).toMatchObject({ reasoning: { effort: 'low' }, service_tier: 'flex' });
+    const recorded = { api: 'responses', reasoningEffort: 'low', serviceTier: 'flex' };
+    expect(start).toMatchObject({ host: { flags: recorded } });
+  });
+});
+
+describe('postchain run --no-stream', () => {
+  it('[A6] requests each reply as one response, and records it for resume', async () => {
+    const server = await chatServer(({ body, response }) => {
+      const message = { role: 'assistant', content: JSON.stringify(replyTo(body)) };
+      respondWithJson(response, 200, { choices: [{ index: 0, message, finish_reason: 'stop' }] });
+    });
+    const { start, posted } = await runOn(server, '--model', 'good', '--no-stream');
+    expect(new Set(posted.map(({ body }) => body.stream))).toEqual(new Set([false]));
+    expect(start).toMatchObject({ host: { flags: { stream: false } } });
+  });
+});
 
 /** Runs once with this server, and keeps only the first entries, as after a kill. */
 async function aKilledRun(baseURL: string) {
@@ -23,15 +97,13 @@ async function aKilledRun(baseURL: string) {
   const entries = await entriesOf(fileJournals(place).read(runId));
   const killed = join(place, 'killed');
   const journals = fileJournals(killed);
-  const writer = journals.create(runId);
-  writer.write(entries.slice(0, 20));
-  writer.close();
+  await writeRun(journals, runId, entries.slice(0, 20));
   return { user: aUser(env, killed), start: runStartOf(entries), killed };
 }
 
 describe('the base URL of the model server', () => {
   it('is recorded, and used again when the run is resumed without OPENAI_BASE_URL', async () => {
-    const server = await aServer();
+    const server = await replyingServer();
     const { user, start } = await aKilledRun(server.baseURL);
     expect(start.host).toMatchObject({ flags: { model: 'good', baseUrl: server.baseURL } });
     const before = server.exchanges.length;
@@ -40,7 +112,7 @@ describe('the base URL of the model server', () => {
   });
 
   it('is not replaced silently by another OPENAI_BASE_URL', async () => {
-    const [first, second] = [await aServer(), await aServer()];
+    const [first, second] = [await replyingServer(), await replyingServer()];
     const { user, killed } = await aKilledRun(first.baseURL);
     const env = { OPENAI_API_KEY: 'sk-mine', OPENAI_BASE_URL: second.baseURL, POSTCHAIN_JOURNALS: killed };
     const refused = await startCli(['resume', 'last'], env).finished;
@@ -54,7 +126,7 @@ describe('the base URL of the model server', () => {
   });
 
   it('of a run that someone else recorded gets no key without --trust', async () => {
-    const server = await aServer();
+    const server = await replyingServer();
     const { killed } = await aKilledRun(server.baseURL);
     const before = server.exchanges.length;
     const { code, stderr } = await startCli(['resume', 'last', '--journals', killed], { OPENAI_API_KEY: 'sk-other' })
@@ -107,7 +179,7 @@ describe('without what a model needs', () => {
   });
 
   it('resume prints the answer of a run that has ended', async () => {
-    const server = await aServer();
+    const server = await replyingServer();
     const user = aUser({}, temporaryFolder());
     const ended = await user.call('run', 'Is it so?', '--model', 'good', '--base-url', server.baseURL);
     const [{ runId = '' } = {}] = await fileJournals(user.place).list();

@@ -1,12 +1,18 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { lineAnswerer, select } from '../../../src/cli/ask-user.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { entriesOf, type Plan } from '../../support/run-chain.ts';
+import { entriesOf, type Plan, settle } from '../../support/run-chain.ts';
 import {
   consentOutcomes,
   consentResolutions,
+  type FakeTerminal,
+  fakeTerminal,
+  type Key,
   longText,
   startWithTerminal,
   TWO_LONG_MESSAGES,
+  unsure,
   userTurn,
   waitForText,
 } from '../../support/terminal.ts';
@@ -164,5 +170,133 @@ describe('consent at a terminal', () => {
     expect(fake.shown().join('\n')).toMatch(/summary: "\[2J\]0;owned evil 31m next line\. Short\."/);
     await fake.press('enter');
     await finish();
+  });
+});
+
+describe('the prompt for the next phase', () => {
+  it('[Y4] lists the phases at a terminal and marks the proposed one', async () => {
+    const { run, fake, finish } = startWithTerminal(unsure, { mode: 'manual' });
+    await waitForText(fake, 'Continue with which phase?');
+    const [asked] = entriesOf(run, 'direction-asked');
+    expect(fake.shown()).toContain(`  > ${asked?.proposal} (proposed)`);
+    const words = ['action', 'experience', 'intention', 'observation', 'understanding', 'yield', 'finish', 'cancel'];
+    const from = words.indexOf(asked?.proposal ?? '');
+    const steps = (words.indexOf('intention') - from + words.length) % words.length;
+    await fake.press(...Array.from({ length: steps }, () => 'down' as const), 'enter');
+    await finish();
+    expect(fake.shown()).toContain('  Continue with which phase? intention');
+    expect(entriesOf(run, 'decision')[0]?.decision).toMatchObject({ rule: 'directedByUser', nextPhase: 'intention' });
+  });
+
+  it('[Y4] shows a proposal that is not a phase, and Escape finishes', async () => {
+    const odd = { ...replies.yield, confidence: 0.1, taskComplete: false, proposedPhase: 'lunch\u001b[2J' };
+    const { run, fake, finish } = startWithTerminal({ yield: odd } as Plan, { mode: 'manual' });
+    await waitForText(fake, 'Continue with which phase?');
+    expect(fake.written()).not.toContain('\u001b[2J');
+    await fake.press('escape');
+    await finish();
+    expect(entriesOf(run, 'delivery').map(({ event }) => event.type)).toEqual(['run.finished']);
+  });
+
+  it('[Y4] reads lines without a terminal and accepts the proposal on an empty line', async () => {
+    const fake = fakeTerminal();
+    const lines = new PassThrough() as unknown as NodeJS.ReadStream;
+    const { run, finish } = startWithTerminal(
+      unsure,
+      { mode: 'manual' },
+      ({ out }) => lineAnswerer({ input: lines, out }),
+      fake,
+    );
+    (lines as unknown as PassThrough).end('lunch\n\n');
+    await settle();
+    await finish();
+    expect(entriesOf(run, 'direction-refused')).toMatchObject([{ received: 'lunch' }]);
+    expect(entriesOf(run, 'decision')[0]?.decision.rule).toBe('directedByUser');
+    expect(fake.written()).toContain('Next phase (action, experience');
+  });
+});
+
+const question = {
+  text: 'Which fruit?',
+  choices: [
+    { value: 1, label: 'apple' },
+    { value: 2, label: 'pear', note: 'ripe' },
+    { value: 3, label: 'plum' },
+  ],
+  initial: 1,
+  onEscape: 'none',
+};
+
+async function ask(given: { readonly initial?: number } = {}, signal = new AbortController().signal) {
+  const fake = fakeTerminal();
+  const reply = select({ ...question, ...given }, fake.terminal, signal);
+  await opened(fake);
+  return { fake, reply };
+}
+
+const opened = (fake: FakeTerminal): Promise<void> => expect.poll(() => fake.shown().at(-1) ?? '').toContain('Esc');
+
+const IN_ORDER = { raw: false, cursorShown: true, listeners: expect.any(Number) };
+
+describe('select', () => {
+  it.each<[Key[], number, number]>([
+    [['enter'], 1, 1],
+    [['enter'], 3, 3],
+    [['down', 'enter'], 1, 2],
+    [['down', 'down', 'down', 'enter'], 1, 1],
+    [['up', 'enter'], 1, 3],
+  ])('%j, from choice %i, chooses %i and leaves one line', async (keys, initial, chosen) => {
+    const { fake, reply } = await ask({ initial });
+    await fake.press(...keys);
+    expect(await reply).toEqual({ kind: 'chosen', value: chosen });
+    expect(fake.shown()).toEqual([`  Which fruit? ${question.choices[chosen - 1]?.label}`]);
+    expect(fake.inOrder()).toEqual(IN_ORDER);
+  });
+
+  it.each(['ctrl-d', 'the end of the input'])('%s dismisses it', async (how) => {
+    const { fake, reply } = await ask();
+    if (how === 'ctrl-d') await fake.press('ctrl-d');
+    else fake.endInput();
+    expect(await reply).toEqual({ kind: 'dismissed' });
+    expect(fake.inOrder()).toEqual(IN_ORDER);
+  });
+
+  it('an input that has already ended dismisses it without output', async () => {
+    const fake = fakeTerminal();
+    fake.endInput();
+    fake.terminal.input.resume();
+    await settle();
+    expect(await select(question, fake.terminal, new AbortController().signal)).toEqual({ kind: 'dismissed' });
+    expect(fake.written()).toBe('');
+  });
+
+  it('a signal aborted before it opens cancels it without output', async () => {
+    const waiting = new AbortController();
+    const fake = fakeTerminal();
+    const reply = select(question, fake.terminal, waiting.signal);
+    waiting.abort();
+    expect(await reply).toEqual({ kind: 'cancelled' });
+    expect(fake.written()).toBe('');
+  });
+
+  it('Enter and Ctrl-D in one chunk give one reply and one line', async () => {
+    const { fake, reply } = await ask();
+    fake.terminal.input.push('\r\u0004');
+    expect(await reply).toEqual({ kind: 'chosen', value: 1 });
+    await settle();
+    expect(fake.written().match(/\n/g)).toHaveLength(5);
+  });
+
+  it('leaves no listeners behind', async () => {
+    const fake = fakeTerminal();
+    const listeners: number[] = [];
+    for (let turn = 0; turn < 10; turn += 1) {
+      const reply = select(question, fake.terminal, new AbortController().signal);
+      await expect.poll(() => fake.inOrder().raw).toBe(true);
+      await fake.press('enter');
+      await reply;
+      listeners.push(fake.inOrder().listeners);
+    }
+    expect(new Set(listeners).size).toBe(1);
   });
 });

@@ -14,17 +14,17 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 8520, exported: 130, floors: 10 },
   'src/entries': { lines: 420, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3670, exported: 46, floors: 8 },
+  'src/inspection': { lines: 3690, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
-  'src/internal': { lines: 2060, exported: 104, floors: 4 },
-  'src/llm': { lines: 4200, exported: 62, floors: 10 },
+  'src/internal': { lines: 2070, exported: 104, floors: 4 },
+  'src/llm': { lines: 4200, exported: 61, floors: 10 },
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4540, exported: 98, floors: 9 },
   'src/react': { lines: 260, exported: 6, floors: 3 },
-  'src/server': { lines: 3690, exported: 53, floors: 8 },
+  'src/server': { lines: 3730, exported: 55, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 16920, exported: 336, floors: 12 },
-  test: { lines: 69630, exported: 350, floors: 7 },
+  test: { lines: 68270, exported: 353, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

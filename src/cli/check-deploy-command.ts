@@ -25,7 +25,7 @@ export async function checkDeployCommand(
   if (modules.length > 0 && flags.journals !== undefined)
     throw new PostChainError(
       'invalid_option',
-      `--journals is for runs, and the machines of ${modules.join(', ')} have their own stores; leave it out`,
+      `--journals selects recorded runs, but the machines of ${modules.join(', ')} have their own stores; remove --journals`,
     );
   const runs = modules.length === 0 ? openExistingJournals(flags) : null;
   const machines = (await Promise.all(modules.map(machinesIn))).flat();

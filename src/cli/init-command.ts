@@ -23,17 +23,17 @@ export interface InitFlags {
 }
 
 /**
- * Creates a project in the new or empty folder `name`, and returns the text to print. Throws `invalid_option` if the name is invalid and
- * `invalid_path` if the folder cannot be used.
+ * Creates a project in the new or empty directory `name`, and returns the text to print. Throws `invalid_option` if the name is invalid and
+ * `invalid_path` if the directory cannot be used.
  */
 export async function initCommand(name: string, { template, package: spec }: InitFlags): Promise<string> {
   if (!/^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/u.test(name)) {
     const expected = 'up to 100 lowercase letters, digits, ".", "_" and "-", with a letter or digit at both ends';
     throw new PostChainError('invalid_option', `name: expected ${expected}; received ${quoted(name)}.`);
   }
-  await requireEmptyFolder(name);
-  for (const folder of ['base', template])
-    await cp(join(TEMPLATES, folder), name, { recursive: true }).catch(cannotWrite(name));
+  await requireEmptyDirectory(name);
+  for (const part of ['base', template])
+    await cp(join(TEMPLATES, part), name, { recursive: true }).catch(cannotWrite(name));
   // npm leaves files named .gitignore out of a package.
   await rename(join(name, 'gitignore'), join(name, '.gitignore'));
 
@@ -49,21 +49,21 @@ export async function initCommand(name: string, { template, package: spec }: Ini
 }
 
 const cannotWrite = (name: string) => (cause: unknown) => {
-  const message = `Cannot write the folder ${quoted(name)}: ${describeSystemError(cause)}.`;
+  const message = `Cannot write the directory ${quoted(name)}: ${describeSystemError(cause)}.`;
   throw new PostChainError('invalid_path', message, { cause });
 };
 
-async function requireEmptyFolder(name: string): Promise<void> {
+async function requireEmptyDirectory(name: string): Promise<void> {
   const files = await mkdir(name, { recursive: true })
     .then(() => readdir(name))
     .catch(cannotWrite(name));
   if (files.length > 0)
-    throw new PostChainError('invalid_path', `The folder ${quoted(name)} is not empty. Choose another name.`);
+    throw new PostChainError('invalid_path', `The directory ${quoted(name)} is not empty. Choose another name.`);
 }
 
 async function edit(path: string, change: (text: string) => string): Promise<void> {
   await writeFile(path, change(await readFile(path, 'utf8')));
 }
 
-/** The project is in another folder, so the path of a file must be absolute. */
+/** The project is in another directory, so the path of a file must be absolute. */
 const dependencyOn = (spec: string): string => (existsSync(spec) ? `file:${resolve(spec)}` : spec);

@@ -43,7 +43,7 @@ function addInitCommand(program: Command): void {
   program
     .command('init')
     .description('create a project with an agent, a chat or a durable process, and its tests')
-    .argument('<name>', 'name of the project and of its folder')
+    .argument('<name>', 'name of the project and its directory')
     .addOption(
       new Option('--template <template>', 'what the project contains')
         .choices(['agent', 'chat', 'durable'])

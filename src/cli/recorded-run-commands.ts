@@ -92,7 +92,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     .description('write a run as one HTML page to share')
     .argument('<run>', RUN)
     .option('-o, --output <file>', 'path of the page (default: run-ID.html)')
-    .option('--redact <text>', 'text or /regex/ to hide; repeatable', collect)
+    .option('--redact <text>', 'text (case-insensitive) or /regex/ to hide; repeatable', collect)
     .option('--preview', 'write nothing; list what would be hidden and what looks like a secret')
     .option('--force', 'overwrite an existing file')
     .option('--journals <place>', JOURNALS)

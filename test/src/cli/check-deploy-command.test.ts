@@ -23,5 +23,5 @@ it('check-deploy names the waiting actors of machines that no module exports, an
   expect(text).not.toContain('r-2');
   expect(text.match(/r-1/gu)).toHaveLength(1);
   expect(code).toBe(1);
-  await expect(checkDeployCommand([module], { journals: '.' })).rejects.toThrow('--journals is for runs');
+  await expect(checkDeployCommand([module], { journals: '.' })).rejects.toThrow('--journals selects recorded runs');
 });

@@ -37,7 +37,7 @@ describe('postchain init', () => {
     }
   });
 
-  it('refuses a folder that is not empty, an invalid name and an unknown template, and writes nothing', async () => {
+  it('refuses a directory that is not empty, an invalid name and an unknown template, and writes nothing', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'full'));
     writeFileSync(join(folder, 'full', 'notes.txt'), '');
@@ -47,7 +47,7 @@ describe('postchain init', () => {
         (error) => error,
       );
     for (const [args, message] of [
-      [['full'], "postchain: The folder 'full' is not empty. Choose another name.\n"],
+      [['full'], "postchain: The directory 'full' is not empty. Choose another name.\n"],
       [['../up'], /^postchain: name: expected up to 100 lowercase .*; received '\.\.\/up'\.\n$/u],
       [['new', '--template', 'x'], /^postchain: .*'x' is invalid\. Allowed choices are agent, chat, durable\.\n$/u],
     ] as const)

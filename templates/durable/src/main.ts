@@ -20,7 +20,7 @@ if (command === 'place' && Number(euros) > 0) {
     console.log(`${id}: ${status}${due}`);
   }
 } else if (command === 'work') {
-  // Continues orders with a due timer, and those whose process died. Several workers may share the folder.
+  // Continues orders with a due timer, and those whose process died. Several workers may share the directory.
   const worker = createWorker({ hosts: [orders], onEvent: (event) => console.log(event) });
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   await worker.stop();

@@ -2,10 +2,10 @@ import { createDurableMachine, type DurableMachineOptions, fileJournals } from '
 import { fromPromise } from 'xstate';
 import { order } from './order.ts';
 
-/** Orders in a folder: any process that has the folder continues them. `payments` is the URL of the payment service. */
+/** Stores orders in a directory: any process with access to it can continue them. `payments` is the URL of the payment service. */
 export function createOrders(folder: string, payments: string, options: Pick<DurableMachineOptions, 'clock'> = {}) {
   const pay = fromPromise<string, { orderId: string; euros: number }>(async ({ input, signal }) => {
-    // All payments of an order have one key, so that the service charges once, although a crash or a lost response repeats them.
+    // All payments of an order have one key, so the service charges only once, even if a crash or a lost response repeats a payment.
     const headers = { 'idempotency-key': input.orderId };
     const response = await fetch(payments, { method: 'POST', headers, body: JSON.stringify(input), signal });
     if (!response.ok) throw new Error(`The payment failed with status ${response.status}.`);

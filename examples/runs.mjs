@@ -31,7 +31,7 @@ const WAYS = [
 ];
 const unsure = WAYS.map((answer) => ({ ...replies.yield, answer, confidence: 0.4 }));
 
-/** A chain that makes a call for each phase. A task has these replies, of which the last one repeats. */
+/** Returns the options of a chain that makes one call per phase. `script` has the replies of a task; the last one repeats. */
 function scripted(script, answerText = 'Take tram 4 to the market.', options = {}) {
   const usual = {
     ...replies,
@@ -76,13 +76,13 @@ const RUNS = {
     run: { request: 'When does the library open?' },
   },
   'Stopped by the cycle limit': { options: scripted({ yield: unsure }, undefined, { limits: { maxCycles: 2 } }) },
-  'The same run, forked with a lower threshold of confidence': { fork: { 'thresholds.confidence': 0.3 } },
+  'The same run, forked with a lower confidence threshold': { fork: { 'thresholds.confidence': 0.3 } },
   'A busy server, and a reply that is corrected': {
     options: scripted({ intention: [failed, replies.intention], yield: [{ text: '{"answer": 3}' }, replies.yield] }),
   },
   'A tool that fails': refunding('B2', 20, 'There is no order B2.'),
   'A tool call that a person denies': { ...refunding('A7', 80, 'I may not refund order A7.'), on: deny },
-  'Cancelled in its third phase': {
+  'Canceled in its third phase': {
     options: scripted({}),
     on: ({ phase }, run) => phase === 'intention' && run.cancel(),
   },

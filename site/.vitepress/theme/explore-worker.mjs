@@ -23,7 +23,9 @@ self.onmessage = ({ data }) => {
     const defined = definedIn(data);
     const machine = Object.values(defined).findLast((value) => value instanceof xstate.StateMachine);
     if (machine === undefined)
-      throw new Error('No machine found. Assign the result of createMachine to a constant, or export it by default.');
+      throw new Error(
+        'No machine found. Assign the result of createMachine to a constant, or make it the default export.',
+      );
     const { events, outcomes = anyOutcome } = defined;
     const exploration = explore(machine, { events, outcomes, limit: 5_000 });
     self.postMessage({

@@ -6,7 +6,7 @@ import { count, oneLine } from '../internal/printable.ts';
 
 const REDACTED = '[redacted]';
 
-/** `/…/` with optional flags is a regular expression; anything else is literal text in any case. */
+/** `/…/` with optional flags is a regular expression; anything else is literal, case-insensitive text. */
 const EXPRESSION = /^\/(?<source>.+)\/(?<flags>[dgimsuv]*)$/su;
 
 /** Returns a function that replaces each pattern with `[redacted]`. Throws `invalid_option` for an invalid pattern, or one that matches everywhere. */

@@ -43,7 +43,7 @@ export function ExportDialog({ inspector, runId }: ShareProps) {
       <label class="field">
         <span>
           Replace with [redacted]{' '}
-          <span class="muted">optional; one text, in any case, or /regular expression/ per line</span>
+          <span class="muted">optional; one text (case-insensitive) or /regular expression/ per line</span>
         </span>
         <textarea
           rows={3}
@@ -63,7 +63,9 @@ export function ExportDialog({ inspector, runId }: ShareProps) {
             {revealHidden(note)}
           </p>
         ))}
-        {answer?.problem === null && <p>{isSaved ? 'Downloaded.' : 'Not downloaded yet.'}</p>}
+        {answer?.problem === null && (
+          <p>{isSaved ? 'Downloaded.' : 'Not downloaded yet. To save the file, click Download again.'}</p>
+        )}
       </div>
       <button type="submit" class="primary" aria-disabled={isBusy}>
         Download

@@ -17,7 +17,7 @@ import type { ActionReply, PhaseInput } from './phase-io.ts';
 /** The input of the action machine, which runs the capability loop. */
 export interface ActionInput {
   readonly id: string;
-  /** What approvals are bound to: that of the run. */
+  /** Identifies the run to which approvals are bound. */
   readonly identity: string;
   readonly input: Extract<PhaseInput, { phase: 'action' }>;
   /** Instructions for the prompts of both kinds of calls; by default none. */

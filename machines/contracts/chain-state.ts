@@ -51,7 +51,7 @@ export type RecursionState = Readonly<z.infer<typeof recursionStateSchema>>;
 /** The input of a run, and the first entry of its journal. Callers fill in defaults: nothing is optional here. */
 export const chainInputSchema = z.object({
   runId: z.string().check(z.minLength(1)),
-  /** Differs from that of every other run, also of a later one with the same id. Absent in older journals, in which it is the id. */
+  /** Unique, even among runs that reuse a `runId`. In older journals, it is absent and `runId` takes its place. */
   identity: z.exactOptional(z.string()),
   request: z.string(),
   origin: phaseSchema,

@@ -39,7 +39,7 @@ export interface ActorSystemOptions {
   readonly machine: AnyStateMachine;
   /** Identifies the actor in keys and messages. */
   readonly actorId: string;
-  /** Differs from that of a deleted actor with the same id. */
+  /** Unique, even if the id was that of a deleted actor. */
   readonly identity: string;
   /** The id of the root XState actor. */
   readonly rootId: string;

@@ -67,7 +67,7 @@ const MAX_REMEMBERED = 10_000;
 /** The minimum number of runs to list at a time, so that a search for a few runs does not list them one by one. */
 const LEAST_PAGE = 100;
 
-/** Clients of OpenAI would repeat a request with status 409. */
+/** OpenAI's SDKs would retry after status 409. */
 export const FINAL = { 'x-should-retry': 'false' };
 
 interface ServiceOptions {

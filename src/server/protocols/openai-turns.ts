@@ -56,7 +56,7 @@ function usageBefore(question: Question | undefined, entries: readonly JournalEn
     .reduce((sum, entry) => (entry.type === 'attempt-end' ? addCall(sum, entry.usage, null) : sum), NO_USAGE);
 }
 
-/** Returns the calls that ended the turns of a run so far: one in each turn if its request says so. */
+/** Returns the calls that ended the turns of a run so far: all of a step in one turn or, with `parallel_tool_calls: false`, one in each. */
 export function callsOfTurns(entries: readonly JournalEntry[]): readonly (readonly ClientCall[])[] {
   const turns: ClientCall[][] = [];
   const { response } = runStartOf(entries).host ?? {};
@@ -131,7 +131,7 @@ export async function resultsOf(
   const turns = callsOfTurns(await journal(owner, runId));
   const given = new Map(outputs.map(({ callId, output }) => [callId, output]));
   const twice = outputs.find(({ callId, output }) => given.get(callId) !== output);
-  if (twice !== undefined) throw invalid(param, 'expected one result of each call; received two', twice.callId);
+  if (twice !== undefined) throw invalid(param, 'expected one result for each call; received two', twice.callId);
   const asked = new Set(turns.flat().map((call) => callIdOf(runId, call)));
   const unknown = [...given.keys()].find((callId) => !asked.has(callId));
   if (unknown !== undefined) throw invalid(param, 'expected results of calls of this run', unknown);

@@ -33,13 +33,16 @@ export async function checkDeployCommand(
   const unchecked = await uncheckedActors(machines, modules.join(', '));
   const listed = [...checked, ...unchecked];
   const all = (await Promise.all((runs ? [runs] : machines).map((each) => each.list()))).flat();
-  // A forgotten module must not look like a success.
+  // A user who forgets to pass the modules must not get a success.
   const isForgotten = runs !== null && flags.journals === undefined && all.length === 0;
   const code = isForgotten || listed.some(({ problem }) => problem !== null) ? 1 : 0;
   if (flags.json) return { text: `${printableJson(JSON.stringify(listed, null, 2))}\n`, code };
   if (listed.length > 0) return { text: textOf(checked, unchecked, stdout), code };
   if (isForgotten)
-    return { text: 'No runs are recorded. To check actors, name the modules that export their machines.\n', code };
+    return {
+      text: 'No runs are recorded. To check durable actors, pass the modules that export their machines.\n',
+      code,
+    };
   const what = runs ? 'run' : 'actor';
   if (all.length === 0) return { text: `Nothing waits: there are no ${what}s.\n`, code };
   const ended = count(all.length, what);

@@ -39,7 +39,7 @@ function compiled(source: string, flags: string, pattern: string): RegExp {
 }
 
 /**
- * Returns a redacted journal. Names that the format defines, such as those of phases, stay. Throws `invalid_option` if the redaction hides
+ * Returns a redacted journal. Names that the format defines, such as those of phases, are kept. Throws `invalid_option` if the redaction hides
  * another value of the format, such as a date.
  */
 export function redacted(entries: readonly JournalEntry[], redact: Redact): readonly JournalEntry[] {
@@ -160,7 +160,10 @@ function changed(value: unknown, path: string, change: Change, isFree: boolean):
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).map(([name, inside]) => {
     const below = `${path}.${name}`;
-    return [isFree ? change(name, below) : name, changed(inside, below, change, isFree || (FREE_KEYS.has(name) && path !== 'answer.answer'))];
+    return [
+      isFree ? change(name, below) : name,
+      changed(inside, below, change, isFree || (FREE_KEYS.has(name) && path !== 'answer.answer')),
+    ];
   });
   return Object.fromEntries(members);
 }

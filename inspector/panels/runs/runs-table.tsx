@@ -60,7 +60,9 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
       if (problem !== null) return setMessage(problem);
       // Text that may be private is shown before it leaves the page.
       if (notes.length > 0)
-        return setMessage('Not exported: text that may be private. Open the run, and choose Share.');
+        return setMessage(
+          'The export stopped at a run that may contain private text. To export that run, open it and choose Share.',
+        );
       save(`run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`, html);
     }
     setMessage(`Exported ${pluralize(chosen.length, 'run')}.`);

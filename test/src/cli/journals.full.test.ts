@@ -116,10 +116,13 @@ describe('postchain check-deploy', () => {
   it('replays the runs that have not ended', async () => {
     const model = await aModel('brief');
     const user = aUser(model.env);
-    const nothing = 'No runs are recorded. To check actors, name the modules that export their machines.\n';
+    const nothing = 'No runs are recorded. To check durable actors, pass the modules that export their machines.\n';
     expect(await user.call('check-deploy')).toMatchObject({ code: 1, stdout: nothing });
     expect(await user.call('check-deploy', '--json')).toMatchObject({ code: 1, stdout: '[]\n' });
-    expect(await user.call('check-deploy', '--journals', '.')).toMatchObject({ code: 0, stdout: 'Nothing waits: there are no runs.\n' });
+    expect(await user.call('check-deploy', '--journals', '.')).toMatchObject({
+      code: 0,
+      stdout: 'Nothing waits: there are no runs.\n',
+    });
     const other = aUser({});
     await other.call('run', 'Is it so?', '--quiet');
     expect((await other.call('check-deploy')).stdout).toBe('Nothing waits: 1 run has ended.\n');

@@ -89,7 +89,12 @@ it('is printed as a table, with the cases that are not right', async () => {
 it.each([
   ['names that repeat', [cases[0], cases[0]], scorers, 'cases: expected cases with unique names; received 2.'],
   ['no case', [], scorers, 'cases: expected cases with unique names; received 0.'],
-  ['the name of a column', cases, { completed: () => 1 }, 'scorers.completed: expected a name other than chain, completed, '],
+  [
+    'the name of a column',
+    cases,
+    { completed: () => 1 },
+    'scorers.completed: expected a name other than chain, completed, ',
+  ],
   [
     'a score above 1',
     cases,

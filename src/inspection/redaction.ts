@@ -38,10 +38,7 @@ function compiled(source: string, flags: string, pattern: string): RegExp {
   }
 }
 
-/**
- * Returns a redacted journal. Names that the format defines, such as those of phases, are kept. Throws `invalid_option` if the redaction hides
- * another value of the format, such as a date.
- */
+/** Returns a redacted journal. Names that the format defines are kept. Throws `invalid_option` if another value of the format is hidden. */
 export function redacted(entries: readonly JournalEntry[], redact: Redact): readonly JournalEntry[] {
   return entries.map((entry) => {
     const shown = asRedacted(entry);

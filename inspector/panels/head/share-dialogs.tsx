@@ -63,9 +63,7 @@ export function ExportDialog({ inspector, runId }: ShareProps) {
             {revealHidden(note)}
           </p>
         ))}
-        {answer?.problem === null && (
-          <p>{isSaved ? 'Downloaded.' : 'Not downloaded yet. To save the file, click Download again.'}</p>
-        )}
+        {answer?.problem === null && <p>{isSaved ? 'Downloaded.' : 'Not downloaded yet: click Download again.'}</p>}
       </div>
       <button type="submit" class="primary" aria-disabled={isBusy}>
         Download

@@ -60,9 +60,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
       if (problem !== null) return setMessage(problem);
       // Text that may be private is shown before it leaves the page.
       if (notes.length > 0)
-        return setMessage(
-          'The export stopped at a run that may contain private text. To export that run, open it and choose Share.',
-        );
+        return setMessage('Stopped: a run may contain private text. To export it, open it and choose Share.');
       save(`run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`, html);
     }
     setMessage(`Exported ${pluralize(chosen.length, 'run')}.`);

@@ -98,7 +98,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     await form.getByRole('textbox').fill('is IT so\n/qwer+ty/');
     await form.getByRole('button', { name: 'Download' }).click();
     await form.getByText('"/qwer+ty/" matches nothing').waitFor();
-    await form.getByText('Not downloaded yet. To save the file, click Download again.').waitFor();
+    await form.getByText('Not downloaded yet: click Download again.').waitFor();
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       form.getByRole('button', { name: 'Download' }).click(),

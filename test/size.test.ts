@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 3730, exported: 55, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 16920, exported: 336, floors: 12 },
-  test: { lines: 68270, exported: 353, floors: 7 },
+  test: { lines: 68280, exported: 353, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

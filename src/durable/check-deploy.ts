@@ -16,7 +16,7 @@ interface ListedActor {
 
 /** The methods of a durable machine that `checkDeploy` calls. */
 export interface CheckedMachine {
-  list(options?: { readonly ofAllMachines?: boolean }): Promise<readonly ListedActor[]>;
+  list(options?: { readonly allMachines?: boolean }): Promise<readonly ListedActor[]>;
   replay(id: string): Promise<{ readonly divergence: Divergence | null }>;
 }
 
@@ -43,7 +43,7 @@ export async function uncheckedActors(
 ): Promise<readonly CheckedActor[]> {
   const idOf = ({ machine }: ListedActor): string | null => machine?.id ?? null;
   const own = new Set((await Promise.all(machines.map((each) => each.list()))).flat().map(idOf));
-  const all = (await Promise.all(machines.map((each) => each.list({ ofAllMachines: true })))).flat();
+  const all = (await Promise.all(machines.map((each) => each.list({ allMachines: true })))).flat();
   const others = all.filter((actor) => !ENDED.has(actor.status) && idOf(actor) !== null && !own.has(idOf(actor)));
   // Machines may share a store.
   const distinct = new Map(others.map((actor) => [`${idOf(actor)} ${actor.id}`, actor]));

@@ -164,7 +164,7 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   /** Starts another actor with the same past, up to an entry. Takes the id of an actor or its entries. */
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /** All actors, the newest first; on request, those of other machines in the same store too. */
-  list(options?: { readonly ofAllMachines?: boolean }): Promise<readonly ActorSummary[]>;
+  list(options?: { readonly allMachines?: boolean }): Promise<readonly ActorSummary[]>;
   /** Deletes an actor that no process holds. */
   delete(id: string): Promise<void>;
 }
@@ -366,8 +366,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return fork;
   }
 
-  list({ ofAllMachines = false } = {}): Promise<readonly ActorSummary[]> {
-    return ofAllMachines ? this.#options.journals.list() : this.#list();
+  list({ allMachines = false } = {}): Promise<readonly ActorSummary[]> {
+    return allMachines ? this.#options.journals.list() : this.#list();
   }
 
   async #list(options: ListOptions<ActorSummary> = {}): Promise<readonly ActorSummary[]> {

@@ -14,8 +14,8 @@ export interface WorkerOptions {
   /** How many actors it continues at a time; by default 10. */
   readonly concurrency?: number;
   /** How often it looks for work, in milliseconds; by default 5,000. */
-  readonly everyMs?: number;
-  /** An actor is set aside after this many processes in a row died while they continued it, before anything happened; by default 3. */
+  readonly pollMs?: number;
+  /** An actor is quarantined after this many processes in a row died while they continued it, before anything happened; by default 3. */
   readonly maxCrashes?: number;
   /** The wait after an actor could not be continued, in milliseconds; by default 1,000. Doubles with each failure, up to an hour. */
   readonly backoffMs?: number;
@@ -24,22 +24,22 @@ export interface WorkerOptions {
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
-/** `id` is that of an actor or a run. `released`: it only waits or has ended, and any process may open it. */
+/** `id` is that of an actor or a run. `idle`: it only waits or has ended, and any process may open it. */
 export type WorkerEvent =
-  | { readonly type: 'continued' | 'released'; readonly id: string }
+  | { readonly type: 'continued' | 'idle'; readonly id: string }
   | { readonly type: 'failed'; readonly id: string; readonly error: unknown }
-  | { readonly type: 'set-aside'; readonly id: string; readonly reason: string }
+  | { readonly type: 'quarantined'; readonly id: string; readonly reason: string }
   /** The store of a host could not be listed. */
   | { readonly type: 'unlisted'; readonly error: unknown };
 
 /** Continues the interrupted and due actors of stores. */
 export interface Worker {
   /** Actors that it no longer continues, with the reason. */
-  readonly setAside: readonly { readonly id: string; readonly reason: string }[];
-  /** Lets it continue an actor that was set aside. Returns whether there was one. */
+  readonly quarantined: readonly { readonly id: string; readonly reason: string }[];
+  /** Lets it continue an actor that was quarantined. Returns whether there was one. */
   release(id: string): boolean;
   /** Looks for work at once. Resolves when each actor that it found only waits, has ended or has failed. */
-  look(): Promise<void>;
+  poll(): Promise<void>;
   /** Stops looking for work, and closes the actors that it continues, so that any process can open them. */
   stop(): Promise<void>;
 }
@@ -51,9 +51,9 @@ interface Trouble {
   readonly id: string;
   failures: number;
   restsUntilMs: number;
-  /** How many processes it had ended when it was last set aside. */
+  /** How many processes it had ended when it was last quarantined. */
   crashes: number;
-  /** Why it is set aside. */
+  /** Why it is quarantined. */
   reason: string | null;
 }
 
@@ -66,8 +66,8 @@ interface Trouble {
  * process.once('SIGTERM', () => worker.stop());
  */
 export function createWorker(options: WorkerOptions): Worker {
-  const { concurrency = 10, everyMs = 5_000, maxCrashes = 3, backoffMs = 1_000 } = options;
-  for (const [name, value] of Object.entries({ concurrency, everyMs, maxCrashes, backoffMs }))
+  const { concurrency = 10, pollMs = 5_000, maxCrashes = 3, backoffMs = 1_000 } = options;
+  for (const [name, value] of Object.entries({ concurrency, pollMs, maxCrashes, backoffMs }))
     if (!(value >= 1)) throw new PostChainError('invalid_option', `${name}: expected at least 1; received ${value}.`);
   const { hosts, clock = systemClock, onEvent = () => {} } = options;
   const isHost = (host: unknown): boolean => typeof (host as WorkerHost | null)?.due === 'function';
@@ -79,7 +79,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const running = new Map<string, Promise<void>>();
   const ending = new AbortController();
   let timer: unknown;
-  let looking: Promise<void> | null = null;
+  let polling: Promise<void> | null = null;
 
   function troubleOf(key: string, id: string): Trouble {
     const known = troubles.get(key) ?? { id, failures: 0, restsUntilMs: 0, crashes: 0, reason: null };
@@ -87,14 +87,14 @@ export function createWorker(options: WorkerOptions): Worker {
     return known;
   }
 
-  /** Whether an actor may be continued now. One that ends its process again and again is set aside. */
+  /** Whether an actor may be continued now. One that ends its process again and again is quarantined. */
   function isReady(key: string, { id, crashes }: DueActor): boolean {
     const trouble = troubles.get(key);
     if (running.has(key) || (trouble && (trouble.reason !== null || trouble.restsUntilMs > clock.now()))) return false;
     if (crashes - (trouble?.crashes ?? 0) < maxCrashes) return true;
     const reason = `${crashes} processes in a row ended while they continued it`;
     Object.assign(troubleOf(key, id), { crashes, reason });
-    onEvent({ type: 'set-aside', id, reason });
+    onEvent({ type: 'quarantined', id, reason });
     return false;
   }
 
@@ -103,7 +103,7 @@ export function createWorker(options: WorkerOptions): Worker {
     try {
       await host.advance(id, { signal: ending.signal });
       troubles.delete(key);
-      onEvent({ type: 'released', id });
+      onEvent({ type: 'idle', id });
     } catch (error) {
       const trouble = troubleOf(key, id);
       trouble.restsUntilMs = clock.now() + Math.min(MAX_BACKOFF_MS, backoffMs * 2 ** trouble.failures);
@@ -129,19 +129,19 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  function look(): Promise<void> {
+  function poll(): Promise<void> {
     if (ending.signal.aborted) return Promise.resolve();
     clock.clearTimeout(timer);
-    looking ??= work().finally(() => {
-      looking = null;
-      if (!ending.signal.aborted) timer = clock.setTimeout(() => void look(), everyMs);
+    polling ??= work().finally(() => {
+      polling = null;
+      if (!ending.signal.aborted) timer = clock.setTimeout(() => void poll(), pollMs);
     });
-    return looking;
+    return polling;
   }
 
-  void look();
+  void poll();
   return {
-    get setAside() {
+    get quarantined() {
       return [...troubles.values()].flatMap(({ id, reason }) => (reason === null ? [] : [{ id, reason }]));
     },
     release(id) {
@@ -149,14 +149,14 @@ export function createWorker(options: WorkerOptions): Worker {
       for (const trouble of found) trouble.reason = null;
       return found.length > 0;
     },
-    async look() {
-      await look();
+    async poll() {
+      await poll();
       await Promise.all(running.values());
     },
     async stop() {
       ending.abort();
       clock.clearTimeout(timer);
-      await looking;
+      await polling;
       await Promise.all(running.values());
     },
   };

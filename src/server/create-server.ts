@@ -39,7 +39,7 @@ export interface ServerOptions {
   /** How often an idle stream sends a comment, in milliseconds; 15,000 by default. */
   readonly keepAliveMs?: number;
   /** How long a client may stop reading its stream before it is disconnected, in milliseconds; 30,000 by default. */
-  readonly stallMs?: number;
+  readonly writeTimeoutMs?: number;
   readonly clock?: Clock;
   /** Called for each run that the server starts or continues at the request of a client, for example `(run) => traceRun(run.events)`. */
   readonly onRun?: (run: Run) => void;
@@ -81,7 +81,7 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const { chain, journals, authorize, allowedHosts = [], allowedOrigins = [], exposeJournal = false } = options;
-  const { clock = systemClock, keepAliveMs = 15_000, stallMs = 30_000, modelName = 'postchain' } = options;
+  const { clock = systemClock, keepAliveMs = 15_000, writeTimeoutMs = 30_000, modelName = 'postchain' } = options;
   const { onLog = logErrors, onRun = () => {} } = options;
   const limits: ServerLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const [{ Hono }, { bodyLimit }, { cors }, { secureHeaders }] = await loadOptional('hono', 'createServer', () =>
@@ -143,7 +143,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       const { updates, end } = await openUpdates(c, runId);
       // The response to HEAD has no body, so nothing would end the stream.
       if (c.req.method === 'HEAD') end();
-      return sseResponse(reported(c, convert(updates)), { clock, keepAliveMs, stallMs, headers, onEnd: end });
+      return sseResponse(reported(c, convert(updates)), { clock, keepAliveMs, writeTimeoutMs, headers, onEnd: end });
     },
     errorFor(c, error) {
       const known = knownError(error);

@@ -12,7 +12,7 @@ export interface StreamOptions {
   /** How often an idle stream sends a comment, so that proxies keep the connection open, in milliseconds. */
   readonly keepAliveMs: number;
   /** How long a client may stop reading before it is disconnected, in milliseconds. */
-  readonly stallMs: number;
+  readonly writeTimeoutMs: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** Called when the client has disconnected or everything has been sent. */
   readonly onEnd: () => void;
@@ -25,7 +25,7 @@ const KEEP_ALIVE = ': keep-alive\n\n';
  * delays only itself.
  */
 export function sseResponse(events: AsyncGenerator<ServerSentEvent, void>, options: StreamOptions): Response {
-  const { clock, keepAliveMs, stallMs, headers, onEnd } = options;
+  const { clock, keepAliveMs, writeTimeoutMs, headers, onEnd } = options;
   const encoder = new TextEncoder();
   let next: Promise<IteratorResult<ServerSentEvent, void>> | null = null;
   let stall: unknown;
@@ -61,7 +61,7 @@ export function sseResponse(events: AsyncGenerator<ServerSentEvent, void>, optio
         stall = clock.setTimeout(() => {
           controller.error(new Error('the client stopped reading'));
           end();
-        }, stallMs);
+        }, writeTimeoutMs);
       } catch (error) {
         end();
         controller.error(error);

@@ -39,7 +39,7 @@ it('expires after three days without an answer', async () => {
   await place(orders);
   clock.increment(3 * 24 * 60 * 60 * 1_000);
   const worker = createWorker({ hosts: [orders], clock });
-  await worker.look();
+  await worker.poll();
   await worker.stop();
   expect((await orders.replay('o-1')).snapshot.value).toBe('expired');
 });
@@ -63,7 +63,7 @@ it('repeats a payment with the same key after its process was killed', async () 
   await once(child, 'exit');
 
   const worker = createWorker({ hosts: [orders] });
-  await worker.look();
+  await worker.poll();
   await worker.stop();
   service.close();
   expect((await orders.replay('o-1')).snapshot).toMatchObject({ value: 'paid', context: { receipt: 'receipt 1' } });

@@ -63,13 +63,13 @@ describe('a worker', () => {
     const { clock, parked, work, statuses, crash } = setUp();
     await parked('due', 'killed');
     await crash('killed');
-    const worker = work({ everyMs: HOUR / 4 });
-    await worker.look();
+    const worker = work({ pollMs: HOUR / 4 });
+    await worker.poll();
     expect(await statuses()).toEqual({ due: 'waiting', killed: 'waiting' });
     clock.increment(HOUR / 2);
     await parked('later');
     clock.increment(HOUR / 2);
-    await worker.look();
+    await worker.poll();
     expect(await statuses()).toEqual({ due: 'done', killed: 'done', later: 'waiting' });
     await worker.stop();
     expect(clock.openTimers).toBe(0);
@@ -87,7 +87,7 @@ describe('a worker', () => {
     await parked(...ids);
     clock.increment(HOUR);
     const worker = work({ concurrency: 2 });
-    await worker.look();
+    await worker.poll();
     expect([most, Object.values(await statuses())]).toEqual([2, ids.map(() => 'done')]);
     await worker.stop();
   });
@@ -99,7 +99,7 @@ describe('a worker', () => {
     await parked(...ids);
     clock.increment(HOUR);
     const workers = [work(), work(), work()];
-    await Promise.all(workers.map((worker) => worker.look()));
+    await Promise.all(workers.map((worker) => worker.poll()));
     expect(calls.toSorted()).toEqual(ids.toSorted());
     await Promise.all(workers.map((worker) => worker.stop()));
   });
@@ -110,16 +110,18 @@ describe('a worker', () => {
     clock.increment(HOUR);
     for (const _ of [1, 2, 3]) await crash('poison');
     const worker = work();
-    await worker.look();
+    await worker.poll();
     const reason = '3 processes in a row ended while they continued it';
-    expect(worker.setAside).toEqual([{ id: 'poison', reason }]);
-    expect(events.filter(({ type }) => type === 'set-aside')).toEqual([{ type: 'set-aside', id: 'poison', reason }]);
+    expect(worker.quarantined).toEqual([{ id: 'poison', reason }]);
+    expect(events.filter(({ type }) => type === 'quarantined')).toEqual([
+      { type: 'quarantined', id: 'poison', reason },
+    ]);
     expect(await statuses()).toEqual({ poison: 'waiting', other: 'done' });
-    await worker.look();
-    expect(events.filter(({ type }) => type === 'set-aside')).toHaveLength(1);
+    await worker.poll();
+    expect(events.filter(({ type }) => type === 'quarantined')).toHaveLength(1);
     expect([worker.release('other'), worker.release('poison')]).toEqual([false, true]);
-    await worker.look();
-    expect([worker.setAside, await statuses()]).toEqual([[], { poison: 'done', other: 'done' }]);
+    await worker.poll();
+    expect([worker.quarantined, await statuses()]).toEqual([[], { poison: 'done', other: 'done' }]);
     await worker.stop();
   });
 
@@ -132,7 +134,7 @@ describe('a worker', () => {
     for (const _ of [1, 2]) await crash('o');
     expect(await host().due()).toEqual([{ id: 'o', crashes: 2 }]);
     const worker = work();
-    await worker.look();
+    await worker.poll();
     expect(await statuses()).toEqual({ o: 'done' });
     await worker.stop();
   });
@@ -149,10 +151,10 @@ describe('a worker', () => {
     };
     const unlisted: WorkerHost = { due: () => Promise.reject(new Error('offline')), advance: async () => {} };
     const events: string[] = [];
-    const options = { clock, everyMs: 100, backoffMs: 200, onEvent: ({ type }: WorkerEvent) => events.push(type) };
+    const options = { clock, pollMs: 100, backoffMs: 200, onEvent: ({ type }: WorkerEvent) => events.push(type) };
     const worker = createWorker({ hosts: [unlisted, failing], ...options });
     for (let tick = 0; tick < 16; tick += 1) {
-      await worker.look();
+      await worker.poll();
       clock.increment(100);
     }
     await worker.stop();
@@ -179,7 +181,7 @@ describe('a worker', () => {
     expect([clock.openTimers, await statuses()]).toEqual([0, { o: 'waiting' }]);
     resolve();
     const other = work();
-    await other.look();
+    await other.poll();
     expect([calls, await statuses()]).toEqual([['o', 'o'], { o: 'done' }]);
     await other.stop();
   });
@@ -262,10 +264,10 @@ describe('the look of a worker', () => {
       await kill(store as typeof runs, 'damaged', [...entries.slice(0, 1), ...entries]);
     }
     const worker = createWorker({ hosts: [host(), chain], onEvent: (event) => events.push(event) });
-    await worker.look();
+    await worker.poll();
     await worker.stop();
     const of = (type: string) => events.flatMap((event) => (event.type === type && 'id' in event ? [event.id] : []));
-    expect([of('released'), of('failed')]).toEqual([
+    expect([of('idle'), of('failed')]).toEqual([
       ['whole', 'whole'],
       ['damaged', 'damaged'],
     ]);
@@ -284,11 +286,11 @@ describe('a worker of a chain', () => {
     // The process is killed.
     await (await journals.open(run.runId, { force: true })).writer.close();
     expect((await journals.list())[0]?.status).toBe('interrupted');
-    const worker = createWorker({ hosts: [create()], clock, everyMs: HOUR });
-    await worker.look();
+    const worker = createWorker({ hosts: [create()], clock, pollMs: HOUR });
+    await worker.poll();
     expect(await journals.list()).toMatchObject([{ status: 'waiting', waiting: { for: 'consent' } }]);
     clock.increment(HOUR);
-    await worker.look();
+    await worker.poll();
     expect(await journals.list()).toMatchObject([{ status: 'completed' }]);
     const ended = await create().resume(run.runId);
     expect(entriesOf(ended, 'consent-resolved')).toMatchObject([{ by: 'time-out' }]);

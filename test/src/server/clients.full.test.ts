@@ -51,7 +51,7 @@ describe('a client that disconnects', () => {
     const endless = partModel([textPart('{"answer":"'), ...much, neverSettles]);
     const { port, health } = await startServer({
       chain: { model: endless, limits: { maxReplyChars: 20_000_000 } },
-      stallMs: 50,
+      writeTimeoutMs: 50,
     });
     const socket = connect(port, '127.0.0.1').pause();
     socket.on('error', () => {});

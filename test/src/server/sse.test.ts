@@ -11,7 +11,7 @@ function streamed(events: AsyncGenerator<ServerSentEvent, void>) {
   const onEnd = (): void => {
     state.ends += 1;
   };
-  const reader = sseResponse(events, { clock, keepAliveMs: 100, stallMs: 1_000, onEnd }).body?.getReader();
+  const reader = sseResponse(events, { clock, keepAliveMs: 100, writeTimeoutMs: 1_000, onEnd }).body?.getReader();
   if (reader === undefined) throw new Error('expected a body');
   return { clock, state, reader };
 }

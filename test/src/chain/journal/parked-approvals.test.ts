@@ -71,7 +71,7 @@ it('two answers at once continue one run, which counts the first, and refuses th
   const chain = create();
   const worker = createWorker({ hosts: [chain] });
   const answer = { type: 'approval.given', questionId, digest, decision: 'approve' } as const;
-  const [one, other] = await Promise.all([chain.send('run-1', answer), chain.send('run-1', answer), worker.look()]);
+  const [one, other] = await Promise.all([chain.send('run-1', answer), chain.send('run-1', answer), worker.poll()]);
   expect(other).toBe(one);
   expect((await one.answer).status).toBe('completed');
   expect(paid).toEqual([{ euros: 5 }]);

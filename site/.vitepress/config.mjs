@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import llmstxt from 'vitepress-plugin-llms';
@@ -54,6 +54,17 @@ export default defineConfig({
     worker: { format: 'es' },
     plugins: [llmstxt({ ignoreFiles: ['playground.md'], ignoreFilesPerOutput: { llmsFullTxt: ['api/**', 'api.md'] } })],
     build: { chunkSizeWarningLimit: 4_000 },
+  },
+  /** A page that contains its styles is shown after one request. */
+  buildEnd({ outDir }) {
+    const pages = readdirSync(outDir, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.html'));
+    for (const page of pages.map((name) => join(outDir, name))) {
+      const inline = (_, path) => `<style>${readFileSync(join(outDir, path), 'utf8')}</style>`;
+      writeFileSync(
+        page,
+        readFileSync(page, 'utf8').replace(/<link rel="preload stylesheet" href="([^"]+)"[^>]*>/gu, inline),
+      );
+    }
   },
   themeConfig: {
     search: {

@@ -83,7 +83,6 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
   const labels = new Map<string, RunLabels>();
   const starts = createTurns();
   const sends = createTurns();
-  const tracked = new WeakSet<Run>();
   /** The runs in the memory of this process, by id. */
   const inMemory = new Set<string>();
 
@@ -116,11 +115,10 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
 
   /** Counts a run of this process until it leaves memory, and then its cost above `spent`, which was counted before. */
   function track(run: Run, owner: Owner, spent = 0): void {
-    if (tracked.has(run)) return;
-    tracked.add(run);
+    if (inMemory.has(run.runId)) return;
+    inMemory.add(run.runId);
     onRun(run);
     const end = usage.startRun(owner);
-    inMemory.add(run.runId);
     const leave = (cost: number): void => {
       inMemory.delete(run.runId);
       end(cost);
@@ -182,7 +180,8 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     const entries = await ownEntries(owner, runId);
     if (event.type === 'approval.given' && event.decision === 'respond' && !isOfClient(event.questionId, entries))
       throw refusedAnswer("only a call of one of the client's tools can be answered with a result");
-    if (entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
+    // A run can always be cancelled, because it is over then.
+    if (event.type !== 'run.cancelled' && entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
       throw new HttpError(429, 'too_many_events', `This run has reached its limit of ${eventsPerRun} client events.`);
     requireRunning(entries);
     usage.requireOpen();
@@ -290,8 +289,11 @@ function requireRunning(entries: readonly JournalEntry[]): void {
     throw new HttpError(409, 'run_ended', 'The run has ended and accepts no more events. Start another run.', FINAL);
 }
 
-/** Returns the cost of the phases of a run, which may be parked. */
-const costSoFar = ({ actor }: Run): number => actor.getSnapshot().context.usage.cost ?? 0;
+/** Returns the cost of a run, which may be parked, and of the calls that have ended in its current phase. */
+function costSoFar({ actor }: Run): number {
+  const { usage, inFlight } = actor.getSnapshot().context;
+  return (usage.cost ?? 0) + (inFlight.usage.finished.cost ?? 0);
+}
 
 /** Throws `run_busy` if the store reports that another process is executing the run, which then must receive the event. */
 function busy(error: unknown): never {

@@ -6,7 +6,7 @@ import type { Owner } from './owners.ts';
 export interface ServerLimits {
   /** The size of a request body, in bytes; 1 MB by default. */
   readonly bodyBytes: number;
-  /** Runs in progress at the same time; 100 by default. */
+  /** Runs in progress at the same time; 100 by default. A run that an event continues from the store counts as a new one. */
   readonly runs: number;
   /** Runs of one owner in progress at the same time; 20 by default. */
   readonly runsPerOwner: number;

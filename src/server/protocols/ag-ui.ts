@@ -23,6 +23,8 @@ const partSchema = z.discriminatedUnion('type', [
 const messageSchema = z.looseObject({
   id,
   role: z.string(),
+  /** Of a tool message: the call of its result. */
+  toolCallId: z.nullish(z.string()),
   /** Of an assistant message: calls of the client's tools. */
   toolCalls: z.nullish(z.array(z.looseObject({ id: z.string() }))),
 });
@@ -59,11 +61,14 @@ export function addAgUi(app: ServerApp, server: ServerContext): void {
     if (resumed !== null) await sendAnswers(runs, owner, resumed.runId, resumed.answers);
     const runId = resumed?.runId ?? (await withToolErrors(runs.start(owner, requestOf(input)))).runId;
 
-    /** Returns the run whose calls have results after the last turn, and the results; null without results. */
+    /**
+     * Returns the run whose calls have results after the last request, and the results; null without results. The messages of the assistant
+     * after them may be a part of the answer, from a stream that the client lost.
+     */
     async function resultsIn({ messages }: Input, owner: Owner) {
-      const isTurn = ({ role }: Message): boolean => role === 'user' || role === 'assistant';
-      const outputs = outputsIn(messages, isTurn, ({ role, toolCallId, content }) =>
-        role === 'tool' ? { callId: String(toolCallId), output: textOf(content) } : null,
+      const isRequest = ({ role }: Message): boolean => role === 'user';
+      const outputs = outputsIn(messages, isRequest, ({ role, toolCallId, content }) =>
+        role === 'tool' ? { callId: toolCallId ?? '', output: textOf(content) } : null,
       );
       return outputs.length === 0 ? null : resultsOf(runs, owner, outputs, 'messages');
     }

@@ -116,8 +116,8 @@ function isOpen(id: string, entries: readonly JournalEntry[]): boolean {
 }
 
 /**
- * Returns the run whose calls have these results, its next turn, and the answers to its questions. Results of earlier turns are ignored. Throws
- * an `HttpError` for a call that the run has not asked for, and if a call has no result or two.
+ * Returns the run whose calls have these results, its next turn, and the answers to its questions. Results of earlier turns whose calls are
+ * closed are ignored. Throws an `HttpError` for a call that the run has not asked for, and if an open call has no result, or a call has two.
  */
 export async function resultsOf(
   { journal }: Pick<RunService, 'journal'>,
@@ -128,7 +128,8 @@ export async function resultsOf(
   const [runId = '', ...others] = new Set(outputs.map(({ callId }) => /^call_[^_]+_(.+)$/su.exec(callId)?.[1] ?? ''));
   if (runId === '' || others.length > 0)
     throw invalid(param, 'expected results of calls of one response of this server', outputs[0]?.callId);
-  const turns = callsOfTurns(await journal(owner, runId));
+  const entries = await journal(owner, runId);
+  const turns = callsOfTurns(entries);
   const given = new Map(outputs.map(({ callId, output }) => [callId, output]));
   const twice = outputs.find(({ callId, output }) => given.get(callId) !== output);
   if (twice !== undefined) throw invalid(param, 'expected one result for each call; received two', twice.callId);
@@ -136,9 +137,14 @@ export async function resultsOf(
   const unknown = [...given.keys()].find((callId) => !asked.has(callId));
   if (unknown !== undefined) throw invalid(param, 'expected results of calls of this run', unknown);
   const last = turns.findLastIndex((calls) => calls.some((call) => given.has(callIdOf(runId, call))));
-  const calls = turns[last] ?? [];
+  const calls = turns
+    .slice(0, last + 1)
+    .flatMap((each, at) =>
+      each.filter((call) => (at === last && given.has(callIdOf(runId, call))) || isOpen(call.questionId, entries)),
+    );
   const missing = calls.map((call) => callIdOf(runId, call)).filter((callId) => !given.has(callId));
-  if (missing.length > 0) throw invalid(param, `expected the results of all calls; missing: ${missing.join(', ')}`);
+  if (missing.length > 0)
+    throw invalid(param, `expected the results of all open calls; missing: ${missing.join(', ')}`);
   const answers = calls.map((call) => [call.questionId, given.get(callIdOf(runId, call))] as const);
   return { runId, turn: last + 2, answers: Object.fromEntries(answers) };
 }

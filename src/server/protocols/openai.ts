@@ -288,7 +288,7 @@ async function* asUpdates(entries: readonly JournalEntry[]): AsyncGenerator<NewU
 function placeIn(id: string): { readonly runId: string; readonly turn: number } {
   const [, number = '', runId = ''] = /^resp(\d{0,4})_(.+)$/su.exec(id) ?? [];
   const turn = number === '' ? 1 : Number(number);
-  if (responseIdOf(runId, turn) !== id) throw unknownRun();
+  if (turn < 1 || responseIdOf(runId, turn) !== id) throw unknownRun();
   return { runId, turn };
 }
 

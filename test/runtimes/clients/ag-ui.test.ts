@@ -211,6 +211,8 @@ describe('the AG-UI protocol', () => {
     expect(calls()).toMatchObject([expected]);
     for (const { id } of calls()[0] ?? [])
       agent.addMessage({ id: `result of ${id}`, role: 'tool', toolCallId: id, content: 'Bergen' });
+    // A part of the answer, from a stream that was lost.
+    agent.addMessage({ id: 'lost', role: 'assistant', content: 'It is' });
     const second = await runOf(agent, { tools });
     expect(second.events.at(-1)).toMatchObject({ outcome: { type: 'interrupt' } });
     expect(refunded).toEqual([]);

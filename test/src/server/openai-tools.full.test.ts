@@ -189,6 +189,8 @@ describe('a tool of the client in the Responses API', () => {
       .client()
       .responses.create({ ...asked, previous_response_id: first.id.replace('resp', 'resp9') });
     await expect(forged).rejects.toMatchObject({ status: 404 });
+    const none = server.client().responses.retrieve(first.id.replace('resp', 'resp0'));
+    await expect(none).rejects.toMatchObject({ status: 404 });
     expect(await server.client().responses.retrieve(first.id)).toEqual(first);
     expect((await send(ALICE, id)).output_text).toBe('It is so.');
   });
@@ -212,6 +214,29 @@ describe('a tool of the client in the Responses API', () => {
     for await (const { type } of await client().responses.create(last)) if (type === 'response.created') break;
     const stream = client().responses.stream(last);
     expect((await stream.finalResponse()).output_text).toBe('It is so.');
+  });
+
+  it('is called before the result of the one before it, and the results may come together', async () => {
+    const { responses } = (await serve(['Bergen', 'Oslo'])).client();
+    const serial = { ...asked, parallel_tool_calls: false };
+    const first = await responses.create(serial);
+    const calls = [first, await responses.retrieve(first.id.replace('resp', 'resp2'))].flatMap(callsOf);
+    expect(calls).toHaveLength(2);
+    const input = calls.map((call) => outputOf(call));
+    expect((await responses.create({ ...serial, input })).output_text).toBe('It is so.');
+  });
+
+  it('needs no result after its user has denied it', async () => {
+    const { client, get, post } = await serve(['Bergen', 'Oslo']);
+    const { responses } = client();
+    const calls = callsOf(await responses.create(asked));
+    const { runs } = (await (await get('/runs')).json()) as { runs: { runId: string }[] };
+    const run = `/runs/${runs[0]?.runId}`;
+    const { questions } = (await (await get(run)).json()) as { questions: Record<string, string>[] };
+    const { questionId, digest } = questions[0] ?? {};
+    await post(`${run}/events`, { type: 'approval.given', questionId, digest, decision: 'deny' });
+    const input = calls.slice(1).map((call) => outputOf(call));
+    expect((await responses.create({ ...asked, input })).status).toBe('completed');
   });
 
   it('never stands for an approval, which the run waits for after the results of the client', async () => {

@@ -136,6 +136,7 @@ describe('the input of a client', () => {
       await post('/v1/responses', `{"input":"Is it so?","modalities":${'['.repeat(50_000)}${']'.repeat(50_000)}}`),
       await post('/v1/responses', `{"input":"Is it so?","metadata":${deep(50_000)}}`),
       await post('/v1/responses', { input: ['x'.repeat(900_000)] }),
+      await post('/ag-ui', `{${thread},"messages":[{"id":"1","role":"tool","toolCallId":${odd},"content":"1"}]}`),
       await post(
         '/v1/responses',
         `{"input":"Is it so?","tools":[{"type":"function","name":"a","parameters":${schema(1_000)}}]}`,
@@ -237,10 +238,9 @@ describe('limits', () => {
     expect(await errorOf(await get(`/runs/${runId}/events`))).toEqual([429, 'too_many_streams']);
     await stream.body?.cancel();
     await expect.poll(health).toMatchObject({ streams: 0 });
-    expect(await errorOf(await post(`/runs/${runId}/events`, { type: 'run.cancelled' }))).toEqual([
-      429,
-      'too_many_events',
-    ]);
+    const undone = { type: 'context.undone', operationId: 'none' };
+    expect(await errorOf(await post(`/runs/${runId}/events`, undone))).toEqual([429, 'too_many_events']);
+    expect((await post(`/runs/${runId}/events`, { type: 'run.cancelled' })).status).toBe(204);
     let refused = await get('/runs');
     while (refused.status === 200) refused = await get('/runs');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -258,6 +258,7 @@ describe('limits', () => {
     const undone = { type: 'context.undone', operationId: 'none' };
     const sent = await Promise.all(Array.from({ length: 4 }, () => limited.direct.post(events, undone)));
     expect(sent.map(({ status }) => status).sort()).toEqual([204, 204, 429, 429]);
+    expect(await limited.health()).toMatchObject({ runs: 1 });
   });
 
   it('tell a client that its direction has no effect', async () => {
@@ -304,6 +305,15 @@ describe('limits', () => {
     const second = await parkedRun(cost * 1.01);
     await second.finish();
     expect((await second.post('/runs', ask)).status).toBe(201);
+  });
+
+  it('count the cost of a phase that waits in a parked run', async () => {
+    const { chain } = refunds('A7');
+    const limits = { costPerDay: 0.001 };
+    const { post, start, health } = await startServer({ chain: { ...chain, prices, parkAfterMs: 1 }, limits });
+    await start();
+    await expect.poll(health).toMatchObject({ runs: 0 });
+    expect(await errorOf(await post('/runs', ask))).toEqual([429, 'cost_limit_reached']);
   });
 
   it('reject a stream before its run starts', async () => {

@@ -180,7 +180,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     const entries = await ownEntries(owner, runId);
     if (event.type === 'approval.given' && event.decision === 'respond' && !isOfClient(event.questionId, entries))
       throw refusedAnswer("only a call of one of the client's tools can be answered with a result");
-    // A run can always be cancelled, because it is over then.
+    // A run can always be canceled, because it is over then.
     if (event.type !== 'run.cancelled' && entries.filter(({ type }) => type === 'delivery').length >= eventsPerRun)
       throw new HttpError(429, 'too_many_events', `This run has reached its limit of ${eventsPerRun} client events.`);
     requireRunning(entries);

@@ -3,7 +3,7 @@ import { answerUpTo } from './answer.ts';
 import { pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { answerSelection, RETRIEVAL, type Selection, selectionAt, selectionOf } from './selection.ts';
-import { isFailed } from './trace-items.ts';
+import { isFailed, isLimitStop } from './trace-items.ts';
 
 /** Something that happened in a run and that a reader wants to see first, with the steps where it did. */
 export interface Incident {
@@ -28,7 +28,7 @@ export function incidentsOf(log: RunLog, fold: RunFold, count: number): readonly
   const cached = known.get(fold);
   if (cached?.count === count && cached.log === log) return cached.incidents;
   const incidents = [
-    ...incident(failedTools(fold, count), 'bad', (number) => `${pluralize(number, 'tool')} failed`),
+    ...incident(failedTools(fold, count), 'bad', (number) => `${pluralize(number, 'tool call')} failed`),
     ...incident(failedSearches(log, fold, count), 'bad', (number) =>
       number === 1 ? '1 search failed' : `${number} searches failed`,
     ),
@@ -74,11 +74,8 @@ const failedCalls = ({ spans }: RunFold, count: number): readonly Selection[] =>
   spans.attempts.filter(isFailed).map((span) => selectionOf('attempt', span, count));
 
 function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[] {
-  const toolRuns = fold.entries.of('capability-stop').flatMap((seq) => {
-    const entry = log.entry(seq);
-    const isLimit = entry.type === 'capability-stop' && entry.reason === 'limit_reached';
-    return isLimit ? [selectionAt(fold, seq, count)] : [];
-  });
+  const stops = fold.entries.of('capability-stop').filter((seq) => isLimitStop(log, seq));
+  const toolRuns = stops.map((seq) => selectionAt(fold, seq, count));
   const last = fold.entries.of('decision').at(-1);
   const entry = last === undefined ? null : log.entry(last);
   const isEnd = entry?.type === 'decision' && LIMIT_RULES.has(entry.decision.rule);

@@ -70,7 +70,7 @@ export function troubleWords(trouble: Trouble): readonly { readonly text: string
   const repeated = retries === calls && calls === 1 ? 'repeated' : `${formatNumber(retries)} repeated`;
   const words: readonly (readonly [count: number, text: string])[] = [
     [phases, `${pluralize(phases, 'phase')} failed`],
-    [tools, `${pluralize(tools, 'tool')} failed`],
+    [tools, `${pluralize(tools, 'tool call')} failed`],
     [searches, `${searches === 1 ? '1 search' : `${searches} searches`} failed`],
     [calls, `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${repeated}` : ''}`],
     [calls > 0 ? 0 : retries, `${pluralize(retries, 'call')} repeated`],

@@ -271,7 +271,7 @@ function groupRow({ fold }: Run, cycles: readonly CycleRow[], inside: readonly T
     id: `group${first.from}`,
     kind: 'cycles',
     title: `Cycles ${nameOf(first)}–${nameOf(last)}`,
-    note: `${cycles.length}${isAlike ? ' alike' : ''}, ${formatDuration(cycles.reduce((sum, { ms }) => sum + ms, 0) / cycles.length)} each`,
+    note: `${cycles.length}${isAlike ? ' alike' : ''}, about ${formatDuration(cycles.reduce((sum, { ms }) => sum + ms, 0) / cycles.length)} each`,
     text: [...failures, ...ends].join(' · '),
     to: last.to,
     ms: cycles.reduce((sum, { ms }) => sum + ms, 0),

@@ -131,7 +131,18 @@ const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pa
 /** Leaves out what differs between any two runs, and the text of earlier messages. */
 function parametersOf({ messages, forkedFrom: _, ...start }: RunStart): unknown {
   const parameters: Record<string, unknown> = { ...start, messages: messages.length };
-  for (const name of ['runId', 'startedAt', 'startedAtMs', 'seq', 'atMs', 'sum', 'type', 'states', 'redacted'])
+  for (const name of [
+    'runId',
+    'identity',
+    'startedAt',
+    'startedAtMs',
+    'seq',
+    'atMs',
+    'sum',
+    'type',
+    'states',
+    'redacted',
+  ])
     delete parameters[name];
   return parameters;
 }

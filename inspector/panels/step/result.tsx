@@ -101,7 +101,13 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
     return (
       <Section title="Result">
         {summary === '' ? (
-          <p class="muted">{end?.type === 'phase-end' ? 'Nothing new, without a model call.' : 'It was stopped.'}</p>
+          <p class="muted">
+            {end?.type !== 'phase-end'
+              ? 'It was stopped.'
+              : calls === null
+                ? 'Nothing new, without a model call.'
+                : 'Nothing new.'}
+          </p>
         ) : (
           <LongText text={summary} chars={1_200} />
         )}

@@ -71,7 +71,7 @@ export interface AnswerBasis {
     readonly isDenied?: boolean;
   }[];
   /** The capability runs so far if the model asked for another round that did not run; otherwise null. */
-  readonly endedRounds: { readonly runs: number; readonly limit: number } | null;
+  readonly endedRounds: { readonly runs: number; readonly limit: number; readonly stopReason: StopReason } | null;
   /** The step that added each message. */
   readonly stepOfMessage: ReadonlyMap<string, string>;
   /** Identifies the execution for its caller; null if it has no such id. */
@@ -174,7 +174,7 @@ function endedRounds({ results, capabilities, continuation, limits }: ChainState
   const isDecided = continuation === 'model' || continuation === 'function';
   const isCutOff = LIMITED.has(action.stopReason) && (isDecided || action.problem !== null);
   const isWanted = isCutOff || (results.yield?.reply.needsTools ?? false);
-  return isWanted ? { runs: action.runs, limit: limits.maxContinuations } : null;
+  return isWanted ? { runs: action.runs, limit: limits.maxContinuations, stopReason: action.stopReason } : null;
 }
 
 const LIMITED: ReadonlySet<StopReason> = new Set(['limit_reached', 'same_call_repeated', 'budget_exhausted']);

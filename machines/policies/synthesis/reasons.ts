@@ -1,3 +1,4 @@
+import type { StopReason } from '../../contracts/capability.ts';
 import {
   type AnswerReason,
   type Fallback,
@@ -126,12 +127,16 @@ function missingInputs(basis: AnswerBasis): readonly AnswerReason[] {
       capability,
     });
   }
-  if (endedRounds !== null)
-    reasons.push({
-      code: 'rounds_ended',
-      message: `The model asked for another round of capabilities, which did not run (${endedRounds.runs} of at most ${endedRounds.limit} runs).`,
-      ...endedRounds,
-    });
+  if (endedRounds !== null) {
+    const { runs, limit, stopReason } = endedRounds;
+    const causes: Partial<Record<StopReason, string>> = {
+      limit_reached: ` (${runs} of at most ${limit} runs)`,
+      same_call_repeated: ' (it would repeat a call)',
+      budget_exhausted: ' (the budget is used up)',
+    };
+    const message = `The model asked for another round of capabilities, which did not run${causes[stopReason] ?? ''}.`;
+    reasons.push({ code: 'rounds_ended', message, runs, limit });
+  }
   return reasons;
 }
 

@@ -139,7 +139,7 @@ describe('what went wrong in a run', () => {
     expect(ends.length).toBeGreaterThan(0);
     const ofTools = folded(tool);
     expect(incidentsOf(ofTools.log, ofTools.fold, tool.length)[0]?.text).toBe(
-      `${ends.length} tool${ends.length === 1 ? '' : 's'} failed`,
+      `${ends.length} tool call${ends.length === 1 ? '' : 's'} failed`,
     );
     const limited = folded(
       tool.map((entry) => (entry.type === 'capability-stop' ? { ...entry, reason: 'limit_reached' as const } : entry)),

@@ -33,7 +33,7 @@ const CONDITIONS: readonly Condition[] = [
   { reason: 'decider_failed', changes: { deciderProblem: 'it broke' } },
   { reason: 'search_failed', changes: { sourceFailure: 'it is down' } },
   { reason: 'capability_failed', changes: { failedCapabilities: [{ name: 'lookup', error: 'it is down' }] } },
-  { reason: 'rounds_ended', changes: { endedRounds: { runs: 1, limit: 5 } } },
+  { reason: 'rounds_ended', changes: { endedRounds: { runs: 1, limit: 5, stopReason: 'limit_reached' } } },
   { reason: 'no_evidence', changes: { noEvidence: true } },
   { reason: 'cycle_limit_reached', changes: { cyclesLeft: 0 } },
   { reason: 'zero_passes', material: { cycles: 0 } },

@@ -295,6 +295,7 @@ describe('the reasons of an answer', () => {
     ['Yield asks for a tool after the only round', { continuation: 'none', capabilities }, 'done', true, true],
     ['the only round was enough', { continuation: 'none', capabilities }, 'done', false, false],
     ['a deciding model reaches the limit', { continuation: 'model', capabilities }, 'limit_reached', false, true],
+    ['a deciding model repeats a call', { continuation: 'model', capabilities }, 'same_call_repeated', false, true],
     ['a deciding model is done', { continuation: 'model', capabilities }, 'done', false, false],
     ['later Actions have no runs left', { continuation: 'none', capabilities }, 'limit_reached', false, false],
     ['there are no capabilities', { capabilities: [] }, 'nothing_to_run', true, false],
@@ -310,7 +311,11 @@ describe('the reasons of an answer', () => {
           results: { ...results, action, yield: { ...results.yield, reply: { ...reply, needsTools } } },
         },
       });
-      const message = 'The model asked for another round of capabilities, which did not run (2 of at most 5 runs).';
+      const causes: Record<string, string> = {
+        limit_reached: ' (2 of at most 5 runs)',
+        same_call_repeated: ' (it would repeat a call)',
+      };
+      const message = `The model asked for another round of capabilities, which did not run${causes[stopReason] ?? ''}.`;
       expect(answer.reasons).toEqual(expected ? [{ code: 'rounds_ended', message, runs: 2, limit: 5 }] : []);
     },
   );

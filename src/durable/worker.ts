@@ -71,8 +71,8 @@ export function createWorker(options: WorkerOptions): Worker {
     if (!(value >= 1)) throw new PostChainError('invalid_option', `${name}: expected at least 1; received ${value}.`);
   const { hosts, clock = systemClock, onEvent = () => {} } = options;
   const isHost = (host: unknown): boolean => typeof (host as WorkerHost | null)?.due === 'function';
-  if (!Array.isArray(hosts) || !hosts.every(isHost)) {
-    const message = `hosts: expected a list of durable machines and chains; received ${String(hosts)}.`;
+  if (!Array.isArray(hosts) || hosts.length === 0 || !hosts.every(isHost)) {
+    const message = `hosts: expected a list of durable machines and chains; received ${hosts?.length === 0 ? 'none' : String(hosts)}.`;
     throw new PostChainError('invalid_option', message);
   }
   const troubles = new Map<string, Trouble>();

@@ -14,7 +14,12 @@ const NUMBER =
   /\p{N}+(?:[.,:]\p{N}+)*|[一二三四五六七八九十百千万两半]+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|once|twice|every|each|(?:hour|dai|week|month|year)ly|eine?[nrms]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|jede[nrms]?|(?:stünd|täg|wöchent|monat|jähr)lich)\b/giu;
 const MONEY =
   /\p{Sc}|[元圆]|\b[A-Z]{3}\b|\b(?:[Ee]uros?|[Dd]ollars?|[Pp]ounds?|Franken|[Cc]rowns?|[Ff]ree|kostenlos)\b|免费/u;
-const CALENDAR = /\b\p{L}+(?:day|tag|woch)s?\b|\b(?:noon|midnight)\b|[月日]/iu;
+const MONTHS =
+  'january|february|march|april|june|july|august|september|october|november|december|januar|februar|märz|juni|juli|oktober|dezember';
+const CALENDAR = new RegExp(
+  String.raw`\b(?:\p{L}+(?:day|tag|woch)s?|noon|midnight|spring|summer|autumn|winter|${MONTHS}|(?:in|im|by|until|since) ma[iy])\b|[月日]`,
+  'iu',
+);
 const NAME = /(?<=[^\s.!?:]\s+["“(`]*)\p{Lu}[\p{L}'’-]+|[\p{sc=Han}]{2,}/gu;
 const PLACE = /\b(?:in|into|at|on|under|near|behind|im|am|auf|bei|unter|hinter|neben)\b|[/\\]|[在旁处]/iu;
 const REASON =

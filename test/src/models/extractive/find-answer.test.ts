@@ -77,6 +77,8 @@ describe('the answer of the extractive model', () => {
       'The old bridge was opened by the queen.',
       'The old bridge was opened in 1887.',
     ],
+    ['When is the honey harvested?', 'The honey is harvested by the club.', 'The honey is harvested in July.'],
+    ['When is the hall closed?', 'The hall is closed. It may rain.', 'The hall is closed in May.'],
     ['Which version of Node does it support?', 'It supports Node on Linux.', 'It supports Node 20.'],
     ['Wie viele Sitze hat der große Saal?', 'Der große Saal hat bequeme Sitze.', 'Der große Saal hat 16 Sitze.'],
     ['2号线首班车几点发车?', '2号线首班车发车较早。', '2号线首班车6:00发车。'],

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15550, exported: 561, floors: 20 },
+  machines: { lines: 15540, exported: 561, floors: 20 },
   'machines/policies': { lines: 7700, exported: 345, floors: 8 },
   'src/chain': { lines: 6440, exported: 126, floors: 9 },
   'src/cli': { lines: 4430, exported: 95, floors: 13 },

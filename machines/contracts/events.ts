@@ -42,7 +42,7 @@ function isShallow(root: object): boolean {
 /** The depth is checked first, because later consumers are recursive, and so is the check of JSON. */
 export const shallowObjectSchema = z
   .record(z.string(), z.unknown())
-  .check(z.refine(isShallow, `expected an object nested at most ${MAX_DEPTH} levels deep`));
+  .check(z.refine(isShallow, `expected at most ${MAX_DEPTH} levels`));
 const editedArguments = z.pipe(shallowObjectSchema, z.record(z.string(), z.json()));
 
 /** Whether a decision has an output if it needs one. */

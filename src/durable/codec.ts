@@ -321,7 +321,7 @@ function pathText({ key, above }: Path): string {
 function notDurable(value: unknown, path: Path): PostChainError {
   return new PostChainError(
     'not_durable',
-    `${pathText(path)}: expected JSON, or a value of a codec; received ${kindOf(value)}. Store plain data, or add a codec.`,
+    `${pathText(path)}: expected JSON, or a value of a codec; received ${kindOf(value)}. Add a codec.`,
   );
 }
 

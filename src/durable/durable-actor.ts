@@ -626,7 +626,7 @@ function requireEventId(id: unknown, actorId: string): void {
   if (id === undefined || (typeof id === 'string' && /^(?!effect:).{1,200}$/su.test(id))) return;
   throw new PostChainError(
     'invalid_option',
-    `id of an event for ${actorId}: expected 1 to 200 characters that do not begin with "effect:"; received ${JSON.stringify(id)}.`,
+    `id of an event for ${actorId}: expected 1 to 200 characters, not "effect:…"; received ${JSON.stringify(id)}.`,
   );
 }
 

@@ -609,6 +609,6 @@ function diverged(id: string, { seq, expected, received, cause }: Divergence): P
     event === null ? 'nothing' : JSON.stringify(event).slice(0, 200);
   return new PostChainError(
     'diverged',
-    `actor ${id}: the machine no longer does what its journal recorded. Entry ${seq}: expected ${text(expected)}; received ${text(received)}. Likely cause: ${cause}. Add the recorded version of the machine to "versions", or start a new actor.`,
+    `actor ${id}: the machine differs from its journal. Entry ${seq}: expected ${text(expected)}; received ${text(received)}. Likely cause: ${cause}. Add the recorded version to "versions".`,
   );
 }

@@ -261,8 +261,8 @@ function likelyCause({ machine: recorded, node, icu }: StartEntry, machine: AnyS
     return `the machine has changed since: recorded version ${recorded.version ?? '(none)'} with digest ${recorded.digest}, now ${digest}`;
   const versions = runtimeVersions();
   if (node !== versions.node || icu !== versions.icu)
-    return `another runtime: recorded on Node.js ${node} with ICU ${icu}, now ${versions.node} with ${versions.icu}`;
-  return 'its functions were edited without a new "version" (the digest covers states and transitions only), or the machine is not deterministic: it depends on something besides its input, its events, Date, Math.random and crypto.randomUUID';
+    return `another runtime: Node.js ${node} with ICU ${icu}, now ${versions.node} with ${versions.icu}`;
+  return 'its functions changed without a new "version", or depend on more than input, events, Date, Math.random and crypto.randomUUID';
 }
 
 function runtimeVersions(): { readonly node: string; readonly icu: string } {

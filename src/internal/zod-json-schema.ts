@@ -72,7 +72,7 @@ function converted(schema: z.core.$ZodType, defaulted: Defaulted): JsonSchema {
     default:
       throw new PostChainError(
         'invalid_schema',
-        `schema: the type "${def.type}" cannot be converted to JSON Schema; use JSON types, for example a string for a date, and zod instead of zod/mini.`,
+        `schema: the type "${def.type}" cannot be converted to JSON Schema; use JSON types, and zod instead of zod/mini.`,
       );
   }
 }

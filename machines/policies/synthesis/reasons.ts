@@ -1,4 +1,3 @@
-import type { StopReason } from '../../contracts/capability.ts';
 import {
   type AnswerReason,
   type Fallback,
@@ -129,12 +128,8 @@ function missingInputs(basis: AnswerBasis): readonly AnswerReason[] {
   }
   if (endedRounds !== null) {
     const { runs, limit, stopReason } = endedRounds;
-    const causes: Partial<Record<StopReason, string>> = {
-      limit_reached: ` (${runs} of at most ${limit} runs)`,
-      same_call_repeated: ' (it would repeat a call)',
-      budget_exhausted: ' (the budget is used up)',
-    };
-    const message = `The model asked for another round of capabilities, which did not run${causes[stopReason] ?? ''}.`;
+    const cause = stopReason === 'same_call_repeated' ? 'repeated call' : `${runs} of at most ${limit} runs`;
+    const message = `The model asked for another round of capabilities, which did not run (${cause}).`;
     reasons.push({ code: 'rounds_ended', message, runs, limit });
   }
   return reasons;

@@ -26,6 +26,6 @@ export function combineInstructions(given: readonly (string | null)[], models: r
   if (tokens <= most) return instructions;
   throw new PostChainError(
     'invalid_option',
-    `instructions: expected at most ${most} tokens, a quarter of the context window; received about ${tokens}. Shorten them, or use a model with a larger context window.`,
+    `instructions: expected at most ${most} tokens, a quarter of the context window; received about ${tokens}.`,
   );
 }

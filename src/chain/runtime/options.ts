@@ -199,13 +199,10 @@ function requireKnownCost({ model, fallbackModels = [], prices, gradingModel }: 
   if (unpriced !== undefined)
     throw new PostChainError(
       'invalid_option',
-      `limits.maxCost: expected prices.models["${unpriced.id}"], the price of a model that the chain calls; received none.`,
+      `limits.maxCost: expected prices.models["${unpriced.id}"], its price; received none.`,
     );
   if (gradingModel !== undefined)
-    throw new PostChainError(
-      'invalid_option',
-      'limits.maxCost and gradingModel: pass one of them, because the calls of a grading model cannot be reserved; received both.',
-    );
+    throw new PostChainError('invalid_option', 'limits.maxCost: expected no gradingModel; received both.');
 }
 
 /** Returns everything a chain needs: the options, validated and with their defaults. Throws `invalid_option`. */

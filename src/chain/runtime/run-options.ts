@@ -103,8 +103,12 @@ export const runOptionsSchema = z.strictObject({
   sessionId: z.optional(sessionIdSchema),
   instructions: z.optional(instructionsSchema),
   clientTools: z._default(clientToolsSchema, []),
+  // First of all: the check of JSON is recursive.
   host: z.optional(
-    z.record(z.string(), z.json()).check(z.refine(hasJsonText, 'expected JSON without references to itself')),
+    z.pipe(
+      z.record(z.string(), z.unknown()).check(z.refine(hasJsonText, 'expected JSON without references to itself')),
+      z.record(z.string(), z.json()),
+    ),
   ),
   signal: z.optional(signalSchema),
 });
@@ -142,7 +146,7 @@ export function createChainInput(
   if (!Number.isFinite(startedAtMs) || Math.abs(startedAtMs) > MAX_TIME_MS)
     throw new PostChainError(
       'invalid_option',
-      `clock: expected now() to return milliseconds since the epoch; received ${startedAtMs}.`,
+      `clock: expected now() to return milliseconds; received ${startedAtMs}.`,
     );
   const runId = run.runId ?? parts.newRunId();
   const input: ChainInput = {
@@ -209,7 +213,7 @@ function parseRunOptions(options: RunOptions) {
   if (request.text.length > MAX_REQUEST_CHARS)
     throw new PostChainError(
       'invalid_request',
-      `request: expected at most ${MAX_REQUEST_CHARS} characters; received ${request.text.length}. Pass long material as documents.`,
+      `request: expected at most ${MAX_REQUEST_CHARS} characters; received ${request.text.length}. Pass documents.`,
     );
   const {
     history: turns,

@@ -304,7 +304,7 @@ describe('what cannot be durable', () => {
         },
       }),
     ).toThrow(
-      'The machine "m" cannot be durable: actor "pay" is not provided; delay "patience" is not provided; action "mail" is not provided; guard "isRich" is not provided; context.cart.seen[0]: expected JSON, or a value of a codec; received a function. Store plain data, or add a codec.',
+      'The machine "m" cannot be durable: actor "pay" is not provided; delay "patience" is not provided; action "mail" is not provided; guard "isRich" is not provided; context.cart.seen[0]: expected JSON, or a value of a codec; received a function. Add a codec.',
     );
   });
 

@@ -311,11 +311,8 @@ describe('the reasons of an answer', () => {
           results: { ...results, action, yield: { ...results.yield, reply: { ...reply, needsTools } } },
         },
       });
-      const causes: Record<string, string> = {
-        limit_reached: ' (2 of at most 5 runs)',
-        same_call_repeated: ' (it would repeat a call)',
-      };
-      const message = `The model asked for another round of capabilities, which did not run${causes[stopReason] ?? ''}.`;
+      const cause = stopReason === 'same_call_repeated' ? 'repeated call' : '2 of at most 5 runs';
+      const message = `The model asked for another round of capabilities, which did not run (${cause}).`;
       expect(answer.reasons).toEqual(expected ? [{ code: 'rounds_ended', message, runs: 2, limit: 5 }] : []);
     },
   );

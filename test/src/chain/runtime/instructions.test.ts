@@ -160,7 +160,7 @@ describe('the size of instructions', () => {
     const instructions = 'Be brief. '.repeat(300);
     const chain = createPostChain({ profile: ONE_CALL_PER_PHASE, model, instructions });
     expect(() => chain.run({ request: 'x', instructions })).toThrow(
-      /^instructions: expected at most 1000 tokens, a quarter of the context window; received about 1500\. Shorten them, /,
+      /^instructions: expected at most 1000 tokens, a quarter of the context window; received about 1500\.$/,
     );
     expect(() => createPostChain({ profile: ONE_CALL_PER_PHASE, model, instructions: '简'.repeat(1_001) })).toThrow(
       /received about 1001\./,

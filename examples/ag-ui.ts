@@ -4,9 +4,8 @@ import { replies, scriptedModel } from 'postchain/testing';
 
 // In production, use openaiModel({ model: 'gpt-4.1-mini' }).
 const model = scriptedModel({}, { otherwise: replies });
-const journals = memoryJournals();
-const chain = createPostChain({ model, journals });
-const server = await createServer({ chain, journals, authorize: bearerTokens({ secret: 'alice' }) });
+const chain = createPostChain({ model, journals: memoryJournals() });
+const server = await createServer({ chain, authorize: bearerTokens({ secret: 'alice' }) });
 
 // In a web page, `new HttpAgent({ url, headers })` from @ag-ui/client sends this.
 const input = {

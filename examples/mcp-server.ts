@@ -5,9 +5,8 @@ import { replies, scriptedModel } from 'postchain/testing';
 
 // In production, use openaiModel({ model: 'gpt-4.1-mini' }).
 const model = scriptedModel({}, { otherwise: replies });
-const journals = memoryJournals();
-const chain = createPostChain({ model, journals });
-const server = await createServer({ chain, journals, authorize: bearerTokens({ secret: 'alice' }) });
+const chain = createPostChain({ model, journals: memoryJournals() });
+const server = await createServer({ chain, authorize: bearerTokens({ secret: 'alice' }) });
 
 const client = new Client({ name: 'example', version: '1.0.0' });
 await client.connect(

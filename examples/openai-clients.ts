@@ -9,9 +9,8 @@ const documents = createPassageIndex([
   { path: 'hours.md', text: 'The library opens at nine.' },
   { path: 'books.md', text: 'A lost book costs ten euros.' },
 ]);
-const journals = memoryJournals();
-const chain = createPostChain({ documents, journals });
-const server = await createServer({ chain, journals, authorize: bearerTokens({ 'secret-token': 'alice' }) });
+const chain = createPostChain({ documents, journals: memoryJournals() });
+const server = await createServer({ chain, authorize: bearerTokens({ 'secret-token': 'alice' }) });
 const http = serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 0 });
 await once(http, 'listening');
 const { port } = http.address() as AddressInfo;

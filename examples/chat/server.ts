@@ -13,10 +13,9 @@ const refund = defineCapability({
   execute: ({ order, euros }) => `Refunded ${euros} euros for ${order}.`,
 });
 
-const journals = fileJournals('journals');
 const model = openaiModel({ model: 'gpt-4.1-mini' });
-const chain = createPostChain({ model, journals, capabilities: [refund] });
+const chain = createPostChain({ model, journals: fileJournals('journals'), capabilities: [refund] });
 
 // Everyone who uses this computer is the same owner. A public server would take the owner from its login, such as a cookie.
-const server = await createServer({ chain, journals, authorize: () => 'local' });
+const server = await createServer({ chain, authorize: () => 'local' });
 serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 8787 });

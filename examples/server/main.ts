@@ -6,14 +6,12 @@ import { bearerTokens, createServer } from 'postchain/server';
 
 const { TOKEN = '', JOURNALS = 'journals', PORT = '8787' } = process.env;
 const { documents } = await loadDocuments(['docs']);
-const journals = fileJournals(JOURNALS);
 const chain = createPostChain({
   documents: createPassageIndex(documents),
   consent: 'ask',
-  journals,
-  parkAfterMs: 1_000,
+  journals: fileJournals(JOURNALS),
 });
-const server = await createServer({ chain, journals, authorize: bearerTokens({ [TOKEN]: 'alice' }) });
+const server = await createServer({ chain, authorize: bearerTokens({ [TOKEN]: 'alice' }) });
 
 const http = serve({ fetch: server.fetch, hostname: '127.0.0.1', port: Number(PORT) }, ({ port }) =>
   console.log(`http://127.0.0.1:${port}`),

@@ -12,9 +12,8 @@ export class ChainServer {
 
   constructor(_: unknown, { TOKEN }: Env) {
     const documents = createPassageIndex([{ path: 'hours.md', text: 'The library opens at nine and closes at five.' }]);
-    const journals = memoryJournals();
-    const chain = createPostChain({ documents, journals });
-    this.#server = createServer({ chain, journals, authorize: bearerTokens({ [TOKEN]: 'alice' }) });
+    const chain = createPostChain({ documents, journals: memoryJournals() });
+    this.#server = createServer({ chain, authorize: bearerTokens({ [TOKEN]: 'alice' }) });
   }
 
   async fetch(request: Request): Promise<Response> {

@@ -8,7 +8,7 @@ import { askServer } from '../server/protocols/mcp.ts';
 import { createRunService } from '../server/run-service.ts';
 import { createUsageLimits, DEFAULT_LIMITS } from '../server/usage-limits.ts';
 import { openJournals } from './find-run.ts';
-import { PARK_AFTER_MS, prepareRun, type RunFlags } from './prepare-run.ts';
+import { prepareRun, type RunFlags } from './prepare-run.ts';
 
 /** Offers the chain as a tool to MCP clients over standard input and output, until the client closes the input. */
 export async function mcpCommand(flags: RunFlags): Promise<void> {
@@ -16,12 +16,11 @@ export async function mcpCommand(flags: RunFlags): Promise<void> {
     Promise.all([import('@modelcontextprotocol/server'), import('@modelcontextprotocol/server/stdio')]),
   );
   const { toJSONSchema: toJsonSchema } = await import('zod');
-  const journals = openJournals(flags);
-  const { chain, host, close, notes } = await prepareRun(flags, journals, PARK_AFTER_MS);
+  const { chain, host, close, notes } = await prepareRun(flags, openJournals(flags));
   for (const note of notes) process.stderr.write(`${note}\n`);
   const usage = createUsageLimits(DEFAULT_LIMITS, systemClock);
   const { eventsPerRun } = DEFAULT_LIMITS;
-  const runs = createRunService({ chain, journals, usage, eventsPerRun, onRun: () => {} });
+  const runs = createRunService({ chain, clock: systemClock, usage, eventsPerRun, onRun: () => {} });
   const owner = 'mcp';
   const leaving = new AbortController();
   const ended = once(process.stdin, 'close');

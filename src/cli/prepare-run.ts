@@ -77,11 +77,8 @@ type Json = z.core.util.JSONType;
 
 const MAX_CHECK_MS = 3_000;
 
-/** After how long a waiting run of a server leaves memory. Then any process with the same journals can take its user's answer. */
-export const PARK_AFTER_MS = 1_000;
-
-/** Opens everything that a run needs. Reports invalid flags, paths and keys before anything starts. `parkAfterMs` is for servers. */
-export async function prepareRun(flags: RunFlags, store?: JournalStore, parkAfterMs?: number): Promise<PreparedRun> {
+/** Opens everything that a run needs. Reports invalid flags, paths and keys before anything starts. */
+export async function prepareRun(flags: RunFlags, store?: JournalStore): Promise<PreparedRun> {
   const startAt = parsePhase(flags.startAt ?? 'action');
   const sessionId = flags.session === undefined ? undefined : parseSessionId(flags.session);
   const journals = store ?? (await journalsOf(flags));
@@ -114,7 +111,6 @@ export async function prepareRun(flags: RunFlags, store?: JournalStore, parkAfte
       consent: 'ask',
       ...(sessions && { sessions }),
       ...(journals && { journals }),
-      ...(parkAfterMs !== undefined && { parkAfterMs }),
       limits: {
         ...(flags.maxCycles !== undefined && { maxCycles: flags.maxCycles }),
         ...(flags.timeout !== undefined && { totalMs: leftMs }),

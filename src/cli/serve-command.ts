@@ -9,7 +9,7 @@ import { createServer, type ServerLogLine } from '../server/create-server.ts';
 import { bearerTokens, type Owner } from '../server/owners.ts';
 import { openJournals } from './find-run.ts';
 import { homePath } from './home.ts';
-import { PARK_AFTER_MS, prepareRun, type RunFlags } from './prepare-run.ts';
+import { prepareRun, type RunFlags } from './prepare-run.ts';
 import { untilStopped } from './until-stopped.ts';
 
 export interface ServeFlags extends RunFlags {
@@ -45,13 +45,11 @@ export async function serveCommand(
   );
   // Other than the default of the other commands, because the server continues the runs that it finds.
   const place = flags.journals ?? (process.env['POSTCHAIN_JOURNALS'] || homePath('served'));
-  const journals = openJournals({ journals: place });
   const random = randomBytes(32).toString('base64url');
-  const prepared = await prepareRun(flags, journals, PARK_AFTER_MS);
+  const prepared = await prepareRun(flags, openJournals({ journals: place }));
   try {
     const server = await createServer({
       chain: prepared.chain,
-      journals,
       authorize: bearerTokens(given ?? { [random]: LOCAL }),
       allowedHosts: allowHost,
       allowedOrigins: origin.map(originOf),
@@ -101,7 +99,7 @@ function givenTokens(token: string | undefined, variable: string | undefined): R
   if (pairs.some(([name, owner]) => !/^\S+$/u.test(name) || name.length < MIN_TOKEN_CHARS || owner === ''))
     throw new PostChainError(
       'invalid_option',
-      `POSTCHAIN_TOKENS and --token: expected token=owner,… with tokens of at least ${MIN_TOKEN_CHARS} characters without spaces; create one with: openssl rand -hex 32`,
+      `POSTCHAIN_TOKENS or --token: expected tokens of at least ${MIN_TOKEN_CHARS} characters without spaces, in POSTCHAIN_TOKENS as token=owner,…; create one with: openssl rand -hex 32`,
     );
   return pairs.length === 0 ? null : Object.fromEntries(pairs);
 }

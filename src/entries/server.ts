@@ -2,7 +2,6 @@
 export { createServer, type Server, type ServerLogLine, type ServerOptions } from '../server/create-server.ts';
 export { type Authorize, bearerTokens, type Owner } from '../server/owners.ts';
 export type { ChatData, ChatMetadata } from '../server/protocols/ai-sdk-chunks.ts';
-export type { FollowableJournals } from '../server/run-service.ts';
 export type { RunView } from '../server/run-view.ts';
 export type { Question, RunUpdate } from '../server/updates.ts';
 export type { ServerLimits } from '../server/usage-limits.ts';

@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import type * as z from 'zod/mini';
 import type { Clock } from '../durable/clock.ts';
 import { describeValue } from '../internal/describe-value.ts';
+import { invalidOption } from '../internal/options.ts';
 import type { Updates } from './feeds.ts';
 import { HttpError } from './http-error.ts';
 import type { Owner } from './owners.ts';
@@ -53,11 +54,11 @@ export async function bodyOf<Schema extends z.ZodMiniType>(
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (!accepted.includes(type))
     throw new HttpError(415, 'not_json', `Content-Type: expected application/json; received ${describeValue(type)}.`);
-  const read = schema.safeParse(parsed(await c.req.text()));
+  const given = parsed(await c.req.text());
+  const read = schema.safeParse(given);
   if (read.success) return read.data;
-  const [issue] = read.error.issues;
-  const where = issue?.path.join('.') || 'body';
-  throw new HttpError(400, 'invalid_request', `${where}: ${issue?.message ?? 'invalid'}.`.slice(0, 500), {}, where);
+  const { message } = invalidOption('body', given, read.error, schema);
+  throw new HttpError(400, 'invalid_request', message.slice(0, 500), {}, message.slice(0, message.indexOf(':')));
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,6 @@
 import type { Meter } from '@opentelemetry/api';
 import type { MiddlewareHandler } from 'hono';
+import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
 import type { Run } from '../chain/runtime/run.ts';
@@ -8,6 +9,7 @@ import { createWorker } from '../durable/worker.ts';
 import { linkSignals } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { loadOptional } from '../internal/optional-package.ts';
+import { clockSchema, functionSchema, hasMethod, parseOption } from '../internal/options.ts';
 import type { Convert, ServerApp, ServerContext, ServerEnv, ServerRequest } from './context.ts';
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
@@ -17,14 +19,13 @@ import { addAiSdk } from './protocols/ai-sdk.ts';
 import { addMcp } from './protocols/mcp.ts';
 import { addOpenAI } from './protocols/openai.ts';
 import { addRunRoutes } from './run-routes.ts';
-import { createRunService, type FollowableJournals } from './run-service.ts';
+import { createRunService } from './run-service.ts';
 import { sseResponse } from './sse.ts';
 import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits, type UsageLimits } from './usage-limits.ts';
 
 export interface ServerOptions {
+  /** A chain with `journals`. Its runs leave memory while they wait for their user, so that any process with the journals can continue them. */
   readonly chain: PostChain;
-  /** The journals of the chain. If several processes serve the runs of one store, give the chain `parkAfterMs`. */
-  readonly journals: FollowableJournals;
   /** Returns the owner of a request, for example `bearerTokens({ [token]: 'alice' })`. */
   readonly authorize: Authorize;
   /** Host names of the server, besides the loopback ones. Requests for any other host are rejected, to prevent DNS rebinding. */
@@ -68,19 +69,44 @@ export interface Server {
   close(): Promise<void>;
 }
 
+const limit = z.optional(z.custom((value) => typeof value === 'number' && value >= 0, 'expected a number, at least 0'));
+const interval = z.optional(z.number().check(z.gt(0)));
+const names = z.optional(z.array(z.string()));
+
+/** Strict: a misspelled option would be ignored silently. */
+const optionsSchema = z.strictObject({
+  chain: hasMethod('run', 'expected a chain of createPostChain'),
+  authorize: z.custom(
+    (value) => typeof value === 'function',
+    'expected a function that returns the owner of a request, for example bearerTokens({ [token]: "alice" })',
+  ),
+  allowedHosts: names,
+  allowedOrigins: names,
+  limits: z.optional(z.strictObject(Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, limit])))),
+  modelName: z.optional(z.string().check(z.minLength(1))),
+  exposeJournal: z.optional(z.boolean()),
+  keepAliveMs: interval,
+  writeTimeoutMs: interval,
+  onRun: z.optional(functionSchema),
+  clock: z.optional(clockSchema),
+  meter: z.optional(hasMethod('createHistogram', 'expected a Meter of @opentelemetry/api')),
+  onLog: z.optional(functionSchema),
+});
+
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * Returns a server for a chain. Runs live on the server, so a client can disconnect, return, and continue where it left off. The server also
- * continues the interrupted runs of `journals`. Requires the package `hono`.
+ * continues the interrupted runs of the chain's journals. Requires the package `hono`.
  *
- * @throws PostChainError `package_missing`
+ * @throws PostChainError `invalid_option` or `package_missing`
  * @example
- * const server = await createServer({ chain, journals, authorize: bearerTokens({ [token]: 'alice' }) });
+ * const server = await createServer({ chain, authorize: bearerTokens({ [token]: 'alice' }) });
  * serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 8787 });
  */
 export async function createServer(options: ServerOptions): Promise<Server> {
-  const { chain, journals, authorize, allowedHosts = [], allowedOrigins = [], exposeJournal = false } = options;
+  parseOption(optionsSchema, options, 'options');
+  const { chain, authorize, allowedHosts = [], allowedOrigins = [], exposeJournal = false } = options;
   const { clock = systemClock, keepAliveMs = 15_000, writeTimeoutMs = 30_000, modelName = 'postchain' } = options;
   const { onLog = logErrors, onRun = () => {} } = options;
   const limits: ServerLimits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -92,7 +118,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const worker = createWorker({ hosts: [chain], clock });
   const runs = createRunService({
     chain,
-    journals,
+    clock,
     usage,
     eventsPerRun: limits.eventsPerRun,
     onRun,
@@ -239,14 +265,18 @@ function rejectForeignSites(allowedHosts: readonly string[], allowedOrigins: rea
   return async (c, next) => {
     const host = (c.req.header('host') ?? new URL(c.req.url).host).toLowerCase();
     if (!known.has(host.replace(/:\d+$/u, '')))
-      throw new HttpError(403, 'host_not_allowed', `Host: ${describeValue(host)} is not in \`allowedHosts\`. Add it.`);
+      throw new HttpError(
+        403,
+        'host_not_allowed',
+        `Host: ${describeValue(host)} is not allowed. Add it to \`allowedHosts\` (--allow-host).`,
+      );
     const origin = c.req.header('origin');
     const isOwn = origin === undefined || allowedOrigins.includes(origin) || hostOf(origin) === host;
     if (!isOwn)
       throw new HttpError(
         403,
         'origin_not_allowed',
-        `Origin: ${describeValue(origin)} is not in \`allowedOrigins\`. Add it.`,
+        `Origin: ${describeValue(origin)} is not allowed. Add it to \`allowedOrigins\` (--origin).`,
       );
     await next();
   };

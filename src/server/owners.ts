@@ -1,3 +1,5 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+
 /** The user or program that sends a request. Owners see only their own runs and sessions. */
 export type Owner = string;
 
@@ -6,9 +8,16 @@ export type Authorize = (request: Request) => Owner | null | Promise<Owner | nul
 
 /**
  * Returns an `authorize` function for tokens sent as `Authorization: Bearer …`. `owners` maps each token to its owner; an owner may have
- * several tokens. Tokens are compared by digest, in constant time.
+ * several tokens. Tokens are compared by digest, in constant time. Throws `invalid_option` for an empty token or owner.
  */
 export function bearerTokens(owners: Readonly<Record<string, Owner>>): Authorize {
+  // The message contains no token.
+  for (const [token, owner] of Object.entries(owners))
+    if (!/^\S+$/u.test(token) || typeof owner !== 'string' || owner === '')
+      throw new PostChainError(
+        'invalid_option',
+        'bearerTokens: expected tokens without spaces, each with the name of its owner; received an empty token or owner, or a token with spaces.',
+      );
   const known = Object.entries(owners).map(async ([token, owner]) => ({ digest: await digestOf(token), owner }));
   return async (request) => {
     const [, token] = /^Bearer +(\S+)$/iu.exec(request.headers.get('authorization') ?? '') ?? [];

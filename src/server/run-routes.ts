@@ -25,7 +25,10 @@ const partSchema = z.discriminatedUnion('type', [
     filename: z.optional(z.string()),
   }),
 ]);
-const contentSchema = z.union([text, z.array(partSchema).check(z.maxLength(100))]);
+const contentSchema = z.union(
+  [text, z.array(partSchema).check(z.maxLength(100))],
+  'expected text or an array of parts',
+);
 
 export const newRunSchema = z.strictObject({
   request: contentSchema,

@@ -9,8 +9,9 @@ import {
 import type { JournalEntry, RunSummary } from '../../machines/contracts/journal.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
 import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
-import type { Run } from '../chain/runtime/run.ts';
+import { RUN_DESCRIPTION, type Run } from '../chain/runtime/run.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
+import type { Clock } from '../durable/clock.ts';
 import { entriesOf, type ManagedJournals } from '../durable/journals/journal-store.ts';
 import { createFeeds, type Updates } from './feeds.ts';
 import { HttpError, unknownRun } from './http-error.ts';
@@ -20,7 +21,7 @@ import { updatesOf } from './updates.ts';
 import type { UsageLimits } from './usage-limits.ts';
 
 /** A journal store with `follow`, such as any store of PostChain. */
-export type FollowableJournals = JournalStore & Pick<ManagedJournals<JournalEntry, RunSummary>, 'follow'>;
+type FollowableJournals = JournalStore & Pick<ManagedJournals<JournalEntry, RunSummary>, 'follow'>;
 
 /** A client's request for a run. */
 export interface ClientRequest
@@ -72,13 +73,15 @@ export const FINAL = { 'x-should-retry': 'false' };
 
 interface ServiceOptions {
   readonly chain: PostChain;
-  readonly journals: FollowableJournals;
+  readonly clock: Clock;
   readonly usage: UsageLimits;
   readonly eventsPerRun: number;
   readonly onRun: (run: Run) => void;
 }
 
-export function createRunService({ chain, journals, usage, eventsPerRun, onRun }: ServiceOptions): RunService {
+/** Throws `invalid_option` for a chain without journals that can be followed. */
+export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: ServiceOptions): RunService {
+  const journals = followableOf(chain);
   const feeds = createFeeds((runId, options) => journals.follow(runId, options));
   const labels = new Map<string, RunLabels>();
   const starts = createTurns();
@@ -118,6 +121,7 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
     if (inMemory.has(run.runId)) return;
     inMemory.add(run.runId);
     onRun(run);
+    parkWhenWaiting(run, clock);
     const end = usage.startRun(owner);
     const leave = (cost: number): void => {
       inMemory.delete(run.runId);
@@ -246,6 +250,35 @@ export function createRunService({ chain, journals, usage, eventsPerRun, onRun }
       throw (await firstEntry(journals, runId)) === null ? unknownRun() : error;
     });
   }
+}
+
+/** Returns the journals of a chain, whose runs a server reads and continues. Throws `invalid_option`. */
+function followableOf({ journals }: PostChain): FollowableJournals {
+  if (typeof Object(journals).follow === 'function') return journals as FollowableJournals;
+  throw new PostChainError(
+    'invalid_option',
+    `chain: expected a chain whose journals can be followed, for example createPostChain({ journals: memoryJournals() }); received ${journals === null ? 'one without journals' : 'journals without "follow"'}.`,
+  );
+}
+
+/** After how long a run that waits for its user leaves memory, in milliseconds. Then any process with its journals can take the answer. */
+const PARK_AFTER_MS = 1_000;
+
+/** Parks a run each time that it waits for its user, so that questions without an answer do not fill the server. */
+function parkWhenWaiting({ actor, park, settled }: Run, clock: Clock): void {
+  let timer: ReturnType<Clock['setTimeout']> | undefined;
+  const check = (): void => {
+    clock.clearTimeout(timer);
+    if (RUN_DESCRIPTION.describeWait(actor.getSnapshot()) !== null)
+      timer = clock.setTimeout(() => void park(), PARK_AFTER_MS);
+  };
+  const { unsubscribe } = actor.subscribe(check);
+  check();
+  const leave = (): void => {
+    unsubscribe();
+    clock.clearTimeout(timer);
+  };
+  settled.then(leave, leave);
 }
 
 /** Returns a function that calls the functions of each key one after another. */

@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres)('two servers on one PostgreSQL store', () => {
     for (const _ of [1, 2]) {
       const journals = postgresJournals(place);
       onTestFinished(() => journals.close());
-      servers.push(await startServer({ journals, chain: { model } }));
+      servers.push(await startServer({ chain: { journals, model } }));
     }
     // Connected.
     for (const { get } of servers) expect((await get('/runs')).status).toBe(200);

@@ -3,10 +3,9 @@ import { createServer } from 'postchain/server';
 
 /** Serves an extractive chain, follows one run, and gets one response of OpenAI's API. */
 export async function serveRequests() {
-  const journals = memoryJournals();
   const documents = createPassageIndex([{ path: 'hours.md', text: 'The library opens at nine.' }]);
-  const chain = createPostChain({ documents, journals });
-  const server = await createServer({ chain, journals, authorize: () => 'local' });
+  const chain = createPostChain({ documents, journals: memoryJournals() });
+  const server = await createServer({ chain, authorize: () => 'local' });
   const fetched = (path, body) => {
     const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     return server.fetch(new Request(`http://localhost${path}`, body && post));

@@ -43,10 +43,10 @@ export function refunds(...orders: readonly string[]) {
 
 /** Serves a chain on a free loopback port until the test ends, for the owners alice and bob. */
 export async function startServer({ chain: options, ...given }: ServedOptions = {}) {
-  const journals = given.journals ?? memoryJournals();
-  const chain = createPostChain({ model: immediateModel(), journals, ...options });
+  const journals = options?.journals ?? memoryJournals();
+  const chain = createPostChain({ model: immediateModel(), ...options, journals });
   const authorize = bearerTokens({ [ALICE]: 'alice', [BOB]: 'bob' });
-  const server = await createServer({ chain, journals, authorize, ...given });
+  const server = await createServer({ chain, authorize, ...given });
   const http = serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 0 }) as HttpServer;
   await once(http, 'listening');
   const { port } = http.address() as AddressInfo;

@@ -8,6 +8,7 @@ import type {
 } from '@modelcontextprotocol/server';
 import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import manifest from '../../../package.json' with { type: 'json' };
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
 import { invalid, type ServerApp, type ServerContext, type ServerRequest, type ToJsonSchema } from '../context.ts';
 import type { Updates } from '../feeds.ts';
@@ -90,7 +91,7 @@ export function addMcp(app: ServerApp, server: ServerContext): void {
 
 /** Returns an MCP server with the tool `ask`. */
 export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, errorFor }: AskedRuns): McpServer {
-  const server = new sdk.McpServer({ name: 'postchain', version: '1.0.0' });
+  const server = new sdk.McpServer({ name: 'postchain', version: manifest.version });
 
   server.registerTool(
     'ask',
@@ -101,9 +102,9 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
       outputSchema: toJsonSchema(outputSchema),
     },
     async ({ question, session }, { mcpReq }) => {
+      // The request state is the id of the run, which only its owner can read.
+      const earlier = mcpReq.requestState<string>();
       try {
-        // The request state is the id of the run, which only its owner can read.
-        const earlier = mcpReq.requestState<string>();
         const answers = earlier === undefined ? {} : answersIn(mcpReq.inputResponses ?? {});
         const asked = { request: question, ...(session !== undefined && { session }), ...(host && { host }) };
         const runId = earlier ?? (await runs.start(owner, asked)).runId;
@@ -134,7 +135,8 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
           mcpReq.signal.removeEventListener('abort', cancel);
         return result;
       } catch (error) {
-        return failed(errorFor(error).message);
+        const { message } = errorFor(error);
+        return failed(earlier === undefined ? message : `${message} This call continues the run ${earlier}.`);
       }
     },
   );
@@ -150,7 +152,7 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
     if (!hasForms) {
       const texts = questions.map((question) => `${questionText(question)} (question ${question.questionId})`);
       return failed(
-        `The run ${runId} is waiting for its user, and this client does not support elicitation. ` +
+        `The run ${runId} is waiting for its user, and this client does not support elicitation with protocol version 2026-07-28 or newer. ` +
           `Answer with POST /runs/${runId}/events, or run "postchain resume ${runId}" on the machine that has its journal.\n${texts.join('\n')}`,
       );
     }

@@ -165,6 +165,9 @@ export function outputsIn<Item>(
   return items.slice(items.findLastIndex(isTurn) + 1).flatMap((item) => outputOf(item) ?? []);
 }
 
+/** Returns a result that no answer contains, because another message came before the answer. It is history. */
+export const lateResult = (output: string): InputMessage => ({ role: 'user', content: `Result of a tool: ${output}` });
+
 /** Returns the request, history and instructions in the messages. `param` is the name of the messages in errors. */
 export function conversationOf(
   messages: readonly InputMessage[],

@@ -24,6 +24,7 @@ import {
   conversationOf,
   type InputItem,
   type InputMessage,
+  lateResult,
   outputsIn,
   requireSupported,
   responseRequestSchema,
@@ -83,7 +84,9 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     }
     const earlier = await previousTurns(c.var.owner, request.previous_response_id);
     const messages: InputMessage[] = [{ role: 'system', content: request.instructions ?? '' }, ...earlier];
-    for (const item of body.input) messages.push(...(await messagesOf(c.var.owner, item)));
+    const answeredAt = body.input.findLastIndex(isAnswer);
+    for (const [at, item] of body.input.entries())
+      messages.push(...(await messagesOf(c.var.owner, item, at > answeredAt)));
     const runId = await start(c, body, messages, 'input', { response: { ...request } });
     return answered(c, { runId, turn: 1, request }, body);
   });
@@ -112,7 +115,10 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     const outputs = outputsIn(body.messages, isTurn, (message) =>
       message.role === 'tool' ? { callId: message.tool_call_id, output: message.content } : null,
     );
-    const messages = body.messages.flatMap((message) => (message.role === 'tool' ? [] : [message]));
+    const answeredAt = body.messages.findLastIndex(isAnswer);
+    const messages = body.messages.flatMap((message, at): readonly InputMessage[] =>
+      message.role !== 'tool' ? [message] : at > answeredAt ? [lateResult(message.content)] : [],
+    );
     const parallel_tool_calls = body.parallel_tool_calls !== false;
     const { runId, turn } =
       outputs.length > 0
@@ -229,9 +235,10 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     return responseIn(c.var.owner, place, asUpdates(entries));
   }
 
-  /** Returns the messages of an input item: none for reasoning, function calls and their outputs. */
-  async function messagesOf(owner: Owner, item: InputItem): Promise<readonly InputMessage[]> {
+  /** Returns the messages of an input item: none for reasoning, function calls, and outputs that an answer follows. */
+  async function messagesOf(owner: Owner, item: InputItem, isLate: boolean): Promise<readonly InputMessage[]> {
     if (item.type === 'message') return [item];
+    if (item.type === 'function_call_output') return isLate ? [lateResult(item.output)] : [];
     // The answers of runs contain what they found.
     if (item.type !== 'item_reference' || /^(rs|fc)_/u.test(item.id)) return [];
     const runId = item.id.slice(messageIdOf('').length);
@@ -246,7 +253,11 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     const { entries } = await placeOf(owner, id);
     const { messages, request, attachments } = runStartOf(entries);
     const answer = entries.find((entry) => entry.type === 'answer');
-    if (answer === undefined) throw invalid('previous_response_id', 'expected a response that has ended');
+    if (answer === undefined)
+      throw invalid(
+        'previous_response_id',
+        'expected a response that has ended; first send the results of its calls alone, answer its question, or cancel it',
+      );
     return [
       ...messages.flatMap(({ role, content, attachments }): InputMessage[] =>
         role === 'search' ? [] : [{ role, content: contentOf(entries, content, attachments) }],
@@ -275,10 +286,16 @@ interface Body {
   readonly [member: string]: unknown;
 }
 
-/** Whether an item or message is a turn of the conversation: results of tools before it are history. */
-const isTurn = (item: InputItem | { readonly role: string }): boolean =>
-  ('role' in item && (item.role === 'user' || item.role === 'assistant')) ||
+type AnyMessage = InputItem | { readonly role: string; readonly content: string | readonly unknown[] };
+
+/** Whether an item or message is an answer of the assistant. One with tool calls only has no content. */
+const isAnswer = (item: AnyMessage): boolean =>
+  ('role' in item && item.role === 'assistant' && item.content.length > 0) ||
   ('id' in item && item.id.startsWith(messageIdOf('')));
+
+/** Whether an item or message is a turn of the conversation: results of tools before it are history. */
+const isTurn = (item: AnyMessage): boolean =>
+  ('role' in item && (item.role === 'user' || item.role === 'assistant')) || isAnswer(item);
 
 async function* asUpdates(entries: readonly JournalEntry[]): AsyncGenerator<NewUpdate, void> {
   for (const update of updatesOf(entries)) yield { update };

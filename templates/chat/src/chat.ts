@@ -1,12 +1,12 @@
-import { type ChatModel, createPassageIndex, createPostChain, defineCapability } from 'postchain';
-import { createServer, type FollowableJournals } from 'postchain/server';
+import { type ChatModel, createPassageIndex, createPostChain, defineCapability, type JournalStore } from 'postchain';
+import { createServer } from 'postchain/server';
 import * as z from 'zod';
 
 const policy =
   'An order can be refunded within 30 days after its delivery. Shipping is free for orders of 50 euros or more.';
 
 /** `refund` gets the id of an order, after a person has approved it. */
-export function createChat(model: ChatModel, journals: FollowableJournals, refund: (order: string) => string) {
+export function createChat(model: ChatModel, journals: JournalStore, refund: (order: string) => string) {
   const refundOrder = defineCapability({
     name: 'refund_order',
     description: 'Refunds an order.',
@@ -21,5 +21,5 @@ export function createChat(model: ChatModel, journals: FollowableJournals, refun
     capabilities: [refundOrder],
   });
   // Everyone who can use this computer is the same owner. A public server takes the owner from its login.
-  return createServer({ chain, journals, authorize: () => 'local' });
+  return createServer({ chain, authorize: () => 'local' });
 }

@@ -104,11 +104,11 @@ describe('a chat of the AI SDK', () => {
 
   it('continues a stream at any chunk, counted from either end, in any process', async () => {
     const journals = memoryJournals();
-    const { post } = await startServer({ journals, chain: { model: hesitantModel() } });
+    const { post } = await startServer({ chain: { journals, model: hesitantModel() } });
     const response = await post('/api/chat', asked('Is it so?'));
     const path = `/api/chat/${response.headers.get('x-workflow-run-id')}/stream`;
     const { chunks } = await chunksOf(response);
-    const { get } = await startServer({ journals });
+    const { get } = await startServer({ chain: { journals } });
     for (const from of [0, 1, 17, chunks.length - 1, chunks.length])
       expect(await chunksOf(await get(`${path}?startIndex=${from}`))).toEqual({
         chunks: chunks.slice(from),
@@ -141,7 +141,7 @@ describe('a chat of the AI SDK', () => {
   );
 
   it('asks for an approval, and continues when it is given', async () => {
-    const { url, post } = await startServer(refunds('A7'));
+    const { url, post } = await startServer({ chain: refunds('A7').chain });
     const stream = await transportOf(ai7, url).sendMessages(sending('Refund A7.'));
     const seen: ChatMessage['parts'][] = [];
     for await (const { id, parts } of ai7.readUIMessageStream<ChatMessage>({ stream })) {

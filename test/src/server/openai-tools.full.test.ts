@@ -5,9 +5,9 @@ import OpenAI from 'openai';
 import type { ResponseFunctionToolCall, ResponseInputItem } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
-import type { FollowableJournals } from '../../../src/server/run-service.ts';
 import type { RunView } from '../../../src/server/run-view.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { ALICE, BOB, refunds, startServer } from '../../support/chain-server.ts';
@@ -23,7 +23,7 @@ const messages = [{ role: 'user' as const, content: 'Do I need an umbrella?' }];
 /** A server whose model asks for the weather in these places, in rounds of calls, and the prompts that it gets. */
 const serve = (...rounds: readonly (readonly string[])[]) => serveFrom(memoryJournals(), ...rounds);
 
-async function serveFrom(journals: FollowableJournals, ...rounds: readonly (readonly string[])[]) {
+async function serveFrom(journals: JournalStore, ...rounds: readonly (readonly string[])[]) {
   const callsIn = (places: readonly string[]) =>
     places.map((location) => ({ capability: 'get_weather', arguments: JSON.stringify({ location }) }));
   const [first = [], ...others] = rounds;
@@ -35,7 +35,7 @@ async function serveFrom(journals: FollowableJournals, ...rounds: readonly (read
     { action: [{ ...replies.action, calls: callsIn(first) }], continuation },
     { otherwise: replies, chunkChars: 8 },
   );
-  const server = await startServer({ journals, chain: { model, ...(others.length > 0 && { continuation: 'model' }) } });
+  const server = await startServer({ chain: { journals, model, ...(others.length > 0 && { continuation: 'model' }) } });
   const client = (apiKey = ALICE) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey, maxRetries: 0 });
   return { ...server, client, prompts: () => JSON.stringify(model.calls.map(({ turns }) => turns)) };
 }
@@ -316,6 +316,26 @@ describe('a tool of the client in chat completions', () => {
     const later = { ...next, messages: [...next.messages, second.choices[0]?.message as never, ...messages] };
     expect((await completions.create({ ...later, tools: [] })).choices[0]?.finish_reason).toBe('stop');
   });
+});
+
+it('a result that a message follows, before an answer, is history of another run', async () => {
+  const { client, prompts, get } = await serve(['Bergen']);
+  const { responses, chat } = client();
+  const first = await responses.create(asked);
+  const [call] = callsOf(first);
+  const why = { role: 'user', content: 'Why?' } as const;
+  const results = [{ role: 'user', content: asked.input }, ...first.output, outputOf(call as never, 'Snow.'), why];
+  const next = await responses.create({ ...asked, tools: [], input: results as ResponseInputItem[] });
+  expect([next.output_text, prompts()]).toEqual(['It is so.', expect.stringContaining('Result of a tool: Snow.')]);
+  const { call_id: id = '', name = '', arguments: args = '' } = call ?? {};
+  const tool_calls = [{ id, type: 'function' as const, function: { name, arguments: args } }];
+  const said = { role: 'assistant', content: null, tool_calls } as const;
+  const result = { role: 'tool', tool_call_id: id, content: 'Hail.' } as const;
+  await chat.completions.create({ model: 'postchain', messages: [...messages, said, result, why] });
+  expect(prompts()).toContain('Result of a tool: Hail.');
+  expect(((await (await get('/runs')).json()) as { runs: unknown[] }).runs).toHaveLength(3);
+  const open = responses.create({ ...asked, input: 'Why?', previous_response_id: first.id });
+  await expect(open).rejects.toMatchObject({ status: 400, message: expect.stringContaining('send the results') });
 });
 
 it('the AI SDK runs tools of the client', async () => {

@@ -143,7 +143,7 @@ describe('the Responses API', () => {
   });
 
   it('ends as incomplete while the run waits for its user, and continues after the answer', async () => {
-    const server = await startServer(refunds('A7'));
+    const server = await startServer({ chain: refunds('A7').chain });
     const client = clientOf(server);
     const response = await client.responses.create(asked);
     expect(response).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'user_input_required' } });
@@ -214,7 +214,7 @@ describe('chat completions', () => {
   });
 
   it('end without an answer when the run waits for its user', async () => {
-    const server = await startServer(refunds('A7'));
+    const server = await startServer({ chain: refunds('A7').chain });
     const [choice] = (await clientOf(server).chat.completions.create(chatAsked)).choices;
     expect(choice).toMatchObject({ finish_reason: 'length' });
     expect(choice?.message.content).toMatch(/^This run is waiting for approval of refund\./u);

@@ -8,8 +8,11 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import type { PostChainError } from '../../../machines/contracts/error.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { createPostChain } from '../../../src/entries/index.ts';
 import { fileJournals } from '../../../src/entries/node.ts';
+import { bearerTokens, createServer } from '../../../src/entries/server.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import type { ServerLogLine } from '../../../src/server/create-server.ts';
 import { emptyView, nextView, type RunView } from '../../../src/server/run-view.ts';
@@ -157,13 +160,13 @@ describe('a run that has started', () => {
 
   it('is reported as an error, not as busy, if its journal is damaged', async () => {
     const place = temporaryFolder();
-    const first = await startServer({ journals: fileJournals(place) });
+    const first = await startServer({ chain: { journals: fileJournals(place) } });
     const runId = await first.start();
     await collectUpdates(await first.get(`/runs/${runId}/events`));
     await first.close();
     appendFileSync(join(place, `${runId}.jsonl`), 'damage\n'.repeat(2));
     const lines: ServerLogLine[] = [];
-    const { get } = await startServer({ journals: fileJournals(place), onLog: (line) => lines.push(line) });
+    const { get } = await startServer({ chain: { journals: fileJournals(place) }, onLog: (line) => lines.push(line) });
     expect((await get(`/runs/${runId}`)).status).toBe(500);
     expect(lines.map(({ error }) => String(error))).toContainEqual(expect.stringContaining('cannot read entry'));
   });
@@ -173,7 +176,7 @@ describe('a repeated request', () => {
   it('with the same idempotency key returns the same run, even at the same time or after a restart', async () => {
     const journals = memoryJournals();
     const key = { headers: { 'idempotency-key': 'order-17' } };
-    const { post, close } = await startServer({ journals });
+    const { post, close } = await startServer({ chain: { journals } });
     const ask = { request: 'Is it so?' };
     const started = await Promise.all([1, 2, 3].map(() => post('/runs', ask, key)));
     const ids = await Promise.all(started.map(async (response) => ((await response.json()) as RunId).runId));
@@ -183,12 +186,34 @@ describe('a repeated request', () => {
     const others = (await (await post('/runs', ask, { ...key, token: BOB })).json()) as RunId;
     expect(others.runId).not.toBe(ids[0]);
     await close();
-    const again = await startServer({ journals });
+    const again = await startServer({ chain: { journals } });
     expect(await (await again.post('/runs', ask, key)).json()).toEqual({ runId: ids[0] });
   });
 });
 
 describe('an operator', () => {
+  it('gets an error at once for options that cannot work', async () => {
+    const chain = createPostChain({ journals: memoryJournals() });
+    const authorize = () => 'alice';
+    for (const [options, message] of [
+      [{ chain: createPostChain(), authorize }, 'received one without journals.'],
+      [{ chain }, 'authorize: expected a function that returns the owner of a request'],
+      [
+        { chain, authorize, limits: { runsPerUser: 1 } },
+        'limits.runsPerUser: unknown option; expected one of bodyBytes',
+      ],
+      [{ chain, authorize, journals: memoryJournals() }, 'journals: unknown option; expected one of chain'],
+    ] as const) {
+      const error = await createServer(options as never).then(
+        () => null,
+        (thrown: PostChainError) => thrown,
+      );
+      expect([error?.code, error?.message]).toEqual(['invalid_option', expect.stringContaining(message)]);
+    }
+    for (const owners of [{ '': 'alice' }, { 'a token': 'alice' }, { token: '' }])
+      expect(() => bearerTokens(owners)).toThrow('bearerTokens: expected tokens without spaces');
+  });
+
   it('gets an OpenAPI document that matches what the server sends', async () => {
     const { get, start } = await startServer();
     const document = (await (await get('/openapi.json', { token: null })).json()) as {

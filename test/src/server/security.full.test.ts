@@ -6,8 +6,10 @@ import { memorySessions } from '../../../src/chain/runtime/memory-sessions.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import type { ServerLogLine } from '../../../src/server/create-server.ts';
 import type { RunView } from '../../../src/server/run-view.ts';
+import type { Question } from '../../../src/server/updates.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { ALICE, BOB, collectUpdates, refunds, startServer } from '../../support/chain-server.ts';
+import { TestClock } from '../../support/simulated-clock.ts';
 
 const ask = { request: 'Is it so?' };
 
@@ -259,6 +261,25 @@ describe('limits', () => {
     const sent = await Promise.all(Array.from({ length: 4 }, () => limited.direct.post(events, undone)));
     expect(sent.map(({ status }) => status).sort()).toEqual([204, 204, 429, 429]);
     expect(await limited.health()).toMatchObject({ runs: 1 });
+  });
+
+  it('do not count runs that wait for an answer, which leave memory', async () => {
+    const clock = new TestClock();
+    const { chain, refunded } = refunds('A7');
+    const { get, post, start, health } = await startServer({ chain, clock, limits: { runsPerOwner: 1 } });
+    const runId = await start();
+    const questions = async () => ((await (await get(`/runs/${runId}`)).json()) as RunView).questions;
+    await expect.poll(questions).toHaveLength(1);
+    expect(await errorOf(await post('/runs', ask))).toEqual([429, 'too_many_runs']);
+    clock.increment(1_000);
+    await expect.poll(health).toMatchObject({ runs: 0 });
+    const [question] = await questions();
+    const { questionId, digest } = question as Extract<Question, { kind: 'approval' }>;
+    const given = { type: 'approval.given', questionId, digest, decision: 'approve' };
+    expect((await post(`/runs/${runId}/events`, given)).status).toBe(204);
+    await expect.poll(() => refunded).toEqual(['A7']);
+    await expect.poll(health).toMatchObject({ runs: 0 });
+    expect((await post('/runs', ask)).status).toBe(201);
   });
 
   it('tell a client that its direction has no effect', async () => {

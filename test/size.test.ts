@@ -10,7 +10,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15540, exported: 561, floors: 20 },
   'machines/policies': { lines: 7700, exported: 345, floors: 8 },
   'src/chain': { lines: 6440, exported: 126, floors: 9 },
-  'src/cli': { lines: 4430, exported: 95, floors: 13 },
+  'src/cli': { lines: 4420, exported: 94, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 8520, exported: 130, floors: 10 },
   'src/entries': { lines: 420, exported: 0, floors: 1 },
@@ -21,10 +21,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 3960, exported: 66, floors: 5 },
   'src/testing': { lines: 4540, exported: 98, floors: 9 },
   'src/react': { lines: 260, exported: 6, floors: 3 },
-  'src/server': { lines: 3750, exported: 55, floors: 8 },
+  'src/server': { lines: 3850, exported: 56, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 16940, exported: 336, floors: 12 },
-  test: { lines: 68320, exported: 353, floors: 7 },
+  test: { lines: 68390, exported: 353, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

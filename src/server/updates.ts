@@ -65,6 +65,20 @@ export const runUpdateSchema = z.discriminatedUnion('type', [
 ]);
 export type RunUpdate = Readonly<z.infer<typeof runUpdateSchema>>;
 
+/** Returns the questions that a run has asked so far, by id, and the ids of those without an answer. */
+export function questionsIn(entries: readonly JournalEntry[]) {
+  const asked = new Map<string, Question>();
+  const open = new Set<string>();
+  for (const update of updatesOf(entries)) {
+    if (update.type === 'question') {
+      asked.set(update.question.questionId, update.question);
+      open.add(update.question.questionId);
+    }
+    if (update.type === 'question-closed') open.delete(update.questionId);
+  }
+  return { asked, open };
+}
+
 /** Computes the updates of one run from its journal. */
 export class RunUpdates {
   readonly #text = new AnswerText();

@@ -5,7 +5,7 @@ import { runStartOf } from '../../chain/journal/journal-format.ts';
 import { invalid } from '../context.ts';
 import type { Owner } from '../owners.ts';
 import type { RunService } from '../run-service.ts';
-import { type Question, type RunUpdate, updatesOf } from '../updates.ts';
+import { type Question, questionsIn, type RunUpdate, updatesOf } from '../updates.ts';
 import type { Answers } from './questions.ts';
 
 /** A call of a tool that only the client can run. */
@@ -102,17 +102,12 @@ export async function* turnOf(
     const isLastCall = calls.at(-1)?.questionId === questionId;
     if (isLastCall) current += 1;
     if (!isOwn) continue;
-    const isAsked = asClientCall(update.question) === null && isOpen(questionId, entries);
+    const isAsked = asClientCall(update.question) === null && questionsIn(entries).open.has(questionId);
     const usage = usageBetween(earlier(entries), usageBefore(update.question, entries));
     const end = isLastCall ? ({ type: 'calls', calls, usage } as const) : isAsked ? { ...update, usage } : null;
     yield { update, end };
     if (end !== null) return;
   }
-}
-
-function isOpen(id: string, entries: readonly JournalEntry[]): boolean {
-  const updates = [...updatesOf(entries)];
-  return !updates.some((update) => update.type === 'question-closed' && update.questionId === id);
 }
 
 /**
@@ -136,11 +131,12 @@ export async function resultsOf(
   const asked = new Set(turns.flat().map((call) => callIdOf(runId, call)));
   const unknown = [...given.keys()].find((callId) => !asked.has(callId));
   if (unknown !== undefined) throw invalid(param, 'expected results of calls of this run', unknown);
+  const { open } = questionsIn(entries);
   const last = turns.findLastIndex((calls) => calls.some((call) => given.has(callIdOf(runId, call))));
   const calls = turns
     .slice(0, last + 1)
     .flatMap((each, at) =>
-      each.filter((call) => (at === last && given.has(callIdOf(runId, call))) || isOpen(call.questionId, entries)),
+      each.filter((call) => (at === last && given.has(callIdOf(runId, call))) || open.has(call.questionId)),
     );
   const missing = calls.map((call) => callIdOf(runId, call)).filter((callId) => !given.has(callId));
   if (missing.length > 0)

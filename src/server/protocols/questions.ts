@@ -6,7 +6,7 @@ import type { Updates } from '../feeds.ts';
 import { HttpError } from '../http-error.ts';
 import type { Owner } from '../owners.ts';
 import { outcomesOf, type RunService } from '../run-service.ts';
-import { type Question, type RunUpdate, updatesOf } from '../updates.ts';
+import { type Question, questionsIn, type RunUpdate } from '../updates.ts';
 
 /** The answers to each kind of question, in protocols with forms. */
 export const answerSchemas = {
@@ -89,14 +89,7 @@ export type Answers = Readonly<Record<string, unknown>>;
  * Throws an `HttpError`.
  */
 export async function sendAnswers(runs: RunService, owner: Owner, runId: string, answers: Answers): Promise<void> {
-  const entries = await runs.journal(owner, runId);
-  const asked = new Map<string, Question>();
-  const open = new Set<string>();
-  for (const update of updatesOf(entries)) {
-    if (update.type === 'question') asked.set(update.question.questionId, update.question);
-    if (update.type === 'question') open.add(update.question.questionId);
-    if (update.type === 'question-closed') open.delete(update.questionId);
-  }
+  const { asked, open } = questionsIn(await runs.journal(owner, runId));
   for (const [questionId, answer] of Object.entries(answers)) {
     const event = checkedEvent(asked.get(questionId), answer);
     const isLate = answer === null && !open.has(questionId);

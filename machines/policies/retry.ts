@@ -11,7 +11,6 @@ import {
 import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure, FailureStage } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
-import { newModels } from '../contracts/model-status.ts';
 import { startOf } from '../text/clip.ts';
 import { fnv1a, spread } from '../text/hash.ts';
 import { isOverBudget } from './cost.ts';
@@ -41,7 +40,7 @@ export function retryAllowed(
   failure: Failure,
   policy: AttemptPolicy,
   elapsedMs: number,
-  route: ModelRoute = routeOf(execution, policy),
+  route: ModelRoute,
 ): GuardResult {
   const { hungCalls, available, fits } = modelAllows(route, policy);
   const transport = isTransport(failure);
@@ -81,7 +80,7 @@ export function fallbackDue(
   failure: Failure,
   policy: AttemptPolicy,
   elapsedMs: number,
-  route: ModelRoute = routeOf(execution, policy),
+  route: ModelRoute,
 ): GuardResult {
   const { attempts, usage } = execution;
   const next = successor(route, policy);
@@ -98,12 +97,6 @@ export function fallbackDue(
       (stuck || failed >= policy.fallbackAfter),
     inputs: { next, stuck, failed, calls: usage.modelCalls, maxCalls: policy.maxCalls },
   };
-}
-
-/** Returns the route of an execution that knows nothing about its models and took them in order. */
-function routeOf({ task, fallbacks }: AttemptExecution, { maxFallbacks }: AttemptPolicy): ModelRoute {
-  const gaveUp = Array.from({ length: fallbacks }, (_, model) => model);
-  return { task, models: newModels(maxFallbacks), model: fallbacks, gaveUp };
 }
 
 /** Whether the current model may be called again: it does not hang, and there is a form that its reply could have. */
@@ -189,7 +182,7 @@ interface Planned {
 interface PlanContext {
   readonly hooks: RetryHooks;
   readonly elapsedMs: number;
-  readonly route?: ModelRoute | undefined;
+  readonly route: ModelRoute;
 }
 
 /** Plans the call after a failed attempt, whose reply had this text. The user's retry hooks have the last word. */

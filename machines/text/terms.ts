@@ -63,6 +63,7 @@ const AFTER_ARTICLE = /\b(?:the|an?|this|that|its|their|each|every)\s+$/i;
 const MEMO_ENTRIES = 100_000;
 const MAX_WORD_CHARS = 80;
 const MAX_REQUEST_CHARS = 20_000;
+const MAX_TERMS = 64;
 
 /** Stems by word: texts repeat their words, and stemming is the most expensive step. Emptied when full. */
 const memo = new Map<string, readonly string[]>();
@@ -92,17 +93,17 @@ export function stemsOf(text: string): string[] {
 }
 
 /**
- * Returns the distinct content words of a request, at most `limit`, each at its first position. Words that only open a
+ * Returns the distinct content words of a request, at most `MAX_TERMS`, each at its first position. Words that only open a
  * request ("please explain") are left out unless there are no others.
  */
-export function requestTerms(request: string, limit = 64): Term[] {
+export function requestTerms(request: string): Term[] {
   const content = new Map<string, Term>();
   const asking = new Map<string, Term>();
   for (const term of termsOf(request.slice(0, MAX_REQUEST_CHARS))) {
     const opens = content.size === 0 && asks(term, request);
     const into = opens ? asking : content;
     if (!into.has(term.stem)) into.set(term.stem, term);
-    if (content.size >= limit) break;
+    if (content.size >= MAX_TERMS) break;
   }
   return [...(content.size > 0 ? content : asking).values()];
 }

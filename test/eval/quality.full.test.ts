@@ -13,56 +13,34 @@ const PARAGRAPHS = [
   ['Ostrin Mill', 'The Ostrin Mill grinds rye. Its wheel was replaced in 1954.'],
 ].map(([title, text], at) => ({ id: `p${at}`, title, text }));
 
-/** Questions with what every contender answers, and whether that is right. */
+/** Questions with what every contender answers. */
 const CASES = (
   [
-    ['How many seats does Tarn Hall have?', '340', 'Tarn Hall has 340 seats.', 0.9, true],
-    ['Who built Tarn Hall?', 'Ada Wick', 'Tarn Hall was built in 1902.', 0.9, false],
-    ['What does a ticket for the Marl Ferry cost?', '6 crowns', 'A ticket costs six crowns.', 0.5, true],
-    ['Who is the captain of the Marl Ferry?', null, 'The documents do not say.', 0.2, true],
-    ['Who was the first miller of the Ostrin Mill?', null, 'The first miller was Oswin Pryce.', 0.8, false],
+    ['How many seats does Tarn Hall have?', '340', 'Tarn Hall has 340 seats.', 0.9],
+    ['Who built Tarn Hall?', 'Ada Wick', 'Tarn Hall was built in 1902.', 0.9],
+    ['What does a ticket for the Marl Ferry cost?', '6 crowns', 'A ticket costs six crowns.', 0.5],
+    ['Who is the captain of the Marl Ferry?', null, 'The documents do not say.', 0.2],
+    ['Who was the first miller of the Ostrin Mill?', null, 'The first miller was Oswin Pryce.', 0.8],
   ] as const
-).map(([question, expected, answer, confidence, right]) => ({ question, expected, answer, confidence, right }));
+).map(([question, expected, answer, confidence]) => ({ question, expected, answer, confidence }));
 const CONTENDERS = ['loop', 'lean', 'balanced', 'thorough'];
-const PRICE = { input: 2, output: 8, cached: 1 };
+const PRICE = '2,8,1';
 
 interface Row {
   readonly id: string;
-  readonly expected: string | null;
   readonly answer: string;
   readonly status: string | null;
   readonly confidence: number | null;
-  readonly usage: Readonly<Record<'calls' | 'inputTokens' | 'cachedInputTokens' | 'outputTokens', number>>;
-  readonly firstTextMs: number;
-  readonly ms: number;
+  readonly usage: { readonly calls: number; readonly outputTokens: number };
 }
-
-interface Estimate {
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-}
-
-type Share = Estimate & { readonly count: number; readonly of: number };
-type Averages = Readonly<
-  Record<'calls' | 'inputTokens' | 'cachedInputTokens' | 'outputTokens' | 'cost' | 'firstTextMs' | 'ms', Estimate>
->;
 
 interface Scores {
-  readonly contenders: readonly (Averages &
-    Readonly<Record<'right' | 'answered' | 'abstained' | 'wrongAsGood' | 'rightNotGood', Share>> & {
-      readonly about: { readonly contender: string };
-      readonly questions: number;
-      readonly failed: number;
-      readonly brier: Estimate | null;
-      readonly reliability: readonly { from: number; to: number; confidence: number; right: Share }[];
-    })[];
-  readonly pairs: readonly (Averages &
-    Readonly<Record<'right' | 'wrongAsGood', Estimate>> & {
-      readonly contender: string;
-      readonly onlyThis: number;
-      readonly onlyBase: number;
-    })[];
+  readonly contenders: readonly {
+    readonly about: { readonly contender: string };
+    readonly questions: number;
+    readonly failed: number;
+    readonly right: { readonly count: number; readonly of: number };
+  }[];
 }
 
 /** A folder of the file's own, until its tests have ended. */
@@ -70,7 +48,7 @@ const folder = mkdtempSync(join(tmpdir(), 'postchain-quality-'));
 const recordings = join(folder, 'recordings');
 const SCRIPTED = [
   ...['--model', 'scripted', '--script', join(folder, 'script.json'), '--corpora', 'multihop', '--data', folder],
-  ...['--recordings', recordings, '--price', Object.values(PRICE).join()],
+  ...['--recordings', recordings, '--price', PRICE],
 ];
 
 function quality(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
@@ -130,107 +108,12 @@ describe('the quality of scripted answers', () => {
     expect(rowsOf('loop').map(({ usage }) => usage.calls)).toEqual(CASES.map(() => 2));
   });
 
-  it('is scored by the shares of right answers, and of wrong ones that look good, with Wilson intervals', () => {
-    expect(scores.contenders.map(({ about }) => about.contender)).toEqual(CONTENDERS);
-    for (const found of scores.contenders) {
-      const rows = judged(found.about.contender);
-      const looksGood = ({ status }: Row): boolean => status !== 'degraded' && status !== 'cancelled';
-      const answerable = rows.filter(({ expected }) => expected !== null);
-      const right = (some: typeof rows): number => some.filter((row) => row.right).length;
-      expectShare(found.right, 3, 5);
-      expectShare(found.answered, 2, 3);
-      expectShare(found.abstained, 1, 2);
-      expectShare(found.wrongAsGood, rows.filter((row) => !row.right && looksGood(row)).length, 5);
-      const degraded = answerable.filter((row) => row.right && !looksGood(row)).length;
-      expectShare(found.rightNotGood, degraded, right(answerable));
-      expect([found.questions, found.failed]).toEqual([5, 0]);
-    }
-    expectShare(scores.contenders[0]?.wrongAsGood, 2, 5);
-  });
-
-  it('compares stated confidences with the outcomes', () => {
-    expect(scores.contenders[0]).toMatchObject({ brier: null, reliability: [] });
-    for (const found of scores.contenders.slice(1)) {
-      const rows = judged(found.about.contender);
-      const points = rows.map(({ confidence, right, expected }) => ({
-        stated: confidence ?? Number.NaN,
-        has: right && expected !== null,
-      }));
-      expectEstimate(found.brier, points, (some) =>
-        average(some.map(({ stated, has }) => (stated - (has ? 1 : 0)) ** 2)),
-      );
-      expect(found.reliability.reduce((sum, { right }) => sum + right.of, 0)).toBe(5);
-      for (const { from, to, confidence, right } of found.reliability) {
-        const within = points.filter(({ stated }) => stated >= from && (stated < to || to === 1));
-        expectShare(right, within.filter(({ has }) => has).length, within.length);
-        expect(confidence).toBeCloseTo(average(within.map(({ stated }) => stated)), 10);
-      }
-    }
-  });
-
-  it('has mean calls, tokens and costs, and median times, with bootstrap intervals', () => {
-    for (const found of scores.contenders) {
-      const rows = rowsOf(found.about.contender);
-      for (const name of ['calls', 'inputTokens', 'cachedInputTokens', 'outputTokens'] as const)
-        expectEstimate(found[name], rows, (some) => average(some.map(({ usage }) => usage[name])));
-      expectEstimate(found.cost, rows, (some) => average(some.map(costOf)));
-      for (const name of ['firstTextMs', 'ms'] as const)
-        expectEstimate(found[name], rows, (some) => middle(some.map((row) => row[name])));
-    }
-  });
-
-  it('compares each profile with the loop on the same questions', () => {
-    expect(scores.pairs.map(({ contender }) => contender)).toEqual(CONTENDERS.slice(1));
-    const base = judged('loop');
-    for (const found of scores.pairs) {
-      const pairs = judged(found.contender).map((row, at) => [row, base[at] ?? row] as const);
-      const sum = (some: readonly (typeof pairs)[number][], side: 0 | 1, of: (row: Row) => number): number =>
-        some.reduce((total, pair) => total + of(pair[side]), 0);
-      const expectRatio = (ratio: Estimate, of: (row: Row) => number): void =>
-        expectEstimate(ratio, pairs, (some) => sum(some, 0, of) / sum(some, 1, of));
-      for (const name of ['calls', 'inputTokens', 'outputTokens'] as const)
-        expectRatio(found[name], ({ usage }) => usage[name]);
-      expectRatio(found.cost, costOf);
-      for (const name of ['firstTextMs', 'ms'] as const)
-        expectEstimate(found[name], pairs, (some) => middle(some.map(([one, other]) => one[name] / other[name])));
-      expect(found).toMatchObject({ onlyThis: 0, onlyBase: 0, right: { value: 0, low: 0, high: 0 } });
-      const wrongAsGood = (row: (typeof base)[number]): number => Number(!row.right && row.status !== 'degraded');
-      expectEstimate(found.wrongAsGood, pairs, (some) =>
-        average(some.map(([one, other]) => wrongAsGood(one) - wrongAsGood(other))),
-      );
-    }
-  });
-
-  it('is scored again without calls, as a table of the same figures', async () => {
-    const options = ['score', recordings, '--price', Object.values(PRICE).join()];
-    expect(JSON.parse((await quality([...options, '--json'])).stdout)).toEqual(scores);
-    const { stdout } = await quality(options);
-    const interval = ({ value, low, high }: Estimate, digits: number): string =>
-      `${value.toFixed(digits)} (${low.toFixed(digits)} to ${high.toFixed(digits)})`;
-    const share = ({ value, low, high, of }: Share): string =>
-      of === 0 ? '–' : `${[value].map(inPercent)} % (${inPercent(low)}–${inPercent(high)})`;
-    for (const one of scores.contenders) {
-      const { right, answered, abstained, wrongAsGood, rightNotGood, brier, about } = one;
-      expect(cellsOf(stdout, about.contender)).toContainEqual([
-        ...[right, answered, abstained, wrongAsGood, rightNotGood].map(share),
-        brier === null ? 'none stated' : interval(brier, 2),
-      ]);
-      const tokens = [one.inputTokens, one.cachedInputTokens, one.outputTokens];
-      expect(cellsOf(stdout, about.contender)).toContainEqual([
-        interval(one.calls, 2),
-        ...tokens.map((each) => interval(each, 0)),
-        interval(one.cost, 5),
-        ...[one.firstTextMs, one.ms].map((each) => interval(each, 0)),
-      ]);
-      for (const { from, to, confidence, right: has } of one.reliability)
-        expect(cellsOf(stdout, `${about.contender} ${from}–${to}`)).toEqual([
-          [String(has.of), confidence.toFixed(2), share(has)],
-        ]);
-    }
-    for (const { contender, calls, inputTokens, outputTokens, cost, firstTextMs, ms } of scores.pairs)
-      expect(cellsOf(stdout, contender)).toContainEqual(
-        [calls, inputTokens, outputTokens, cost, firstTextMs, ms].map((ratio) => interval(ratio, 2)),
-      );
+  it('is scored again without calls, to the same figures', async () => {
+    expect(scores.contenders.map(({ about, questions, failed }) => [about.contender, questions, failed])).toEqual(
+      CONTENDERS.map((contender) => [contender, 5, 0]),
+    );
+    const again = await quality(['score', recordings, '--price', PRICE, '--json']);
+    expect(JSON.parse(again.stdout)).toEqual(scores);
   });
 
   it('continues an interrupted recording, and refuses to mix two models', async () => {
@@ -295,6 +178,59 @@ describe('the judgment of an answer', () => {
   });
 });
 
+describe('the scores of a recording', () => {
+  it('are shares with Wilson intervals, and means, medians and ratios with bootstrap intervals', async () => {
+    const target = mkdtempSync(join(folder, 'scored-'));
+    for (const [contender, factor] of [
+      ['loop', 1],
+      ['balanced', 2],
+    ] as const) {
+      const rows = CASES.map(({ expected, answer, confidence }, at) => ({
+        ...{
+          id: `q${at}`,
+          corpus: 'own',
+          expected,
+          answer,
+          firstTextMs: 10 * factor * (at + 1),
+          ms: 100 * (at + factor),
+        },
+        ...{ status: factor === 1 ? null : confidence < 0.5 ? 'degraded' : 'completed' },
+        ...{ confidence: factor === 1 ? null : confidence },
+        usage: { calls: factor, inputTokens: 500 * factor + at, cachedInputTokens: 100 * at, outputTokens: 50 + at },
+      }));
+      const about = { contender, model: 'm', server: 's', concurrency: 1, startedAt: 'today', versions: {} };
+      const lines = [about, ...rows].map((line) => `${JSON.stringify(line)}\n`);
+      writeFileSync(join(target, `${contender}.jsonl`), lines.join(''));
+    }
+    const { stdout } = await quality(['score', target, '--price', PRICE]);
+    expect(stdout.replace(/ +$/gmu, '')).toMatchInlineSnapshot(`
+      "loop: m at s, today, 5 answers, concurrency 1
+      balanced: m at s, today, 5 answers, concurrency 1
+      95 % intervals: Wilson for shares, else bootstrap (2000 resamples, seed 1)
+
+        answers                right  of those with an answer   of those without   wrong, looks good  right, looks bad          Brier score
+        loop      60.0 % (23.1–88.2)       66.7 % (20.8–93.9)  50.0 % (9.5–90.5)  40.0 % (11.8–76.9)  0.0 % (0.0–65.8)          none stated
+        balanced  60.0 % (23.1–88.2)       66.7 % (20.8–93.9)  50.0 % (9.5–90.5)  40.0 % (11.8–76.9)  0.0 % (0.0–65.8)  0.35 (0.07 to 0.62)
+
+        mean per answer; times: median                calls         input tokens  of these cached  output tokens                          cost  first text (ms)    wall time (ms)
+        loop                            1.00 (1.00 to 1.00)     502 (501 to 503)  200 (80 to 320)  52 (51 to 53)  0.00122 (0.00111 to 0.00133)    30 (10 to 50)  300 (100 to 500)
+        balanced                        2.00 (2.00 to 2.00)  1002 (1001 to 1003)  200 (80 to 320)  52 (51 to 53)  0.00222 (0.00211 to 0.00233)   60 (20 to 100)  400 (200 to 600)
+
+        compared with loop, on the same questions  only this right  only loop             right  wrong, looks good
+        balanced                                            0 of 5          0  0.0 (0.0 to 0.0)   0.0 (0.0 to 0.0)
+
+        times those of loop                calls         input tokens        output tokens                 cost           first text            wall time
+        balanced             2.00 (2.00 to 2.00)  2.00 (1.99 to 2.00)  1.00 (1.00 to 1.00)  1.82 (1.75 to 1.90)  2.00 (2.00 to 2.00)  1.33 (1.20 to 2.00)
+
+        stated confidence  answers  mean  has the expected text
+        balanced 0.2–0.4         1  0.20       0.0 % (0.0–79.3)
+        balanced 0.4–0.6         1  0.50   100.0 % (20.7–100.0)
+        balanced 0.8–1           3  0.87      33.3 % (6.1–79.2)
+      "
+    `);
+  });
+});
+
 describe('npm run quality', () => {
   it.each([
     [[], '--model is missing'],
@@ -354,68 +290,3 @@ describe('npm run quality', () => {
     expect(stderr).toMatch(/^quality: loop failed at "[^"\n]*": .*ECONNREFUSED/u);
   });
 });
-
-/** The rows of a contender, with whether each is right. */
-const judged = (contender: string): readonly (Row & { readonly right: boolean })[] =>
-  rowsOf(contender).map((row, at) => ({ ...row, right: CASES[at]?.right ?? false }));
-
-const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-function middle(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return average([sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.ceil((sorted.length - 1) / 2)]].map(Number));
-}
-
-function costOf({ usage: { inputTokens, cachedInputTokens, outputTokens } }: Row): number {
-  const { input, output, cached } = PRICE;
-  const millionths = (inputTokens - cachedInputTokens) * input + cachedInputTokens * cached + outputTokens * output;
-  return millionths / 1_000_000;
-}
-
-const Z = 1.959964;
-
-/** The bounds of Wilson's interval are the rates from which the found one is Z standard errors away. */
-function expectShare(found: Share | undefined, count: number, of: number): void {
-  if (found === undefined) throw new Error('no share');
-  expect([found.count, found.of]).toEqual([count, of]);
-  if (of === 0) return;
-  expect(found.value).toBeCloseTo(count / of, 10);
-  for (const bound of [found.low, found.high])
-    expect(Math.abs(bound - count / of)).toBeCloseTo(Z * Math.sqrt((bound * (1 - bound)) / of), 6);
-  expect(found.low).toBeLessThanOrEqual(found.value);
-  expect(found.high).toBeGreaterThanOrEqual(found.value);
-  expect(found.high - found.low).toBeGreaterThan(0.1);
-}
-
-/** How far the share of 2,000 resamples may be from that of all: six standard errors. */
-const TOLERANCE = 0.021;
-
-/** Compares an estimate with the statistic of the rows, and its bounds with the statistics of all 3,125 ways to draw five rows. */
-function expectEstimate<T>(
-  found: Estimate | null,
-  rows: readonly T[],
-  statistic: (rows: readonly T[]) => number,
-): void {
-  if (found === null) throw new Error('no estimate');
-  expect(found.value).toBeCloseTo(statistic(rows), 9);
-  const all = drawsOf(rows, rows.length).map(statistic);
-  const share = (holds: (value: number) => boolean): number => all.filter(holds).length / all.length;
-  const margin = 1e-9 * Math.max(1, Math.abs(found.value));
-  expect(share((value) => value < found.low - margin)).toBeLessThanOrEqual(0.025 + TOLERANCE);
-  expect(share((value) => value <= found.low + margin)).toBeGreaterThanOrEqual(0.025 - TOLERANCE);
-  expect(share((value) => value > found.high + margin)).toBeLessThanOrEqual(0.025 + TOLERANCE);
-  expect(share((value) => value >= found.high - margin)).toBeGreaterThanOrEqual(0.025 - TOLERANCE);
-}
-
-const drawsOf = <T>(rows: readonly T[], count: number): readonly T[][] =>
-  count === 0 ? [[]] : drawsOf(rows, count - 1).flatMap((drawn) => rows.map((row) => [...drawn, row]));
-
-const inPercent = (share: number): string => (100 * share).toFixed(1);
-
-/** The cells of the lines of a table that a name begins. */
-const cellsOf = (table: string, name: string): readonly (readonly string[])[] =>
-  table
-    .split('\n')
-    .map((line) => line.trim().split(/ {2,}/u))
-    .filter(([first]) => first === name)
-    .map(([, ...cells]) => cells);

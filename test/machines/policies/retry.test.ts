@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AttemptPolicy } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { newModels } from '../../../machines/contracts/model-status.ts';
 import { failureOf, NO_FAILURE, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { attemptPolicy } from '../../../machines/policies/phase-calls.ts';
 import { backoffMs, fallbackDue, isHopeless, recordAttempt, retryAllowed } from '../../../machines/policies/retry.ts';
@@ -19,6 +20,8 @@ const fresh = anExecution({
   usage: { modelCalls: 0, inputTokens: 0, outputTokens: 0, estimated: false, cost: null },
 });
 
+const route = { task: 'yield', models: newModels(1), model: 0, gaveUp: [] } as const;
+
 describe('retries', () => {
   it('[A4] never exceed the calls that the run has left', () => {
     const usage = { modelCalls: 99, inputTokens: 0, outputTokens: 0, estimated: false, cost: null };
@@ -28,11 +31,11 @@ describe('retries', () => {
   it('[A4] [E9] continue while the prompt fits into the remaining tokens', () => {
     const usage = { inputTokens: 150, outputTokens: 100, estimated: false };
     const execution = recordAttempt(fresh, anAttempt({ failure: wrong, usage }), []);
-    const allowed = (maxTokens: number | null) => retryAllowed(execution, wrong, policy({ maxTokens }), 0);
+    const allowed = (maxTokens: number | null) => retryAllowed(execution, wrong, policy({ maxTokens }), 0, route);
     expect([null, 400, 399].map((maxTokens) => allowed(maxTokens).holds)).toEqual([true, true, false]);
     expect(allowed(399).inputs).toMatchObject({ tokens: 250, promptTokens: 150, maxTokens: 399 });
     const next = (maxTokens: number) =>
-      fallbackDue(execution, wrong, policy({ maxTokens, maxFallbacks: 1, fallbackAfter: 1 }), 0);
+      fallbackDue(execution, wrong, policy({ maxTokens, maxFallbacks: 1, fallbackAfter: 1 }), 0, route);
     expect([next(400).holds, next(399).holds]).toEqual([true, false]);
   });
 
@@ -81,7 +84,7 @@ describe('retries', () => {
   });
 
   it('[A4] record guard results with the compared values', () => {
-    expect(retryAllowed(fresh, lost, policy(), 0).inputs).toEqual({
+    expect(retryAllowed(fresh, lost, policy(), 0, route).inputs).toEqual({
       kind: 'transport',
       used: 0,
       allowed: 3,

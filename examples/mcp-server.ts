@@ -8,7 +8,8 @@ const model = scriptedModel({}, { otherwise: replies });
 const chain = createPostChain({ model, journals: memoryJournals() });
 const server = await createServer({ chain, authorize: bearerTokens({ secret: 'alice' }) });
 
-const client = new Client({ name: 'example', version: '1.0.0' });
+// For questions, add `capabilities: { elicitation: {} }` and a handler of 'elicitation/create'.
+const client = new Client({ name: 'example', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } });
 await client.connect(
   new StreamableHTTPClientTransport(new URL('http://localhost/mcp'), {
     requestInit: { headers: { authorization: 'Bearer secret' } },

@@ -17,8 +17,8 @@ import { createRunSlots, startInSlot } from './runtime/run-slots.ts';
 
 /** Creates, resumes and forks runs. */
 export interface PostChain {
-  /** The store of its journals, or null. */
-  readonly journals: JournalStore | null;
+  /** The options that it was created with. */
+  readonly options: PostChainOptions;
   /**
    * Starts a run. Before anything starts, it throws `invalid_request`, `unsupported_file` or `invalid_option`, or rethrows the error of
    * `journals.create`. After that, it never throws.
@@ -72,7 +72,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     return known ?? startInSlot(slots, signal, () => resumeRun(chain, runId, { ...open, signal }));
   };
   return {
-    journals: options.journals ?? null,
+    options,
     run(run) {
       const { input, files } = createChainInput(run, parts);
       const withForms = models === null ? input : { ...input, models };

@@ -96,10 +96,14 @@ function givenTokens(token: string | undefined, variable: string | undefined): R
       return [name, owner] as const;
     });
   if (token !== undefined) pairs.push([token, LOCAL]);
-  if (pairs.some(([name, owner]) => !/^\S+$/u.test(name) || name.length < MIN_TOKEN_CHARS || owner === ''))
+  const names = new Set(pairs.map(([name]) => name));
+  if (
+    names.size < pairs.length ||
+    pairs.some(([name, owner]) => !/^\S+$/u.test(name) || name.length < MIN_TOKEN_CHARS || owner === '')
+  )
     throw new PostChainError(
       'invalid_option',
-      `POSTCHAIN_TOKENS or --token: expected tokens of at least ${MIN_TOKEN_CHARS} characters without spaces, in POSTCHAIN_TOKENS as token=owner,…; create one with: openssl rand -hex 32`,
+      `POSTCHAIN_TOKENS or --token: expected different tokens of at least ${MIN_TOKEN_CHARS} characters without spaces, in POSTCHAIN_TOKENS as token=owner,…; create one with: openssl rand -hex 32`,
     );
   return pairs.length === 0 ? null : Object.fromEntries(pairs);
 }

@@ -32,7 +32,8 @@ export function invalidOption(
 ): PostChainError {
   const issue = issueInside(error.issues[0]);
   const path = issue?.path ?? [];
-  if (issue?.code === 'unrecognized_keys' && schema !== undefined) return unknownOption(path, issue.keys, schema);
+  if (issue?.code === 'unrecognized_keys' && schema !== undefined)
+    return unknownOption(path, issue.keys, schema, given);
   const received = path.reduce<unknown>(
     (value, key) => (value as Record<PropertyKey, unknown> | undefined)?.[key],
     given,
@@ -77,8 +78,18 @@ const BOUNDS: Readonly<Record<string, string>> = {
   '<=': 'of at most',
 };
 
-function unknownOption(path: readonly PropertyKey[], [name = '']: readonly string[], schema: z.ZodMiniType) {
-  const node = path.reduce(memberOf, unwrapped(schema as unknown as SchemaNode));
+function unknownOption(
+  path: readonly PropertyKey[],
+  [name = '']: readonly string[],
+  schema: z.ZodMiniType,
+  given: unknown,
+) {
+  let value = given;
+  let node = unwrapped(schema as unknown as SchemaNode, value);
+  for (const key of path) {
+    value = Object(value)[key];
+    node = unwrapped(node.shape?.[key] ?? {}, value);
+  }
   const known = Object.keys(node.shape ?? node.def?.keyType?.def?.entries ?? {}).join(', ');
   const where = [...path, name].join('.');
   return new PostChainError('invalid_option', `${where}: unknown option; expected one of ${known}.`);
@@ -91,15 +102,16 @@ interface SchemaNode {
     readonly innerType?: SchemaNode;
     readonly keyType?: { readonly def?: { readonly entries?: object } };
     readonly options?: readonly SchemaNode[];
+    readonly values?: readonly unknown[];
   };
 }
 
-const memberOf = (node: SchemaNode, key: PropertyKey): SchemaNode => unwrapped(node.shape?.[key] ?? {});
-
-/** The schema inside defaults and optionals; of a union, its object. */
-function unwrapped(node: SchemaNode): SchemaNode {
-  const inner = node.def?.innerType ?? node.def?.options?.find(({ shape }) => shape !== undefined);
-  return inner === undefined ? node : unwrapped(inner);
+/** The schema inside defaults and optionals; of a union, the object with the value's type. */
+function unwrapped(node: SchemaNode, value: unknown): SchemaNode {
+  const inner =
+    node.def?.innerType ??
+    node.def?.options?.find(({ shape }) => shape && (shape['type']?.def?.values?.includes(Object(value).type) ?? true));
+  return inner === undefined ? node : unwrapped(inner, value);
 }
 
 const hasMethods = <Type>(names: readonly string[], hint: string) =>

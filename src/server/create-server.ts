@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { PostChain } from '../chain/create-post-chain.ts';
+import { requireKnownCost } from '../chain/runtime/options.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { type Clock, systemClock } from '../durable/clock.ts';
 import { createWorker } from '../durable/worker.ts';
@@ -70,8 +71,8 @@ export interface Server {
 }
 
 const limit = z.optional(z.custom((value) => typeof value === 'number' && value >= 0, 'expected a number, at least 0'));
-const interval = z.optional(z.number().check(z.gt(0)));
-const names = z.optional(z.array(z.string()));
+const interval = z.optional(z.number().check(z.gt(0), z.lt(2 ** 31)));
+const names = (form: RegExp, expected: string) => z.optional(z.array(z.string().check(z.regex(form, expected))));
 
 /** Strict: a misspelled option would be ignored silently. */
 const optionsSchema = z.strictObject({
@@ -80,10 +81,10 @@ const optionsSchema = z.strictObject({
     (value) => typeof value === 'function',
     'expected a function that returns the owner of a request, for example bearerTokens({ [token]: "alice" })',
   ),
-  allowedHosts: names,
-  allowedOrigins: names,
+  allowedHosts: names(/^(?:[^\s/:*]+|\[[\da-f:]+\])$/iu, 'expected a host name without a port'),
+  allowedOrigins: names(/^[a-z][\w+.-]*:\/\/[^\s/*A-Z]+$/u, 'expected an origin such as "https://chat.example.com"'),
   limits: z.optional(z.strictObject(Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, limit])))),
-  modelName: z.optional(z.string().check(z.minLength(1))),
+  modelName: z.optional(z.string().check(z.regex(/^\S+$/u, 'expected a name without spaces'))),
   exposeJournal: z.optional(z.boolean()),
   keepAliveMs: interval,
   writeTimeoutMs: interval,
@@ -110,6 +111,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { clock = systemClock, keepAliveMs = 15_000, writeTimeoutMs = 30_000, modelName = 'postchain' } = options;
   const { onLog = logErrors, onRun = () => {} } = options;
   const limits: ServerLimits = { ...DEFAULT_LIMITS, ...options.limits };
+  if (limits.costPerDay < Number.POSITIVE_INFINITY) requireKnownCost(chain.options, 'limits.costPerDay');
   const [{ Hono }, { bodyLimit }, { cors }, { secureHeaders }] = await loadOptional('hono', 'createServer', () =>
     Promise.all([import('hono'), import('hono/body-limit'), import('hono/cors'), import('hono/secure-headers')]),
   );
@@ -181,12 +183,13 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const app: ServerApp = new Hono<ServerEnv>();
   app.onError((error, c) => {
     const shown = context.errorFor(c, error);
-    return Response.json(errorBody(c.req.path, shown), { status: shown.status, headers: shown.headers });
+    // Adapters cut the connection of a client that still sends a body which nobody reads.
+    const unread = c.req.method === 'POST' && (shown.status === 413 || !c.req.raw.bodyUsed);
+    const headers = { ...shown.headers, ...(unread && { connection: 'close' }) };
+    return Response.json(errorBody(c.req.path, shown), { status: shown.status, headers });
   });
   app.notFound((c) => {
-    const path = describeValue(c.req.path);
-    const error = new HttpError(404, 'not_found', `There is no endpoint ${path}. See GET /openapi.json.`);
-    return c.json(errorBody(c.req.path, error), 404);
+    throw new HttpError(404, 'not_found', `There is no endpoint ${describeValue(c.req.path)}. See GET /openapi.json.`);
   });
   app.use(logged(clock, measured(options.meter, usage, onLog)), secureHeaders());
   app.use(rejectForeignSites(allowedHosts, allowedOrigins));
@@ -203,7 +206,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     usage.requireOpen();
     const owner = await authorize(c.req.raw);
     // In JavaScript, `authorize` may return undefined, for example from a lookup.
-    if (typeof owner !== 'string')
+    if (typeof owner !== 'string' || owner === '')
       throw new HttpError(401, 'unauthorized', 'Not authorized. Send a token of this server as "Bearer TOKEN".', {
         'www-authenticate': 'Bearer',
       });

@@ -11,14 +11,16 @@ export type Authorize = (request: Request) => Owner | null | Promise<Owner | nul
  * several tokens. Tokens are compared by digest, in constant time. Throws `invalid_option` for an empty token or owner.
  */
 export function bearerTokens(owners: Readonly<Record<string, Owner>>): Authorize {
+  const pairs = Array.isArray(owners) ? [] : Object.entries(owners ?? {});
+  const isInvalid = ([token, owner]: (typeof pairs)[number]): boolean =>
+    !/^\S+$/u.test(token) || typeof owner !== 'string' || owner === '';
   // The message contains no token.
-  for (const [token, owner] of Object.entries(owners))
-    if (!/^\S+$/u.test(token) || typeof owner !== 'string' || owner === '')
-      throw new PostChainError(
-        'invalid_option',
-        'bearerTokens: expected tokens without spaces, each with the name of its owner; received an empty token or owner, or a token with spaces.',
-      );
-  const known = Object.entries(owners).map(async ([token, owner]) => ({ digest: await digestOf(token), owner }));
+  if (pairs.length === 0 || pairs.some(isInvalid))
+    throw new PostChainError(
+      'invalid_option',
+      'bearerTokens: expected tokens, each with its owner, for example { [token]: "alice" }; received none, an empty token or owner, or a token with spaces.',
+    );
+  const known = pairs.map(async ([token, owner]) => ({ digest: await digestOf(token), owner }));
   return async (request) => {
     const [, token] = /^Bearer +(\S+)$/iu.exec(request.headers.get('authorization') ?? '') ?? [];
     if (token === undefined) return null;

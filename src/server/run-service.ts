@@ -253,11 +253,11 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
 }
 
 /** Returns the journals of a chain, whose runs a server reads and continues. Throws `invalid_option`. */
-function followableOf({ journals }: PostChain): FollowableJournals {
+function followableOf({ options: { journals } }: PostChain): FollowableJournals {
   if (typeof Object(journals).follow === 'function') return journals as FollowableJournals;
   throw new PostChainError(
     'invalid_option',
-    `chain: expected a chain whose journals can be followed, for example createPostChain({ journals: memoryJournals() }); received ${journals === null ? 'one without journals' : 'journals without "follow"'}.`,
+    `chain: expected a chain whose journals can be followed, for example createPostChain({ journals: memoryJournals() }); received ${journals === undefined ? 'one without journals' : 'journals without "follow"'}.`,
   );
 }
 

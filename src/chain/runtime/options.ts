@@ -185,24 +185,27 @@ export function parseOptions(options: PostChainOptions): Pick<ChainParts, 'limit
         'invalid_option',
         `prompts.${task}: expected a prompt named "${task}"; received one named "${prompt?.name}".`,
       );
-  if (limits.maxCost !== null) requireKnownCost(options);
+  if (limits.maxCost !== null) requireKnownCost(options, 'limits.maxCost');
   if (options.grader !== undefined && options.gradingModel !== undefined)
     throw new PostChainError('invalid_option', 'grader and gradingModel: pass one of them; received both.');
   return { limits, thresholds, instructions };
 }
 
 /** Throws `invalid_option` for a cost limit if a model has no price, or if there are calls that the chart does not reserve. */
-function requireKnownCost({ model, fallbackModels = [], prices, gradingModel }: PostChainOptions): void {
+export function requireKnownCost(
+  { model, fallbackModels = [], prices, gradingModel }: PostChainOptions,
+  limit: string,
+): void {
   const unpriced = [model ?? extractiveModel(), ...fallbackModels].find(
     ({ id }) => prices === undefined || !Object.hasOwn(prices.models, id),
   );
   if (unpriced !== undefined)
     throw new PostChainError(
       'invalid_option',
-      `limits.maxCost: expected prices.models["${unpriced.id}"], its price; received none.`,
+      `${limit}: expected prices.models["${unpriced.id}"], its price; received none.`,
     );
   if (gradingModel !== undefined)
-    throw new PostChainError('invalid_option', 'limits.maxCost: expected no gradingModel; received both.');
+    throw new PostChainError('invalid_option', `${limit}: expected no gradingModel; received both.`);
 }
 
 /** Returns everything a chain needs: the options, validated and with their defaults. Throws `invalid_option`. */

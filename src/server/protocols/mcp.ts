@@ -108,13 +108,14 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
         const answers = earlier === undefined ? {} : answersIn(mcpReq.inputResponses ?? {});
         const asked = { request: question, ...(session !== undefined && { session }), ...(host && { host }) };
         const runId = earlier ?? (await runs.start(owner, asked)).runId;
+        // An invalid answer leaves the run as it is.
+        if (earlier !== undefined) await sendAnswers(runs, owner, runId, answers);
         const cancel = (): void => {
           const event = { type: 'run.cancelled', reason: 'The client canceled the call.' } as const;
           runs.send(owner, runId, event).catch(errorFor);
         };
         mcpReq.signal.addEventListener('abort', cancel, { once: true });
         if (mcpReq.signal.aborted) cancel();
-        if (earlier !== undefined) await sendAnswers(runs, owner, runId, answers);
         const token = mcpReq._meta?.progressToken;
         const result = await read(runId, async (updates) => {
           const steps = untilQuestions(runs, owner, runId, updates, Object.keys(answers));

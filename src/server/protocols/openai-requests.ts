@@ -205,7 +205,7 @@ const toolSchema = z.object({
   parameters: z.nullish(shallowObjectSchema),
 });
 
-/** For a function without `parameters`, or with empty ones. */
+/** For a function without `parameters`. */
 const NO_ARGUMENTS = { type: 'object', properties: {} };
 
 /** Returns the tools of a request in either API. The tools may not be needed: `tool_choice` "none" sends none of them. */
@@ -225,7 +225,11 @@ export function clientToolsOf({
       throw invalid('tools', `function${path.map((name) => `.${String(name)}`).join('')}: ${message}`, nested);
     }
     const { name, description, parameters } = read.data;
-    return { name, description: description || name, arguments: { ...NO_ARGUMENTS, ...parameters } };
+    return {
+      name,
+      description: description || name,
+      arguments: isEmpty(parameters) ? NO_ARGUMENTS : { type: 'object', ...parameters },
+    };
   });
 }
 

@@ -93,6 +93,16 @@ describe('the chain as a tool of an MCP server', () => {
     const refused = await (await post('/mcp', body, { token: BOB, headers })).text();
     expect(refused).toContain('You have no run with this id');
     expect(refunded).toEqual([]);
+    // An invalid answer of the owner leaves the run as it is.
+    const answer = async (content: object) => {
+      const inputResponses = Object.fromEntries(
+        [1, 2].map((number) => [`s1.action.approval${number}`, { action: 'accept', content }]),
+      );
+      return (await post('/mcp', { ...body, params: { ...body.params, inputResponses } }, { headers })).text();
+    };
+    expect(await answer({ approved: 'x' })).toContain(`This call continues the run ${runs[0]?.runId}.`);
+    expect(await answer({ approved: true })).toContain('It is so.');
+    expect(refunded).toEqual(['A', 'B']);
   });
 
   it('cancels the run when the client cancels the call', async () => {

@@ -202,6 +202,13 @@ describe('an operator', () => {
         { chain, authorize, limits: { runsPerUser: 1 } },
         'limits.runsPerUser: unknown option; expected one of bodyBytes',
       ],
+      [
+        { chain, authorize, limits: { costPerDay: 1 } },
+        'limits.costPerDay: expected prices.models["offline-extractive"]',
+      ],
+      [{ chain, authorize, allowedHosts: ['https://a.com'] }, 'allowedHosts.0: expected a host name without a port'],
+      [{ chain, authorize, allowedOrigins: ['https://a.com/'] }, 'allowedOrigins.0: expected an origin such as'],
+      [{ chain, authorize, keepAliveMs: 1e12 }, 'keepAliveMs: expected'],
       [{ chain, authorize, journals: memoryJournals() }, 'journals: unknown option; expected one of chain'],
     ] as const) {
       const error = await createServer(options as never).then(
@@ -210,8 +217,8 @@ describe('an operator', () => {
       );
       expect([error?.code, error?.message]).toEqual(['invalid_option', expect.stringContaining(message)]);
     }
-    for (const owners of [{ '': 'alice' }, { 'a token': 'alice' }, { token: '' }])
-      expect(() => bearerTokens(owners)).toThrow('bearerTokens: expected tokens without spaces');
+    for (const owners of [{ '': 'alice' }, { 'a token': 'alice' }, { token: '' }, {}, undefined, ['token']])
+      expect(() => bearerTokens(owners as never)).toThrow('bearerTokens: expected tokens, each with its owner');
   });
 
   it('gets an OpenAPI document that matches what the server sends', async () => {

@@ -106,7 +106,11 @@ describe('the input of a client', () => {
     expect(await errorOf(await post('/runs', '{'))).toEqual([400, 'invalid_json']);
     expect(await errorOf(await post('/runs', { ...ask, tools: [] }))).toEqual([400, 'invalid_request']);
     expect(await errorOf(await post('/runs', { request: '' }))).toEqual([400, 'invalid_request']);
-    expect(await errorOf(await post('/runs', { request: 'x'.repeat(2_000) }))).toEqual([413, 'body_too_large']);
+    const large = await post('/runs', { request: 'x'.repeat(2_000) });
+    expect(await errorOf(large)).toEqual([413, 'body_too_large']);
+    // Requests that follow use another connection, because the server does not read the body.
+    const connections = [large, await post('/none', {}), await post('/runs', '{')];
+    expect(connections.map(({ headers }) => headers.get('connection'))).toEqual(['close', 'close', 'keep-alive']);
     const form = {
       method: 'POST',
       body: 'request=hi',

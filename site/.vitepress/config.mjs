@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import llmstxt from 'vitepress-plugin-llms';
+import { onFirstUse } from './on-first-use.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -54,6 +55,16 @@ export default defineConfig({
     worker: { format: 'es' },
     plugins: [llmstxt({ ignoreFiles: ['playground.md'], ignoreFilesPerOutput: { llmsFullTxt: ['api/**', 'api.md'] } })],
     build: { chunkSizeWarningLimit: 4_000 },
+  },
+  /** Pages that can be read without the app prefetch it, and run it when the reader first uses them. */
+  transformHtml(html, _, { page }) {
+    if (page === '404.md' || /class="(?:playground|mermaid)"/u.test(html)) return html;
+    return html
+      .replaceAll('<link rel="modulepreload"', '<link rel="prefetch"')
+      .replace(
+        /<script type="module" src="([^"]+)"><\/script>/u,
+        (_, app) => `<link rel="prefetch" href="${app}"><script>(${onFirstUse})(${JSON.stringify(app)})</script>`,
+      );
   },
   /** A page that contains its styles is shown after one request. */
   buildEnd({ outDir }) {

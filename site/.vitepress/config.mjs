@@ -52,6 +52,13 @@ export default defineConfig({
         { find: /^xstate$/u, replacement: join(root, 'node_modules/xstate') },
       ],
     },
+    // Otherwise, the development server finds them at the first question, and reloads the page.
+    optimizeDeps: {
+      include:
+        'zod/mini zod/v4/locales/en.js xstate jsonriver stemmer markdown-it parse5 eventsource-parser openai'.split(
+          ' ',
+        ),
+    },
     worker: { format: 'es' },
     plugins: [llmstxt({ ignoreFiles: ['playground.md'], ignoreFilesPerOutput: { llmsFullTxt: ['api/**', 'api.md'] } })],
     build: { chunkSizeWarningLimit: 4_000 },

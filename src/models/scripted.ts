@@ -159,7 +159,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
 
 /** Rejects a reply that is not in a list, and a misspelled task, whose calls would get the replies of `otherwise`. */
 function requireEntries(script: Script, otherwise: ScriptedModelOptions['otherwise']): void {
-  const tasks = otherwise && [...new Set([...TASKS, ...Object.keys(otherwise)])];
+  const tasks = otherwise && [...new Set([...TASKS, 'grading', ...Object.keys(otherwise)])];
   for (const [task, entries] of typeof script === 'function' ? [] : Object.entries(script)) {
     if (entries !== undefined && !Array.isArray(entries) && !(entries instanceof Always))
       throw new PostChainError(

@@ -3,7 +3,7 @@
  * A click or a hotkey before the app has mounted would be lost. It is dispatched again then.
  */
 export function onFirstUse(app) {
-  const uses = ['pointermove', 'pointerdown', 'keydown', 'focusin'];
+  const uses = ['pointermove', 'pointerdown', 'keydown', 'click'];
   const { pathname } = location;
   let early;
   function load() {

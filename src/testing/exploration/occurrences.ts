@@ -94,7 +94,9 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
   requireAllActors(machine, outcomes);
   let read: readonly [type: string, member: string] | null = null;
   const bare = events === undefined ? bareEvents(machine, outcomes, (...what) => (read ??= what)) : [];
-  const handled = handledTypes(machine);
+  // Also those that only a dropped transition of a mutant handled.
+  const declared = nodesOf(machine).flatMap(({ config }) => Object.keys(config.on ?? {}));
+  const handled = [...new Set([...handledTypes(machine), ...declared])];
   const ofEvent = (event: EventObject): Occurrence => sentOccurrence(event, machine.id, handled);
   const fixed = typeof events === 'function' ? null : (events ?? bare).map(ofEvent);
   const used = new Set<string>();

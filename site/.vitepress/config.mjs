@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
 import llmstxt from 'vitepress-plugin-llms';
+import { onFirstUse } from './on-first-use.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -51,9 +52,26 @@ export default defineConfig({
         { find: /^xstate$/u, replacement: join(root, 'node_modules/xstate') },
       ],
     },
+    // Otherwise, the development server finds them at the first question, and reloads the page.
+    optimizeDeps: {
+      include:
+        'zod/mini zod/v4/locales/en.js xstate jsonriver stemmer markdown-it parse5 eventsource-parser openai'.split(
+          ' ',
+        ),
+    },
     worker: { format: 'es' },
     plugins: [llmstxt({ ignoreFiles: ['playground.md'], ignoreFilesPerOutput: { llmsFullTxt: ['api/**', 'api.md'] } })],
     build: { chunkSizeWarningLimit: 4_000 },
+  },
+  /** Pages that can be read without the app prefetch it, and run it when the reader first uses them. */
+  transformHtml(html, _, { page }) {
+    if (page === '404.md' || /class="(?:playground|mermaid)"/u.test(html)) return html;
+    return html
+      .replaceAll('<link rel="modulepreload"', '<link rel="prefetch"')
+      .replace(
+        /<script type="module" src="([^"]+)"><\/script>/u,
+        (_, app) => `<link rel="prefetch" href="${app}"><script>(${onFirstUse})(${JSON.stringify(app)})</script>`,
+      );
   },
   /** A page that contains its styles is shown after one request. */
   buildEnd({ outDir }) {

@@ -4,6 +4,9 @@ import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts'
 import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { fileJournals, journalFile, postgresJournals, sqliteJournals } from '../chain/journal/node-stores.ts';
 import type { RunJournals } from '../chain/journal/stores.ts';
+import { type ActorSummary, durableFormat } from '../durable/durable-format.ts';
+import { createJournalFile } from '../durable/journals/file-journals.ts';
+import * as actorStores from '../durable/stores.ts';
 import { firstLineOf, oneLine } from '../internal/printable.ts';
 import { homePath } from './home.ts';
 
@@ -18,14 +21,42 @@ const OTHER_URL = /^[a-z][a-z\d+.-]+:\/\//iu;
 
 const defaultPlace = (): string => process.env['POSTCHAIN_JOURNALS'] || homePath('journals');
 
-export function openJournals({ journals = defaultPlace() }: JournalFlags): RunJournals {
-  if (POSTGRES_URL.test(journals)) return postgresJournals(journals);
+const runStores = { fileJournals, sqliteJournals, postgresJournals };
+
+export const openJournals = (flags: JournalFlags): RunJournals => openPlace(flags, runStores);
+
+/** Opens the same place for the actors of any machine. */
+export const openActors = (flags: JournalFlags): actorStores.ActorJournals => openPlace(flags, actorStores);
+
+function openPlace<Store>(
+  { journals = defaultPlace() }: JournalFlags,
+  stores: Readonly<Record<keyof typeof runStores, (place: string) => Store>>,
+): Store {
+  if (POSTGRES_URL.test(journals)) return stores.postgresJournals(journals);
   if (OTHER_URL.test(journals))
     throw new PostChainError(
       'invalid_option',
       `Cannot open the journals ${JSON.stringify(journals)}; expected a directory, an SQLite file (.db) or a postgres:// URL`,
     );
-  return SQLITE_FILE.test(journals) ? sqliteJournals(journals) : fileJournals(journals);
+  return SQLITE_FILE.test(journals) ? stores.sqliteJournals(journals) : stores.fileJournals(journals);
+}
+
+/** Returns the durable actors of other machines than the chain. A run is an actor, too. */
+export async function listActors(
+  runs: readonly RunSummary[],
+  store: Pick<actorStores.ActorJournals, 'list'>,
+): Promise<readonly ActorSummary[]> {
+  const runIds = new Set(runs.map(({ runId }) => runId));
+  return (await store.list()).filter(({ id, machine }) => machine !== null && !runIds.has(id));
+}
+
+/** Finds a durable actor of another machine than the chain by journal file or id. */
+export async function findActor(name: string, flags: JournalFlags) {
+  const isFile = existsSync(name) && statSync(name).isFile();
+  const store = isFile ? createJournalFile(name, durableFormat) : openActors(flags);
+  const runs = await (isFile ? journalFile(name) : openJournals(flags)).list();
+  const actor = (await listActors(runs, store)).find(({ id }) => isFile || id === name);
+  return actor && { actor, entries: store.read(actor.id) };
 }
 
 /** Throws `invalid_path` if the place that the user chose does not exist: it has no runs, but more likely its name is wrong. */

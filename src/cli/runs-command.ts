@@ -1,7 +1,7 @@
 import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
-import { type JournalFlags, NO_RUNS, openJournals, shortRunIds } from './find-run.ts';
+import { type JournalFlags, listActors, NO_RUNS, openActors, openJournals, shortRunIds } from './find-run.ts';
 import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 
 export interface RunsFlags extends JournalFlags {
@@ -22,13 +22,18 @@ const DEFAULT_LIMIT = 20;
 export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
   const all = await openJournals(flags).list();
   const chosen = flags.olderThan === undefined ? all : olderRuns(all, flags.olderThan);
-  const limit = flags.limit ?? (stdout.isTTY && !flags.json ? DEFAULT_LIMIT : chosen.length);
+  const limit = flags.limit ?? (stdout.isTTY && !flags.json ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY);
   const runs = chosen.slice(0, limit);
   if (flags.json) return `${printableJson(JSON.stringify(runs, null, 2))}\n`;
-  if (all.length === 0) return `${NO_RUNS}\n`;
-  if (runs.length === 0) return 'No run is that old.\n';
+  const actors = (flags.olderThan === undefined ? await listActors(all, openActors(flags)) : [])
+    .slice(0, limit - runs.length)
+    .map(({ id: runId, machine, startedAt, status }) => {
+      return { runId, startedAt, status, request: `actor of ${machine?.id}`, forkedFrom: null, waiting: null };
+    });
+  if (all.length + actors.length === 0) return `${NO_RUNS}\n`;
+  if (runs.length + actors.length === 0) return 'No run is that old.\n';
   const { dim } = colorsFor(stdout);
-  const lines = [...rowsOf(runs, shortRunIds(all), stdout)];
+  const lines = [...rowsOf(runs, shortRunIds(all), stdout), ...rowsOf(actors, (id) => id, stdout)];
   const interrupted = runs.filter(({ status }) => status === 'interrupted').length;
   const waiting = runs.filter(({ status }) => status === 'waiting').length;
   if (interrupted > 0)
@@ -41,7 +46,7 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
 
 /** Formats each run as one line; on a narrow terminal, as two. */
 function rowsOf(
-  runs: readonly RunSummary[],
+  runs: readonly (Omit<RunSummary, 'status'> & { readonly status: string })[],
   shortId: (runId: string) => string,
   stdout: NodeJS.WriteStream,
 ): readonly string[] {

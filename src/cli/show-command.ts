@@ -1,8 +1,11 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import { withoutBytes } from '../chain/journal/journal-format.ts';
+import type { ActorSummary } from '../durable/durable-format.ts';
+import type { DurableEntry } from '../durable/entries.ts';
+import type { StoredEntry } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
-import { findRun, type JournalFlags } from './find-run.ts';
+import { findActor, findRun, type JournalFlags } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { rendererFor } from './render-answer.ts';
 import { createScreen, type Entry, localTime, type Screen, unbroken, wrapLines } from './screen.ts';
@@ -17,9 +20,19 @@ export async function showCommand(
   flags: ShowFlags,
   stdout: NodeJS.WriteStream = process.stdout,
 ): Promise<void> {
-  const { store, runId } = await findRun(name, flags);
   const screen = createScreen(stdout);
   const numbered = createNumbering(screen);
+  const found = await findActor(name, flags);
+  if (found !== undefined) {
+    if (!flags.json) screen.line(wrapLines(actorLine(found.actor), stdout));
+    for await (const entry of found.entries) {
+      numbered.at(entry);
+      if (flags.json) stdout.write(`${printableJson(JSON.stringify(entry))}\n`);
+      else numbered.screen.entry(detailOf(entry));
+    }
+    return;
+  }
+  const { store, runId } = await findRun(name, flags);
   const progress = createProgress(numbered.screen);
   let answer: Extract<JournalEntry, { type: 'answer' }> | null = null;
   for await (const recorded of store.read(runId)) {
@@ -41,6 +54,11 @@ export async function showCommand(
     );
   screen.line('');
   stdout.write((await rendererFor('text', stdout))(answer.answer));
+}
+
+function actorLine({ id, machine, startedAt, status, waiting }: ActorSummary): string {
+  const about = [id, localTime(startedAt), `actor of ${machine?.id}`, status];
+  return oneLine([...about, ...(waiting ? [fieldsText({ ...waiting })] : [])].join(' · '));
 }
 
 function headerLines({
@@ -68,7 +86,7 @@ function createNumbering(screen: Screen) {
   let seq = 0;
   const mark = (): string => String(seq).padStart(5);
   return {
-    at: (entry: JournalEntry) => {
+    at: (entry: StoredEntry) => {
       seq = entry.seq;
     },
     screen: {
@@ -80,14 +98,14 @@ function createNumbering(screen: Screen) {
   };
 }
 
-type Transition = Extract<JournalEntry, { type: 'transition' }>;
+type Transition = Extract<JournalEntry | DurableEntry, { type: 'transition' }>;
 
-function detailOf(entry: JournalEntry): Entry {
+function detailOf(entry: JournalEntry | DurableEntry): Entry {
   const { seq: _, atMs, type, ...fields } = entry;
   const text = entry.type === 'transition' ? transitionText(entry) : fieldsText(fields);
   const { failure } = fields as { readonly failure?: unknown };
   return {
-    name: type,
+    name: oneLine(type),
     ms: atMs,
     text,
     tone: failure ? 'bad' : entry.type === 'transition' ? 'aside' : 'plain',

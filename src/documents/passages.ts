@@ -113,8 +113,9 @@ const MAX_CONTEXT_CHARS = 240;
 const MIN_HEADER_CHARS = 6;
 
 /**
- * Returns a block as pieces of at most `maxChars` characters, not counting a code fence. The later pieces of a list or table get its
- * introduction or header row as an additional heading, and the item that they are nested in, so that they can be understood alone.
+ * Returns a block as pieces of at most `maxChars` characters, not counting a code fence. A list that continues in the next piece ends with
+ * "…". The later pieces of a list or table get its introduction or header row as an additional heading, and the item that they are nested in,
+ * so that they can be understood alone.
  */
 function piecesOf(block: Block, maxChars: number): Piece[] {
   const lines = logicalLines(block);
@@ -125,16 +126,18 @@ function piecesOf(block: Block, maxChars: number): Piece[] {
   );
   const context = contextOf(block, lines);
   const parents = block.kind === 'list' ? parentsOf(units) : [];
+  const more = block.kind === 'list' ? '\n…' : '';
   const pieces: Piece[] = [];
   let from = 0;
   let chars = 0;
   const add = (to: number): void => {
     const parent = parents[from] ?? '';
     const heading = parent === '' ? context : [...context, clipped(parent, MAX_CONTEXT_CHARS)];
-    pieces.push(pieceOf(block, units.slice(from, to), pieces.length === 0 ? block.heading : heading));
+    const piece = pieceOf(block, units.slice(from, to), pieces.length === 0 ? block.heading : heading);
+    pieces.push(to < units.length ? { ...piece, text: `${piece.text}${more}` } : piece);
   };
   for (const [at, unit] of units.entries()) {
-    if (at > from && chars + unit.text.length > maxChars) {
+    if (at > from && chars + unit.text.length + more.length > maxChars) {
       add(at);
       [from, chars] = [at, 0];
     }

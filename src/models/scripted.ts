@@ -1,10 +1,11 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { Failure } from '../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart, ModelRequest, ReplyForm } from '../../machines/contracts/model.ts';
-import type { Task } from '../../machines/contracts/phase.ts';
+import { TASKS, type Task } from '../../machines/contracts/phase.ts';
 import type { PhaseInput } from '../../machines/contracts/phase-io.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { describeValue } from '../internal/describe-value.ts';
+import { oneLine } from '../internal/printable.ts';
 import { areValid, briefReply } from './brief-reply.ts';
 
 /** How a scripted reply is sent, and how it ends. */
@@ -128,7 +129,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
       'invalid_option',
       `chunkChars: expected an integer of at least 1; received ${chunkChars}.`,
     );
-  requireEntries(script);
+  requireEntries(script, options.otherwise);
   return {
     id: options.id ?? 'scripted',
     contextWindowTokens: options.contextWindowTokens ?? 128_000,
@@ -156,15 +157,25 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
   };
 }
 
-/** Rejects a reply that is not in a list: a mistake that the types show, but JavaScript does not. */
-function requireEntries(script: Script): void {
-  for (const [task, entries] of typeof script === 'function' ? [] : Object.entries(script))
+/** Rejects a reply that is not in a list, and a misspelled task, whose calls would get the replies of `otherwise`. */
+function requireEntries(script: Script, otherwise: ScriptedModelOptions['otherwise']): void {
+  const tasks = otherwise && [...new Set([...TASKS, 'grading', ...Object.keys(otherwise)])];
+  for (const [task, entries] of typeof script === 'function' ? [] : Object.entries(script)) {
     if (entries !== undefined && !Array.isArray(entries) && !(entries instanceof Always))
       throw new PostChainError(
         'invalid_option',
         `script.${task}: expected a list of replies, or always(reply); received ${describeValue(entries)}.`,
       );
+    if (tasks?.includes(task) === false)
+      throw new PostChainError(
+        'invalid_option',
+        `script.${task}: expected a task of the chain or of "otherwise" (${tasks.join(', ')}).`,
+      );
+  }
 }
+
+/** What a request says about the reply before it. */
+const INVALID = /^That reply is invalid:\n(.*)\nReply again/su;
 
 function replyTo(
   script: Script,
@@ -178,9 +189,11 @@ function replyTo(
   if (entry !== undefined) return typeof entry === 'function' ? entry(request) : entry;
   const reply = ownValue(otherwise, task);
   if (typeof script !== 'function' && entries === undefined && reply !== undefined) return { reply };
+  const [, problem] = INVALID.exec(request.turns.at(-1)?.content ?? '') ?? [];
+  const invalid = problem === undefined ? '' : ` The last reply was invalid: ${oneLine(problem)}`;
   throw new PostChainError(
     'unscripted_call',
-    `scriptedModel: call ${call} of the task "${task}" has no reply; add one to the script, or use ${task}: always(reply).`,
+    `scriptedModel: call ${call} of the task "${task}" has no reply; add one to the script, or use ${task}: always(reply).${invalid}`,
   );
 }
 

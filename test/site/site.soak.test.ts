@@ -164,6 +164,20 @@ describe.skipIf(browser === null)('the playground', () => {
   });
 });
 
+it.skipIf(browser === null)('a page is shown without its app, and its search opens at the first tap', async () => {
+  const page = await open('durable#effects');
+  const heading = page.getByRole('heading', { name: 'Effects' });
+  const place = () => heading.evaluate((element) => element.getBoundingClientRect().top);
+  const before = await place();
+  expect(await page.locator('#app').evaluate((app) => '__vue_app__' in app)).toBe(false);
+  await page.getByRole('button', { name: 'Search' }).evaluate((button) => {
+    button.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+    (button as HTMLElement).click();
+  });
+  await page.locator('.VPLocalSearchBox').waitFor();
+  expect(await place()).toBe(before);
+});
+
 it.skipIf(browser === null)('the gallery opens ten runs in the inspector', async () => {
   const page = await open('gallery');
   const links = page.locator('main a[href^="/runs/"]');

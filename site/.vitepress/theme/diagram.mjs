@@ -16,7 +16,7 @@ export const diagram = defineComponent({
     });
     return () =>
       svg.value === ''
-        ? h('pre', decodeURIComponent(props.code))
+        ? h('pre', { class: 'mermaid' }, decodeURIComponent(props.code))
         : h('div', { class: 'diagram', innerHTML: svg.value });
   },
 });

@@ -1,6 +1,23 @@
 import DefaultTheme from 'vitepress/theme-without-fonts';
+import { onMounted } from 'vue';
 import './playground.css';
 import './theme.css';
 import { diagram } from './diagram.mjs';
 
-export default { extends: DefaultTheme, enhanceApp: ({ app }) => void app.component('Diagram', diagram) };
+const { scrollTo } = globalThis;
+
+export default {
+  extends: DefaultTheme,
+  enhanceApp({ app }) {
+    app.component('Diagram', diagram);
+    // The router would scroll to the top or to the hash, where the browser has been before the reader scrolled.
+    if (import.meta.env.PROD) globalThis.scrollTo = () => {};
+  },
+  setup: () =>
+    onMounted(() =>
+      requestAnimationFrame(() => {
+        globalThis.scrollTo = scrollTo;
+        dispatchEvent(new Event('app-mounted'));
+      }),
+    ),
+};

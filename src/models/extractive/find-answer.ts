@@ -28,10 +28,13 @@ const REASON =
 /** A question word counts only at the start of a question: "What happens when …" does not ask for a time. */
 const OPENS = String.raw`(?<=(?:^|[,;.!?]\s*|\b(?:and|und)\s+)(?:\p{L}+\s+)?)(?<!\p{L})`;
 const asking = (words: string, others: string): RegExp => new RegExp(`${OPENS}(?:${words})(?!\\p{L})|${others}`, 'giu');
-const PRICE = asking('(?:how much|was|wie viel)(?=.* [ck]ost)', '(?<=much.* )costs?|(?<=was |viel )kostet|多少钱');
+const PRICE = asking(
+  '(?:how much|was|wie viel)(?=.* [ck]ost)',
+  String.raw`(?<=much.* )costs?|(?<=what do.* )cost(?=\W*$| (?:per|for|on|in|to) )|(?<=was |viel )kostet|多少钱`,
+);
 const TIME = asking('when|(?:what|which) (?:time|year|date|day)|wann', '几点|几[月号]|什么时候|何时|哪一?[年天]');
 const AMOUNT = asking(
-  'how (?:many|much|long|often|(?=old|far|fast|high|tall|large|big|heavy|wide|deep))|wie (?:viele?|lange|oft|(?=hoch|weit|groß|alt|schnell|schwer))|(?:which|what|welche) versions?(?: of)?',
+  'how (?:many|much|long|often|far|(?=old|fast|high|tall|large|big|heavy|wide|deep))|wie (?:viele?|lange|oft|(?=hoch|weit|groß|alt|schnell|schwer))|(?:which|what|welche) versions?(?: of)?',
   '多少|多久|多长时间|多(?=[长高远大重快])|几(?=[个天站次人])|(?:哪个|什么)版本',
 );
 

@@ -1,7 +1,7 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import { activeNodes, actorNames } from '../../internal/xstate-internals.ts';
+import { activeNodes, actorNames, descriptorMatches } from '../../internal/xstate-internals.ts';
 import { nodesOf } from '../structure/chart-structure.ts';
 import {
   activeActors,
@@ -94,6 +94,10 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
   requireAllActors(machine, outcomes);
   let read: readonly [type: string, member: string] | null = null;
   const bare = events === undefined ? bareEvents(machine, outcomes, (...what) => (read ??= what)) : [];
+  // Also those that only a dropped transition of a mutant handled.
+  const declared = nodesOf(machine).flatMap(({ config }) => Object.keys(config.on ?? {}));
+  const handled = [...new Set([...handledTypes(machine), ...declared])];
+  const ofEvent = (event: EventObject): Occurrence => sentOccurrence(event, machine.id, handled);
   const fixed = typeof events === 'function' ? null : (events ?? bare).map(ofEvent);
   const used = new Set<string>();
   const outcomesOf = ({ id, name }: RunningActor): ActorOutcomes | undefined => {
@@ -202,11 +206,17 @@ function afterOf(snapshot: AnyMachineSnapshot, type: string) {
   return null;
 }
 
-function ofEvent(event: EventObject): Occurrence {
-  if (typeof (event as EventObject | null)?.type !== 'string')
+function sentOccurrence(event: EventObject, machineId: string, handled: readonly string[]): Occurrence {
+  const { type } = Object(event) as Partial<EventObject>;
+  if (typeof type !== 'string')
     throw new PostChainError(
       'invalid_option',
       `"events" must be objects with a "type"; received ${describeValue(event)}`,
+    );
+  if (!handled.some((descriptor) => descriptor === type || descriptorMatches(descriptor, type)))
+    throw new PostChainError(
+      'invalid_option',
+      `"events" has "${type}", which no state of ${machineId} handles; it handles ${handled.join(', ') || 'no events'}`,
     );
   return { kind: 'sent', name: labelOf(event), event, state: null, actor: null };
 }
@@ -231,6 +241,12 @@ function payloadText(payload: object): string {
 /** The names of XState's own events, including those of version 4: they are not sent from outside. */
 const OF_XSTATE = /^(?:xstate|done\.(?:invoke|state)|error\.(?:platform|execution))\./u;
 
+/** `machine.events` leaves out events that a state only forbids. */
+const handledTypes = (machine: AnyStateMachine): readonly string[] =>
+  [...new Set(nodesOf(machine).flatMap(({ transitions }) => [...transitions.keys()]))].filter(
+    (type) => !OF_XSTATE.test(type),
+  );
+
 /**
  * Returns one event without a payload for each type that the machine handles and that `outcomes` does not send, and for each wildcard one
  * that nothing else matches.
@@ -243,10 +259,7 @@ function bareEvents(
   const ofActors = Object.values(outcomes).flatMap((given) =>
     typeof given === 'function' ? [] : given.flatMap((one) => (one.kind === 'emitted' ? [one.event.type] : [])),
   );
-  // `machine.events` leaves out events that a state only forbids.
-  const types = [...new Set(nodesOf(machine).flatMap(({ transitions }) => [...transitions.keys()]))].filter(
-    (type) => !OF_XSTATE.test(type) && !ofActors.includes(type),
-  );
+  const types = handledTypes(machine).filter((type) => !ofActors.includes(type));
   return types.map((descriptor) => {
     const type = descriptor.replace(/\*$/u, descriptor === '*' ? 'any other event' : 'any');
     return new Proxy({ type } as EventObject, {

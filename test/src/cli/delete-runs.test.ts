@@ -6,6 +6,8 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { type DeleteFlags, deleteRuns } from '../../../src/cli/delete-runs.ts';
 import { replayCommand } from '../../../src/cli/replay-command.ts';
+import { runsCommand } from '../../../src/cli/runs-command.ts';
+import { showCommand } from '../../../src/cli/show-command.ts';
 import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { writeRun } from '../../support/journal-files.ts';
@@ -41,7 +43,7 @@ describe('postchain runs --delete', () => {
     expect(readdirSync(journals)).toHaveLength(1);
   });
 
-  it('neither lists nor deletes actors of other machines in the same directory', async () => {
+  it('shows actors of other machines in the same directory, but does not delete them', async () => {
     const { journals, left, remove } = await recordedRuns({ apple: 1 });
     const machine = setup({}).createMachine({ id: 'order' });
     const orders = createDurableMachine(machine, { journals: actorJournals(journals) });
@@ -50,6 +52,10 @@ describe('postchain runs --delete', () => {
     await expect(remove({ delete: ['o-17'], yes: true })).rejects.toThrow('Run "o-17" not found');
     expect(await remove({ delete: true, olderThan: 0, yes: true })).toBe('Deleted 1 run.\n');
     expect((await orders.list()).map(({ id }) => id)).toEqual(['o-17']);
+    expect(await runsCommand({ journals })).toMatch(/o-17.*waiting.*actor of order$/mu);
+    const { terminal, shown } = fakeTerminal();
+    await showCommand('o-17', { journals }, terminal.out);
+    expect(shown().join('\n')).toMatch(/^o-17 · .* · actor of order · waiting · .*\n +0 .*start .*\n +\d .*closed /su);
     const [file = ''] = readdirSync(journals).filter((name) => name.endsWith('.jsonl'));
     const reading = replayCommand(join(journals, file), {});
     await expect(reading).rejects.toThrow('an actor of the machine "order", not a run');

@@ -83,14 +83,16 @@ describe('passages', () => {
     }
   });
 
-  it('put the introduction of a long table or list above its later parts', () => {
+  it('put the introduction of a long table or list above its later parts, and mark a list that continues', () => {
     const rows = Array.from({ length: 60 }, (_, at) => `| item ${at} | a value that takes some room in its row |`);
     expect(passages(`# T\n\n| name | value |\n| --- | --- |\n${rows.join('\n')}`).at(-1)?.heading).toEqual([
       'T',
       'name / value',
     ]);
     const items = Array.from({ length: 60 }, (_, at) => `- item ${at} that takes some room in its line`);
-    expect(passages(`The rules are:\n\n${items.join('\n')}`).at(-1)?.heading).toEqual(['The rules are:']);
+    const parts = passages(`The rules are:\n\n${items.join('\n')}`);
+    expect(parts.at(-1)?.heading).toEqual(['The rules are:']);
+    expect(parts.map(({ text }) => text.endsWith('\n…'))).toEqual([...parts.slice(1).map(() => true), false]);
   });
 
   it('repeat the parent item above a later part of its nested list', () => {

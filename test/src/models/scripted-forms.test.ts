@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import type { ModelPart } from '../../../machines/contracts/model.ts';
+import { maxCorrections } from '../../../src/llm/attempts/retry-policy.ts';
+import { createStructuredOutput } from '../../../src/llm/attempts/structured-output.ts';
 import { always, type ScriptedModelOptions, type ScriptedReply, scriptedModel } from '../../../src/models/scripted.ts';
 import { modelRequest, partsOf, replyOf } from '../../support/model-streams.ts';
 
@@ -122,12 +125,31 @@ describe('tasks of the scripted model', () => {
         message: 'script.action: expected a list of replies, or always(reply); received an object with response.',
       }),
     );
+    expect(() => scriptedModel({ acton: always({}) }, { otherwise: { title: '' } })).toThrow(
+      /^script\.acton: expected a task of the chain or of "otherwise" \(action, .*, title\)\.$/u,
+    );
+  });
+
+  test('without a further reply fail with what was wrong with the last one', async () => {
+    const model = scriptedModel({ recipe: [{ minutes: 'soon' }] });
+    const { value } = createStructuredOutput({
+      model,
+      schema: z.object({ minutes: z.int() }),
+      name: 'recipe',
+      prompt: 'How long?',
+      policy: maxCorrections(1),
+    });
+    await expect(value).rejects.toMatchObject({
+      failure: {
+        message: expect.stringMatching(/call 2 .* has no reply; .*The last reply was invalid: .*minutes: Inval/u),
+      },
+    });
   });
 
   test('may have any name besides those of the chain', async () => {
     const model = scriptedModel(
       { output: [{ text: 'o1' }], action: always({ text: 'a' }) },
-      { otherwise: { extract: { b: 1 } } },
+      { otherwise: { extract: { b: 1 }, output: {} } },
     );
     const textOn = async (task: string) => replyOf(await partsOf(model, modelRequest({ task }))).text;
     expect([await textOn('output'), await textOn('action'), await textOn('extract')]).toEqual(['o1', 'a', '{"b":1}']);

@@ -23,6 +23,12 @@ describe('the answer of the extractive model', () => {
     expect(answer('How often does the pump need oil?', `Care\n${text}\n\nThe lid needs nothing.`).text).toBe(text);
   });
 
+  it('lacks no word that only asks for a kind of information', () => {
+    const visit = 'The castle is 300 m from the station. A visit of the castle is 4 euros for adults.';
+    for (const request of ['How far is the castle from the station?', 'What does a visit of the castle cost?'])
+      expect(answer(request, `Visits\n${visit}`)).toMatchObject({ text: visit, missing: [] });
+  });
+
   it('is a table row under its header, or the whole table if no row is meant', () => {
     const table = 'Limits\n| name | default |\n| --- | --- |\n| maxCycles | five |\n| maxTokens | many |';
     expect(answer('What is the default of maxCycles?', table).text).toBe(

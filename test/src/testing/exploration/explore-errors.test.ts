@@ -46,6 +46,14 @@ describe('explore throws an error', () => {
       });
   });
 
+  it('for events that no state handles', () => {
+    for (const given of [[{ type: 'mroe' }], () => [{ type: 'mroe' }]])
+      expect(caughtError(() => explore(counting, { events: given as never }))).toEqual({
+        code: 'invalid_option',
+        message: '"events" has "mroe", which no state of counting handles; it handles more, stop',
+      });
+  });
+
   it('for an actor without outcomes, with an example', () => {
     expect(caughtError(() => explore(fetching, { outcomes: {}, inputs: { once: { maxRetries: 1 } } }))).toEqual({
       code: 'invalid_option',

@@ -1,4 +1,5 @@
 import './chart-map.css';
+import { useMemo } from 'preact/hooks';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import { capitalize, pluralize } from '../../fold/format.ts';
 import { phaseMapOf, phaseVisit } from '../../fold/phase-map.ts';
@@ -20,7 +21,7 @@ const ORDER = Object.keys(PLACES) as (keyof typeof PLACES)[];
 
 /** A small chart of the six phases that follows the selection. */
 export function ChartMap({ inspector, view: { fold, selection, count, at } }: PanelProps) {
-  const { phases, answerCalls, current, cycle, path } = phaseMapOf(fold, selection, at);
+  const { phases, answerCalls, current, path } = useMemo(() => phaseMapOf(fold, selection), [fold, selection, count]);
   const isAnswered = fold.entries.of('answer').length > 0;
   const select = (phase: Phase): void => {
     const visit = phaseVisit(fold, phase, at, count);
@@ -47,7 +48,6 @@ export function ChartMap({ inspector, view: { fold, selection, count, at } }: Pa
         >
           {isChartFull.value ? 'Trace' : 'Chart'}
         </button>
-        {cycle > 0 && <span>Cycle {cycle}</span>}
       </div>
       {phases.map(({ phase, calls, visits, failures }) => (
         <button

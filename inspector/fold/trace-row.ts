@@ -64,13 +64,13 @@ export interface TraceRow {
 /** What went wrong inside a row, in words; `isBad`: something failed. */
 export function troubleWords(trouble: Trouble): readonly { readonly text: string; readonly isBad: boolean }[] {
   const { phases, tools, searches, calls, retries, limits } = trouble;
-  const repeated = retries === calls && calls === 1 ? 'repeated' : `${formatNumber(retries)} repeated`;
+  const retried = retries === calls && calls === 1 ? 'retried' : `${formatNumber(retries)} retried`;
   const words: readonly (readonly [count: number, text: string])[] = [
     [phases, `${pluralize(phases, 'phase')} failed`],
     [tools, `${pluralize(tools, 'tool call')} failed`],
     [searches, `${searches === 1 ? '1 search' : `${searches} searches`} failed`],
-    [calls, `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${repeated}` : ''}`],
-    [calls > 0 ? 0 : retries, `${pluralize(retries, 'call')} repeated`],
+    [calls, `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${retried}` : ''}`],
+    [calls > 0 ? 0 : retries, `${pluralize(retries, 'call')} retried`],
     [limits, `${pluralize(limits, 'limit')} reached`],
   ];
   return words.filter(([count]) => count > 0).map(([, text]) => ({ text, isBad: text.includes(' failed') }));

@@ -5,6 +5,7 @@ import { capitalize, pluralize } from '../../fold/format.ts';
 import { phaseMapOf, phaseVisit } from '../../fold/phase-map.ts';
 import { answerSelection } from '../../fold/selection.ts';
 import { isChartFull } from '../../ui-state/layout.ts';
+import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import type { PanelProps } from '../panel.tsx';
 
 /** The centers of the phases, in percent of the width and in pixels: a cycle runs clockwise. */
@@ -28,7 +29,7 @@ export function ChartMap({ inspector, view: { fold, selection, count, at } }: Pa
     if (visit !== null) inspector.select(visit);
   };
   return (
-    <nav class="chart-map" aria-label="Phases">
+    <nav class="chart-map" aria-label="Phases" {...useOneTabStop<HTMLElement>()}>
       <svg width="100%" height="128" aria-hidden="true">
         {ORDER.map((name, index) => (
           <Way key={name} from={name} to={name === 'answer' ? 'yield' : (ORDER[(index + 1) % 6] ?? name)} />

@@ -271,7 +271,7 @@ export function statusWords(run: InspectedRun): StatusWords {
 
 /** The duration of a run; of one in progress, up to now. Null if it is unknown. */
 export function durationOf({ kind, status, startedAt, summary, ending }: InspectedRun, nowMs: number): number | null {
-  if (kind === 'system') return ending?.durationMs ?? (status === 'running' ? elapsedMs(startedAt, nowMs) : null);
+  if (kind === 'system') return status === 'running' ? elapsedMs(startedAt, nowMs) : (ending?.durationMs ?? null);
   const { durationMs = null, clockStartMs = null } = summary ?? {};
   return status === 'running' && clockStartMs !== null ? Math.max(durationMs ?? 0, nowMs - clockStartMs) : durationMs;
 }

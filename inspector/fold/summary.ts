@@ -69,8 +69,9 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
 }
 
 /** The confidence of the draft with which Yield decided, if the final answer shows another one; else null. */
-function draftConfidence({ states }: RunFold, { confidence, metadata }: FinalAnswer): string | null {
-  const state = states.at(states.count - 1) as RecordedState | null;
+function draftConfidence({ states, entries }: RunFold, { confidence, metadata }: FinalAnswer): string | null {
+  const decided = entries.of('decision').at(-1);
+  const state = decided === undefined ? null : (states.after(decided) as RecordedState | null);
   const draft = metadata.decision?.inputs['confidence'] ?? state?.assessment?.confidence;
   return typeof draft !== 'number' || formatScore(draft) === formatScore(confidence) ? null : formatScore(draft);
 }
@@ -79,7 +80,7 @@ function draftConfidence({ states }: RunFold, { confidence, metadata }: FinalAns
 export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const { status, reasons, confidence, grounding, sources } = answer;
   const cap = confidenceCap(log, fold, answer);
-  const draft = draftConfidence(fold, answer);
+  const draft = cap === null ? draftConfidence(fold, answer) : null;
   const [first] = status === 'degraded' ? reasons : [];
   const source = sources.length > 0 ? 'its sources' : 'the results of the run';
   const support =
@@ -95,7 +96,7 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   return {
     word: `${capitalize(status)}${first === undefined ? '' : `: ${reasonWords(first.code)}`}`,
     trust: [
-      `confidence ${formatScore(confidence)}${draft === null ? '' : ` (Yield decided with ${draft}, of its draft)`}${cap === null ? '' : `, capped: ${cap.short}`}`,
+      `confidence ${formatScore(confidence)}${draft === null ? '' : ` (the draft at the decision: ${draft})`}${cap === null ? '' : `, capped: ${cap.short}`}`,
       ...(isSaid ? [] : [support]),
     ],
     title: cap?.full,

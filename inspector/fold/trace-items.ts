@@ -367,7 +367,7 @@ const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetEx
 const STOPS: Readonly<Record<string, string>> = {
   limit_reached: 'Limit of tool runs reached',
   rounds_ended: 'No more rounds of tools allowed',
-  same_call_repeated: 'Same tool call again: not run',
+  same_call_repeated: 'Same call again: not run',
   budget_exhausted: 'Budget used up: no more tools run',
   invalid_next_step: 'The next tool call is invalid',
   decider_failed: 'The decision about more tools failed',

@@ -55,7 +55,7 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
         {sides.map(({ run }, at) => (
           <div key={LETTERS[at]} class="stack">
             <RunChoice letter={LETTERS[at] ?? ''} at={at} runIds={runIds} runs={runs} />
-            {run !== undefined && comparison !== null && <p class="verbatim muted">{labelOf(run, at, comparison)}</p>}
+            {run !== undefined && comparison !== null && <p class="verbatim muted">{forkLabel(run, at, comparison)}</p>}
           </div>
         ))}
       </div>
@@ -141,7 +141,12 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
               <optgroup key={group.name} label={group.name}>
                 {group.runs.slice(0, MAX_CHOICES).map((run) => (
                   <option key={run.runId} value={run.runId}>
-                    {[excerpt(run.title, 50), statusWords(run).text, startedText(run.startedAt), shortRunId(run.runId)]
+                    {[
+                      isSame(run) ? '' : excerpt(run.title, 50),
+                      statusWords(run).text,
+                      startedText(run.startedAt),
+                      shortRunId(run.runId),
+                    ]
                       .filter(Boolean)
                       .join(' · ')}
                   </option>
@@ -155,28 +160,22 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
   );
 }
 
-const MAX_LABELS = 2;
-
-/** What tells a run from the other one: its settings, else when it started. */
-function labelOf({ runId, startedAt }: InspectedRun, at: number, { starts, forkedFrom, runIds }: Comparison): string {
-  const settings = starts
-    .filter(({ path }) => path !== 'request')
-    .slice(0, MAX_LABELS)
-    .map(({ path, values }) => `${settingName(path)}: ${excerpt(valueWords(values[at]), 60)}`);
+/** What a fork is; null for other runs, whose settings are below. */
+function forkLabel({ runId }: InspectedRun, at: number, { forkedFrom, runIds }: Comparison): string | null {
   const fork = forkedFrom[at];
-  const origin = fork == null ? '' : `fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`;
-  const words = [
-    forkedFrom[1 - at]?.runId === runId ? 'original' : '',
-    fork == null ? '' : [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': '),
-    ...settings,
-  ].filter(Boolean);
-  return words.length > 0 ? words.join(' · ') : `${startedText(startedAt) ?? ''} · ${shortRunId(runId)}`;
+  if (fork == null) return forkedFrom[1 - at]?.runId === runId ? 'original' : null;
+  const origin = `fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`;
+  return [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': ');
 }
 
 const SETTINGS: Readonly<Record<string, string>> = { modelId: 'model', continuation: 'who asks for more tools' };
 
 const settingName = (path: string): string =>
-  SETTINGS[path] ?? excerpt(path.replace(/^host\./u, 'program data: ').replace(/^capabilities\./u, 'tool '), 80);
+  SETTINGS[path] ??
+  excerpt(
+    path.replace(/^host\./u, 'program data: ').replace(/^capabilities\.(\d+)$/u, (_, at) => `tool ${Number(at) + 1}`),
+    80,
+  );
 
 /** A tool is named. */
 const fieldWords = (path: string, value: unknown): string =>
@@ -315,7 +314,7 @@ function Cause({ comparison, runs }: CauseProps) {
       <h2>
         {parting === null || first === null
           ? `Both took the same ${pluralize(rows.length, 'step')}`
-          : `First difference: ${placeOf(comparison, opened, first)}, after ${pluralize(first, 'equal step')}`}
+          : `First difference, after ${pluralize(first, 'equal step')}: ${placeOf(comparison, opened, first).replace('Start', 'at the start')}`}
       </h2>
       {parting !== null &&
         causeWords(parting).map((text, at) => (

@@ -75,7 +75,11 @@ export function ExportDialog({ inspector, runIds }: ExportProps) {
             {revealHidden(note)}
           </p>
         ))}
-        {pages === null ? <p>Looking for private text…</p> : isSaved && <p>Downloaded.</p>}
+        {pages === null && <p>Looking for private text…</p>}
+        {canSave && pages.every(({ notes }) => notes.length === 0) && (
+          <p class="muted">Nothing in it looks like a key, an address or a name.</p>
+        )}
+        {isSaved && <p>Downloaded.</p>}
       </div>
       <button type="submit" class="primary" aria-disabled={!canSave}>
         Download

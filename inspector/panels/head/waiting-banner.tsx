@@ -107,9 +107,9 @@ function Elsewhere({ view: { run }, waiting }: { readonly view: RunView; readonl
         terminal, or in the page or app of its server or program.
       </p>
       <p>
-        If <code>postchain run</code> started it, this command takes it over and opens a page that can answer:{' '}
-        <code class="verbatim">postchain resume {excerpt(shortRunId(run.runId), 60)} --force --inspect</code>
+        If <b>postchain run</b> started it, this command takes it over and opens a page that can answer:
       </p>
+      <pre class="verbatim">postchain resume {shortRunId(run.runId)} --force --inspect</pre>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   ageText,
-  comparableWith,
+  closestTo,
   durationOf,
   earlierFirst,
   parseRunQuery,
@@ -55,7 +55,7 @@ const day = (number: number) => ({ startedAt: `2026-01-0${number}T00:00:00.000Z`
 const runs: readonly InspectedRun[] = [
   aRun('a', { ...day(1), title: 'Where is the bridge?' }, { cost: { amount: 2, currency: 'EUR' }, failures: 2 }),
   aRun('b', { ...day(3), status: 'interrupted' }, { sessionId: 'trip', models: ['gpt-two'], rule: null }),
-  aRun('c', { ...day(2), summary: null, kind: 'system' }),
+  aRun('c', { ...day(2), summary: null, kind: 'system', ending: { states: '', failure: 'No.', durationMs: 1 } }),
   aRun(
     'd',
     { ...day(4), status: 'running', forkedFrom: { runId: 'a', seq: 3 } },
@@ -84,7 +84,7 @@ describe('the list of runs', () => {
     [{ session: 'trip' }, 'b'],
     [{ model: 'gpt-two' }, 'db'],
     [{ rule: 'confidenceReached' }, 'da'],
-    [{ failures: 'some' }, 'a'],
+    [{ failures: 'some' }, 'ca'],
   ])('is searched, filtered and sorted as the address says, unknown values last: %j', (parameters, ids) => {
     expect(idsFor(parameters)).toBe(ids);
   });
@@ -228,11 +228,16 @@ describe('the runs that a run can be compared with', () => {
     aRun('system', { ...day(9), kind: 'system' }),
   ];
 
-  it('starts with forks and the same question, and has at most ten, no damaged runs and no systems', () => {
-    expect(comparableWith(original, all).map(({ runId }) => runId)).toEqual(['fork', 'same', 'new']);
-    expect(comparableWith(aRun('x', { forkedFrom: { runId: 'original', seq: 1 } }), all)[0]).toBe(original);
-    const many = Array.from({ length: 30 }, (_, index) => aRun(`run-${index}`));
-    expect(comparableWith(original, many)).toHaveLength(10);
+  it('is its fork or original, else one with the same question, else the newest; no damaged run and no system', () => {
+    const order = ['fork', 'same', 'new', undefined];
+    for (const [at, expected] of order.entries())
+      expect(
+        closestTo(
+          original,
+          all.filter(({ runId }) => !order.slice(0, at).includes(runId)),
+        )?.runId,
+      ).toBe(expected);
+    expect(closestTo(aRun('x', { forkedFrom: { runId: 'original', seq: 1 } }), all)).toBe(original);
   });
 
   it('is compared with the earlier one first', () => {

@@ -54,7 +54,7 @@ describe('the trace of a run', () => {
     const inside = action?.children?.() ?? [];
     expect(titlesOf(inside)).toEqual(['Call 1', 'Wait before the retry', 'Call 2', 'work', 'Call 3']);
     expect(inside[0]).toMatchObject({ status: 'failed', text: 'the script fails this call' });
-    expect(inside[2]).toMatchObject({ status: 'done', note: 'repeated: the request failed' });
+    expect(inside[2]).toMatchObject({ status: 'done', note: 'retry: the request failed' });
     expect(inside[3]).toMatchObject({ text: 'done', usage: null });
     const [, wait] = inside;
     // The timer has fired.

@@ -80,7 +80,7 @@ describe.skipIf(areSkipped)('the trace', () => {
     await rowOf(page, /^Cycle 1/u)
       .locator('.toggle')
       .click();
-    expect(await rowOf(page, /^Cycle 1/u).textContent()).toMatch(/2 phases failed.*calls failed, \d+ repeated/u);
+    expect(await rowOf(page, /^Cycle 1/u).textContent()).toMatch(/2 phases failed.*calls failed, \d+ retried/u);
   });
 
   it('selects a step by click and by keys, dims what comes after it, and keeps the figures of the whole run', async () => {

@@ -55,7 +55,7 @@ const day = (number: number) => ({ startedAt: `2026-01-0${number}T00:00:00.000Z`
 const runs: readonly InspectedRun[] = [
   aRun('a', { ...day(1), title: 'Where is the bridge?' }, { cost: { amount: 2, currency: 'EUR' }, failures: 2 }),
   aRun('b', { ...day(3), status: 'interrupted' }, { sessionId: 'trip', models: ['gpt-two'], rule: null }),
-  aRun('c', { ...day(2), summary: null, kind: 'system', ending: { states: '', failure: 'No.', durationMs: 1 } }),
+  aRun('c', { ...day(2), summary: null, kind: 'system' }),
   aRun(
     'd',
     { ...day(4), status: 'running', forkedFrom: { runId: 'a', seq: 3 } },
@@ -84,7 +84,7 @@ describe('the list of runs', () => {
     [{ session: 'trip' }, 'b'],
     [{ model: 'gpt-two' }, 'db'],
     [{ rule: 'confidenceReached' }, 'da'],
-    [{ failures: 'some' }, 'ca'],
+    [{ failures: 'some' }, 'a'],
   ])('is searched, filtered and sorted as the address says, unknown values last: %j', (parameters, ids) => {
     expect(idsFor(parameters)).toBe(ids);
   });
@@ -133,6 +133,7 @@ describe('a system of another program', () => {
     const system = aRun('s', { kind: 'system', summary: null, ending });
     expect(statusWords(system)).toEqual({ text: 'ended in canceled', tone: 'plain' });
     expect(durationOf(system, 0)).toBe(300);
+    expect(queriedRuns([system], parseRunQuery({ failures: 'some' }))).toEqual([system]);
   });
 });
 

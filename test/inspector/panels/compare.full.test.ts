@@ -32,7 +32,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     const { confidence } = lastOf(1, 'decision').decision.inputs;
     const shown = Number(confidence).toFixed(2);
     expect(await cause.innerText()).toMatch(
-      /^They ended for different reasons\s+A Degraded.*Ended in cycle \d: The cycle limit is reached.*\s+B Completed.*Ended in cycle \d: .*\s+First difference: Cycle \d, Yield, after \d+ equal steps/u,
+      /^They ended for different reasons\s+A Degraded.*Ended in cycle \d: The cycle limit is reached.*\s+B Completed.*Ended in cycle \d: .*\s+First difference, after \d+ equal steps: Cycle \d, Yield/u,
     );
     expect(await cause.innerText()).toMatch(/Their answers are the same\.$/u);
     expect(await cause.innerText()).toContain(`confidence ${shown} was not above 0.90`);

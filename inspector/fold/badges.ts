@@ -25,8 +25,8 @@ interface Counted {
 
 const known = new WeakMap<RunFold, Counted>();
 
-/** What the states of a run did up to an entry, such as `3 calls · 1 failed`. Reads only what was added since the last call. */
-export function badgesAt(fold: RunFold, charts: RunCharts, seq: number): Badges {
+/** What the states of a run did, such as `3 calls · 1 failed`. Reads only what was added since the last call. */
+export function badgesOf(fold: RunFold, charts: RunCharts): Badges {
   const cached = known.get(fold);
   const counted = cached?.charts === charts ? cached : { charts, work: new Map(), attempts: 0, calls: 0 };
   known.set(fold, counted);
@@ -40,7 +40,7 @@ export function badgesAt(fold: RunFold, charts: RunCharts, seq: number): Badges 
   return Object.fromEntries(
     [...counted.work].map(([key, states]) => [
       key,
-      new Map([...states].map(([state, work]) => [state, badgeText(work, seq)])),
+      new Map([...states].map(([state, work]) => [state, badgeText(work)])),
     ]),
   );
 }
@@ -74,14 +74,12 @@ function workAt(
   });
 }
 
-function badgeText({ attempts, calls }: Work, seq: number): string {
-  const hasEnded = ({ to }: { readonly to: number | null }): boolean => to !== null && to <= seq;
-  const count = attempts.filter(({ from }) => from <= seq).length;
-  if (count === 0) return '';
+function badgeText({ attempts, calls }: Work): string {
+  if (attempts.length === 0) return '';
   const failures =
-    attempts.filter((attempt) => attempt.failure !== null && hasEnded(attempt)).length +
+    attempts.filter(({ failure }) => failure !== null).length +
     // A reply that fails is already counted as a failed attempt.
-    calls.filter((call) => call.outcome === 'failed' && call.actor !== 'readReply' && hasEnded(call)).length;
+    calls.filter((call) => call.outcome === 'failed' && call.actor !== 'readReply').length;
   const trouble = failures > 0 ? `${formatNumber(failures)} failed` : '';
-  return [pluralize(count, 'call'), trouble].filter((part) => part !== '').join(' · ');
+  return [pluralize(attempts.length, 'call'), trouble].filter((part) => part !== '').join(' · ');
 }

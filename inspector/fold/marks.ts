@@ -4,7 +4,7 @@ import { activeStatesAt } from './active-states.ts';
 import { copyKey, type StateRef } from './chart-copies.ts';
 import type { IndexedChart } from './chart-index.ts';
 import { ancestorsOf, chartIndexOf, indexChart } from './chart-index.ts';
-import { countUpTo } from './sorted.ts';
+import { countUpTo, lastUpTo } from './sorted.ts';
 import type { RecordedTransition, TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
 
@@ -112,7 +112,7 @@ export interface Marks {
    * 'actionLoop.classifying' } }`. An inner chart is highlighted only inside this state.
    */
   readonly where: Readonly<Record<string, StateRef>>;
-  /** How often each transition was taken so far: by chart, then by index in the chart. */
+  /** How often each transition was taken in the whole run: by chart, then by index in the chart. */
   readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
   /** The same for each copy of an invoked chart, by `copyKey`. */
   readonly takenIn?: Readonly<Record<string, ReadonlyMap<number, number>>>;
@@ -133,7 +133,7 @@ interface LastTransition {
   readonly target: string;
 }
 
-/** The marks of a run at an entry: active states, transitions taken so far, and the latest transition. */
+/** The active states and the latest transition at an entry; the counts and failures are of the whole run. */
 export function marksAt(transitions: TransitionLog, charts: RunCharts, at: number): Marks {
   const { active, insideOf } = activeStatesAt(transitions, charts, at);
   const lookup = transitionLookup(charts.charts);
@@ -144,22 +144,18 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
   const copies = chartCopiesOf(transitions, charts);
   const exits = new Map<string, Map<string, Exit>>();
   for (const transition of transitions.distinct) {
-    const times = countUpTo(transition.seqs, at);
-    if (times === 0) continue;
     const index = lookup.indexOf(transition);
     const add = (counts: Record<string, Map<number, number>>, key: string, count: number): void => {
-      if (index === null || count === 0) return;
+      if (index === null) return;
       counts[key] ??= new Map();
       counts[key]?.set(index, (counts[key]?.get(index) ?? 0) + count);
     };
-    add(taken, transition.machine, times);
+    add(taken, transition.machine, transition.seqs.length);
     for (const [copy, seqs] of copies.seqsByCopy(transition)) {
-      const count = countUpTo(seqs, at);
-      if (copy !== transition.machine) add(takenIn, copy, count);
-      if (index !== null && count > 0)
-        leave(exits, copy, { charts, machine: transition.machine, index, seq: seqs[count - 1] ?? -1 });
+      if (copy !== transition.machine) add(takenIn, copy, seqs.length);
+      if (index !== null) leave(exits, copy, { charts, machine: transition.machine, index, seq: seqs.at(-1) ?? -1 });
     }
-    const created = transition.seqs[times - 1] ?? -1;
+    const created = lastUpTo(transition.seqs, at) ?? -1;
     if (created <= newest) continue;
     newest = created;
     last = {

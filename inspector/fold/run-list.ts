@@ -118,7 +118,7 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
     .map(({ run }) => run);
 }
 
-const hasFailures = ({ summary }: InspectedRun): boolean => (summary?.failures ?? 0) > 0;
+const hasFailures = ({ summary, ending }: InspectedRun): boolean => (summary?.failures ?? 0) > 0 || !!ending?.failure;
 
 function hasWords({ title, runId, summary, problem = '' }: InspectedRun, words: readonly string[]): boolean {
   if (words.length === 0) return true;
@@ -199,18 +199,15 @@ const byStart = (one: InspectedRun, other: InspectedRun): number => compared(one
 export const earlierFirst = (one: InspectedRun, other: InspectedRun): readonly [string, string] =>
   byStart(one, other) <= 0 ? [one.runId, other.runId] : [other.runId, one.runId];
 
-/** The runs to compare a run with: its forks, its original and runs with the same request first, then the newest; at most ten. */
-export function comparableWith(run: InspectedRun, runs: readonly InspectedRun[]): readonly InspectedRun[] {
+/** The run to compare a run with: a fork or its original, else one with the same request, else the newest. */
+export function closestTo(run: InspectedRun, runs: readonly InspectedRun[]): InspectedRun | undefined {
   const isFork = (one: InspectedRun, other: InspectedRun): boolean => one.forkedFrom?.runId === other.runId;
   const distance = (other: InspectedRun): number =>
     isFork(run, other) || isFork(other, run) ? 0 : other.title === run.title ? 1 : 2;
   return runs
-    .filter(({ runId, kind, status }) => runId !== run.runId && kind === 'run' && status !== 'damaged')
-    .toSorted((one, other) => distance(one) - distance(other) || byStart(other, one))
-    .slice(0, MAX_COMPARABLE);
+    .filter(({ runId, kind, status }) => runId !== run.runId && kind === run.kind && status !== 'damaged')
+    .toSorted((one, other) => distance(one) - distance(other) || byStart(other, one))[0];
 }
-
-const MAX_COMPARABLE = 10;
 
 /** A status with how far its answer can be trusted, or why not. */
 export interface StatusWords {
@@ -274,7 +271,7 @@ export function statusWords(run: InspectedRun): StatusWords {
 
 /** The duration of a run; of one in progress, up to now. Null if it is unknown. */
 export function durationOf({ kind, status, startedAt, summary, ending }: InspectedRun, nowMs: number): number | null {
-  if (kind === 'system') return ending?.durationMs ?? (status === 'running' ? elapsedMs(startedAt, nowMs) : null);
+  if (kind === 'system') return status === 'running' ? elapsedMs(startedAt, nowMs) : (ending?.durationMs ?? null);
   const { durationMs = null, clockStartMs = null } = summary ?? {};
   return status === 'running' && clockStartMs !== null ? Math.max(durationMs ?? 0, nowMs - clockStartMs) : durationMs;
 }

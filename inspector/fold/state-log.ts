@@ -11,7 +11,7 @@ export interface StateLog {
   readonly count: number;
   /** The state after an entry. Returns the same object while nothing changes; null before the first known state. */
   at(seq: number): unknown;
-  /** The first known state at or after an entry: the one after everything that the same event caused. */
+  /** The first known state at or after an entry: the one after everything that the same event caused. Null before it arrives. */
   after(seq: number): unknown;
   /** Adds frames, each as JSON; `from` is the number of the first. Known ones are skipped. */
   add(from: number, frames: readonly string[]): void;
@@ -68,7 +68,10 @@ export function createStateLog(): StateLog {
       return frames.size;
     },
     at,
-    after: (seq) => at(seqs[countUpTo(seqs, seq - 1)] ?? seq),
+    after(seq) {
+      const next = seqs[countUpTo(seqs, seq - 1)];
+      return next === undefined ? null : at(next);
+    },
     add(from, lines) {
       for (const line of lines.slice(Math.max(0, received - from))) {
         received += 1;

@@ -12,6 +12,7 @@ import { firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { usageOf } from './spans.ts';
 import { hasFailed, type StepCalls, stepCalls, toolUses } from './step.ts';
 import { excerpt, stateName } from './text.ts';
+import { taskWords } from './trace-items.ts';
 import { waitingAt } from './user-events.ts';
 
 export interface StepView {
@@ -96,7 +97,7 @@ export function stepTitle(view: StepView): StepTitle {
       const tries = span.attempt > 1 ? [`attempt ${span.attempt}`] : [];
       const usage = calls.selected.usage;
       const tokens = usage === null ? [] : [pluralize(usage.inputTokens + usage.outputTokens, 'token')];
-      const name = `Call ${number}: ${capitalize(excerpt(span.phases?.join(', ') ?? span.task, 60))}`;
+      const name = `Call ${number}: ${capitalize(excerpt(span.phases?.join(', ') ?? taskWords(span.task), 60))}`;
       return { name, facts: [...tries, ...where, duration, ...tokens], status: attemptStatus(view, calls.selected) };
     }
     case 'decision': {

@@ -1,3 +1,4 @@
+import type { RecordedState } from '../../machines/contracts/chain-state.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { addUsage } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
@@ -67,10 +68,19 @@ export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, met
   };
 }
 
+/** The confidence of the draft with which Yield decided, if the final answer shows another one; else null. */
+function draftConfidence({ states, entries }: RunFold, { confidence, metadata }: FinalAnswer): string | null {
+  const decided = entries.of('decision').at(-1);
+  const state = decided === undefined ? null : (states.after(decided) as RecordedState | null);
+  const draft = metadata.decision?.inputs['confidence'] ?? state?.assessment?.confidence;
+  return typeof draft !== 'number' || formatScore(draft) === formatScore(confidence) ? null : formatScore(draft);
+}
+
 /** How far an answer can be trusted: `Completed`, with the confidence of the answer itself and what supports it. */
 export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   const { status, reasons, confidence, grounding, sources } = answer;
   const cap = confidenceCap(log, fold, answer);
+  const draft = cap === null ? draftConfidence(fold, answer) : null;
   const [first] = status === 'degraded' ? reasons : [];
   const source = sources.length > 0 ? 'its sources' : 'the results of the run';
   const support =
@@ -86,12 +96,18 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   return {
     word: `${capitalize(status)}${first === undefined ? '' : `: ${reasonWords(first.code)}`}`,
     trust: [
-      `confidence ${formatScore(confidence)}${cap === null ? '' : `, capped: ${cap.short}`}`,
+      `confidence ${formatScore(confidence)}${draft === null ? '' : ` (the draft at the decision: ${draft})`}${cap === null ? '' : `, capped: ${cap.short}`}`,
       ...(isSaid ? [] : [support]),
     ],
     title: cap?.full,
   };
 }
+
+/** The reasons that name the same limit as a rule. */
+const LIMITS: Readonly<Record<string, string | undefined>> = {
+  cycleLimitReached: 'cycle_limit_reached',
+  budgetExhausted: 'budget_exhausted',
+};
 
 /** How a run ended, with the numbers that were compared; null if it has no answer. */
 export function endingOf(log: RunLog, fold: RunFold, count: number): string | null {
@@ -112,20 +128,19 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
   const reason = isConfident
     ? `the draft's confidence ${formatScore(confidence)} was above ${formatScore(Number(above ?? runStart(log)?.thresholds.confidence))}`
     : decisionReason(decision, runStart(log)?.thresholds ?? null);
-  const final =
-    cap === null && isConfident && confidence !== answer.confidence
-      ? ` Final confidence ${answer.confidence.toFixed(2)}.`
-      : '';
+  const isDegraded = answer.reasons.some(({ code }) => code === LIMITS[decision.rule]);
+  const settled =
+    LIMITS[decision.rule] === undefined || isDegraded
+      ? ''
+      : ' The answer had settled, so the limit does not degrade it.';
   // Said already: a limit, and in the verdict a low confidence with its cause.
-  const said = new Set<string>([
-    ...(decision.rule === 'cycleLimitReached' ? ['cycle_limit_reached'] : []),
-    ...(decision.rule === 'budgetExhausted' ? ['budget_exhausted'] : []),
+  const said = new Set<string | undefined>([
+    LIMITS[decision.rule],
     ...(decision.rule === 'loopDetected' ? ['loop_detected'] : []),
-    ...(final === '' ? [] : ['low_confidence']),
     ...(cap === null ? [] : ['low_confidence', 'not_grounded', 'no_evidence']),
   ]);
   const others = explanationOf({ reasons: answer.reasons.filter(({ code }) => !said.has(code)) });
-  return `Ended in cycle ${decision.cycle}: ${reason}.${final}${others === '' ? '' : ` ${others}`}`;
+  return `Ended in cycle ${decision.cycle}: ${reason}.${settled}${others === '' ? '' : ` ${others}`}`;
 }
 
 /** The place of the last phase: `in Action, cycle 1`. */

@@ -79,13 +79,16 @@ export const callTrouble = (calls: readonly AttemptSpan[]): Pick<Trouble, 'calls
   retries: calls.filter((call, index) => repeatReason(call, calls[index - 1]) !== null).length,
 });
 
+/** What a call is for. */
+export const taskWords = (task: string): string => (task === 'continuation' ? 'more tools needed?' : humanize(task));
+
 /** `before`: the call before it in its phase. */
 function callRow(run: TracedRun, call: AttemptSpan, before: AttemptSpan | undefined): TraceRow {
   const { from, to, failure, usage, task, phase, phases, model } = call;
   const reason = repeatReason(call, before);
   const notes = [
-    reason === null ? '' : `repeated: ${reason}`,
-    task === phase || task === 'synthesis' ? '' : humanize(task),
+    reason === null ? '' : `retry: ${reason}`,
+    task === phase || task === 'synthesis' ? '' : taskWords(task),
     phases !== null && phases.length > 1 ? `for ${phases.join(', ')}` : '',
     model > 0 ? `fallback model${model > 1 ? ` ${model}` : ''}` : '',
   ];
@@ -364,7 +367,7 @@ const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetEx
 const STOPS: Readonly<Record<string, string>> = {
   limit_reached: 'Limit of tool runs reached',
   rounds_ended: 'No more rounds of tools allowed',
-  same_call_repeated: 'Repeated tool call: not run',
+  same_call_repeated: 'Same call again: not run',
   budget_exhausted: 'Budget used up: no more tools run',
   invalid_next_step: 'The next tool call is invalid',
   decider_failed: 'The decision about more tools failed',

@@ -1,6 +1,5 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
 import type { Usage } from '../../machines/contracts/usage.ts';
-import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { formatNumber, pluralize } from './format.ts';
 import type { Selection } from './selection.ts';
 
@@ -44,10 +43,8 @@ export interface TraceRow {
   /** The result, or the failure, as text of a model or a program; empty if there is none. */
   readonly text: string;
   readonly status: RowStatus;
-  /** The entry from which the row of the phase or of an earlier call shows the same text. */
-  readonly saidAt?: number;
-  /** Which row that is. */
-  readonly saidBy?: string;
+  /** The row that shows the same error: of the phase or of an earlier call. */
+  readonly saidBy?: string | undefined;
   readonly phase?: Phase;
   readonly from: number;
   /** The last entry; null while in progress. */
@@ -67,13 +64,13 @@ export interface TraceRow {
 /** What went wrong inside a row, in words; `isBad`: something failed. */
 export function troubleWords(trouble: Trouble): readonly { readonly text: string; readonly isBad: boolean }[] {
   const { phases, tools, searches, calls, retries, limits } = trouble;
-  const repeated = retries === calls && calls === 1 ? 'repeated' : `${formatNumber(retries)} repeated`;
+  const retried = retries === calls && calls === 1 ? 'retried' : `${formatNumber(retries)} retried`;
   const words: readonly (readonly [count: number, text: string])[] = [
     [phases, `${pluralize(phases, 'phase')} failed`],
     [tools, `${pluralize(tools, 'tool call')} failed`],
     [searches, `${searches === 1 ? '1 search' : `${searches} searches`} failed`],
-    [calls, `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${repeated}` : ''}`],
-    [calls > 0 ? 0 : retries, `${pluralize(retries, 'call')} repeated`],
+    [calls, `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${retried}` : ''}`],
+    [calls > 0 ? 0 : retries, `${pluralize(retries, 'call')} retried`],
     [limits, `${pluralize(limits, 'limit')} reached`],
   ];
   return words.filter(([count]) => count > 0).map(([, text]) => ({ text, isBad: text.includes(' failed') }));
@@ -111,26 +108,6 @@ export function rowsIn(row: TraceRow): readonly TraceRow[] {
   const inside = row.children?.() ?? [];
   insides.set(row, inside);
   return inside;
-}
-
-/** Returns a row as it was known at an entry. If it was in progress, it has no result, and only the usage of calls that had ended. */
-export function knownAt(row: TraceRow, at: number): TraceRow {
-  if (row.from > at || (row.to !== null && row.to <= at)) return row;
-  const inside = row.children === undefined ? [] : rowsIn(row).filter(({ from }) => from <= at);
-  const usage = inside.reduce((sum, child) => addUsage(sum, knownAt(child, at).usage ?? NO_USAGE), {
-    ...NO_USAGE,
-    cost: row.usage?.cost === null ? null : 0,
-  });
-  const { ms: _, trouble: __, text, ...known } = row;
-  return {
-    ...known,
-    title: row.kind === 'answer' ? 'Answer' : row.title.replace(/^Waited /u, 'Waiting '),
-    note: (row.kind === 'call' && row.note) || '',
-    text: text === '' ? '' : `no ${row.kind === 'wait' ? 'answer' : 'result'} yet`,
-    status: 'open',
-    to: null,
-    usage: row.usage === null ? null : usage,
-  };
 }
 
 /** The rows in order, with those inside open ones. */

@@ -167,15 +167,14 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const summary = end?.type === 'phase-end' ? end.summary : '';
   const until = to ?? (next?.from ?? run.end) - 1;
   const searches = searchesOf(fold.spans, span);
-  const said = new Map(failure === null || to === null ? [] : [[failure.message, { saidAt: to, saidBy: 'the phase' }]]);
+  const said = new Map(failure === null ? [] : [[failure.message, 'the phase']]);
   const children = itemRows(run, start, until, calls, searches).map((child) => {
     if (child.kind !== 'call') return child;
-    const before = said.get(child.text);
-    if (child.status === 'failed' && (child.to ?? count) < (before?.saidAt ?? count))
-      said.set(child.text, { saidAt: child.to ?? count, saidBy: child.title.toLowerCase() });
+    const saidBy = said.get(child.text);
+    if (child.status === 'failed' && saidBy === undefined) said.set(child.text, child.title.toLowerCase());
     return {
       ...child,
-      ...before,
+      saidBy,
       note: [child.from < start ? 'started early' : '', child.note].filter(Boolean).join(', '),
     };
   });

@@ -3,14 +3,14 @@ import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { ChartList } from '../chart/chart-list.tsx';
 import { ChartView } from '../chart/chart-view.tsx';
-import { badgesAt } from '../fold/badges.ts';
+import { badgesOf } from '../fold/badges.ts';
 import { ancestorsOf, chartIndexOf } from '../fold/chart-index.ts';
 import { transitionName, transitionWords } from '../fold/chart-words.ts';
 import { PHASE_NAMES, pluralize } from '../fold/format.ts';
 import { marksAt } from '../fold/marks.ts';
 import { phaseVisit } from '../fold/phase-map.ts';
 import type { ChartSelection, Selection } from '../fold/selection.ts';
-import { countUpTo, lastStartedBy, lastUpTo } from '../fold/sorted.ts';
+import { lastStartedBy, lastUpTo } from '../fold/sorted.ts';
 import { lastEntryInside, visitOf } from '../fold/state-visit.ts';
 import { excerpt } from '../fold/text.ts';
 import { transitionLookup } from '../fold/transition-lookup.ts';
@@ -58,7 +58,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
     () => (charts === null ? null : marksAt(fold.transitions, charts, markedAt)),
     [fold, charts, markedAt, count],
   );
-  const badges = useMemo(() => (charts === null ? null : badgesAt(fold, charts, at)), [fold, charts, at, count]);
+  const badges = useMemo(() => (charts === null ? null : badgesOf(fold, charts)), [fold, charts, count]);
   if (charts === null || marks === null || badges === null) return <p class="muted waiting">Waiting for the chart…</p>;
   // Inner charts are shown inside the states that invoke them.
   const inside = new Set(Object.values(charts.invoked));
@@ -159,8 +159,8 @@ function TransitionNotes({ inspector, view: { fold, at }, charts, selected }: Tr
     const key = JSON.stringify([text, words]);
     const item = items.get(key) ?? { text, words, names: '', times: 0, last: -1 };
     for (const { seqs } of recorded.filter((one) => lookup.indexOf(one) === number)) {
-      item.times += countUpTo(seqs, at);
-      item.last = Math.max(item.last, lastUpTo(seqs, at) ?? -1);
+      item.times += seqs.length;
+      item.last = Math.max(item.last, lastUpTo(seqs, at) ?? seqs[0] ?? -1);
     }
     item.names += `${item.names === '' ? '' : ', '}${transitionName(transition)}`;
     items.set(key, item);

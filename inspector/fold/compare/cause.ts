@@ -28,6 +28,12 @@ export function causeWords({ entries, guard }: Parting): Pair<string> {
     ];
     // A number with its threshold explains most.
     const reason = reasons.find(({ inputs }) => thresholdIn(inputs) !== undefined) ?? reasons[0];
+    // They say no more than what the step did.
+    if (reason?.guard === 'nothingToRun') return didWords(entry);
+    if (reason?.guard === 'replyIsKnown') {
+      const phase = PHASE_NAMES.find((name) => entry.source.split('.').includes(name)) ?? '';
+      return `${reason.holds ? 'needed no model call' : 'called the model'} in ${capitalize(phase)}`;
+    }
     return `${didWords(entry)} ${reason === undefined ? `after ${excerpt(humanizeEvent(entry.event), 80)}` : `because ${reasonWords(reason)}`}`;
   };
   return [sideWords(0), sideWords(1)];
@@ -54,9 +60,11 @@ function didWords({ machine, target, source }: Transition): string {
   if (machine === 'postChain' && name === 'synthesizing') return 'stopped';
   return machine === 'actionLoop' && name === 'concluded'
     ? 'ran no more tools'
-    : phase === undefined
-      ? `went to ${excerpt(stateName(id), 60)}`
-      : `continued with ${capitalize(phase)}`;
+    : machine === 'actionLoop' && name === 'validatingArguments'
+      ? 'called a tool'
+      : phase === undefined
+        ? `went to ${excerpt(stateName(id), 60)}`
+        : `continued with ${capitalize(phase)}`;
 }
 
 function reasonWords({ guard, inputs, holds, others }: GuardReason): string {

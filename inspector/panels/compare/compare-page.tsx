@@ -5,10 +5,10 @@ import { answerUpTo } from '../../fold/answer.ts';
 import type { Pair } from '../../fold/compare/align.ts';
 import { causeWords, valueWords } from '../../fold/compare/cause.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
-import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { statusWords } from '../../fold/run-list.ts';
-import { figuresOf } from '../../fold/summary.ts';
+import { endingOf, figuresOf } from '../../fold/summary.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
@@ -44,37 +44,31 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
   const isSameQuestion = titles[0] !== undefined && titles[0] === titles[1];
   return (
     <main class="compare-page stack" aria-label="Comparison">
-      <div class="row">
-        <h1 class="title verbatim">
-          {isSameQuestion
-            ? excerpt(titles[0] ?? '', 400)
-            : titles.includes(undefined)
-              ? 'Two runs compared'
-              : 'Two runs with different questions'}
-        </h1>
-        <button
-          type="button"
-          onClick={() => {
-            comparedRuns.value = [runIds[1], runIds[0]];
-          }}
-        >
-          Swap A and B
-        </button>
+      <h1 class="title verbatim">
+        {isSameQuestion
+          ? excerpt(titles[0] ?? '', 400)
+          : titles.includes(undefined)
+            ? 'Two runs compared'
+            : 'Two runs with different questions'}
+      </h1>
+      <div class="pair">
+        {sides.map(({ run }, at) => (
+          <div key={LETTERS[at]} class="stack">
+            <RunChoice letter={LETTERS[at] ?? ''} at={at} runIds={runIds} runs={runs} />
+            {run !== undefined && comparison !== null && <p class="verbatim muted">{forkLabel(run, at, comparison)}</p>}
+          </div>
+        ))}
       </div>
-      {comparison !== null && a !== undefined && b !== undefined && (
-        <Cause comparison={comparison} runs={[a.opened, b.opened]} isSameQuestion={isSameQuestion} />
-      )}
+      {comparison !== null && a !== undefined && b !== undefined && <Cause comparison={comparison} runs={[a, b]} />}
       <div class="pair">
         {sides.map(({ run, opened }, at) => (
           <section key={LETTERS[at]} class="stack" aria-label={`Run ${LETTERS[at]}`}>
-            <RunChoice letter={LETTERS[at] ?? ''} at={at} runIds={runIds} runs={runs} />
             {run === undefined || opened === undefined || !isLoaded(run, opened) ? (
               <Absent opened={opened} />
             ) : (
               <Side
                 run={run}
                 opened={opened}
-                label={comparison === null ? '' : labelOf(run, at, comparison)}
                 hasQuestion={!isSameQuestion}
                 isSameAnswer={at === 1 && hasSameAnswers}
                 letter={LETTERS[at] ?? ''}
@@ -147,7 +141,12 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
               <optgroup key={group.name} label={group.name}>
                 {group.runs.slice(0, MAX_CHOICES).map((run) => (
                   <option key={run.runId} value={run.runId}>
-                    {[excerpt(run.title, 50), statusWords(run).text, startedText(run.startedAt), shortRunId(run.runId)]
+                    {[
+                      isSame(run) ? '' : excerpt(run.title, 50),
+                      statusWords(run).text,
+                      startedText(run.startedAt),
+                      shortRunId(run.runId),
+                    ]
                       .filter(Boolean)
                       .join(' · ')}
                   </option>
@@ -161,32 +160,32 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
   );
 }
 
-const MAX_LABELS = 2;
-
-/** What tells a run from the other one: its settings, else when it started. */
-function labelOf({ runId, startedAt }: InspectedRun, at: number, { starts, forkedFrom, runIds }: Comparison): string {
-  const settings = starts
-    .filter(({ path }) => path !== 'request')
-    .slice(0, MAX_LABELS)
-    .map(({ path, values }) => `${settingName(path)}: ${excerpt(valueWords(values[at]), 60)}`);
+/** What a fork is; null for other runs, whose settings are below. */
+function forkLabel({ runId }: InspectedRun, at: number, { forkedFrom, runIds }: Comparison): string | null {
   const fork = forkedFrom[at];
-  const origin = fork == null ? '' : `fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`;
-  const words = [
-    forkedFrom[1 - at]?.runId === runId ? 'original' : '',
-    fork == null ? '' : [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': '),
-    ...settings,
-  ].filter(Boolean);
-  return words.length > 0 ? words.join(' · ') : `${startedText(startedAt) ?? ''} · ${shortRunId(runId)}`;
+  if (fork == null) return forkedFrom[1 - at]?.runId === runId ? 'original' : null;
+  const origin = `fork of ${LETTERS[runIds.indexOf(fork.runId)] ?? shortRunId(fork.runId)}`;
+  return [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': ');
 }
 
+const SETTINGS: Readonly<Record<string, string>> = { modelId: 'model', continuation: 'who asks for more tools' };
+
 const settingName = (path: string): string =>
-  path === 'modelId' ? 'model' : excerpt(path.replace(/^host\./u, 'program data: '), 80);
+  SETTINGS[path] ??
+  excerpt(
+    path.replace(/^host\./u, 'program data: ').replace(/^capabilities\.(\d+)$/u, (_, at) => `tool ${Number(at) + 1}`),
+    80,
+  );
+
+/** A tool is named. */
+const fieldWords = (path: string, value: unknown): string =>
+  path === 'rule' && typeof value === 'string'
+    ? guardTitle(value)
+    : valueWords(/^capabilities\.\d+$/u.test(path) ? Object(value).name : value);
 
 interface SideProps {
   readonly run: InspectedRun;
   readonly opened: OpenedRun;
-  /** Empty while it is unknown. */
-  readonly label: string;
   readonly hasQuestion: boolean;
   /** Whether it is the second run, and both have the same answer. */
   readonly isSameAnswer: boolean;
@@ -195,18 +194,15 @@ interface SideProps {
 
 const answerOf = ({ log, fold, count }: OpenedRun) => answerUpTo(log, fold, count.value - 1)?.answer;
 
-function Side({ run, opened, label, hasQuestion, isSameAnswer, letter }: SideProps) {
+function Side({ run, opened, hasQuestion, isSameAnswer, letter }: SideProps) {
   const { end } = opened;
   const answer = answerOf(opened);
-  const { text, tone } = statusWords(run);
   return (
     <>
-      {label !== '' && <p class="verbatim muted">{label}</p>}
-      {hasQuestion && <h2 class="title verbatim">{excerpt(run.title, 400) || shortRunId(run.runId)}</h2>}
-      <div class="row">
-        <strong class={tone}>{text}</strong>
-        <PhaseStrip strip={run.summary?.strip} />
-      </div>
+      <h2 class="title verbatim">
+        <b class="letter">{letter}</b> {hasQuestion ? excerpt(run.title, 400) || shortRunId(run.runId) : 'Answer'}
+      </h2>
+      <PhaseStrip strip={run.summary?.strip} />
       {end.value?.problem && (
         <p class="wrong verbatim" role="alert">
           {excerpt(end.value.problem, 300)}
@@ -291,46 +287,49 @@ function Figures({ opened }: { readonly opened: Pair<OpenedRun> }) {
 
 interface CauseProps {
   readonly comparison: Comparison;
-  readonly runs: Pair<OpenedRun>;
-  readonly isSameQuestion: boolean;
+  readonly runs: Pair<{ readonly run: InspectedRun; readonly opened: OpenedRun }>;
 }
 
-/** In words: whether the answers differ, and where and why the runs first went different ways. */
-function Cause({ comparison, runs, isSameQuestion }: CauseProps) {
+const ruleOf = (opened: OpenedRun): unknown => answerOf(opened)?.metadata.decision?.rule;
+
+/** In words: why each run ended, where and why they first went different ways, and whether their answers differ. */
+function Cause({ comparison, runs }: CauseProps) {
   const { parting, first, rows, runIds } = comparison;
-  const [one, other] = runs.map((run) => answerOf(run)?.answerText);
+  const opened: Pair<OpenedRun> = [runs[0].opened, runs[1].opened];
+  const [one, other] = opened.map((run) => answerOf(run)?.answerText);
   const missing = LETTERS.filter((_, at) => [one, other][at] === undefined).join(' and ');
-  const answers =
-    missing !== ''
-      ? `${missing} ${missing.length > 1 ? 'have' : 'has'} no answer`
-      : `their answers are ${one === other ? 'the same' : 'different'}`;
-  const summary = isSameQuestion
-    ? `Both runs have the same question; ${answers}.`
-    : `The questions differ, so the steps may differ from the start; ${answers}.`;
-  if (parting === null || first === null)
-    return (
-      <p class="cause">
-        {summary} Both runs took the same {pluralize(rows.length, 'step')}.
-      </p>
-    );
-  const words = causeWords(parting);
-  const place = placeOf(comparison, runs, first);
+  const isSameEnd = runs[0].run.status === runs[1].run.status && ruleOf(opened[0]) === ruleOf(opened[1]);
   return (
     <div class="cause">
-      <p>{summary}</p>
-      <p>
-        {first === 0 ? 'They differ from the first step' : `After ${pluralize(first, 'equal step')}, they first differ`}
-        {place === 'Start' ? ':' : ` in ${place}:`}
-      </p>
-      {words.map((text, at) => {
-        const seq = parting.shownAt[at] ?? null;
+      <h2>{isSameEnd ? 'Both ended for the same reason' : 'They ended for different reasons'}</h2>
+      {runs.map(({ run, opened: { log, fold, count } }, at) => {
+        const { text, tone } = statusWords(run);
         return (
           <p key={LETTERS[at]} class="verbatim">
-            <b class="letter">{LETTERS[at]}</b> {text}.{' '}
-            {seq !== null && <a href={`#/run/${encodeURIComponent(runIds[at] ?? '')}/${seq}`}>Open the step</a>}
+            <b class="letter">{LETTERS[at]}</b> <strong class={tone}>{capitalize(text)}.</strong>{' '}
+            {excerpt(endingOf(log, fold, count.value) ?? '', 400)}
           </p>
         );
       })}
+      <h2>
+        {parting === null || first === null
+          ? `Both took the same ${pluralize(rows.length, 'step')}`
+          : `First difference, after ${pluralize(first, 'equal step')}: ${placeOf(comparison, opened, first).replace('Start', 'at the start')}`}
+      </h2>
+      {parting !== null &&
+        causeWords(parting).map((text, at) => (
+          <p key={LETTERS[at]} class="verbatim">
+            <b class="letter">{LETTERS[at]}</b> {capitalize(text)}.{' '}
+            {parting.shownAt[at] != null && (
+              <a href={`#/run/${encodeURIComponent(runIds[at] ?? '')}/${parting.shownAt[at]}`}>Open the step</a>
+            )}
+          </p>
+        ))}
+      <p>
+        {missing !== ''
+          ? `${missing} ${missing.length > 1 ? 'have' : 'has'} no answer.`
+          : `Their answers are ${one === other ? 'the same' : 'different'}.`}
+      </p>
     </div>
   );
 }
@@ -344,7 +343,7 @@ function Differences({ comparison: { starts, firstContent } }: { readonly compar
     <>
       {starts.length > 0 && <FieldTable caption="Started with" fields={starts} />}
       {difference !== null ? (
-        <details open={difference.kind !== 'decision'}>
+        <details>
           <summary>
             First content that differs: {excerpt(difference.kind, 60)}
             {difference.nth > 1 && `, number ${difference.nth}`}
@@ -385,7 +384,7 @@ const FieldTable = ({ caption, fields }: FieldTableProps) => (
           </th>
           {values.map((value, at) => (
             <td key={LETTERS[at]} class="verbatim">
-              {excerpt(path === 'rule' && typeof value === 'string' ? guardTitle(value) : valueWords(value), 300)}
+              {excerpt(fieldWords(path, value), 300)}
             </td>
           ))}
         </tr>

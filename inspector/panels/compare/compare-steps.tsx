@@ -35,8 +35,8 @@ export function CompareSteps({ runs, comparison }: CompareStepsProps) {
     return end === title ? title : `${title} to ${end}`;
   };
   return (
-    <section aria-labelledby="steps-title" class="compare-steps">
-      <h2 id="steps-title">Steps</h2>
+    <details class="compare-steps">
+      <summary>All steps side by side</summary>
       {cutOff && <p class="muted">The runs differ too much to align their steps after the first difference.</p>}
       {parts.slice(0, MAX_PARTS).map((part) => {
         const { equal, title, from, to } = part;
@@ -57,7 +57,7 @@ export function CompareSteps({ runs, comparison }: CompareStepsProps) {
                 <tr key={steps.join()} class={equal ? '' : 'differs'}>
                   <th scope="row">{1 + Math.max(steps[0] ?? 0, steps[1] ?? 0)}</th>
                   {steps.map((index, run) => (
-                    <td key={LETTERS[run]}>
+                    <td key={LETTERS[run]} data-run={LETTERS[run]}>
                       <StepLink runId={runIds[run] ?? ''} step={index === null ? undefined : paths[run]?.[index]} />
                     </td>
                   ))}
@@ -68,7 +68,7 @@ export function CompareSteps({ runs, comparison }: CompareStepsProps) {
         );
       })}
       {parts.length > MAX_PARTS && <p class="muted">and {parts.length - MAX_PARTS} more parts</p>}
-    </section>
+    </details>
   );
 }
 

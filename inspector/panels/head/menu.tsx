@@ -1,9 +1,8 @@
 import { useId, useRef } from 'preact/hooks';
 import { Icon } from '../../icon.tsx';
+import { focusNext } from '../../ui-state/one-tab-stop.ts';
 
 export interface MenuItem {
-  /** If other items may have the same label. */
-  readonly id?: string;
   readonly label: string;
   readonly title?: string;
   readonly act: () => void;
@@ -29,14 +28,6 @@ export function Menu({ label, items, note }: MenuProps) {
     box.style.right = `${Math.max(4, document.documentElement.clientWidth - at.right)}px`;
   }
 
-  function focusNext(event: KeyboardEvent): void {
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    if (step === 0) return;
-    event.preventDefault();
-    const all = [...(list.current?.querySelectorAll('button') ?? [])];
-    all.at((all.indexOf(document.activeElement as HTMLButtonElement) + step) % all.length)?.focus();
-  }
-
   return (
     <>
       <button ref={button} type="button" popovertarget={id} aria-haspopup="menu">
@@ -55,9 +46,9 @@ export function Menu({ label, items, note }: MenuProps) {
         onToggle={({ newState }) => newState === 'open' && list.current?.querySelector('button')?.focus()}
         onKeyDown={focusNext}
       >
-        {items.map(({ label: words, id: key = words, title, act }) => (
+        {items.map(({ label: words, title, act }) => (
           <button
-            key={key}
+            key={words}
             type="button"
             role="menuitem"
             tabIndex={-1}

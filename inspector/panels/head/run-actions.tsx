@@ -3,8 +3,8 @@ import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
 import { runStart } from '../../fold/answer.ts';
-import { ageText, comparableWith, earlierFirst, statusWords } from '../../fold/run-list.ts';
-import { excerpt, revealHidden, shortRunId } from '../../fold/text.ts';
+import { closestTo, earlierFirst } from '../../fold/run-list.ts';
+import { revealHidden } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
@@ -20,7 +20,7 @@ import { SentOutcome, sender } from './sending.tsx';
 import { ExportDialog, TestDialog } from './share-dialogs.tsx';
 
 const TITLES = {
-  export: 'Download this run as a file',
+  export: 'Download as one page',
   test: 'Replay test of this run',
   fork: 'Fork this run',
   cancel: 'Cancel this run',
@@ -33,10 +33,9 @@ const TITLES = {
 
 type DialogName = keyof typeof TITLES;
 
-/** What can be done with a run: shared, forked, stopped, directed. An exported file offers its details only. */
+/** What can be done with a run: compared, downloaded, forked, stopped, directed. An exported file offers its details only. */
 export function RunActions({ inspector, view }: PanelProps) {
   const [open, setOpen] = useState<DialogName | null>(null);
-  const [note, setNote] = useState('');
   const { run, log, fold, count } = view;
   const isConnected = inspector.connection.value === 'open';
   const isFile = inspector.connection.value === 'file';
@@ -53,35 +52,7 @@ export function RunActions({ inspector, view }: PanelProps) {
     [isFile],
   );
 
-  async function copyLink(): Promise<void> {
-    const isCopied = await navigator.clipboard?.writeText(location.href).then(
-      () => true,
-      () => false,
-    );
-    setNote(isCopied ? 'Link copied. It works on this machine.' : 'The browser does not allow copying.');
-  }
-
-  const share = [
-    item('export', 'Download as a file…'),
-    item('test', 'Copy replay test…'),
-    { label: 'Copy link', act: () => void copyLink() },
-  ];
-  const nowMs = Date.now();
-  const others = comparableWith(run, inspector.runs.value).map((other): MenuItem => {
-    const details = [
-      other.forkedFrom?.runId === run.runId && 'fork',
-      statusWords(other).text,
-      ageText(other.startedAt, nowMs),
-      other.title !== '' && shortRunId(other.runId),
-    ];
-    return {
-      id: other.runId,
-      label: `${excerpt(other.title, 60) || shortRunId(other.runId)}: ${details.filter(Boolean).join(', ')}`,
-      act: () => {
-        comparedRuns.value = earlierFirst(run, other);
-      },
-    };
-  });
+  const closest = closestTo(run, inspector.runs.value);
   const more = [
     ...(isLive ? [item('adjust', 'Adjust limits…')] : []),
     ...(isLive && waitingAt(log, fold, count - 1)?.for !== 'direction'
@@ -89,15 +60,11 @@ export function RunActions({ inspector, view }: PanelProps) {
       : []),
     ...(isLive ? [item('event', 'Send another event…')] : []),
     ...(isRecorded ? [item('replay', 'Replay without a model…')] : []),
+    ...(isConnected ? [item('test', 'Copy replay test…')] : []),
     item('details', 'Details…'),
   ];
   return (
     <div class="run-actions row">
-      {note !== '' && (
-        <span class="muted" role="status">
-          {note}
-        </span>
-      )}
       {isLive && (
         <>
           <SendButton isBusy={form.isBusy} onSend={() => void form.onSend({ type: 'run.finished' })}>
@@ -119,8 +86,22 @@ export function RunActions({ inspector, view }: PanelProps) {
         </button>
       ) : (
         <>
-          {others.length > 0 && <Menu label="Compare with" items={others} />}
-          {isConnected && <Menu label="Share" items={share} />}
+          {closest !== undefined && (
+            <button
+              type="button"
+              title="With its fork, the same question or the newest run; choose another one there"
+              onClick={() => {
+                comparedRuns.value = earlierFirst(run, closest);
+              }}
+            >
+              Compare
+            </button>
+          )}
+          {isConnected && (
+            <button type="button" aria-haspopup="dialog" onClick={() => setOpen('export')}>
+              Download…
+            </button>
+          )}
           <Menu label="More" items={more} note={isRecorded && !inspector.continues.value ? NO_FORKS : undefined} />
         </>
       )}
@@ -153,7 +134,7 @@ function Content({ inspector, view, name, onDone }: ContentProps) {
   const state = fold.states.at(count - 1) as RecordedState | null;
   switch (name) {
     case 'export':
-      return <ExportDialog inspector={inspector} runId={run.runId} />;
+      return <ExportDialog inspector={inspector} runIds={[run.runId]} />;
     case 'test':
       return <TestDialog inspector={inspector} runId={run.runId} />;
     case 'details':

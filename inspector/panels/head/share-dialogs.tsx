@@ -4,41 +4,58 @@ import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { Problem } from './event-forms.tsx';
 
-interface ShareProps {
+interface ExportProps {
   readonly inspector: Inspector;
-  readonly runId: string;
+  readonly runIds: readonly string[];
 }
 
-/** Downloads the run as one page, without what the patterns match. */
-export function ExportDialog({ inspector, runId }: ShareProps) {
+/** While the user types. */
+const PAUSE_MS = 400;
+
+/** Downloads each run as one page, without what the patterns match. What remains private is shown before. */
+export function ExportDialog({ inspector, runIds }: ExportProps) {
   const [patterns, setPatterns] = useState('');
-  const [answer, setAnswer] = useState<ExportAnswer | null>(null);
-  const [isBusy, setBusy] = useState(false);
+  /** Null while they are being written. */
+  const [pages, setPages] = useState<readonly ExportAnswer[] | null>(null);
   const [isSaved, setSaved] = useState(false);
-
-  async function download(submitted: Event): Promise<void> {
-    submitted.preventDefault();
-    if (isBusy) return;
-    if (answer?.problem === null) return finish(answer.html);
-    setBusy(true);
+  const last = useRef(Promise.resolve());
+  useEffect(() => {
+    let isCurrent = true;
+    setPages(null);
+    setSaved(false);
     const redact = patterns.split('\n').filter((pattern) => pattern.trim() !== '');
-    const exported = await inspector.exportRun(runId, redact);
-    setBusy(false);
-    setAnswer(exported);
-    // What remains private is shown first.
-    if (exported.problem === null && exported.notes.length === 0) finish(exported.html);
-  }
+    const write = async (): Promise<void> => {
+      const written: ExportAnswer[] = [];
+      for (const runId of runIds) if (isCurrent) written.push(await inspector.exportRun(runId, redact));
+      if (isCurrent) setPages(written);
+    };
+    // The server writes one page at a time.
+    const timer = setTimeout(
+      () => {
+        last.current = last.current.then(write);
+      },
+      patterns === '' ? 0 : PAUSE_MS,
+    );
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [patterns]);
+  const problem = pages?.find((page) => page.problem !== null)?.problem ?? '';
+  const canSave = pages !== null && problem === '';
 
-  function finish(html: string): void {
-    save(`run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`, html);
+  function download(submitted: Event): void {
+    submitted.preventDefault();
+    if (!canSave) return;
+    for (const [at, { html }] of pages.entries()) save(runIds[at] ?? '', html);
     setSaved(true);
   }
 
   return (
     <form aria-label="Download" onSubmit={download}>
       <p>
-        One page that opens without a server. It holds the whole journal: the request, the prompts, the replies,
-        passages.
+        {runIds.length === 1 ? 'One page' : `${runIds.length} pages, one for each run`}, opened without a server, with
+        the whole journal: the request, the prompts, the replies, passages.
       </p>
       <label class="field">
         <span>
@@ -49,35 +66,34 @@ export function ExportDialog({ inspector, runId }: ShareProps) {
           rows={3}
           spellcheck={false}
           value={patterns}
-          readOnly={isBusy}
-          onInput={({ currentTarget }) => {
-            setPatterns(currentTarget.value);
-            setAnswer(null);
-            setSaved(false);
-          }}
+          onInput={({ currentTarget }) => setPatterns(currentTarget.value)}
         />
       </label>
       <div role="status">
-        {answer?.notes.map((note) => (
+        {[...new Set(pages?.flatMap(({ notes }) => notes))].map((note) => (
           <p key={note} class="verbatim">
             {revealHidden(note)}
           </p>
         ))}
-        {answer?.problem === null && <p>{isSaved ? 'Downloaded.' : 'Not downloaded yet: click Download again.'}</p>}
+        {pages === null && <p>Looking for private text…</p>}
+        {canSave && pages.every(({ notes }) => notes.length === 0) && (
+          <p class="muted">Nothing in it looks like a key, an address or a name.</p>
+        )}
+        {isSaved && <p>Downloaded.</p>}
       </div>
-      <button type="submit" class="primary" aria-disabled={isBusy}>
+      <button type="submit" class="primary" aria-disabled={!canSave}>
         Download
       </button>
-      <Problem text={answer?.problem ?? ''} />
+      <Problem text={problem} />
     </form>
   );
 }
 
-export function save(name: string, html: string): void {
+function save(runId: string, html: string): void {
   const url = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
   const link = document.createElement('a');
   link.href = url;
-  link.download = name;
+  link.download = `run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
@@ -89,7 +105,7 @@ interface WrittenTest {
 }
 
 /** Requests a Vitest test of the run, copies it, and shows where its recording must be. */
-export function TestDialog({ inspector, runId }: ShareProps) {
+export function TestDialog({ inspector, runId }: { readonly inspector: Inspector; readonly runId: string }) {
   const [test, setTest] = useState<WrittenTest | null>(null);
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {

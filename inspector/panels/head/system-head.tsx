@@ -41,7 +41,7 @@ export function SystemHead({ inspector, view }: PanelProps) {
       </p>
       {run.ending?.failure && (
         <p class="verbatim">
-          {run.status === 'completed' && 'Earlier: '}
+          {run.status !== 'degraded' && 'Earlier: '}
           {excerpt(run.ending.failure, 400)}
         </p>
       )}

@@ -3,7 +3,7 @@ import { runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { placeOf } from '../../fold/summary.ts';
-import { excerpt } from '../../fold/text.ts';
+import { argumentWords, excerpt, revealHidden, shortRunId } from '../../fold/text.ts';
 import { runDeadlineMs, type Waiting, waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
@@ -63,7 +63,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
           </span>
         </div>
       ) : (
-        <p>Another process executes this run. Answer in its terminal, or in its inspector.</p>
+        <Elsewhere view={view} waiting={waiting} />
       )}
       {messages}
     </section>
@@ -87,6 +87,31 @@ function titleOf(waiting: Waiting): string {
 interface WaitingProps {
   readonly view: RunView;
   readonly waiting: Waiting;
+}
+
+/** What another process asks, why this page cannot answer, and where to. */
+function Elsewhere({ view: { run }, waiting }: { readonly view: RunView; readonly waiting: Waiting | null }) {
+  return (
+    <>
+      {waiting?.for === 'approval' && (
+        <ul class="actions">
+          {waiting.questions.map(({ questionId, capability, arguments: given }) => (
+            <li key={questionId} class="verbatim">
+              <b>{revealHidden(capability)}</b> {argumentWords(given)}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p>
+        <b>This page cannot answer</b>: another process executes the run, and only it takes answers. Answer in its
+        terminal, or in the page or app of its server or program.
+      </p>
+      <p>
+        If <b>postchain run</b> started it, this command takes it over and opens a page that can answer:
+      </p>
+      <pre class="verbatim">postchain resume {shortRunId(run.runId)} --force --inspect</pre>
+    </>
+  );
 }
 
 /** What happens without an answer, and when. */

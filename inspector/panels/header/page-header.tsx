@@ -1,7 +1,9 @@
 import './header.css';
+import { statusWords } from '../../fold/run-list.ts';
+import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
-import { comparedRuns } from '../../ui-state/layout.ts';
+import { comparedRuns, isChartFull } from '../../ui-state/layout.ts';
 import { nextTheme, theme } from '../../ui-state/theme.ts';
 
 interface HeaderProps {
@@ -23,6 +25,12 @@ export function PageHeader({ inspector, view, onHelp }: HeaderProps) {
           </a>
         )}
         <span class="product">PostChain</span>
+        {view !== null && (isChartFull.value || inspector.held.value !== null) && (
+          <p class="where verbatim">
+            <b>{excerpt(view.run.title, 80) || 'Untitled'}</b>
+            <span class={statusWords(view.run).tone}>{statusWords(view.run).text}</span>
+          </p>
+        )}
         <button
           type="button"
           onClick={() => {

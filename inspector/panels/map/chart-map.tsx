@@ -1,9 +1,11 @@
 import './chart-map.css';
+import { useMemo } from 'preact/hooks';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import { capitalize, pluralize } from '../../fold/format.ts';
 import { phaseMapOf, phaseVisit } from '../../fold/phase-map.ts';
 import { answerSelection } from '../../fold/selection.ts';
 import { isChartFull } from '../../ui-state/layout.ts';
+import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import type { PanelProps } from '../panel.tsx';
 
 /** The centers of the phases, in percent of the width and in pixels: a cycle runs clockwise. */
@@ -20,14 +22,14 @@ const ORDER = Object.keys(PLACES) as (keyof typeof PLACES)[];
 
 /** A small chart of the six phases that follows the selection. */
 export function ChartMap({ inspector, view: { fold, selection, count, at } }: PanelProps) {
-  const { phases, answerCalls, current, cycle, path } = phaseMapOf(fold, selection, at);
+  const { phases, answerCalls, current, path } = useMemo(() => phaseMapOf(fold, selection), [fold, selection, count]);
   const isAnswered = fold.entries.of('answer').length > 0;
   const select = (phase: Phase): void => {
     const visit = phaseVisit(fold, phase, at, count);
     if (visit !== null) inspector.select(visit);
   };
   return (
-    <nav class="chart-map" aria-label="Phases">
+    <nav class="chart-map" aria-label="Phases" {...useOneTabStop<HTMLElement>()}>
       <svg width="100%" height="128" aria-hidden="true">
         {ORDER.map((name, index) => (
           <Way key={name} from={name} to={name === 'answer' ? 'yield' : (ORDER[(index + 1) % 6] ?? name)} />
@@ -47,7 +49,6 @@ export function ChartMap({ inspector, view: { fold, selection, count, at } }: Pa
         >
           {isChartFull.value ? 'Trace' : 'Chart'}
         </button>
-        {cycle > 0 && <span>Cycle {cycle}</span>}
       </div>
       {phases.map(({ phase, calls, visits, failures }) => (
         <button

@@ -12,7 +12,7 @@ import {
   valuesOf,
 } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
-import { SavedViews } from './saved-views.tsx';
+import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 
 interface RunsFiltersProps {
   readonly runs: readonly InspectedRun[];
@@ -86,7 +86,6 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
           Grouped
         </label>
       )}
-      <SavedViews />
     </search>
   );
 }
@@ -122,17 +121,19 @@ export function RunsSummary({ runs, found, query, unread, onChange }: RunsSummar
   );
   return (
     <div class="runs-summary row">
-      <span class="count" role="status">
-        {found.length < runs.length
-          ? `${formatNumber(found.length)} of ${pluralize(runs.length, 'run')}`
-          : pluralize(runs.length, 'run')}
-      </span>
+      <h1>
+        <span role="status">
+          {found.length < runs.length
+            ? `${formatNumber(found.length)} of ${pluralize(runs.length, 'run')}`
+            : pluralize(runs.length, 'run')}
+        </span>
+      </h1>
       {unread > 0 && (
         <label class="muted">
           <progress max={runs.length + unread} value={runs.length} /> Reading {formatNumber(unread)} more runs…
         </label>
       )}
-      <fieldset class="row" aria-label="Status">
+      <fieldset class="row" aria-label="Status" {...useOneTabStop<HTMLFieldSetElement>()}>
         {states.map(([state, count]) => filter('status', state, `${formatNumber(count)} ${state}`))}
         {(failing > 0 || query.failures !== '') &&
           filter('failures', 'some', `${formatNumber(failing)} with failures`, 'wrong')}

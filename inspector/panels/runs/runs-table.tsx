@@ -6,6 +6,7 @@ import { formatCost, formatDuration, formatNumber, pluralize, startedText } from
 import {
   ageText,
   type ColumnName,
+  closestTo,
   columnNamed,
   durationOf,
   earlierFirst,
@@ -27,7 +28,9 @@ import type { Inspector } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
 import { hasCards } from '../../ui-state/media.ts';
-import { save } from '../head/share-dialogs.tsx';
+import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
+import { Dialog } from '../head/dialog.tsx';
+import { ExportDialog } from '../head/share-dialogs.tsx';
 import { plainMarkdown } from '../markdown.tsx';
 import { indexAfter, reveal, useWindow } from '../trace/use-window.ts';
 import { DeleteDialog } from './delete-dialog.tsx';
@@ -51,23 +54,12 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const placed = together === null || query.list === 'flat' ? placedFlat(found) : together;
   const chosen = found.filter(({ runId }) => checked.value.has(runId));
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
+  const [isExporting, setExporting] = useState(false);
   const [message, setMessage] = useState('');
   useEffect(() => addKeys([{ keys: ['Escape'], description: 'Select no run', group: 'Runs', act: selectNone }]), []);
 
-  async function download(): Promise<void> {
-    for (const { runId } of chosen) {
-      const { html, notes, problem } = await inspector.exportRun(runId);
-      if (problem !== null) return setMessage(problem);
-      // Text that may be private is shown before it leaves the page.
-      if (notes.length > 0)
-        return setMessage('Stopped: a run may contain private text. To export it, open it and choose Share.');
-      save(`run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`, html);
-    }
-    setMessage(`Exported ${pluralize(chosen.length, 'run')}.`);
-  }
-
   function compare(): void {
-    const [one, other] = chosen;
+    const [one, other = one && closestTo(one, runs)] = chosen;
     if (one !== undefined && other !== undefined) comparedRuns.value = earlierFirst(one, other);
   }
 
@@ -76,25 +68,29 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   if (runs.length === 0 && unread === 0) return <NoRuns connection={inspector.connection.value} />;
   return (
     <main class="runs" aria-label="Runs">
-      <h1 class="visually-hidden">Runs</h1>
       {inspector.connection.value === 'lost' && (
         <p class="lost" role="status">
           The connection to the inspector is lost, so this list may be out of date. If it does not return, start{' '}
           <code>postchain inspect</code> again.
         </p>
       )}
-      <RunsFilters runs={runs} query={query} canGroup={canGroup} onChange={setQuery} />
       <RunsSummary runs={runs} found={found} query={query} unread={unread} onChange={setQuery} />
+      <RunsFilters runs={runs} query={query} canGroup={canGroup} onChange={setQuery} />
       <Grid key={String(hasCards.value)} placed={placed} query={query} onDelete={(run) => setDeleting([run])} />
       <div class={`selection-bar row${chosen.length > 0 ? ' shown' : ''}`}>
         <span role="status">{chosen.length > 0 ? `${pluralize(chosen.length, 'run')} selected` : message}</span>
         {chosen.length > 0 && (
           <>
-            <button type="button" disabled={chosen.length !== 2} onClick={compare} title="Select two runs to compare">
+            <button
+              type="button"
+              disabled={chosen.length > 2}
+              onClick={compare}
+              title="Two runs; a single one with its fork, the same question or the newest run"
+            >
               Compare
             </button>
-            <button type="button" onClick={() => void download()}>
-              Export
+            <button type="button" aria-haspopup="dialog" onClick={() => setExporting(true)}>
+              Download…
             </button>
             <button type="button" onClick={() => setDeleting(chosen)}>
               Delete…
@@ -106,6 +102,11 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
           </>
         )}
       </div>
+      {isExporting && (
+        <Dialog title="Download as one page" onClose={() => setExporting(false)}>
+          <ExportDialog inspector={inspector} runIds={chosen.map((run) => run.runId)} />
+        </Dialog>
+      )}
       {deleting.length > 0 && (
         <DeleteDialog
           inspector={inspector}
@@ -185,6 +186,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
   const visible = placed.slice(first, Math.max(first, Math.ceil(seen.to / rowPx)));
   const nowMs = useNow(visible.some(({ run }) => run.status === 'running'));
   const link = useRef<HTMLAnchorElement>(null);
+  const heads = useOneTabStop<HTMLTableRowElement>();
   // After a key has moved the focus, its row may have been rendered just now.
   useLayoutEffect(() => {
     if (activeId !== null) link.current?.focus({ preventScroll: true });
@@ -227,7 +229,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
         style={{ '--columns': `32px ${columns.map((name) => WIDTHS[name]).join(' ')}` }}
       >
         <thead>
-          <tr aria-rowindex={1}>
+          <tr aria-rowindex={1} {...heads}>
             <td />
             {columns.map((name) => (
               <SortHeader key={name} name={name} query={query} />

@@ -10,6 +10,7 @@ import type { PhaseSpan } from '../../fold/spans.ts';
 import type { StepCalls, ToolUse } from '../../fold/step.ts';
 import { attemptStatus, isOver } from '../../fold/step-title.ts';
 import { excerpt } from '../../fold/text.ts';
+import { taskWords } from '../../fold/trace-items.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { JsonTree } from '../json-tree.tsx';
@@ -166,7 +167,7 @@ function CallLinks({ inspector, view, calls: { all, selected } }: PanelProps & {
             aria-pressed={call.number === selected.number}
             onClick={() => inspector.select(selectionOf('attempt', call.span, view.count))}
           >
-            Call {call.number}: {excerpt(call.span.task, 40)}
+            Call {call.number}: {excerpt(taskWords(call.span.task), 40)}
             {call.span.attempt > 1 && `, attempt ${call.span.attempt}`}
             {status !== null && status.tone !== 'ok' && <span class={status.tone}>, {status.word}</span>}
           </button>

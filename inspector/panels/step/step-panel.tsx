@@ -15,6 +15,7 @@ import { Raw } from './raw.tsx';
 import { Result, SystemResult } from './result.tsx';
 import { Section } from './section.tsx';
 import { ToolList } from './tools.tsx';
+import { WhatIfSliders } from './what-if.tsx';
 import { PendingWork, Why } from './why.tsx';
 
 /** Everything about the selected step, in one scroll. */
@@ -56,11 +57,20 @@ function Step(props: PanelProps) {
   const isSystem = view.run.kind === 'system';
   const calls = isSystem ? null : stepCalls(fold, selection, at);
   const uses = isSystem ? [] : toolUses(log, fold, selection, at);
+  const answered = answerUpTo(log, fold, at);
+  const isAnswer = answered !== null && selection.kind === 'entry' && selection.to >= answered.seq;
+  // The answer shows what its last decision would change.
+  const decided = isAnswer
+    ? fold.entries.of('decision').at(-1)
+    : selection.kind === 'decision'
+      ? selection.from
+      : undefined;
   const isTool = selection.kind === 'capability' || selection.kind === 'retrieval';
   return (
     <>
       <Head {...props} promptAt={promptOf(view)} />
       {isSystem ? <SystemResult view={view} /> : <Result {...props} calls={calls} uses={uses} />}
+      {decided !== undefined && <WhatIfSliders key={decided} {...props} seq={decided} />}
       {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}
       {uses.length > 0 && !isTool && (
         <Section title="Tools used">

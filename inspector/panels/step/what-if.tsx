@@ -17,10 +17,10 @@ export const isUnknown = ({ end, stateCount }: PanelProps['view']): boolean => e
 
 type Changes = Readonly<Record<string, number>>;
 
-/** Sliders for the numbers that the selected decision compared: where the run would have ended with others. */
-export function WhatIfSliders({ inspector, view }: PanelProps) {
+/** Sliders for the numbers that the decision at an entry compared: where the run would have ended with others. */
+export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly seq: number }) {
   const [set, change] = useState<Changes>({});
-  const numbers = numbersAt(view, view.selection.from);
+  const numbers = numbersAt(view, seq);
   if (view.run.live) return null;
   if (numbers.length === 0) return isUnknown(view) ? <p class="muted">{NO_WHAT_IF}</p> : null;
   const isChanged = Object.keys(set).length > 0;
@@ -29,17 +29,21 @@ export function WhatIfSliders({ inspector, view }: PanelProps) {
     return value === recorded ? others : { ...others, [path]: value };
   };
   return (
-    <section class="what-if stack" aria-label="What if">
-      <h3>What if</h3>
+    <section class="what-if" aria-label="What if">
+      <header class="row">
+        <h2>What if</h2>
+      </header>
       {numbers.map((number) => {
         const { path, title, compared, recorded, min, max, step } = number;
         const value = set[path] ?? recorded;
         return (
-          <label key={path}>
+          <div key={path} class="number">
             <span>{title}</span>
             <span class="scale">
               <input
                 type="range"
+                tabIndex={-1}
+                aria-label={title}
                 min={min}
                 max={max}
                 step={step}
@@ -52,8 +56,19 @@ export function WhatIfSliders({ inspector, view }: PanelProps) {
                 title={`here ${formatScore(compared)}`}
               />
             </span>
-            <output>{formatScore(value)}</output>
-          </label>
+            <input
+              type="number"
+              aria-label={title}
+              min={min}
+              max={max}
+              step={step}
+              value={value}
+              onInput={({ currentTarget: { value: typed, valueAsNumber } }) => {
+                if (typed !== '' && valueAsNumber >= min && valueAsNumber <= max)
+                  change(withNumber(number, valueAsNumber));
+              }}
+            />
+          </div>
         );
       })}
       {isChanged ? (

@@ -16,7 +16,6 @@ import { EntryLink } from '../entry-link.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Section } from './section.tsx';
-import { WhatIfSliders } from './what-if.tsx';
 
 /** Why the step happened: a sentence for phases and calls, the compared numbers for decisions and transitions. */
 export function Why(props: PanelProps) {
@@ -77,7 +76,6 @@ function Explanation({ inspector, view }: PanelProps) {
       ) : (
         transition !== null && <Taken transition={transition} thresholds={thresholds} />
       )}
-      {isDecision && <WhatIfSliders key={view.selection.from} inspector={inspector} view={view} />}
       {view.run.kind === 'system' && <Ignored inspector={inspector} view={view} />}
     </Section>
   );

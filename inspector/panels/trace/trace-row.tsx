@@ -3,7 +3,7 @@ import { formatCost, formatDuration, formatNumber, formatTokens } from '../../fo
 import { excerpt } from '../../fold/text.ts';
 import type { Gap } from '../../fold/time-axis.ts';
 import type { Measure, MeasuredStep } from '../../fold/trace.ts';
-import { knownAt, type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
+import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
@@ -33,12 +33,12 @@ const isSentence = ({ kind }: TraceRow): boolean => kind === 'decision' || kind 
 
 const hasResult = ({ kind }: TraceRow): boolean => kind === 'phase' || kind === 'answer';
 
-/** Whether an earlier call of the same phase failed for the same reason. */
-const isRepeated = ({ saidAt, from }: TraceRow): boolean => saidAt !== undefined && saidAt <= from;
-
 /** Whether the text has a line of its own, which is as wide as the trace. */
 const hasLine = (row: TraceRow): boolean =>
-  (hasResult(row) || row.kind === 'cycles' || row.kind === 'wait' || (row.status === 'failed' && !isRepeated(row))) &&
+  (hasResult(row) ||
+    row.kind === 'cycles' ||
+    row.kind === 'wait' ||
+    (row.status === 'failed' && row.saidBy === undefined)) &&
   row.text !== '';
 
 const [LINE_PX, TITLE_PX, RESULT_PX] = [28, 20, 18];
@@ -52,8 +52,7 @@ export function heightOf({ row, level }: ListedRow, narrowPx: number | null): nu
   const { kind, title, next } = row;
   const titlePx = inside - (isSentence(row) ? 24 : kind === 'state' || kind === 'actor' ? 96 : 140);
   const titleLines = linesOf(next === undefined ? title : `${title} ---- ${next}`, 14, titlePx);
-  const resultLines =
-    result === '' ? 0 : row.saidAt !== undefined ? 1 : linesOf(result, 12, inside - (kind === 'phase' ? 42 : 24));
+  const resultLines = result === '' ? 0 : linesOf(result, 12, inside - (kind === 'phase' ? 42 : 24));
   return LINE_PX + TITLE_PX * (titleLines - 1) + RESULT_PX * Math.min(resultLines, MAX_RESULT_LINES);
 }
 
@@ -99,20 +98,16 @@ export class Row extends Component<RowProps> {
   }
 }
 
-function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowProps) {
-  const { at, count } = moment.view;
-  const row = at < count - 1 ? knownAt(whole, at) : whole;
-  const isLater = row.from > at;
-  const isPartial = row !== whole;
-  const sameError = `same error as ${whole.saidBy}`;
-  const text = isRepeated(whole) ? sameError : row.text;
-  const note = [step?.place, row.note, step === undefined && !hasLine(whole) && text].filter(Boolean).join(' · ');
+function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
+  const isLater = step === undefined && row.from > moment.view.at;
+  const text = row.saidBy === undefined ? row.text : `same error as ${row.saidBy}`;
+  const note = [step?.place, row.note, step === undefined && !hasLine(row) && text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',
     row.kind,
     row.status,
     isSentence(row) && 'sentence',
-    (isLater || isPartial) && 'later',
+    isLater && 'later',
     props.isSelected && 'selected',
     props.isActive && 'active',
   ];
@@ -152,8 +147,6 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
         )}
         <StatusWord
           row={row}
-          isLater={isLater}
-          isPartial={isPartial}
           running={
             moment.view.run.status !== 'running' || (moment.isWaiting && row.kind === 'phase') ? 'waiting' : 'running'
           }
@@ -161,26 +154,20 @@ function RowContent({ row: whole, level, isOpen, moment, step, ...props }: RowPr
         {isOpen === false && <TroubleWords row={row} />}
         {note !== '' && <span class="note one-line verbatim">{excerpt(note, 300)}</span>}
       </span>
-      {!isSentence(row) && <Figures row={row} whole={whole} moment={moment} step={step} />}
-      {hasLine(whole) && (
-        <span class="result one-line verbatim">{(row.saidAt ?? count) <= at ? sameError : textOf(row)}</span>
-      )}
+      {!isSentence(row) && <Figures row={row} moment={moment} step={step} />}
+      {hasLine(row) && <span class="result one-line verbatim">{textOf(row)}</span>}
     </div>
   );
 }
 
 interface StatusProps {
   readonly row: TraceRow;
-  readonly isLater: boolean;
-  readonly isPartial: boolean;
   readonly running: string;
 }
 
-function StatusWord({ row: { status, kind, to }, isLater, isPartial, running }: StatusProps) {
+function StatusWord({ row: { status, kind, to }, running }: StatusProps) {
   // The title of an event says it.
-  if (status === 'failed' && kind !== 'event')
-    return <span class="word bad">{isLater ? 'fails later' : 'failed'}</span>;
-  if (isPartial && kind !== 'state' && kind !== 'wait') return <span class="word">in progress</span>;
+  if (status === 'failed' && kind !== 'event') return <span class="word bad">failed</span>;
   if (status === 'ended' && kind !== 'wait')
     return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;
   if (status === 'open' && to === null && kind !== 'wait' && kind !== 'state' && kind !== 'actor')
@@ -208,27 +195,21 @@ interface BarProps {
   readonly step: MeasuredStep | undefined;
 }
 
-interface FiguresProps extends BarProps {
-  /** The row as it is known now. */
-  readonly whole: TraceRow;
-}
-
-/** The bar, the duration, the tokens and the cost. */
-function Figures({ row, whole, moment, step }: FiguresProps) {
+/** The bar, the duration, the tokens and the cost, all of the whole run, wherever the cursor is. */
+function Figures({ row, moment, step }: BarProps) {
   const { usage, from, to } = row;
   const {
     timeLine,
     spans: { currency },
   } = moment.view.fold;
-  const { at, count } = moment.view;
-  const [last, sinceMs] = row === whole ? [count - 1, moment.sinceMs] : [at, 0];
-  const ms = row.ms ?? timeLine.atMs(to ?? last) - timeLine.atMs(from) + (to === null ? sinceMs : 0);
+  const ms =
+    row.ms ?? timeLine.atMs(to ?? moment.view.count - 1) - timeLine.atMs(from) + (to === null ? moment.sinceMs : 0);
   const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
   return (
     <>
       <span class="track">
         {moment.measure === null && <Axis moment={moment} />}
-        <Bar row={whole} moment={moment} step={step} />
+        <Bar row={row} moment={moment} step={step} />
       </span>
       <span class="number">{formatDuration(ms)}</span>
       {usage !== null && (

@@ -10,6 +10,7 @@ import { waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { isNarrowPage } from '../../ui-state/layout.ts';
+import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import type { PanelProps } from '../panel.tsx';
 import { heightOf, type Moment, Row } from './trace-row.tsx';
 import { useClock } from './use-clock.ts';
@@ -78,6 +79,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const list = useRef<HTMLDivElement>(null);
   const narrowPx = useNarrowWidth(list);
   const sinceMs = useClock(view);
+  const orders = useOneTabStop<HTMLFieldSetElement>();
   useLayoutEffect(() => addKeys(TRACE_KEYS), []);
 
   const top = useMemo(() => rowsOf(view, isOver), [fold, count, isOver, view.charts]);
@@ -191,7 +193,7 @@ export function Trace({ inspector, view }: PanelProps) {
         <div class="row">
           {run.kind === 'system' && <h2>What happened</h2>}
           {run.kind === 'run' && (
-            <fieldset class="trace-orders" aria-label="Order">
+            <fieldset class="trace-orders" aria-label="Order" {...orders}>
               {ORDERS.filter(([name]) => name !== 'cost' || price !== null).map(([name, label]) => (
                 <button key={name} type="button" aria-pressed={order === name} onClick={() => setOrder(name)}>
                   {label}

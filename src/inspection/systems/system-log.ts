@@ -166,7 +166,7 @@ export function observedSystem(
       ],
       summary: null,
       ...(isIdle() && { isIdle: true }),
-      ...(status !== 'running' && {
+      ...((status !== 'running' || failure !== '') && {
         ending: {
           states: rootLeaves.map((id) => rootChart?.states.find((one) => one.id === id)?.name ?? id).join(', '),
           failure,

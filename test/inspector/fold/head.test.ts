@@ -39,9 +39,12 @@ describe('how far an answer can be trusted', () => {
     const good = { status: 'completed', reasons: [], confidence: 1, grounding, sources } as const;
     expect(verdict(good)).toMatchObject({
       word: 'Completed',
-      trust: ['confidence 1', 'supported by its sources'],
+      trust: ['confidence 1 (the draft at the decision: 0.95)', 'supported by its sources'],
     });
-    expect(verdict({ ...good, grounding: null }).trust).toEqual(['confidence 1', 'not checked against sources']);
+    expect(verdict({ ...good, confidence: 0.95, grounding: null }).trust).toEqual([
+      'confidence 0.95',
+      'not checked against sources',
+    ]);
     const unsupported = [{ text: 'So.', start: 0, end: 3 }];
     expect(verdict({ ...good, sources: [], grounding: { ...grounding, unsupported } }).trust[1]).toBe(
       'all but 1 sentence supported by the results of the run',
@@ -70,6 +73,16 @@ describe('how a run ended', () => {
     const capped = withAnswer({ status: 'completed', reasons: [], confidence: 0.5 });
     expect(endingOf(capped.log, capped.fold, entries.length)).toBe(
       "Ended in cycle 3: the draft's confidence 0.95 was above 0.9.",
+    );
+    const inputs = { completedCycles: 3, maxCycles: 3 };
+    const atLimit = { ...(decision as NonNullable<typeof decision>), rule: 'cycleLimitReached', inputs } as const;
+    const settled = withAnswer({
+      status: 'completed',
+      reasons: [],
+      metadata: { ...answer.metadata, decision: atLimit },
+    });
+    expect(endingOf(settled.log, settled.fold, entries.length)).toBe(
+      'Ended in cycle 3: The cycle limit is reached (3 of 3). The answer had settled, so the limit does not degrade it.',
     );
   });
 

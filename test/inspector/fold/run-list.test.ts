@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   ageText,
-  comparableWith,
+  closestTo,
   durationOf,
   earlierFirst,
   parseRunQuery,
@@ -133,6 +133,7 @@ describe('a system of another program', () => {
     const system = aRun('s', { kind: 'system', summary: null, ending });
     expect(statusWords(system)).toEqual({ text: 'ended in canceled', tone: 'plain' });
     expect(durationOf(system, 0)).toBe(300);
+    expect(queriedRuns([system], parseRunQuery({ failures: 'some' }))).toEqual([system]);
   });
 });
 
@@ -228,11 +229,16 @@ describe('the runs that a run can be compared with', () => {
     aRun('system', { ...day(9), kind: 'system' }),
   ];
 
-  it('starts with forks and the same question, and has at most ten, no damaged runs and no systems', () => {
-    expect(comparableWith(original, all).map(({ runId }) => runId)).toEqual(['fork', 'same', 'new']);
-    expect(comparableWith(aRun('x', { forkedFrom: { runId: 'original', seq: 1 } }), all)[0]).toBe(original);
-    const many = Array.from({ length: 30 }, (_, index) => aRun(`run-${index}`));
-    expect(comparableWith(original, many)).toHaveLength(10);
+  it('is its fork or original, else one with the same question, else the newest; no damaged run and no system', () => {
+    const order = ['fork', 'same', 'new', undefined];
+    for (const [at, expected] of order.entries())
+      expect(
+        closestTo(
+          original,
+          all.filter(({ runId }) => !order.slice(0, at).includes(runId)),
+        )?.runId,
+      ).toBe(expected);
+    expect(closestTo(aRun('x', { forkedFrom: { runId: 'original', seq: 1 } }), all)).toBe(original);
   });
 
   it('is compared with the earlier one first', () => {

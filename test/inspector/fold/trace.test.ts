@@ -4,10 +4,9 @@ import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
-import { knownAt, listed, pathTo, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
+import { listed, pathTo, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
 import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import type { Usage } from '../../../machines/contracts/usage.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { createPassageIndex, createPostChain } from '../../../src/entries/index.ts';
 import {
@@ -55,7 +54,7 @@ describe('the trace of a run', () => {
     const inside = action?.children?.() ?? [];
     expect(titlesOf(inside)).toEqual(['Call 1', 'Wait before the retry', 'Call 2', 'work', 'Call 3']);
     expect(inside[0]).toMatchObject({ status: 'failed', text: 'the script fails this call' });
-    expect(inside[2]).toMatchObject({ status: 'done', note: 'repeated: the request failed' });
+    expect(inside[2]).toMatchObject({ status: 'done', note: 'retry: the request failed' });
     expect(inside[3]).toMatchObject({ text: 'done', usage: null });
     const [, wait] = inside;
     // The timer has fired.
@@ -63,12 +62,12 @@ describe('the trace of a run', () => {
     expect(wait?.selection).toEqual({ kind: 'entry', from: wait?.from, to: (inside[2]?.from ?? 0) - 1 });
   });
 
-  it('does not repeat the error of a phase in its calls, unless the phase has not ended', () => {
+  it('does not repeat the error of a phase in its calls', () => {
     const failed = all.find(({ kind, status }) => kind === 'phase' && status === 'failed');
     const calls = failed?.children?.() ?? [];
     expect(calls.map(({ text }) => text)).toEqual(calls.map(() => failed?.text));
-    expect(calls.map(({ saidAt }) => saidAt)).toEqual([failed?.to, calls[0]?.to, calls[0]?.to]);
-    expect(all.filter(({ saidAt }) => saidAt !== undefined).every(({ status }) => status === 'failed')).toBe(true);
+    expect(calls.map(({ saidBy }) => saidBy)).toEqual(calls.map(() => 'the phase'));
+    expect(all.filter(({ saidBy }) => saidBy !== undefined).every(({ status }) => status === 'failed')).toBe(true);
   });
 
   it('counts each model call once, and what failed inside a cycle', () => {
@@ -113,19 +112,6 @@ describe('the trace of a run', () => {
     expect(traced(failing.slice(0, until), true).all.filter(({ status }) => status === 'open')).toEqual([]);
   });
 
-  it('shows what was in progress at an entry with the calls that had ended, and without a result', () => {
-    for (const at of failing.keys()) {
-      const then = top.filter(({ from }) => from <= at).map((row) => knownAt(row, at).usage ?? NO_USAGE);
-      const ends = failing.slice(0, at + 1).flatMap((entry) => (entry.type === 'attempt-end' ? [entry.usage] : []));
-      const sum = (usages: readonly Pick<Usage, 'outputTokens'>[]) =>
-        usages.reduce((total, { outputTokens }) => total + outputTokens, 0);
-      expect(sum(then)).toBe(sum(ends));
-    }
-    const [action] = all.filter(({ kind }) => kind === 'phase');
-    expect(action && knownAt(action, action.from + 1)).toMatchObject({ note: '', text: 'no result yet', to: null });
-    expect(action && knownAt(action, action.to ?? 0)).toBe(action);
-  });
-
   it('has no row for the only cycle of a run', async () => {
     const { top: rows } = traced(recordedEntries(await plainRun()));
     expect(titlesOf(rows).slice(0, 2)).toEqual(['Action', 'Experience']);
@@ -166,7 +152,7 @@ describe('the trace of a run with a user', () => {
     expect(search).toMatchObject({ title: 'Search', note: '1 passage found, started early', usage: null });
     const path = search?.selection ? pathTo(traced(run.journal).top, search.selection) : [];
     expect(titlesOf(path).slice(-2)).toEqual(['Experience', 'Search']);
-    expect(search?.selection && phaseMapOf(traced(run.journal).fold, search.selection, 0).current).toBe('experience');
+    expect(search?.selection && phaseMapOf(traced(run.journal).fold, search.selection).current).toBe('experience');
   });
 
   it('has a row for the limit of tool runs', () => {

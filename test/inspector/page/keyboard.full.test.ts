@@ -80,8 +80,8 @@ function unreached(): readonly string[] {
     element.checkVisibility({ visibilityProperty: true }) && element.closest(':disabled, [inert]') === null;
   const isWalked = (element: Element): boolean => {
     for (let at: Element | null = element; at !== null; at = at.parentElement) if (window.walked.has(at)) return true;
-    // In a list, a radio group and a chart, one item is the tab stop and the arrow keys move from there.
-    const group = element.closest('[role=listbox], [role=radiogroup], .chart-picture');
+    // In a group of buttons, a radio group and a chart, one item is the tab stop and the arrow keys move from there.
+    const group = element.closest('[role=radiogroup], [data-arrows], .chart-picture');
     return group !== null && [...window.walked].some((one) => group.contains(one));
   };
   const labelled = (element: Element): Element =>
@@ -145,6 +145,9 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       await openRun(page, runId);
       for (const name of PANEL_NAMES) if (await showPanel(page, name)) await reachesAll(`${name} of ${runId}`);
     }
+    await page.getByRole('button', { name: 'In order' }).focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Slowest');
     await blur(page);
     await openChart(page);
     await reachesAll('the chart');

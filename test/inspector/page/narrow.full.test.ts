@@ -98,7 +98,7 @@ it.skipIf(browser === null)(
     await page.getByRole('button', { name: 'Show more' }).waitFor();
     expect(await answer.isVisible()).toBe(false);
     expect(await headHeight()).toBeLessThan(70);
-    expect(await page.getByRole('button', { name: 'Share' }).isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Download…' }).isVisible()).toBe(true);
     await page.getByRole('button', { name: 'Show more' }).click();
     expect(await answer.isVisible()).toBe(true);
     await page.getByRole('button', { name: 'Show less' }).click();

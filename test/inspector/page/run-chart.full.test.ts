@@ -113,6 +113,9 @@ describe.skipIf(browser === null)('the map of a run', () => {
     await page.getByRole('button', { name: 'Show the step' }).click();
     await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
     expect(await current()).toMatch(/^Experience/u);
+    // The title and the status stay at the top.
+    expect(await page.locator('.page-header .where').innerText()).toMatch(/\n.*(?:degraded|completed)/u);
+    expect((await page.locator('.page-header').boundingBox())?.y).toBe(0);
     await page.getByRole('button', { name: 'Back to the chart' }).click();
     await page.waitForFunction(() => document.activeElement?.closest('.chart-list') !== null);
     await page.keyboard.press('c');

@@ -25,18 +25,19 @@ function lastOf<Type extends JournalEntry['type']>(run: number, type: Type): Ext
 }
 
 describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
-  it('says with the numbers of the journal why a run and its fork went different ways, and labels them by what differs', async () => {
+  it('says with the numbers of the journal why a run and its fork ended, and where they first differ', async () => {
     const page = await open();
     const cause = page.locator('.cause');
     await cause.waitFor();
     const { confidence } = lastOf(1, 'decision').decision.inputs;
     const shown = Number(confidence).toFixed(2);
     expect(await cause.innerText()).toMatch(
-      /^Both runs have the same question; their answers are the same\.\s+After \d+ equal steps, they first differ in Cycle \d, Yield:/u,
+      /^They ended for different reasons\s+A Degraded.*Ended in cycle \d: The cycle limit is reached.*\s+B Completed.*Ended in cycle \d: .*\s+First difference, after \d+ equal steps: Cycle \d, Yield/u,
     );
+    expect(await cause.innerText()).toMatch(/Their answers are the same\.$/u);
     expect(await cause.innerText()).toContain(`confidence ${shown} was not above 0.90`);
-    expect(await cause.innerText()).toContain(`stopped because confidence ${shown} was above 0.10`);
-    const [a, b] = await page.locator('.pair > section').allInnerTexts();
+    expect(await cause.innerText()).toContain(`Stopped because confidence ${shown} was above 0.10`);
+    const [a, b] = await page.locator('.pair > div').allInnerTexts();
     expect(a).toContain('original');
     expect(b).toMatch(/fork of A: .*thresholds\.confidence.*0\.1/u);
     // Each side links to the step at which it parts.
@@ -64,6 +65,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
 
   it('folds equal steps, and unfolds them on request', async () => {
     const page = await open();
+    await page.getByText('All steps side by side').click();
     const fold = page.locator('.compare-steps summary', { hasText: 'equal steps' }).first();
     await fold.waitFor();
     const links = page.locator('.compare-steps td a');
@@ -77,15 +79,13 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(await page.locator('.compare-steps summary').last().innerText()).toContain('Answer');
   });
 
-  it('swaps the runs, chooses another one, and goes back with Escape', async () => {
-    const page = await open();
+  it('says that runs ended for the same reason, chooses another one, and goes back with Escape', async () => {
+    const page = await open('run-1/run-0');
     await page.locator('.cause').waitFor();
-    await page.getByRole('button', { name: 'Swap A and B' }).click();
-    await page.waitForFunction(() => location.hash === '#/compare/run-1/run-0');
-    await expect.poll(() => page.locator('.pair > section').first().innerText()).toContain('fork of B');
+    expect(await page.locator('.pair > div').first().innerText()).toContain('fork of B');
     await page.getByRole('combobox', { name: 'Run B' }).selectOption('run-2');
     await page.waitForFunction(() => location.hash === '#/compare/run-1/run-2');
-    await page.locator('.cause').waitFor();
+    await page.getByText('Both ended for the same reason').waitFor();
     await page.locator('body').press('Escape');
     await page.getByRole('table', { name: 'Runs' }).waitFor();
   });

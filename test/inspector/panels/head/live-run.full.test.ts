@@ -82,6 +82,21 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     await page.getByRole('heading', { name: 'May the run make these 2 tool calls?' }).waitFor();
     const forms = page.getByRole('form', { name: 'Approval of pay' });
     expect(await forms.count()).toBe(2);
+    const setLive = (isLive: boolean) =>
+      page.evaluate((live) => {
+        window.listener.runs(
+          window.inspector.runs.value.map((one) => ({ ...one, live })),
+          null,
+          0,
+        );
+      }, isLive);
+    await setLive(false);
+    const banner = page.getByRole('region', { name: 'Waiting for approval' });
+    await banner.getByText('This page cannot answer').waitFor();
+    expect(await banner.innerText()).toMatch(
+      /pay Ada‹U\+202E›\s+pay Bob[\s\S]*postchain resume \S+ --force --inspect/u,
+    );
+    await setLive(true);
     const first = forms.first();
     expect(await first.textContent()).toContain('Allow pay (Ada‹U+202E›)?');
     expect(await first.textContent()).toContain('to: "Ada‹U+202E›"');

@@ -8,23 +8,23 @@ import { describe, expect, it } from 'vitest';
  */
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15540, exported: 561, floors: 20 },
-  'machines/policies': { lines: 7700, exported: 345, floors: 8 },
-  'src/chain': { lines: 6440, exported: 126, floors: 9 },
-  'src/cli': { lines: 4420, exported: 94, floors: 13 },
+  'machines/policies': { lines: 7690, exported: 345, floors: 8 },
+  'src/chain': { lines: 6450, exported: 127, floors: 9 },
+  'src/cli': { lines: 4480, exported: 97, floors: 13 },
   'src/documents': { lines: 3270, exported: 54, floors: 7 },
   'src/durable': { lines: 8520, exported: 130, floors: 10 },
   'src/entries': { lines: 420, exported: 0, floors: 1 },
   'src/inspection': { lines: 3690, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
-  'src/internal': { lines: 2070, exported: 104, floors: 4 },
+  'src/internal': { lines: 2080, exported: 104, floors: 4 },
   'src/llm': { lines: 4200, exported: 61, floors: 10 },
-  'src/models': { lines: 3960, exported: 66, floors: 5 },
-  'src/testing': { lines: 4540, exported: 98, floors: 9 },
+  'src/models': { lines: 3980, exported: 66, floors: 5 },
+  'src/testing': { lines: 4560, exported: 98, floors: 9 },
   'src/react': { lines: 260, exported: 6, floors: 3 },
-  'src/server': { lines: 3850, exported: 56, floors: 8 },
+  'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 16940, exported: 336, floors: 12 },
-  test: { lines: 68390, exported: 353, floors: 7 },
+  inspector: { lines: 16880, exported: 336, floors: 12 },
+  test: { lines: 68340, exported: 353, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

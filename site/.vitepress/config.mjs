@@ -63,7 +63,7 @@ export default defineConfig({
     plugins: [llmstxt({ ignoreFiles: ['playground.md'], ignoreFilesPerOutput: { llmsFullTxt: ['api/**', 'api.md'] } })],
     build: { chunkSizeWarningLimit: 4_000 },
   },
-  /** Pages that can be read without the app prefetch it, and run it when the reader first uses them. */
+  /** Pages that are readable without the app only prefetch it, and run it on first use. */
   transformHtml(html, _, { page }) {
     if (page === '404.md' || /class="(?:playground|mermaid)"/u.test(html)) return html;
     return html

@@ -1,6 +1,6 @@
 /**
- * Runs in a page before its app. Imports the app when the reader first uses the page, so that showing it takes no script.
- * A click or a hotkey before the app has mounted would be lost. It is dispatched again then.
+ * Runs before the app of a page, and imports it on first use, so that the page is shown without scripts. A click or hotkey before the app has
+ * mounted is kept, and dispatched again afterward.
  */
 export function onFirstUse(app) {
   const uses = ['pointermove', 'pointerdown', 'keydown', 'click'];
@@ -10,7 +10,7 @@ export function onFirstUse(app) {
     for (const use of uses) removeEventListener(use, load, true);
     import(app);
   }
-  function keep(event) {
+  function keepForLater(event) {
     const { type, key, ctrlKey, metaKey, target } = event;
     const isHotkey = key === '/' || (key === 'k' && (ctrlKey || metaKey));
     if (type === 'click' ? target.closest('button, [role=button]') === null : !isHotkey) return;
@@ -18,17 +18,17 @@ export function onFirstUse(app) {
     event.stopImmediatePropagation();
     early = event;
   }
-  // A page that the app has left without a request is not in this document.
-  const leave = () => location.pathname === pathname || location.reload();
+  // After Back to another path, this document has the wrong page.
+  const reloadIfLeft = () => location.pathname === pathname || location.reload();
   function mounted() {
-    removeEventListener('click', keep, true);
-    removeEventListener('keydown', keep, true);
-    removeEventListener('popstate', leave);
+    removeEventListener('click', keepForLater, true);
+    removeEventListener('keydown', keepForLater, true);
+    removeEventListener('popstate', reloadIfLeft);
     early?.target.dispatchEvent(new early.constructor(early.type, early));
   }
   for (const use of uses) addEventListener(use, load, true);
-  addEventListener('click', keep, true);
-  addEventListener('keydown', keep, true);
-  addEventListener('popstate', leave);
+  addEventListener('click', keepForLater, true);
+  addEventListener('keydown', keepForLater, true);
+  addEventListener('popstate', reloadIfLeft);
   addEventListener('app-mounted', mounted, { once: true });
 }

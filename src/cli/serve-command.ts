@@ -103,7 +103,7 @@ function givenTokens(token: string | undefined, variable: string | undefined): R
   )
     throw new PostChainError(
       'invalid_option',
-      `POSTCHAIN_TOKENS or --token: expected different tokens of at least ${MIN_TOKEN_CHARS} characters without spaces, in POSTCHAIN_TOKENS as token=owner,…; create one with: openssl rand -hex 32`,
+      `--token and POSTCHAIN_TOKENS (token=owner,…): expected unique tokens of at least ${MIN_TOKEN_CHARS} characters without spaces, each in POSTCHAIN_TOKENS with an owner; create one with: openssl rand -hex 32`,
     );
   return pairs.length === 0 ? null : Object.fromEntries(pairs);
 }

@@ -52,7 +52,10 @@ function awaitedEvents({ root }: DurableActorSystem): readonly string[] {
 /** An answer counts for one actor only, although a fork shares entries with its original, and ids may be used again. */
 const boundTo = ({ identity }: DurableActorSystem, digest: string): string => digestOf(`${identity} ${digest}`);
 
-/** Returns the receiver of an event (the root, or the approval that it answers) and the event that it receives. Null if it answers no open one. */
+/**
+ * Returns the receiver of an event (the root, or the approval that it answers) and the event that it receives, with the digest that its sender was
+ * shown. Null if it answers no open one.
+ */
 export function receivedBy<Event extends { readonly type: string }>(
   system: DurableActorSystem,
   event: Event,
@@ -61,7 +64,10 @@ export function receivedBy<Event extends { readonly type: string }>(
   const open = [...system.approvals].find(([, { id, digest }]) =>
     isAnswer(event, { id, digest: boundTo(system, digest) }),
   );
-  const own = open === undefined ? event : { ...event, digest: open[1].digest };
+  const own =
+    open === undefined
+      ? event
+      : { ...event, digest: open[1].digest, shownDigest: (event as { readonly digest?: string }).digest };
   if (awaitedEvents(system).includes(event.type)) return { actor: '', event: own };
   return open === undefined ? null : { actor: open[0], event: own };
 }

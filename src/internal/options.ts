@@ -106,7 +106,7 @@ interface SchemaNode {
   };
 }
 
-/** The schema inside defaults and optionals; of a union, the object with the value's type. */
+/** Returns the schema inside defaults and optionals; for a union, the object schema whose `type` matches the value. */
 function unwrapped(node: SchemaNode, value: unknown): SchemaNode {
   const inner =
     node.def?.innerType ??

@@ -54,17 +54,17 @@ export async function bodyOf<Schema extends z.ZodMiniType>(
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? '';
   if (!accepted.includes(type))
     throw new HttpError(415, 'not_json', `Content-Type: expected application/json; received ${describeValue(type)}.`);
-  const given = parsed(await c.req.text().catch(incomplete));
+  const given = parsed(await c.req.text().catch(throwIncompleteBody));
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   const { message } = invalidOption('body', given, read.error, schema);
   throw new HttpError(400, 'invalid_request', message.slice(0, 500), {}, message.slice(0, message.indexOf(':')));
 }
 
-/** The client has closed its connection. */
-function incomplete(error: unknown): never {
+/** The client closed its connection while it sent the body. */
+function throwIncompleteBody(error: unknown): never {
   if (error instanceof HttpError) throw error;
-  throw new HttpError(400, 'invalid_request', 'body: expected the whole body; the connection was closed before.');
+  throw new HttpError(400, 'invalid_request', 'body: expected a complete body; the connection closed before the end.');
 }
 
 function parsed(text: string): unknown {

@@ -25,7 +25,7 @@ import { sseResponse } from './sse.ts';
 import { createUsageLimits, DEFAULT_LIMITS, type ServerLimits, type UsageLimits } from './usage-limits.ts';
 
 export interface ServerOptions {
-  /** A chain with `journals`. Its runs leave memory while they wait for their user, so that any process with the journals can continue them. */
+  /** A chain with `journals`. The server parks its runs while they wait for their user, so that any process with the journals can continue them. */
   readonly chain: PostChain;
   /** Returns the owner of a request, for example `bearerTokens({ [token]: 'alice' })`. */
   readonly authorize: Authorize;
@@ -70,19 +70,21 @@ export interface Server {
   close(): Promise<void>;
 }
 
-const limit = z.optional(z.custom((value) => typeof value === 'number' && value >= 0, 'expected a number, at least 0'));
+const limit = z.optional(
+  z.custom((value) => typeof value === 'number' && value >= 0, 'expected a number of at least 0'),
+);
 const interval = z.optional(z.number().check(z.gt(0), z.lt(2 ** 31)));
-const names = (form: RegExp, expected: string) => z.optional(z.array(z.string().check(z.regex(form, expected))));
+const listOf = (form: RegExp, expected: string) => z.optional(z.array(z.string().check(z.regex(form, expected))));
 
 /** Strict: a misspelled option would be ignored silently. */
 const optionsSchema = z.strictObject({
-  chain: hasMethod('run', 'expected a chain of createPostChain'),
+  chain: hasMethod('run', 'expected a chain made by createPostChain'),
   authorize: z.custom(
     (value) => typeof value === 'function',
     'expected a function that returns the owner of a request, for example bearerTokens({ [token]: "alice" })',
   ),
-  allowedHosts: names(/^(?:[^\s/:*]+|\[[\da-f:]+\])$/iu, 'expected a host name without a port'),
-  allowedOrigins: names(/^[a-z][\w+.-]*:\/\/[^\s/*A-Z]+$/u, 'expected an origin such as "https://chat.example.com"'),
+  allowedHosts: listOf(/^(?:[^\s/:*]+|\[[\da-f:]+\])$/iu, 'expected a host name without a port'),
+  allowedOrigins: listOf(/^[a-z][\w+.-]*:\/\/[^\s/*A-Z]+$/u, 'expected an origin such as "https://chat.example.com"'),
   limits: z.optional(z.strictObject(Object.fromEntries(Object.keys(DEFAULT_LIMITS).map((name) => [name, limit])))),
   modelName: z.optional(z.string().check(z.regex(/^\S+$/u, 'expected a name without spaces'))),
   exposeJournal: z.optional(z.boolean()),
@@ -183,7 +185,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const app: ServerApp = new Hono<ServerEnv>();
   app.onError((error, c) => {
     const shown = context.errorFor(c, error);
-    // Adapters cut the connection of a client that still sends a body which nobody reads.
+    // HTTP adapters close the connection of a client whose body is not read. The header tells the client not to use it again.
     const unread = c.req.method === 'POST' && (shown.status === 413 || !c.req.raw.bodyUsed);
     const headers = { ...shown.headers, ...(unread && { connection: 'close' }) };
     return Response.json(errorBody(c.req.path, shown), { status: shown.status, headers });
@@ -271,7 +273,7 @@ function rejectForeignSites(allowedHosts: readonly string[], allowedOrigins: rea
       throw new HttpError(
         403,
         'host_not_allowed',
-        `Host: ${describeValue(host)} is not allowed. Add it to \`allowedHosts\` (--allow-host).`,
+        `Host: ${describeValue(host)} is not allowed. Add it to \`allowedHosts\`, or pass --allow-host to postchain serve.`,
       );
     const origin = c.req.header('origin');
     const isOwn = origin === undefined || allowedOrigins.includes(origin) || hostOf(origin) === host;
@@ -279,7 +281,7 @@ function rejectForeignSites(allowedHosts: readonly string[], allowedOrigins: rea
       throw new HttpError(
         403,
         'origin_not_allowed',
-        `Origin: ${describeValue(origin)} is not allowed. Add it to \`allowedOrigins\` (--origin).`,
+        `Origin: ${describeValue(origin)} is not allowed. Add it to \`allowedOrigins\`, or pass --origin to postchain serve.`,
       );
     await next();
   };

@@ -8,7 +8,8 @@ export type Authorize = (request: Request) => Owner | null | Promise<Owner | nul
 
 /**
  * Returns an `authorize` function for tokens sent as `Authorization: Bearer …`. `owners` maps each token to its owner; an owner may have
- * several tokens. Tokens are compared by digest, in constant time. Throws `invalid_option` for an empty token or owner.
+ * several tokens. Tokens are compared by digest, in constant time. Throws `invalid_option` if there is no token, or a token or owner is
+ * invalid.
  */
 export function bearerTokens(owners: Readonly<Record<string, Owner>>): Authorize {
   const pairs = Array.isArray(owners) ? [] : Object.entries(owners ?? {});
@@ -18,7 +19,7 @@ export function bearerTokens(owners: Readonly<Record<string, Owner>>): Authorize
   if (pairs.length === 0 || pairs.some(isInvalid))
     throw new PostChainError(
       'invalid_option',
-      'bearerTokens: expected tokens, each with its owner, for example { [token]: "alice" }; received none, an empty token or owner, or a token with spaces.',
+      `bearerTokens: expected tokens, each with its owner, for example { [token]: "alice" }; received ${pairs.length === 0 ? 'no tokens' : 'a token without an owner, or one that is empty or has spaces'}.`,
     );
   const known = pairs.map(async ([token, owner]) => ({ digest: await digestOf(token), owner }));
   return async (request) => {

@@ -257,14 +257,14 @@ function followableOf({ options: { journals } }: PostChain): FollowableJournals 
   if (typeof Object(journals).follow === 'function') return journals as FollowableJournals;
   throw new PostChainError(
     'invalid_option',
-    `chain: expected a chain whose journals can be followed, for example createPostChain({ journals: memoryJournals() }); received ${journals === undefined ? 'one without journals' : 'journals without "follow"'}.`,
+    `chain: expected a chain with a journal store, for example createPostChain({ journals: memoryJournals() }); received ${journals === undefined ? 'a chain without journals' : 'a store without the method "follow"'}.`,
   );
 }
 
-/** After how long a run that waits for its user leaves memory, in milliseconds. Then any process with its journals can take the answer. */
+/** How long a run waits for its user before the server parks it, in milliseconds. */
 const PARK_AFTER_MS = 1_000;
 
-/** Parks a run each time that it waits for its user, so that questions without an answer do not fill the server. */
+/** Parks a run each time that it waits for its user, so that unanswered questions use up neither memory nor limits. */
 function parkWhenWaiting({ actor, park, settled }: Run, clock: Clock): void {
   let timer: ReturnType<Clock['setTimeout']> | undefined;
   const check = (): void => {
@@ -274,11 +274,11 @@ function parkWhenWaiting({ actor, park, settled }: Run, clock: Clock): void {
   };
   const { unsubscribe } = actor.subscribe(check);
   check();
-  const leave = (): void => {
+  const stopWatching = (): void => {
     unsubscribe();
     clock.clearTimeout(timer);
   };
-  settled.then(leave, leave);
+  settled.then(stopWatching, stopWatching);
 }
 
 /** Returns a function that calls the functions of each key one after another. */

@@ -30,8 +30,8 @@ export const DEFAULT_LIMITS: ServerLimits = {
   eventsPerRun: 200,
 };
 
-/** When a place for a run may be free. */
-const BUSY_MS = 5_000;
+/** How long clients should wait when all places for runs are in use. */
+const RETRY_AFTER_MS = 5_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -85,10 +85,10 @@ export function createUsageLimits(limits: ServerLimits, clock: Pick<Clock, 'now'
           costs.leftMs(),
         );
       if (runs.of(owner) >= limits.runsPerOwner)
-        throw tooMany('too_many_runs', `${limits.runsPerOwner} runs in progress`, BUSY_MS);
+        throw tooMany('too_many_runs', `${limits.runsPerOwner} runs in progress`, RETRY_AFTER_MS);
       if (runs.total() >= limits.runs)
         throw new HttpError(503, 'server_busy', `The server is at its limit of ${limits.runs} runs. Try again later.`, {
-          'retry-after': String(BUSY_MS / 1_000),
+          'retry-after': String(RETRY_AFTER_MS / 1_000),
         });
     },
     startRun(owner) {

@@ -8,7 +8,7 @@ export const journalsAt = (kind, place) => OPEN[kind](place);
 
 const DAY_MS = 86_400_000;
 
-/** Limits that no busy machine exceeds: a process that gets 3 % of a core needs minutes to begin a reply, which is then a hung model. */
-export const patientLimits = Object.fromEntries(
+/** Limits long enough for a busy machine: with 3% of a core, a process needs minutes to start a reply, and would be treated as a hung model. */
+export const dayLongLimits = Object.fromEntries(
   ['totalMs', 'phaseMs', 'synthesisMs', 'firstChunkMs', 'chunkMs', 'capabilityMs'].map((name) => [name, DAY_MS]),
 );

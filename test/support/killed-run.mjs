@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import * as z from 'zod';
 import { createPostChain } from '../../dist/index.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
-import { journalsAt, patientLimits } from './journals-at.mjs';
+import { dayLongLimits, journalsAt } from './journals-at.mjs';
 
 /**
  * A run with a bit of everything: a model that fails once and answers nonsense once, two capability runs, passages, a question for
@@ -46,7 +46,7 @@ export function aChain(kind, place, counts, killAt = Number.POSITIVE_INFINITY) {
     capabilities: [work],
     continuation: 'model',
     documents: { search: async (query) => ({ query, passages: [], widened: false }) },
-    limits: { ...patientLimits, maxCycles: 2, backoffBaseMs: 1, consentMs: 1 },
+    limits: { ...dayLongLimits, maxCycles: 2, backoffBaseMs: 1, consentMs: 1 },
     journals: { ...store, create: (runId) => killing(store.create(runId), killAt) },
     newId: () => 'run-1',
   });

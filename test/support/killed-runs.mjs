@@ -1,6 +1,6 @@
 import { createPostChain } from '../../dist/index.js';
 import { replies, scriptedModel } from '../../dist/testing.js';
-import { journalsAt, patientLimits } from './journals-at.mjs';
+import { dayLongLimits, journalsAt } from './journals-at.mjs';
 
 /** The answer that a run must give: that of the call that writes it, or Yield's. */
 export const answerOf = ({ journal: [start] }) =>
@@ -27,7 +27,7 @@ export function someChains(kind, place, count, onCall) {
     const profile = at % 2 === 0 ? 'thorough' : 'balanced';
     return {
       runId,
-      chain: createPostChain({ model, profile, limits: patientLimits, journals: store, newId: () => runId }),
+      chain: createPostChain({ model, profile, limits: dayLongLimits, journals: store, newId: () => runId }),
     };
   });
   return { store, chains };

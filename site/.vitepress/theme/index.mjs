@@ -10,7 +10,7 @@ export default {
   extends: DefaultTheme,
   enhanceApp({ app }) {
     app.component('Diagram', diagram);
-    // The router would scroll to the top or to the hash, where the browser has been before the reader scrolled.
+    // On mount, the router would scroll to the top or to the hash, although the reader may have scrolled since.
     if (import.meta.env.PROD) globalThis.scrollTo = () => {};
   },
   setup: () =>

@@ -103,13 +103,13 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
     },
     async ({ question, session }, { mcpReq }) => {
       // The request state is the id of the run, which only its owner can read.
-      const earlier = mcpReq.requestState<string>();
+      const continuedRunId = mcpReq.requestState<string>();
       try {
-        const answers = earlier === undefined ? {} : answersIn(mcpReq.inputResponses ?? {});
+        const answers = continuedRunId === undefined ? {} : answersIn(mcpReq.inputResponses ?? {});
         const asked = { request: question, ...(session !== undefined && { session }), ...(host && { host }) };
-        const runId = earlier ?? (await runs.start(owner, asked)).runId;
+        const runId = continuedRunId ?? (await runs.start(owner, asked)).runId;
         // An invalid answer leaves the run as it is.
-        if (earlier !== undefined) await sendAnswers(runs, owner, runId, answers);
+        if (continuedRunId !== undefined) await sendAnswers(runs, owner, runId, answers);
         const cancel = (): void => {
           const event = { type: 'run.cancelled', reason: 'The client canceled the call.' } as const;
           runs.send(owner, runId, event).catch(errorFor);
@@ -137,7 +137,7 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
         return result;
       } catch (error) {
         const { message } = errorFor(error);
-        return failed(earlier === undefined ? message : `${message} This call continues the run ${earlier}.`);
+        return failed(continuedRunId === undefined ? message : `${message} (run ${continuedRunId})`);
       }
     },
   );
@@ -153,7 +153,7 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
     if (!hasForms) {
       const texts = questions.map((question) => `${questionText(question)} (question ${question.questionId})`);
       return failed(
-        `The run ${runId} is waiting for its user, and this client does not support elicitation with protocol version 2026-07-28 or newer. ` +
+        `The run ${runId} is waiting for its user, and this client did not offer elicitation (over HTTP, it requires protocol version 2026-07-28 or newer). ` +
           `Answer with POST /runs/${runId}/events, or run "postchain resume ${runId}" on the machine that has its journal.\n${texts.join('\n')}`,
       );
     }

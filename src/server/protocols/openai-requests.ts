@@ -165,8 +165,8 @@ export function outputsIn<Item>(
   return items.slice(items.findLastIndex(isTurn) + 1).flatMap((item) => outputOf(item) ?? []);
 }
 
-/** Returns a result that no answer contains, because another message came before the answer. It is history. */
-export const lateResult = (output: string): InputMessage => ({ role: 'user', content: `Result of a tool: ${output}` });
+/** Returns a tool result as history. For a result that another message followed before the run had an answer. */
+export const resultAsHistory = (output: string): InputMessage => ({ role: 'user', content: `Tool result: ${output}` });
 
 /** Returns the request, history and instructions in the messages. `param` is the name of the messages in errors. */
 export function conversationOf(
@@ -205,7 +205,7 @@ const toolSchema = z.object({
   parameters: z.nullish(shallowObjectSchema),
 });
 
-/** For a function without `parameters`. */
+/** For a function without `parameters`, or with `{}`. */
 const NO_ARGUMENTS = { type: 'object', properties: {} };
 
 /** Returns the tools of a request in either API. The tools may not be needed: `tool_choice` "none" sends none of them. */
@@ -228,7 +228,7 @@ export function clientToolsOf({
     return {
       name,
       description: description || name,
-      arguments: isEmpty(parameters) ? NO_ARGUMENTS : { type: 'object', ...parameters },
+      arguments: Object.keys(parameters ?? {}).length === 0 ? NO_ARGUMENTS : { type: 'object', ...parameters },
     };
   });
 }
@@ -244,7 +244,7 @@ export async function withToolErrors<Started>(start: Promise<Started>): Promise<
   }
 }
 
-const isEmpty = (value: unknown): boolean => Object(value).length === 0;
+const hasLengthZero = (value: unknown): boolean => Object(value).length === 0;
 const isNoTool = (choice: unknown): boolean => choice === 'auto' || choice === 'none';
 const isText = (format: unknown): boolean => format === undefined || Object(format).type === 'text';
 const isOnlyText = (modalities: unknown): boolean => [modalities].flat().every((modality) => modality === 'text');
@@ -253,7 +253,7 @@ const OWN_CHOICE = 'leave it out, because the chain chooses its tools';
 
 /** Parameters that would change the answer, with a check for harmless values, and advice. All others are ignored. */
 const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, string?])[] = [
-  ['functions', isEmpty, 'send tools'],
+  ['functions', hasLengthZero, 'send tools'],
   ['tool_choice', isNoTool, OWN_CHOICE],
   ['function_call', isNoTool, OWN_CHOICE],
   ['response_format', isText, 'leave it out, because answers are text'],
@@ -261,7 +261,7 @@ const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, stri
   ['modalities', isOnlyText, 'leave it out, because answers are text'],
   ['audio', never, 'leave it out, because answers are text'],
   ['n', (count) => count === 1, 'leave it out, because a run has one answer'],
-  ['stop', isEmpty],
+  ['stop', hasLengthZero],
   ['logprobs', (isAsked) => isAsked === false],
   ['web_search_options', never, OWN_CHOICE],
   ['prompt', never, 'send the texts as instructions and input'],

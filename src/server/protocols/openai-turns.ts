@@ -127,7 +127,7 @@ export async function resultsOf(
   const turns = callsOfTurns(entries);
   const given = new Map(outputs.map(({ callId, output }) => [callId, output]));
   const twice = outputs.find(({ callId, output }) => given.get(callId) !== output);
-  if (twice !== undefined) throw invalid(param, 'expected one result for each call', `two of ${twice.callId}`);
+  if (twice !== undefined) throw invalid(param, `expected one result for each call; received two for ${twice.callId}`);
   const asked = new Set(turns.flat().map((call) => callIdOf(runId, call)));
   const unknown = [...given.keys()].find((callId) => !asked.has(callId));
   if (unknown !== undefined) throw invalid(param, 'expected results of calls of this run', unknown);

@@ -24,10 +24,10 @@ import {
   conversationOf,
   type InputItem,
   type InputMessage,
-  lateResult,
   outputsIn,
   requireSupported,
   responseRequestSchema,
+  resultAsHistory,
   withToolErrors,
 } from './openai-requests.ts';
 import { messageIdOf, ResponseEvents, type ResponseRequest, responseIdOf } from './openai-responses.ts';
@@ -84,9 +84,9 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     }
     const earlier = await previousTurns(c.var.owner, request.previous_response_id);
     const messages: InputMessage[] = [{ role: 'system', content: request.instructions ?? '' }, ...earlier];
-    const answeredAt = body.input.findLastIndex(isAnswer);
+    const lastAnswerAt = body.input.findLastIndex(isAnswer);
     for (const [at, item] of body.input.entries())
-      messages.push(...(await messagesOf(c.var.owner, item, at > answeredAt)));
+      messages.push(...(await messagesOf(c.var.owner, item, at > lastAnswerAt)));
     const runId = await start(c, body, messages, 'input', { response: { ...request } });
     return answered(c, { runId, turn: 1, request }, body);
   });
@@ -115,9 +115,9 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     const outputs = outputsIn(body.messages, isTurn, (message) =>
       message.role === 'tool' ? { callId: message.tool_call_id, output: message.content } : null,
     );
-    const answeredAt = body.messages.findLastIndex(isAnswer);
+    const lastAnswerAt = body.messages.findLastIndex(isAnswer);
     const messages = body.messages.flatMap((message, at): readonly InputMessage[] =>
-      message.role !== 'tool' ? [message] : at > answeredAt ? [lateResult(message.content)] : [],
+      message.role !== 'tool' ? [message] : at > lastAnswerAt ? [resultAsHistory(message.content)] : [],
     );
     const parallel_tool_calls = body.parallel_tool_calls !== false;
     const { runId, turn } =
@@ -236,9 +236,9 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
   }
 
   /** Returns the messages of an input item: none for reasoning, function calls, and outputs that an answer follows. */
-  async function messagesOf(owner: Owner, item: InputItem, isLate: boolean): Promise<readonly InputMessage[]> {
+  async function messagesOf(owner: Owner, item: InputItem, isUnanswered: boolean): Promise<readonly InputMessage[]> {
     if (item.type === 'message') return [item];
-    if (item.type === 'function_call_output') return isLate ? [lateResult(item.output)] : [];
+    if (item.type === 'function_call_output') return isUnanswered ? [resultAsHistory(item.output)] : [];
     // The answers of runs contain what they found.
     if (item.type !== 'item_reference' || /^(rs|fc)_/u.test(item.id)) return [];
     const runId = item.id.slice(messageIdOf('').length);
@@ -256,7 +256,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     if (answer === undefined)
       throw invalid(
         'previous_response_id',
-        'expected a response that has ended; first send the results of its calls alone, answer its question, or cancel it',
+        'expected a response that has ended: first send its tool results without other messages, answer its question, or cancel it',
       );
     return [
       ...messages.flatMap(({ role, content, attachments }): InputMessage[] =>
@@ -288,7 +288,7 @@ interface Body {
 
 type AnyMessage = InputItem | { readonly role: string; readonly content: string | readonly unknown[] };
 
-/** Whether an item or message is an answer of the assistant. One with tool calls only has no content. */
+/** Whether an item or message is an answer of the assistant. An assistant message with only tool calls has no content. */
 const isAnswer = (item: AnyMessage): boolean =>
   ('role' in item && item.role === 'assistant' && item.content.length > 0) ||
   ('id' in item && item.id.startsWith(messageIdOf('')));

@@ -112,8 +112,8 @@ describe('postchain serve', () => {
     ],
     [['--host', '0.0.0.0'], TOKENS, /--allow-host to the public name of the server$/m],
     [['--host', '0.0.0.0', '--allow-host', 'chain.example.com'], {}, /set POSTCHAIN_TOKENS/],
-    [['--token', 'secret'], {}, /expected different tokens of at least 16 characters/],
-    [[], { POSTCHAIN_TOKENS: 'secret-without-owner' }, /in POSTCHAIN_TOKENS as token=owner/],
+    [['--token', 'secret'], {}, /expected unique tokens of at least 16 characters/],
+    [[], { POSTCHAIN_TOKENS: 'secret-without-owner' }, /POSTCHAIN_TOKENS .token=owner/],
     [['--docs', 'no-such-folder'], {}, /"no-such-folder"/],
   ])('rejects %j with %j, before anything starts', async (args, env, message) => {
     const { code, stdout, stderr } = await startCli(['serve', '--port', '0', ...args], env).finished;

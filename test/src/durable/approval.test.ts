@@ -103,6 +103,10 @@ describe('an approval', () => {
     const second = await host().open('p');
     const [next] = second.pending.approvals as readonly [OpenApproval];
     expect([next.id === asked.id, next.digest === asked.digest]).toEqual([false, false]);
+    // The journal has the digest that the person saw.
+    expect(second.entries.find(({ type }) => type === 'delivery')).toMatchObject({
+      event: { shownDigest: asked.digest },
+    });
     const edited = { to: 'ann', amount: 5 };
     expect(await second.send({ ...answerTo(next), edited })).toBe(true);
     await second.output;

@@ -100,7 +100,7 @@ describe('the chain as a tool of an MCP server', () => {
       );
       return (await post('/mcp', { ...body, params: { ...body.params, inputResponses } }, { headers })).text();
     };
-    expect(await answer({ approved: 'x' })).toContain(`This call continues the run ${runs[0]?.runId}.`);
+    expect(await answer({ approved: 'x' })).toContain(`(run ${runs[0]?.runId})`);
     expect(await answer({ approved: true })).toContain('It is so.');
     expect(refunded).toEqual(['A', 'B']);
   });

@@ -318,7 +318,7 @@ describe('a tool of the client in chat completions', () => {
   });
 });
 
-it('a result that a message follows, before an answer, is history of another run', async () => {
+it('results that another message follows become history of a new run', async () => {
   const { client, prompts, get } = await serve(['Bergen']);
   const { responses, chat } = client();
   const first = await responses.create(asked);
@@ -326,16 +326,16 @@ it('a result that a message follows, before an answer, is history of another run
   const why = { role: 'user', content: 'Why?' } as const;
   const results = [{ role: 'user', content: asked.input }, ...first.output, outputOf(call as never, 'Snow.'), why];
   const next = await responses.create({ ...asked, tools: [], input: results as ResponseInputItem[] });
-  expect([next.output_text, prompts()]).toEqual(['It is so.', expect.stringContaining('Result of a tool: Snow.')]);
+  expect([next.output_text, prompts()]).toEqual(['It is so.', expect.stringContaining('Tool result: Snow.')]);
   const { call_id: id = '', name = '', arguments: args = '' } = call ?? {};
   const tool_calls = [{ id, type: 'function' as const, function: { name, arguments: args } }];
   const said = { role: 'assistant', content: null, tool_calls } as const;
   const result = { role: 'tool', tool_call_id: id, content: 'Hail.' } as const;
   await chat.completions.create({ model: 'postchain', messages: [...messages, said, result, why] });
-  expect(prompts()).toContain('Result of a tool: Hail.');
+  expect(prompts()).toContain('Tool result: Hail.');
   expect(((await (await get('/runs')).json()) as { runs: unknown[] }).runs).toHaveLength(3);
   const open = responses.create({ ...asked, input: 'Why?', previous_response_id: first.id });
-  await expect(open).rejects.toMatchObject({ status: 400, message: expect.stringContaining('send the results') });
+  await expect(open).rejects.toMatchObject({ status: 400, message: expect.stringContaining('send its tool results') });
 });
 
 it('the AI SDK runs tools of the client', async () => {

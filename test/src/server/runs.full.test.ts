@@ -192,11 +192,11 @@ describe('a repeated request', () => {
 });
 
 describe('an operator', () => {
-  it('gets an error at once for options that cannot work', async () => {
+  it('gets `invalid_option` for invalid server options', async () => {
     const chain = createPostChain({ journals: memoryJournals() });
     const authorize = () => 'alice';
     for (const [options, message] of [
-      [{ chain: createPostChain(), authorize }, 'received one without journals.'],
+      [{ chain: createPostChain(), authorize }, 'received a chain without journals.'],
       [{ chain }, 'authorize: expected a function that returns the owner of a request'],
       [
         { chain, authorize, limits: { runsPerUser: 1 } },

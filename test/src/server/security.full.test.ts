@@ -267,7 +267,7 @@ describe('limits', () => {
     expect(await limited.health()).toMatchObject({ runs: 1 });
   });
 
-  it('do not count runs that wait for an answer, which leave memory', async () => {
+  it('do not count parked runs that wait for an answer', async () => {
     const clock = new TestClock();
     const { chain, refunded } = refunds('A7');
     const { get, post, start, health } = await startServer({ chain, clock, limits: { runsPerOwner: 1 } });

@@ -4,7 +4,7 @@ import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { lastWrittenMs } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { type Asker, ask } from './ask-user.ts';
-import { type JournalFlags, openJournals, requireRun, shortRunIds } from './find-run.ts';
+import { type JournalFlags, openExistingJournals, requireRun, shortRunIds } from './find-run.ts';
 import { localTime } from './screen.ts';
 
 export interface DeleteFlags extends JournalFlags {
@@ -24,7 +24,7 @@ const MAX_LISTED = 10;
  * @throws PostChainError `invalid_option` without a choice of runs or a confirmation, `invalid_journal` for an unknown run
  */
 export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<string> {
-  const store = openJournals(flags);
+  const store = openExistingJournals(flags);
   const remove = store.delete?.bind(store);
   if (remove === undefined)
     throw new PostChainError('invalid_option', '--delete: this journal store cannot delete runs');

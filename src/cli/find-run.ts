@@ -50,12 +50,22 @@ export async function listActors(
   return (await store.list()).filter(({ id, machine }) => machine !== null && !runIds.has(id));
 }
 
-/** Finds a durable actor of another machine than the chain by journal file or id. */
+/** Finds a durable actor of another machine than the chain by journal file or id or, if no run matches, by prefix of an id or `last`. */
 export async function findActor(name: string, flags: JournalFlags) {
   const isFile = existsSync(name) && statSync(name).isFile();
   const store = isFile ? createJournalFile(name, durableFormat) : openActors(flags);
   const runs = await (isFile ? journalFile(name) : openJournals(flags)).list();
-  const actor = (await listActors(runs, store)).find(({ id }) => isFile || id === name);
+  const actors = await listActors(runs, store);
+  const matches =
+    matchingIds(name, runIdsOf(runs)).length > 0
+      ? []
+      : matchingIds(
+          name,
+          actors.map(({ id }) => id),
+        );
+  const exact = actors.find(({ id }) => isFile || id === name);
+  if (exact === undefined) requireOne(name, matches, 'actors');
+  const actor = exact ?? actors.find(({ id }) => id === matches[0]);
   return actor && { actor, entries: store.read(actor.id) };
 }
 
@@ -124,8 +134,14 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
     const store = journalFile(name);
     return { store, runId: name, status: (await store.list())[0]?.status ?? 'damaged', isFile: true, isForeign: true };
   }
-  const store = openJournals(flags);
+  const store = openExistingJournals(flags);
   const runs = await store.list();
+  const found = matchingIds(name, runIdsOf(runs)).length === 0 && (await findActor(name, flags));
+  if (found)
+    throw new PostChainError(
+      'invalid_journal',
+      `"${found.actor.id}" is a durable actor of ${found.actor.machine?.id}, not a run; "postchain show ${found.actor.id}" prints it, and only its own program can continue or replay it`,
+    );
   const run = requireRun(name, runs);
   return { store, runId: run.runId, status: run.status, isFile: false, isForeign: flags.journals !== undefined };
 }
@@ -133,21 +149,32 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
 /** Returns the listed run with this id, prefix of an id, or `last`. Throws `invalid_journal` if none or several match. */
 export function requireRun(name: string, runs: readonly RunSummary[]): RunSummary {
   if (name === 'last' && runs.length === 0) throw new PostChainError('invalid_journal', NO_RUNS);
-  const exact = name === 'last' ? runs.slice(0, 1) : runs.filter(({ runId }) => runId === name);
-  const [run, ...others] = exact.length > 0 ? exact : runs.filter(({ runId }) => runId.startsWith(name));
+  const ids = matchingIds(name, runIdsOf(runs));
+  const run = runs.find(({ runId }) => runId === ids[0]);
   if (run === undefined)
     throw new PostChainError(
       'invalid_journal',
       `Run ${JSON.stringify(name)} not found; expected ${RUN_NAMES}. "postchain runs" lists the ids`,
     );
-  if (others.length > 0) {
-    const ids = [run, ...others].slice(0, MAX_LISTED).map(({ runId }) => runId);
-    throw new PostChainError(
-      'invalid_journal',
-      `${JSON.stringify(name)} matches ${others.length + 1} runs (${ids.join(', ')}); use a longer prefix`,
-    );
-  }
+  requireOne(name, ids, 'runs');
   return run;
+}
+
+const runIdsOf = (runs: readonly RunSummary[]): readonly string[] => runs.map(({ runId }) => runId);
+
+/** Returns the newest id for `last`, the id with this name, or all that start with it. The newest is first. */
+function matchingIds(name: string, ids: readonly string[]): readonly string[] {
+  if (name === 'last') return ids.slice(0, 1);
+  return ids.includes(name) ? [name] : ids.filter((id) => id.startsWith(name));
+}
+
+function requireOne(name: string, ids: readonly string[], noun: 'runs' | 'actors'): void {
+  if (ids.length < 2) return;
+  const listed = ids.slice(0, MAX_LISTED).join(', ');
+  throw new PostChainError(
+    'invalid_journal',
+    `${JSON.stringify(name)} matches ${ids.length} ${noun} (${listed}); use a longer prefix`,
+  );
 }
 
 const RUN_NAMES = 'an id, a prefix of an id, "last", or a journal file';

@@ -15,7 +15,7 @@ import {
 export function addRecordedRunCommands(program: Command, setExitCode: (code: number) => void): void {
   program
     .command('runs')
-    .description('list recorded runs, newest first')
+    .description('list recorded runs, then durable actors')
     .option('--limit <count>', 'the most runs to list (default: 20 on a terminal, otherwise all)', positiveInteger)
     .option('--delete [runs...]', 'delete these runs, or with --older-than all unchanged for longer')
     .option('--yes', 'delete without asking')
@@ -34,8 +34,8 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
 
   program
     .command('show')
-    .description('print the steps of a run and its answer')
-    .argument('<run>', RUN)
+    .description('print the steps and answer of a run, or the entries of a durable actor')
+    .argument('<run>', 'run id, a prefix of one, "last", a journal file, or the id of a durable actor')
     .option('--all', 'print every journal entry, with the result and inputs of each guard')
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print the journal entries as JSON lines')

@@ -1,7 +1,7 @@
 import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import { olderRuns } from './delete-runs.ts';
-import { type JournalFlags, listActors, NO_RUNS, openActors, openJournals, shortRunIds } from './find-run.ts';
+import { type JournalFlags, listActors, NO_RUNS, openActors, openExistingJournals, shortRunIds } from './find-run.ts';
 import { colorsFor, columnsOf, localTime, wrapLines } from './screen.ts';
 
 export interface RunsFlags extends JournalFlags {
@@ -20,7 +20,7 @@ const MIN_REQUEST_CHARS = 24;
 const DEFAULT_LIMIT = 20;
 
 export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
-  const all = await openJournals(flags).list();
+  const all = await openExistingJournals(flags).list();
   const chosen = flags.olderThan === undefined ? all : olderRuns(all, flags.olderThan);
   const limit = flags.limit ?? (stdout.isTTY && !flags.json ? DEFAULT_LIMIT : Number.POSITIVE_INFINITY);
   const runs = chosen.slice(0, limit);

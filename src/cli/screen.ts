@@ -75,9 +75,9 @@ export function wrapLines(text: string, out: NodeJS.WriteStream): string {
     .join('\n');
 }
 
-/** Formats a time as `2026-11-22 02:59`, in the local time zone. */
-export function localTime(iso: string): string {
-  const date = new Date(iso);
+/** Formats a time, in ISO 8601 or in milliseconds since the epoch, as `2026-11-22 02:59` in the local time zone. */
+export function localTime(time: string | number): string {
+  const date = new Date(time);
   if (Number.isNaN(date.getTime())) return '';
   const [month, day, hours, minutes] = [date.getMonth() + 1, date.getDate(), date.getHours(), date.getMinutes()].map(
     (number) => String(number).padStart(2, '0'),
@@ -105,9 +105,10 @@ export function createScreen(out: NodeJS.WriteStream): Screen {
     line,
     entry({ name = '', ms, text: given, tone = 'plain', mark = '', cut = false }) {
       const text = printable(given);
-      const time = (ms === undefined ? '' : `${Math.round(ms)} ms`).padStart(TIME_CHARS);
-      const head = `${colors.dim(mark)}  ${colors.cyan(name.padEnd(NAME_CHARS))}${colors.dim(time)}`;
-      const headChars = mark.length + 2 + Math.max(NAME_CHARS, name.length) + TIME_CHARS + 2;
+      const time = ms === undefined ? '' : `${Math.round(ms)} ms`;
+      const gap = ' '.repeat(Math.max(1, NAME_CHARS + TIME_CHARS - name.length - time.length));
+      const head = `${colors.dim(mark)}  ${colors.cyan(name)}${gap}${colors.dim(time)}`;
+      const headChars = mark.length + 2 + name.length + gap.length + time.length + 2;
       const isNarrow = width() - headChars < MIN_TEXT_CHARS;
       const indent = isNarrow ? mark.length + HANGING_INDENT : headChars;
       const textChars = Math.max(1, width() - indent);

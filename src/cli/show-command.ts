@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
 import { withoutBytes } from '../chain/journal/journal-format.ts';
 import type { ActorSummary } from '../durable/durable-format.ts';
-import type { DurableEntry } from '../durable/entries.ts';
+import type { DurableEntry, Waiting } from '../durable/entries.ts';
 import type { StoredEntry } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
 import { findActor, findRun, type JournalFlags } from './find-run.ts';
@@ -58,7 +58,11 @@ export async function showCommand(
 
 function actorLine({ id, machine, startedAt, status, waiting }: ActorSummary): string {
   const about = [id, localTime(startedAt), `actor of ${machine?.id}`, status];
-  return oneLine([...about, ...(waiting ? [fieldsText({ ...waiting })] : [])].join(' · '));
+  return oneLine([...about, ...(waiting ? [fieldsText(withTimes(waiting))] : [])].join(' · '));
+}
+
+function withTimes({ sinceMs, dueAtMs, ...others }: Waiting): Readonly<Record<string, unknown>> {
+  return { since: localTime(sinceMs), ...(dueAtMs !== null && { due: localTime(dueAtMs) }), ...others };
 }
 
 function headerLines({
@@ -102,7 +106,8 @@ type Transition = Extract<JournalEntry | DurableEntry, { type: 'transition' }>;
 
 function detailOf(entry: JournalEntry | DurableEntry): Entry {
   const { seq: _, atMs, type, ...fields } = entry;
-  const text = entry.type === 'transition' ? transitionText(entry) : fieldsText(fields);
+  const shown = entry.type === 'closed' && entry.waiting ? { ...fields, waiting: withTimes(entry.waiting) } : fields;
+  const text = entry.type === 'transition' ? transitionText(entry) : fieldsText(shown);
   const { failure } = fields as { readonly failure?: unknown };
   return {
     name: oneLine(type),
@@ -134,5 +139,5 @@ function fieldsText(fields: Readonly<Record<string, unknown>>): string {
 }
 
 function valueText(value: unknown): string {
-  return cutEnd(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''), MAX_VALUE_CHARS);
+  return cutEnd(typeof value === 'string' && value !== '' ? value : (JSON.stringify(value) ?? ''), MAX_VALUE_CHARS);
 }

@@ -3,7 +3,7 @@ import type { PhasesEnd, PhaseUse, WhatIf } from '../chain/journal/decided-run.t
 import { readDecidingNumbers, whatIf } from '../chain/journal/what-if.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
-import { type JournalFlags, NO_RUNS, openJournals, requireRun, shortRunIds } from './find-run.ts';
+import { type JournalFlags, NO_RUNS, openExistingJournals, requireRun, shortRunIds } from './find-run.ts';
 import { parseChange } from './resume-and-fork-commands.ts';
 import { wrapLines } from './screen.ts';
 
@@ -21,7 +21,7 @@ interface Result extends WhatIf {
 export async function whatIfCommand(flags: WhatIfFlags, stdout: NodeJS.WriteStream = process.stdout): Promise<string> {
   const set = Object.fromEntries(flags.set.map(parseChange)) as Record<string, number>;
   readDecidingNumbers(set);
-  const store = openJournals(flags);
+  const store = openExistingJournals(flags);
   const all = await store.list();
   const chosen = flags.runs === undefined ? all : flags.runs.map((name) => requireRun(name, all));
   const results: Result[] = [];

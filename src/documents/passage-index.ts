@@ -3,6 +3,7 @@ import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../mac
 import { type Bm25, rarity, termScore } from '../../machines/text/bm25.ts';
 import { eachStem, requestTerms, type TermWeight, termWeights } from '../../machines/text/terms.ts';
 import { inTurns, type Steps, unlessAborted } from '../internal/async.ts';
+import { editDistance } from '../internal/edit-distance.ts';
 import { parseOption } from '../internal/options.ts';
 import { definitionOf } from './definitions.ts';
 import type { ParsedDocument } from './document.ts';
@@ -146,24 +147,6 @@ const MIN_PREFIX_CHARS = 3;
 const FUZZY_SHARE = 0.25;
 const MAX_DISTANCE = 6;
 const STEMS_PER_STEP = 20_000;
-
-/** Returns the number of characters to insert, delete or replace (Levenshtein 1966), or more than `most` if it is more. */
-function editDistance(from: string, to: string, most: number): number {
-  let above = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= from.length; row += 1) {
-    const current = [row];
-    let least = row;
-    for (let column = 1; column <= to.length; column += 1) {
-      const replaced = (above[column - 1] ?? 0) + (from[row - 1] === to[column - 1] ? 0 : 1);
-      const distance = Math.min(replaced, (above[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1);
-      current.push(distance);
-      least = Math.min(least, distance);
-    }
-    if (least > most) return least;
-    above = current;
-  }
-  return above[to.length] ?? 0;
-}
 
 const argumentsSchema = z.object({ documents: documentsSchema });
 

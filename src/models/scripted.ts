@@ -5,6 +5,7 @@ import { TASKS, type Task } from '../../machines/contracts/phase.ts';
 import type { PhaseInput } from '../../machines/contracts/phase-io.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { describeValue } from '../internal/describe-value.ts';
+import { editDistance } from '../internal/edit-distance.ts';
 import { oneLine } from '../internal/printable.ts';
 import { areValid, briefReply } from './brief-reply.ts';
 
@@ -129,7 +130,7 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
       'invalid_option',
       `chunkChars: expected an integer of at least 1; received ${chunkChars}.`,
     );
-  requireEntries(script, options.otherwise);
+  requireValidScript(script, options.otherwise);
   return {
     id: options.id ?? 'scripted',
     contextWindowTokens: options.contextWindowTokens ?? 128_000,
@@ -157,25 +158,31 @@ export function scriptedModel(script: Script, options: ScriptedModelOptions = {}
   };
 }
 
-/** Rejects a reply that is not in a list, and a misspelled task, whose calls would get the replies of `otherwise`. */
-function requireEntries(script: Script, otherwise: ScriptedModelOptions['otherwise']): void {
-  const tasks = otherwise && [...new Set([...TASKS, 'grading', ...Object.keys(otherwise)])];
+/** Rejects a reply that is not in a list, and a misspelled task. With `otherwise`, all unknown tasks are: their calls would get its replies. */
+function requireValidScript(script: Script, otherwise: ScriptedModelOptions['otherwise']): void {
+  const tasks = [...new Set([...TASKS, 'grading', ...Object.keys(otherwise ?? {})])];
   for (const [task, entries] of typeof script === 'function' ? [] : Object.entries(script)) {
     if (entries !== undefined && !Array.isArray(entries) && !(entries instanceof Always))
       throw new PostChainError(
         'invalid_option',
         `script.${task}: expected a list of replies, or always(reply); received ${describeValue(entries)}.`,
       );
-    if (tasks?.includes(task) === false)
+    if (
+      !tasks.includes(task) &&
+      (otherwise || tasks.some((known) => editDistance(task, known, MAX_TYPOS) <= MAX_TYPOS))
+    )
       throw new PostChainError(
         'invalid_option',
-        `script.${task}: expected a task of the chain or of "otherwise" (${tasks.join(', ')}).`,
+        `script.${task}: unknown task; expected one of ${tasks.join(', ')} (tasks of the chain and of "otherwise").`,
       );
   }
 }
 
-/** What a request says about the reply before it. */
-const INVALID = /^That reply is invalid:\n(.*)\nReply again/su;
+/** An unknown task with at most this edit distance from one of the chain is misspelled. */
+const MAX_TYPOS = 2;
+
+/** Matches the correction prompt after an invalid reply. */
+const CORRECTION = /^That reply is invalid:\n(.*)\nReply again/su;
 
 function replyTo(
   script: Script,
@@ -189,8 +196,8 @@ function replyTo(
   if (entry !== undefined) return typeof entry === 'function' ? entry(request) : entry;
   const reply = ownValue(otherwise, task);
   if (typeof script !== 'function' && entries === undefined && reply !== undefined) return { reply };
-  const [, problem] = INVALID.exec(request.turns.at(-1)?.content ?? '') ?? [];
-  const invalid = problem === undefined ? '' : ` The last reply was invalid: ${oneLine(problem)}`;
+  const [, problem] = CORRECTION.exec(request.turns.at(-1)?.content ?? '') ?? [];
+  const invalid = problem === undefined ? '' : ` The previous reply was invalid: ${oneLine(problem)}`;
   throw new PostChainError(
     'unscripted_call',
     `scriptedModel: call ${call} of the task "${task}" has no reply; add one to the script, or use ${task}: always(reply).${invalid}`,

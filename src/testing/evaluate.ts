@@ -77,6 +77,12 @@ export async function evaluate<Case extends EvaluationCase>(
   cases: readonly Case[],
   { chains, scorers, journals = memoryJournals(), rerun = false }: EvaluateOptions<Case>,
 ): Promise<Evaluation> {
+  for (const [name, value] of Object.entries({ chains, scorers }))
+    if (typeof value !== 'object' || value === null)
+      throw new PostChainError(
+        'invalid_option',
+        `${name}: expected an object with ${name} by name; received ${describeValue(value)}.`,
+      );
   const names = new Set(cases.map(({ name }) => name));
   if (names.size < cases.length || cases.length === 0)
     throw new PostChainError('invalid_option', `cases: expected cases with unique names; received ${cases.length}.`);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -22,6 +22,7 @@ export async function init(...args: readonly string[]) {
 export async function testTemplate(template: string, clients: readonly string[] = []): Promise<string> {
   const { folder } = await init('project', '--template', template);
   const project = join(folder, 'project');
+  writeFileSync(join(folder, 'vitest.config.ts'), 'throw new Error("the configuration of the project around it");');
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
   for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
     const link = join(project, 'node_modules', name);
@@ -32,5 +33,5 @@ export async function testTemplate(template: string, clients: readonly string[] 
   const bin = (name: string) => resolve('node_modules/.bin', name);
   const env = { PATH: process.env['PATH'], NO_COLOR: '1' };
   await run(bin('tsc'), [], { cwd: project, env });
-  return (await run(bin('vitest'), ['run', '--dir', 'src'], { cwd: project, env })).stdout;
+  return (await run(bin('vitest'), ['run'], { cwd: project, env })).stdout;
 }

@@ -94,20 +94,21 @@ const MIN_COVERAGE = 0.4;
 const COMPARES = /\b(?:compare|difference|differs?|versus|vs|vergleiche?|unterschied)\b|区别|比较/iu;
 const WANTS_CODE = /\b(?:command|code|example|how (?:do|can|to)|install|run|befehl|beispiel)\b|命令|代码|示例/iu;
 
+/** What separates two questions in one sentence. */
+export const NEXT_QUESTION =
+  /,?\s+(?:and|und)\s+(?=(?:\p{L}{2,4}\s+)?(?:what|which|who|how|why|when|where|wer|wie|warum|wann|wo)\b|(?:can|may|do|must|should) (?:i|we)\b)/iu;
+
 /** Answers each question of a request from the texts, in steps. Deterministic, and linear in the texts. */
 export function* findAnswer(request: string, texts: readonly Text[]): Steps<FoundAnswer> {
   const asking = sentencesOf(request.slice(0, 4_000)).flatMap(({ text }) => (/[?？]/.test(text) ? [text] : []));
   const answers: FoundAnswer[] = [];
   for (const asked of asking.length > 1 ? asking.slice(0, MAX_QUESTIONS) : [request.slice(0, 4_000)]) {
-    const { topic, fitOf } = kindOf(asked);
-    const question = yield* questionOf(topic, texts);
-    const likely = texts.map((text, at) => ({ text, share: question.share(question.inTexts[at] ?? 0) }));
-    const quotations: Quotation[] = [];
-    for (const { text, share } of likely.sort((left, right) => right.share - left.share).slice(0, MAX_TEXTS)) {
-      if (share > 0) quotations.push(...quotationsOf(text, question, fitOf));
-      yield;
-    }
-    answers.push(answerTo(asked, question, quotations));
+    const answer = yield* answerIn(texts, asked);
+    const parts: FoundAnswer[] = [];
+    // Nothing answers the question as a whole: it may be two questions.
+    const questions = answer.confidence > UNSURE ? [] : asked.split(NEXT_QUESTION).slice(0, MAX_QUESTIONS);
+    if (questions.length > 1) for (const part of questions) parts.push(yield* answerIn(texts, part));
+    answers.push(...(parts.some(({ ids }) => ids.length > 0) ? parts : [answer]));
   }
   const found = answers.filter(({ ids }) => ids.length > 0);
   return {
@@ -117,6 +118,18 @@ export function* findAnswer(request: string, texts: readonly Text[]): Steps<Foun
     coverage: answers.reduce((sum, { coverage }) => sum + coverage, 0) / answers.length,
     missing: [...new Set(answers.flatMap(({ missing }) => missing))],
   };
+}
+
+function* answerIn(texts: readonly Text[], asked: string): Steps<FoundAnswer> {
+  const { topic, fitOf } = kindOf(asked);
+  const question = yield* questionOf(topic, texts);
+  const likely = texts.map((text, at) => ({ text, share: question.share(question.inTexts[at] ?? 0) }));
+  const quotations: Quotation[] = [];
+  for (const { text, share } of likely.sort((left, right) => right.share - left.share).slice(0, MAX_TEXTS)) {
+    if (share > 0) quotations.push(...quotationsOf(text, question, fitOf));
+    yield;
+  }
+  return answerTo(asked, question, quotations);
 }
 
 function answerTo(asked: string, question: Question, quotations: readonly Quotation[]): FoundAnswer {

@@ -16,7 +16,7 @@ import { extractSummary } from '../../../machines/text/summary.ts';
 import { stemsOf } from '../../../machines/text/terms.ts';
 import type { Steps } from '../../internal/async.ts';
 import { briefReply } from '../brief-reply.ts';
-import { findAnswer, isEmptyAnswer, NOTHING_GATHERED, quoted } from './find-answer.ts';
+import { findAnswer, isEmptyAnswer, NEXT_QUESTION, NOTHING_GATHERED, quoted } from './find-answer.ts';
 import { questionOf, type Text } from './question.ts';
 
 /** Passages are relevant from this share of the best one's coverage; search results that no answer used are undigested from this one. */
@@ -128,9 +128,6 @@ const asResult = ({ id, heading, text }: Passage): Text => {
 };
 const isResult = ({ role }: Text): boolean => role === 'search';
 
-const NEXT_QUESTION =
-  /,?\s+(?:and|und)\s+(?=(?:\p{L}{2,4}\s+)?(?:what|which|who|how|why|when|where|wer|wie|warum|wann|wo)\b)/iu;
-
 /** Restates a request as a goal in its own sentences. The more words and names it has, the clearer it is. */
 function* goalOf(request: string): Steps<Omit<Replies['intention'], 'alignment'>> {
   const sentences = sentencesOf(request.slice(0, 20_000)).map(({ text }) => text);
@@ -144,8 +141,9 @@ function* goalOf(request: string): Steps<Omit<Replies['intention'], 'alignment'>
 
 function noteOn(ids: readonly string[], missing: readonly string[]): string {
   const made = ids.length > 0 ? 'quoted from the documents' : 'no passage of the documents answers the question';
-  const lacking = missing.length === 0 ? '' : ` Not found: ${quoted(missing)}.`;
-  return `Made without a language model: ${made}.${lacking}`;
+  // Documents that were not retrieved may contain these words.
+  const lacking = ids.length > 0 ? 'Not quoted' : 'Not in the retrieved passages';
+  return `Made without a language model: ${made}.${missing.length === 0 ? '' : ` ${lacking}: ${quoted(missing)}.`}`;
 }
 
 /** Returns the best quotation, or the draft if there is none, with a note on how the answer was made. */

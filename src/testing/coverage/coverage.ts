@@ -6,9 +6,11 @@ import type {
   InspectedMicrostepEvent,
   InspectionEvent,
 } from 'xstate';
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { chartOf } from '../../durable/charts/chart.ts';
 import { transitionFinder } from '../../durable/charts/taken-transitions.ts';
+import { describeValue } from '../../internal/describe-value.ts';
 import {
   activeNodes,
   type Configuration,
@@ -86,9 +88,14 @@ const ATTEMPT = 'attempt';
 /**
  * Returns a collector for machines. A machine is identified by its configuration, which `provide` keeps, otherwise by its id, or by its chart
  * if it has none. XState does not report false guards: for an inspected actor, they are derived from XState's evaluation order; for a
- * journal, from the candidates before the one taken (see `CoverageItem.isRecorded`).
+ * journal, from the candidates before the one taken (see `CoverageItem.isRecorded`). Throws `invalid_option` for a machine without a list.
  */
 export function collectCoverage(given: readonly AnyStateMachine[]): CoverageCollector {
+  if (!Array.isArray(given))
+    throw new PostChainError(
+      'invalid_option',
+      `collectCoverage: expected a list of machines, for example [machine]; received ${describeValue(given)}.`,
+    );
   const machines = given.filter(({ config }, at) => given.findIndex((one) => one.config === config) === at);
   const counters = new Map(machines.map((machine) => [machine.config as object, createChartCounter(machine)]));
   const counterNamed = (id: string): ChartCounter | undefined =>

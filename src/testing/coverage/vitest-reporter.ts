@@ -1,3 +1,4 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { CoverageCollector } from './coverage.ts';
 import { coverageText, missedThresholds, requirePercentages, type Thresholds } from './coverage-text.ts';
 import { type MachineCoverage, withUniqueNames } from './machine-coverage.ts';
@@ -9,10 +10,18 @@ interface WithMeta {
   readonly meta: Record<string, unknown>;
 }
 
-/** Returns a hook that passes a test file's coverage to `chartCoverage`: `afterAll(reportCoverage(collector))`. */
+/**
+ * Returns a hook that passes a test file's coverage to `chartCoverage`: `afterAll(reportCoverage(collector))`. It throws `invalid_option` if
+ * Vitest is older than 4.1.
+ */
 export function reportCoverage(collector: CoverageCollector): (context: object, suite: object) => void {
   // biome-ignore lint/correctness/noEmptyPattern: Vitest parses the parameters and requires an object pattern first
   return ({}, suite) => {
+    if (suite === undefined)
+      throw new PostChainError(
+        'invalid_option',
+        'reportCoverage: afterAll passes no suite; expected Vitest 4.1 or later. Update vitest.',
+      );
     const { meta } = suite as WithMeta;
     const existing = (meta[META] ?? []) as readonly MachineCoverage[];
     meta[META] = [...existing, ...newIn(collector)];

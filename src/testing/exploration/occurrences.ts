@@ -128,8 +128,7 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
       );
     },
     requireAllKnown() {
-      const known = new Set([...actorsOf(machine).flatMap(({ id, name }) => [name, id]), ...actorNames(machine)]);
-      const unknown = Object.keys(outcomes).find((name) => !known.has(name) && !used.has(name));
+      const unknown = strayOutcomes(machine, outcomes).find((name) => !used.has(name));
       if (unknown === undefined) return;
       const names = [...new Set([...actorsOf(machine).map(({ name }) => name), ...actorNames(machine)])].join(', ');
       throw new PostChainError(
@@ -216,7 +215,7 @@ function sentOccurrence(event: EventObject, machineId: string, handled: readonly
   if (!handled.some((descriptor) => descriptor === type || descriptorMatches(descriptor, type)))
     throw new PostChainError(
       'invalid_option',
-      `"events" has "${type}", which no state of ${machineId} handles; it handles ${handled.join(', ') || 'no events'}`,
+      `"events" contains "${type}", which no state of ${machineId} handles; expected ${handled.length > 0 ? `one of ${handled.join(', ')}` : 'no events'}`,
     );
   return { kind: 'sent', name: labelOf(event), event, state: null, actor: null };
 }
@@ -275,12 +274,21 @@ function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes): void {
   const missing = actorsOf(machine).find(
     ({ id, name }) => !Object.hasOwn(outcomes, id) && !Object.hasOwn(outcomes, name),
   );
-  if (missing !== undefined) throw missingOutcomes(missing.name, `${missing.state} invokes`);
+  if (missing === undefined) return;
+  const stray = strayOutcomes(machine, outcomes).find((name) => name !== 'inline');
+  const also = stray === undefined ? '' : `; the chart names no actor "${stray}"`;
+  throw missingOutcomes(missing.name, `${missing.state} invokes`, also);
 }
 
-function missingOutcomes(name: string, who: string): PostChainError {
+/** Returns the names in `outcomes` of which the chart and the implementations name no actor. */
+function strayOutcomes(machine: AnyStateMachine, outcomes: Outcomes): readonly string[] {
+  const known = new Set([...actorsOf(machine).flatMap(({ id, name }) => [name, id]), ...actorNames(machine)]);
+  return Object.keys(outcomes).filter((name) => !known.has(name));
+}
+
+function missingOutcomes(name: string, who: string, also = ''): PostChainError {
   return new PostChainError(
     'invalid_option',
-    `"outcomes.${name}" is missing (${who} this actor); pass for example { '${name}': [done(output), fails(error)] }, or [] if the actor never ends`,
+    `"outcomes.${name}" is missing (${who} this actor${also}); pass for example { '${name}': [done(output), fails(error)] }, or [] if the actor never ends`,
   );
 }

@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { describeValue } from '../../internal/describe-value.ts';
 import { oneLine } from '../../internal/printable.ts';
 import { activeNodes, invokedLogics } from '../../internal/xstate-internals.ts';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
@@ -108,11 +109,21 @@ export interface Finding {
   readonly witness: Witness | null;
 }
 
-/** Checks properties in order. If the exploration is incomplete, properties that need all of it are skipped. */
-export const findingsOf = (exploration: Exploration, properties: readonly Property[]): readonly Finding[] =>
-  properties
+/**
+ * Checks properties in order. If the exploration is incomplete, properties that need all of it are skipped. Throws `invalid_option` if one is
+ * not a property.
+ */
+export function findingsOf(exploration: Exploration, properties: readonly Property[]): readonly Finding[] {
+  for (const [at, property] of properties.entries())
+    if (typeof Object(property).check !== 'function')
+      throw new PostChainError(
+        'invalid_option',
+        `properties[${at}]: expected a property; received ${describeValue(property)}. Spread lists and call functions, for example [...soundness, noIgnoredEvent()].`,
+      );
+  return properties
     .filter(({ requiresComplete = false }) => exploration.isComplete || !requiresComplete)
     .map((property) => ({ property: property.name, witness: property.check(exploration) }));
+}
 
 /** Formats a finding as one line. */
 export function describeFinding({ property, witness }: Finding): string {

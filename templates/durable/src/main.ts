@@ -12,7 +12,8 @@ if (command === 'place' && Number(euros) > 0) {
   console.log(`The order "${id}" waits for an answer: npm start -- approve ${id}`);
 } else if (command === 'approve' || command === 'deny') {
   const isDecided = await decide(orders, id, command);
-  if (!isDecided) console.error(`The order "${id}" does not wait for an answer.`);
+  if (isDecided) console.log(`The answer "${command}" to the order "${id}" is stored.`);
+  else console.error(`The order "${id}" does not wait for an answer.`);
   process.exitCode = isDecided ? 0 : 1;
 } else if (command === 'list') {
   for (const { id, status, waiting } of await orders.list()) {

@@ -6,6 +6,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { type DeleteFlags, deleteRuns } from '../../../src/cli/delete-runs.ts';
 import { replayCommand } from '../../../src/cli/replay-command.ts';
+import { resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
 import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
 import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
@@ -50,12 +51,21 @@ describe('postchain runs --delete', () => {
     await (await orders.open('o-17')).close();
     expect(await left()).toEqual(['apple']);
     await expect(remove({ delete: ['o-17'], yes: true })).rejects.toThrow('Run "o-17" not found');
+    for (const command of [replayCommand, resumeCommand])
+      await expect(command('o-17', { journals })).rejects.toThrow(
+        '"o-17" is a durable actor of order, not a run; "postchain show o-17" prints it',
+      );
     expect(await remove({ delete: true, olderThan: 0, yes: true })).toBe('Deleted 1 run.\n');
     expect((await orders.list()).map(({ id }) => id)).toEqual(['o-17']);
     expect(await runsCommand({ journals })).toMatch(/o-17.*waiting.*actor of order$/mu);
-    const { terminal, shown } = fakeTerminal();
-    await showCommand('o-17', { journals }, terminal.out);
-    expect(shown().join('\n')).toMatch(/^o-17 · .* · actor of order · waiting · .*\n +0 .*start .*\n +\d .*closed /su);
+    for (const name of ['o-17', 'o-', 'last']) {
+      const { terminal, shown } = fakeTerminal(200);
+      await showCommand(name, { journals }, terminal.out);
+      expect(shown().join('\n')).toMatch(
+        /^o-17 · .* · actor of order · waiting · since \d{4}-.*\n +0 .*start .*\n +\d .*closed .*"since":"\d{4}-/su,
+      );
+    }
+    await expect(runsCommand({ journals: join(journals, 'jornals') })).rejects.toThrow(/jornals" do not exist; check/u);
     const [file = ''] = readdirSync(journals).filter((name) => name.endsWith('.jsonl'));
     const reading = replayCommand(join(journals, file), {});
     await expect(reading).rejects.toThrow('an actor of the machine "order", not a run');

@@ -264,3 +264,9 @@ describe('session entries in the progress output', () => {
     expect(lines).toEqual(line === null ? [] : [expect.stringMatching(line)]);
   });
 });
+
+it('separates a long name from a long time', () => {
+  const { terminal, shown } = fakeTerminal();
+  createScreen(terminal.out).entry({ name: 'activity-event', ms: 42_763, text: 'x' });
+  expect(shown()[0]).toBe('  activity-event 42763 ms  x');
+});

@@ -125,9 +125,13 @@ describe('tasks of the scripted model', () => {
         message: 'script.action: expected a list of replies, or always(reply); received an object with response.',
       }),
     );
-    expect(() => scriptedModel({ acton: always({}) }, { otherwise: { title: '' } })).toThrow(
-      /^script\.acton: expected a task of the chain or of "otherwise" \(action, .*, title\)\.$/u,
+    expect(() => scriptedModel({ story: [] }, { otherwise: { title: '' } })).toThrow(
+      /^script\.story: unknown task; expected one of action, .*, title \(tasks of the chain and of "otherwise"\)\.$/u,
     );
+    expect(() => scriptedModel({ intension: [] })).toThrow(
+      /^script\.intension: unknown task; expected one of action, /u,
+    );
+    expect(() => scriptedModel({ story: [] })).not.toThrow();
   });
 
   test('without a further reply fail with what was wrong with the last one', async () => {
@@ -141,7 +145,7 @@ describe('tasks of the scripted model', () => {
     });
     await expect(value).rejects.toMatchObject({
       failure: {
-        message: expect.stringMatching(/call 2 .* has no reply; .*The last reply was invalid: .*minutes: Inval/u),
+        message: expect.stringMatching(/call 2 .* has no reply; .*The previous reply was invalid: .*minutes: Inval/u),
       },
     });
   });

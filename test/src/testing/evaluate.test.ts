@@ -88,6 +88,7 @@ it('is printed as a table, with the cases that are not right', async () => {
 
 it.each([
   ['names that repeat', [cases[0], cases[0]], scorers, 'cases: expected cases with unique names; received 2.'],
+  ['no scorers', cases, undefined, 'scorers: expected an object with scorers by name; received undefined.'],
   ['no case', [], scorers, 'cases: expected cases with unique names; received 0.'],
   [
     'the name of a column',
@@ -102,6 +103,9 @@ it.each([
     'scorers.size: for the case "first": expected a number from 0 to 1, true or false; received 7.',
   ],
 ])('rejects %s', async (_, given, scored, message) => {
-  const evaluation = evaluate(given as readonly Case[], { chains: { one: answering('yes').options }, scorers: scored });
+  const evaluation = evaluate(given as readonly Case[], {
+    chains: { one: answering('yes').options },
+    scorers: scored as never,
+  });
   await expect(evaluation).rejects.toThrow(message);
 });

@@ -347,6 +347,6 @@ describe('the extractive model in synthesis', () => {
   it('states what was not found', () => {
     const reply = atOnce(replySynthesis(synthesisInput(UNKNOWN, '', THREE_PHASE_CONTEXT)));
     expect(reply.answerText).toContain('No passage answers this question');
-    expect(reply.notes).toContain('Not found: "deploy" and "Kubernetes"');
+    expect(reply.notes).toContain('Not in the retrieved passages: "deploy" and "Kubernetes"');
   });
 });

@@ -23,6 +23,21 @@ describe('the answer of the extractive model', () => {
     expect(answer('How often does the pump need oil?', `Care\n${text}\n\nThe lid needs nothing.`).text).toBe(text);
   });
 
+  it('answers two questions in one sentence, or one of them', () => {
+    const texts = [
+      'Warranty\nThe warranty lasts 24 months.',
+      'Returns\nA refund is paid within 14 days. You can return software with an intact seal.',
+    ];
+    const both = answer('When is the refund paid and how long is the warranty?', ...texts);
+    expect(both).toMatchObject({ ids: ['m1', 'm0'], missing: [] });
+    expect(both.confidence).toBeGreaterThan(0.5);
+    expect(answer('How long is the warranty, and which colours are available?', ...texts)).toMatchObject({
+      text: texts[0]?.split('\n')[1],
+      confidence: 0,
+      missing: ['colours', 'available'],
+    });
+  });
+
   it('lacks no word that only asks for a kind of information', () => {
     const visit = 'The castle is 300 m from the station. A visit of the castle is 4 euros for adults.';
     for (const request of ['How far is the castle from the station?', 'What does a visit of the castle cost?'])

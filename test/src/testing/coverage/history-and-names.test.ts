@@ -5,7 +5,7 @@ import { mermaid } from '../../../../src/durable/charts/mermaid.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { coverageText } from '../../../../src/testing/coverage/coverage-text.ts';
 import type { MachineCoverage } from '../../../../src/testing/coverage/machine-coverage.ts';
-import { mergedCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
+import { mergedCoverage, reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
@@ -32,6 +32,17 @@ const radio = (history: object, resume = 'on.last') =>
       },
     },
   } as never);
+
+it('collectCoverage rejects a machine without a list', () => {
+  expect(() => collectCoverage(radio({}) as never)).toThrow(
+    /^collectCoverage: expected a list of machines, for example \[machine\]; received an object with /u,
+  );
+});
+
+it('reportCoverage rejects a suite of an older Vitest, which gets no context', () => {
+  const hook = reportCoverage(collectCoverage([])) as (suite: object) => void;
+  expect(() => hook({ meta: {} })).toThrow('expected Vitest 4.1 or later');
+});
 
 describe('a history state', () => {
   it.each<[string, AnyStateMachine, readonly string[]]>([

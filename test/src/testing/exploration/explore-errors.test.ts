@@ -50,15 +50,15 @@ describe('explore throws an error', () => {
     for (const given of [[{ type: 'mroe' }], () => [{ type: 'mroe' }]])
       expect(caughtError(() => explore(counting, { events: given as never }))).toEqual({
         code: 'invalid_option',
-        message: '"events" has "mroe", which no state of counting handles; it handles more, stop',
+        message: '"events" contains "mroe", which no state of counting handles; expected one of more, stop',
       });
   });
 
-  it('for an actor without outcomes, with an example', () => {
-    expect(caughtError(() => explore(fetching, { outcomes: {}, inputs: { once: { maxRetries: 1 } } }))).toEqual({
+  it('for an actor without outcomes, with an example and a stray name', () => {
+    expect(caughtError(() => explore(fetching, { outcomes: { laod: [] } }))).toEqual({
       code: 'invalid_option',
       message:
-        '"outcomes.load" is missing (fetching.loading invokes this actor); pass for example { \'load\': [done(output), fails(error)] }, or [] if the actor never ends',
+        '"outcomes.load" is missing (fetching.loading invokes this actor; the chart names no actor "laod"); pass for example { \'load\': [done(output), fails(error)] }, or [] if the actor never ends',
     });
   });
 

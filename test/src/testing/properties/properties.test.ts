@@ -68,6 +68,17 @@ const findings = (exploration: Exploration, ...properties: Property[]): readonly
 const eventually = alwaysEventually('over', isOver);
 
 describe('properties', () => {
+  it('are given as one flat list', () => {
+    for (const [given, received] of [
+      [[noDeadEnd], /^properties\[1\]: expected a property; received an array of 1\. Spread lists/u],
+      [
+        noDeadTransition,
+        /^properties\[1\]: expected a property; received a function\. .* call functions, for example /u,
+      ],
+    ] as const)
+      expect(() => findings(explored(worker({})), noDeadEnd, given as never)).toThrow(received);
+  });
+
   it('hold for a correct machine', () => {
     const exploration = explored(worker({}));
     expect(

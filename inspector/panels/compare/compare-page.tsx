@@ -168,7 +168,7 @@ function forkLabel({ runId }: InspectedRun, at: number, { forkedFrom, runIds }: 
   return [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': ');
 }
 
-const SETTINGS: Readonly<Record<string, string>> = { modelId: 'model', continuation: 'who asks for more tools' };
+const SETTINGS: Readonly<Record<string, string>> = { modelId: 'model' };
 
 const settingName = (path: string): string =>
   SETTINGS[path] ??

@@ -20,7 +20,7 @@ import { SentOutcome, sender } from './sending.tsx';
 import { ExportDialog, TestDialog } from './share-dialogs.tsx';
 
 const TITLES = {
-  export: 'Download as one page',
+  export: 'Download',
   test: 'Replay test of this run',
   fork: 'Fork this run',
   cancel: 'Cancel this run',

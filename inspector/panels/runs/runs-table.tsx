@@ -103,7 +103,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
         )}
       </div>
       {isExporting && (
-        <Dialog title="Download as one page" onClose={() => setExporting(false)}>
+        <Dialog title="Download" onClose={() => setExporting(false)}>
           <ExportDialog inspector={inspector} runIds={chosen.map((run) => run.runId)} />
         </Dialog>
       )}

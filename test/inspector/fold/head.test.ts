@@ -160,6 +160,7 @@ describe('what went wrong in a run', () => {
     expect(incidentsOf(limited.log, limited.fold, tool.length)[1]).toMatchObject({
       text: '1 limit reached',
       tone: 'warn',
+      steps: [{ kind: 'entry', from: tool.find(({ type }) => type === 'capability-stop')?.seq }],
     });
     const pruned = await contextRun();
     const removed = pruned.flatMap((entry) =>
@@ -168,7 +169,10 @@ describe('what went wrong in a run', () => {
     const context = folded(pruned);
     const [last] = incidentsOf(context.log, context.fold, pruned.length).slice(-1);
     expect(removed.length).toBeGreaterThan(0);
-    expect(last?.text).toBe(`${removed.length} message${removed.length === 1 ? '' : 's'} removed from the context`);
+    const places = last?.steps.length ?? 0;
+    expect(last?.text).toBe(
+      `${removed.length} message${removed.length === 1 ? '' : 's'} removed from the context${places > 1 ? ` in ${places} steps` : ''}`,
+    );
     expect(last?.steps.every(({ from }) => pruned[from]?.type === 'operations')).toBe(true);
   });
 

@@ -101,7 +101,7 @@ function startNote({ charts }: System, machine: string, targets: readonly string
   const start = chart?.state(chart.root?.initial ?? '');
   if (chart === undefined || start === undefined) return '';
   const isIn = targets.some((id) => ancestorsOf(chart, id).some((around) => around.id === start.id));
-  return isIn ? '' : `first recorded state; ${excerpt(start.name, 60)}, where the machine starts, was left before`;
+  return isIn ? '' : `first recorded; started in ${excerpt(start.name, 60)}`;
 }
 
 /** Omits the word "event" if it was ignored, because only events can be ignored. */

@@ -253,7 +253,7 @@ describe('an observed system', () => {
     };
     const [late] =
       systemTrace({ fold: view.fold, charts, count: entries.length, isOver: false })[0]?.children?.() ?? [];
-    expect(late?.note).toBe('first recorded state; over, where the machine starts, was left before');
+    expect(late?.note).toBe('first recorded; started in over');
   });
 
   it('is always in its real states, also with history, regions and states with ids of their own', async () => {

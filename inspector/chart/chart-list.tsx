@@ -4,7 +4,7 @@ import { ancestorsOf } from '../fold/chart-index.ts';
 import { noteText, showsAll, transitionWords } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
 import { Icon } from '../icon.tsx';
-import { countText, marksOfCopy } from './chart-picture.tsx';
+import { countText, hasFailed, marksOfCopy } from './chart-picture.tsx';
 import type { ChartViewProps } from './chart-view.tsx';
 import { ownOf } from './drawing.ts';
 
@@ -34,7 +34,7 @@ function States(props: StatesProps) {
   const { charts, chartId, copy, parent, marks, badges = {}, hues = {}, selected, onSelect } = props;
   const known = marksOfCopy(charts, marks, chartId, copy);
   if (known === null) return null;
-  const { index, active, taken, visited, last } = known;
+  const { index, active, taken, reached, visited, last } = known;
   const isOpen = (id: string): boolean =>
     index.states.length <= MAX_OPEN || id === index.root?.initial || active.has(id) || isSelected(id);
   const isSelected = (id: string): boolean =>
@@ -54,7 +54,6 @@ function States(props: StatesProps) {
           );
         const inner = invokes.map((actor) => ownOf(charts.invoked, actor)).find((one) => one !== undefined);
         const isLeaf = active.has(id) && !index.childrenOf(id).some((child) => active.has(child.id));
-        const hasFailed = ownOf(marks.failed ?? {}, copy)?.has(id) === true;
         const hue = copy === chartId ? ownOf(hues, id) : undefined;
         return (
           <li key={id} class={isLeaf ? 'leaf' : visited.has(id) ? '' : 'never'}>
@@ -67,12 +66,12 @@ function States(props: StatesProps) {
             >
               {hue !== undefined && <i class="hue" style={{ background: hue }} />}
               <span class="name verbatim">{excerpt(name, 80)}</span>
-              <span class={hasFailed ? 'wrong' : 'muted'}>
+              <span class={hasFailed(marks, badges, copy, id) ? 'wrong' : 'muted'}>
                 {excerpt(ownOf(badges, copy)?.get(id) || noteText(chartId, invokes, own), 80)}
               </span>
             </button>
             {ways.map(({ index: at, target, ...way }) => (
-              <p key={at} class={taken.has(at) ? (last?.transition === at ? 'way last' : 'way') : 'way muted'}>
+              <p key={at} class={reached.has(at) ? (last?.transition === at ? 'way last' : 'way') : 'way muted'}>
                 <Icon name="arrow-right" /> {excerpt(target.map((one) => index.state(one)?.name ?? one).join(', '), 80)}
                 : {excerpt(transitionWords(chartId, { ...way, target }), 80)} {countText(taken.get(at) ?? 0)}
               </p>

@@ -43,6 +43,7 @@ interface ChartPictureProps {
 export const MARGIN = 4;
 const NOTHING_TAKEN: ReadonlyMap<number, number> = new Map();
 const NONE: ReadonlySet<string> = new Set();
+const NONE_TAKEN: ReadonlySet<number> = new Set();
 
 /** One level of a chart with the marks of a run. Lines and their labels are drawn over states. */
 export function ChartPicture(props: ChartPictureProps) {
@@ -53,7 +54,7 @@ export function ChartPicture(props: ChartPictureProps) {
   if (known === null) return null;
   const { chart, index, active, taken, visited, last } = known;
   const hasLines = level.edges.some(({ points }) => points.length > 0);
-  const lines = level.edges.map((edge) => lineOf(edge, chart, taken, last?.transition ?? null));
+  const lines = level.edges.map((edge) => lineOf(edge, known));
   const linesFrom = groupBy(lines, ({ edge }) => edge.source);
   const select = (stateId: string): void => {
     const isSelected = selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === stateId;
@@ -100,7 +101,7 @@ export function ChartPicture(props: ChartPictureProps) {
               active.has(drawn.id) &&
               !level.states.some(({ id }) => index.state(id)?.parent === drawn.id && active.has(id)),
             never: !visited.has(drawn.id),
-            failed: ownOf(marks.failed ?? {}, copy)?.has(drawn.id) === true,
+            failed: hasFailed(marks, badges, copy, drawn.id),
             selected: selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === drawn.id,
             'last-target': last?.target === drawn.id,
           }}
@@ -144,8 +145,14 @@ export function marksOfCopy(charts: RunCharts, marks: Marks, chartId: string, co
   const active = (isLive && ownOf(marks.active, chartId)) || NONE;
   const taken = ownOf(copy === chartId ? marks.taken : (marks.takenIn ?? {}), copy) ?? NOTHING_TAKEN;
   const last = isLive && marks.last?.chartId === chartId ? marks.last : null;
-  return { chart, index: indexChart(chart), active, taken, visited: visitedStates(chart, taken, active), last };
+  const reached = marks.reached === undefined ? new Set(taken.keys()) : (ownOf(marks.reached, copy) ?? NONE_TAKEN);
+  const visited = visitedStates(chart, reached, active);
+  return { chart, index: indexChart(chart), active, taken, reached, visited, last };
 }
+
+/** Whether a state was last left because of a failure, or its badge counts failed calls. */
+export const hasFailed = ({ failed = {} }: Marks, badges: Badges, copy: string, id: string): boolean =>
+  ownOf(failed, copy)?.has(id) === true || ownOf(badges, copy)?.get(id)?.endsWith(' failed') === true;
 
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -1,
@@ -166,6 +173,8 @@ function normalizedChart({ charts }: RunCharts, id: string): Chart | undefined {
   return cached;
 }
 
+type KnownMarks = NonNullable<ReturnType<typeof marksOfCopy>>;
+
 /** All transitions between two states. */
 interface Line {
   readonly edge: DrawnEdge;
@@ -175,13 +184,15 @@ interface Line {
   readonly label: readonly string[];
   readonly names: readonly string[];
   readonly times: number;
+  /** Whether it was taken up to the entry. */
+  readonly isTaken: boolean;
   /** The label has a count at each of its words. */
   readonly isEach: boolean;
   readonly isLast: boolean;
   readonly isOutside: boolean;
 }
 
-function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, number>, last: number | null): Line {
+function lineOf(edge: DrawnEdge, { chart, taken: counts, reached, last }: KnownMarks): Line {
   const timesOf = (index: number): number => counts.get(index) ?? 0;
   const ordered = [...edge.transitions].sort((one, other) => timesOf(other) - timesOf(one));
   const ways = ordered.flatMap((index) => chart.transitions[index] ?? []);
@@ -202,12 +213,13 @@ function lineOf(edge: DrawnEdge, chart: Chart, counts: ReadonlyMap<number, numbe
     names: ways.map(transitionName),
     times,
     isEach,
-    isLast: last !== null && edge.transitions.includes(last),
+    isTaken: edge.transitions.some((index) => reached.has(index)),
+    isLast: last?.transition != null && edge.transitions.includes(last.transition),
     isOutside: ways.every(({ event }) => event !== '' && event !== 'done'),
   };
 }
 
-const rankOf = ({ times, isLast }: Line): number => Number(times > 0) + Number(isLast);
+const rankOf = ({ isTaken, isLast }: Line): number => Number(isTaken) + Number(isLast);
 
 export const countText = (times: number): string => (times === 0 ? '' : times > 99 ? '×99+' : `×${times}`);
 
@@ -270,7 +282,7 @@ function StateShape(props: StateShapeProps) {
   const isRegion = around?.type === 'parallel';
   const hue = place.copy === place.chartId ? ownOf(hues, id) : undefined;
   const kind = type === 'atomic' || type === 'compound' ? '' : type;
-  const words = status.active ? 'active' : status.failed ? 'failed' : status.never ? 'never visited' : 'visited';
+  const words = status.active ? 'active' : status.failed ? 'failed' : status.never ? 'not visited' : 'visited';
   const label = [excerpt(name, 80), badge, words, kind].filter((part) => part !== '').join(', ');
   const baseline = y + head / 2;
   const isAlone = !isOpen && !isInside && badge === '';
@@ -323,7 +335,7 @@ interface LineShapeProps {
 }
 
 function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
-  const { edge, names, times, isLast, isOutside } = line;
+  const { edge, names, times, isTaken, isLast, isOutside } = line;
   const { points, label, isBranch } = edge;
   const count = countText(times);
   const texts = isBranch ? [count] : labelLines(line.label, line.isEach ? '' : count);
@@ -332,7 +344,7 @@ function LineShape({ line, isSelected, onSelect }: LineShapeProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the states describe their lines, and are selected with keys
     <g
-      class={classNames({ edge: true, outside: isOutside, taken: times > 0, last: isLast, selected: isSelected })}
+      class={classNames({ edge: true, outside: isOutside, taken: isTaken, last: isLast, selected: isSelected })}
       onClick={onSelect}
     >
       <title>{`${excerpt(names.join(', '), 300)}\n${taken}`}</title>

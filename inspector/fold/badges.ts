@@ -7,12 +7,13 @@ import { formatNumber, pluralize } from './format.ts';
 import type { Badges } from './marks.ts';
 import { phaseOfAttempt } from './phase-map.ts';
 import type { RunFold } from './run-fold.ts';
-import type { AttemptSpan, CallSpan } from './spans.ts';
+import type { AttemptSpan, CallSpan, CapabilitySpan } from './spans.ts';
 
-/** The model calls and other calls that were made in a state and in the states inside it. */
+/** The model calls, other calls and tool calls that were made in a state and in the states inside it. */
 interface Work {
   readonly attempts: AttemptSpan[];
   readonly calls: CallSpan[];
+  readonly tools: CapabilitySpan[];
 }
 
 /** By chart or, for an invoked chart, by `copyKey`; then by state. */
@@ -21,6 +22,7 @@ interface Counted {
   readonly work: Map<string, Map<string, Work>>;
   attempts: number;
   calls: number;
+  tools: number;
 }
 
 const known = new WeakMap<RunFold, Counted>();
@@ -28,15 +30,17 @@ const known = new WeakMap<RunFold, Counted>();
 /** What the states of a run did, such as `3 calls · 1 failed`. Reads only what was added since the last call. */
 export function badgesOf(fold: RunFold, charts: RunCharts): Badges {
   const cached = known.get(fold);
-  const counted = cached?.charts === charts ? cached : { charts, work: new Map(), attempts: 0, calls: 0 };
+  const counted = cached?.charts === charts ? cached : { charts, work: new Map(), attempts: 0, calls: 0, tools: 0 };
   known.set(fold, counted);
-  const { attempts, calls } = fold.spans;
+  const { attempts, calls, capabilities } = fold.spans;
   for (const attempt of attempts.slice(counted.attempts))
     for (const work of workAt(fold, counted, attempt.from, phaseOfAttempt(fold.spans, attempt)))
       work.attempts.push(attempt);
   for (const call of calls.slice(counted.calls))
     for (const work of workAt(fold, counted, call.from, null)) work.calls.push(call);
-  Object.assign(counted, { attempts: attempts.length, calls: calls.length });
+  for (const tool of capabilities.slice(counted.tools))
+    for (const work of workAt(fold, counted, tool.from, null)) work.tools.push(tool);
+  Object.assign(counted, { attempts: attempts.length, calls: calls.length, tools: capabilities.length });
   return Object.fromEntries(
     [...counted.work].map(([key, states]) => [
       key,
@@ -67,19 +71,22 @@ function workAt(
     const states = work.get(key) ?? new Map<string, Work>();
     work.set(key, states);
     return [...new Set(owners)].map(({ id }) => {
-      const own = states.get(id) ?? { attempts: [], calls: [] };
+      const own = states.get(id) ?? { attempts: [], calls: [], tools: [] };
       states.set(id, own);
       return own;
     });
   });
 }
 
-function badgeText({ attempts, calls }: Work): string {
-  if (attempts.length === 0) return '';
+/** Their failures are those of a model call or a tool. */
+const COUNTED_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'executeCapability']);
+
+function badgeText({ attempts, calls, tools }: Work): string {
   const failures =
     attempts.filter(({ failure }) => failure !== null).length +
-    // A reply that fails is already counted as a failed attempt.
-    calls.filter((call) => call.outcome === 'failed' && call.actor !== 'readReply').length;
+    tools.filter(({ error }) => error !== null).length +
+    calls.filter((call) => call.outcome === 'failed' && !COUNTED_OTHERWISE.has(call.actor)).length;
   const trouble = failures > 0 ? `${formatNumber(failures)} failed` : '';
-  return [pluralize(attempts.length, 'call'), trouble].filter((part) => part !== '').join(' · ');
+  const made = attempts.length > 0 ? pluralize(attempts.length, 'call') : '';
+  return [made, trouble].filter((part) => part !== '').join(' · ');
 }

@@ -2,7 +2,7 @@ import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
-import { answerSelection, RETRIEVAL, type Selection, selectionAt, selectionOf } from './selection.ts';
+import { answerSelection, RETRIEVAL, type Selection, selectionOf } from './selection.ts';
 import { isFailed, isLimitStop } from './trace-items.ts';
 
 /** Something that happened in a run and that a reader wants to see first, with the steps where it did. */
@@ -44,12 +44,12 @@ export function incidentsOf(log: RunLog, fold: RunFold, count: number): readonly
 const incident = (
   steps: readonly Selection[],
   tone: Incident['tone'],
-  words: (number: number) => string,
+  words: (number: number, places: number) => string,
 ): readonly Incident[] => {
   if (steps.length === 0) return [];
   // One entry may remove several messages: a place counts once.
   const places = steps.filter(({ kind, from }, at) => steps[at - 1]?.kind !== kind || steps[at - 1]?.from !== from);
-  return [{ text: words(steps.length), tone, steps: places }];
+  return [{ text: words(steps.length, places.length), tone, steps: places }];
 };
 
 const failedTools = ({ spans }: RunFold, count: number): readonly Selection[] =>
@@ -75,7 +75,8 @@ const failedCalls = ({ spans }: RunFold, count: number): readonly Selection[] =>
 
 function limits(log: RunLog, fold: RunFold, count: number): readonly Selection[] {
   const stops = fold.entries.of('capability-stop').filter((seq) => isLimitStop(log, seq));
-  const toolRuns = stops.map((seq) => selectionAt(fold, seq, count));
+  // The row of the stop names the limit.
+  const toolRuns = stops.map((seq) => ({ kind: 'entry', from: seq, to: seq }) as const);
   const last = fold.entries.of('decision').at(-1);
   const entry = last === undefined ? null : log.entry(last);
   const isEnd = entry?.type === 'decision' && LIMIT_RULES.has(entry.decision.rule);
@@ -94,9 +95,10 @@ function removals({ context }: RunFold): readonly Incident[] {
   );
   const undone = all.filter(({ isUndone }) => isUndone).length;
   const steps = all.map(({ at }) => ({ kind: 'operations', from: at, to: at }) as const);
-  return incident(steps, 'plain', (number) =>
-    [`${pluralize(number, 'message')} removed from the context`, ...(undone > 0 ? [`${undone} restored`] : [])].join(
-      ', ',
-    ),
+  return incident(steps, 'plain', (number, places) =>
+    [
+      `${pluralize(number, 'message')} removed from the context${places > 1 ? ` in ${places} steps` : ''}`,
+      ...(undone > 0 ? [`${undone} restored`] : []),
+    ].join(', '),
   );
 }

@@ -116,6 +116,8 @@ export interface Marks {
   readonly taken: Readonly<Record<string, ReadonlyMap<number, number>>>;
   /** The same for each copy of an invoked chart, by `copyKey`. */
   readonly takenIn?: Readonly<Record<string, ReadonlyMap<number, number>>>;
+  /** The transitions taken up to the entry, by chart or copy; if unknown, all that were taken. */
+  readonly reached?: Readonly<Record<string, ReadonlySet<number>>>;
   readonly last: LastTransition | null;
   /** States that were last left because of a failure, by chart or copy. */
   readonly failed?: Readonly<Record<string, ReadonlySet<string>>>;
@@ -133,26 +135,29 @@ interface LastTransition {
   readonly target: string;
 }
 
-/** The active states and the latest transition at an entry; the counts and failures are of the whole run. */
+/** The active states, the transitions so far and the latest one at an entry; the counts and failures are of the whole run. */
 export function marksAt(transitions: TransitionLog, charts: RunCharts, at: number): Marks {
   const { active, insideOf } = activeStatesAt(transitions, charts, at);
   const lookup = transitionLookup(charts.charts);
   const taken: Record<string, Map<number, number>> = {};
   const takenIn: Record<string, Map<number, number>> = {};
+  const reached: Record<string, Set<number>> = {};
   let last: LastTransition | null = null;
   let newest = -1;
   const copies = chartCopiesOf(transitions, charts);
   const exits = new Map<string, Map<string, Exit>>();
   for (const transition of transitions.distinct) {
     const index = lookup.indexOf(transition);
-    const add = (counts: Record<string, Map<number, number>>, key: string, count: number): void => {
+    const add = (counts: Record<string, Map<number, number>>, key: string, seqs: readonly number[]): void => {
       if (index === null) return;
       counts[key] ??= new Map();
-      counts[key]?.set(index, (counts[key]?.get(index) ?? 0) + count);
+      counts[key]?.set(index, (counts[key]?.get(index) ?? 0) + seqs.length);
+      reached[key] ??= new Set();
+      if ((seqs[0] ?? at) <= at) reached[key]?.add(index);
     };
-    add(taken, transition.machine, transition.seqs.length);
+    add(taken, transition.machine, transition.seqs);
     for (const [copy, seqs] of copies.seqsByCopy(transition)) {
-      if (copy !== transition.machine) add(takenIn, copy, seqs.length);
+      if (copy !== transition.machine) add(takenIn, copy, seqs);
       if (index !== null) leave(exits, copy, { charts, machine: transition.machine, index, seq: seqs.at(-1) ?? -1 });
     }
     const created = lastUpTo(transition.seqs, at) ?? -1;
@@ -165,13 +170,13 @@ export function marksAt(transitions: TransitionLog, charts: RunCharts, at: numbe
       target: transition.target[0] ?? transition.source,
     };
   }
-  return { active, where: hostsIn(insideOf), taken, takenIn, last, failed: failedIn(exits) };
+  return { active, where: hostsIn(insideOf), taken, takenIn, reached, last, failed: failedIn(exits) };
 }
 
 /** The active states, and those that the transitions that were taken left or entered, with the states around them. */
 export function visitedStates(
   chart: Chart,
-  taken: ReadonlyMap<number, number>,
+  taken: Pick<ReadonlySet<number>, 'keys'>,
   active: ReadonlySet<string>,
 ): ReadonlySet<string> {
   const index = indexChart(chart);

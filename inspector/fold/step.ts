@@ -131,6 +131,21 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
   );
 }
 
+/** The model call after which a failed tool ran again in its phase with the same arguments; null if it did not. */
+export function triedAgainBy(log: RunLog, { spans, entries }: RunFold, { from, name, result }: TriedTool) {
+  const phase = lastStartedBy(spans.phases, from);
+  const again = spans.capabilities.find(({ capability, from: later, to }) => {
+    if (capability !== name || later <= from || to === null || lastStartedBy(spans.phases, later) !== phase)
+      return false;
+    const end = entries.typeOf(to) === 'capability-end' ? (log.entry(to) as EntryOf<'capability-end'>) : null;
+    return JSON.stringify(end?.result.arguments) === JSON.stringify(result?.arguments);
+  });
+  const call = again === undefined ? undefined : lastStartedBy(spans.attempts, again.from);
+  return call === undefined || call.from < from ? null : { number: spans.attempts.indexOf(call) + 1, seq: call.from };
+}
+
+type TriedTool = Extract<ToolUse, { kind: 'capability' }>;
+
 /** Returns the searches that start in a step. For a phase, they include those that started early for it. */
 function searchesIn({ spans }: RunFold, { kind, from }: Selection, until: number): readonly CallSpan[] {
   const phase = kind === 'phase' ? lastStartedBy(spans.phases, from) : undefined;

@@ -96,7 +96,7 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   return {
     word: `${capitalize(status)}${first === undefined ? '' : `: ${reasonWords(first.code)}`}`,
     trust: [
-      `confidence ${formatScore(confidence)}${draft === null ? '' : ` (the draft at the decision: ${draft})`}${cap === null ? '' : `, capped: ${cap.short}`}`,
+      `confidence ${formatScore(confidence)}${draft === null ? '' : ` (${draft} when Yield decided)`}${cap === null ? '' : `, capped: ${cap.short}`}`,
       ...(isSaid ? [] : [support]),
     ],
     title: cap?.full,
@@ -132,7 +132,7 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
   const settled =
     LIMITS[decision.rule] === undefined || isDegraded
       ? ''
-      : ' The answer had settled, so the limit does not degrade it.';
+      : ' Another rule would have completed the run, so the limit does not degrade the answer.';
   // Said already: a limit, and in the verdict a low confidence with its cause.
   const said = new Set<string | undefined>([
     LIMITS[decision.rule],

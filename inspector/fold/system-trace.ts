@@ -63,6 +63,7 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
       id: `state${since}`,
       kind: 'state',
       title: targets.map(lastName).join(', ') || (machine ?? ''),
+      note: index === 0 ? startNote(system, machine ?? '', targets) : '',
       text: '',
       status: next === null ? 'open' : 'done',
       from: since,
@@ -92,6 +93,15 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
   );
   const waiting = machine === null || end !== null ? [] : waitRow(system, machine);
   return [...[...states, ...received].sort((one, other) => one.from - other.from), ...waiting];
+}
+
+/** Where a machine started, if it had left that state before it was observed. */
+function startNote({ charts }: System, machine: string, targets: readonly string[]): string {
+  const chart = chartIndexOf(charts).chart(machine);
+  const start = chart?.state(chart.root?.initial ?? '');
+  if (chart === undefined || start === undefined) return '';
+  const isIn = targets.some((id) => ancestorsOf(chart, id).some((around) => around.id === start.id));
+  return isIn ? '' : `first recorded; started in ${excerpt(start.name, 60)}`;
 }
 
 /** Omits the word "event" if it was ignored, because only events can be ignored. */

@@ -59,11 +59,11 @@ export function sourceText({ path, startLine, endLine }: NonNullable<Message['so
 }
 
 /** The arguments of a tool in short: a single one without its name. */
-export function argumentWords(given: Readonly<Record<string, unknown>>): string {
+export function argumentWords(given: Readonly<Record<string, unknown>>, max = 200): string {
   const all = Object.entries(given);
   const words = all.map(([name, value]) => {
-    const text = typeof value === 'string' ? value : jsonExcerpt(value, 60);
+    const text = typeof value === 'string' ? value : jsonExcerpt(value, Math.max(60, max - 200));
     return all.length === 1 ? text : `${name}: ${text}`;
   });
-  return excerpt(words.join(', '), 200);
+  return excerpt(words.join(', '), max);
 }

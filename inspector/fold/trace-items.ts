@@ -80,7 +80,7 @@ export const callTrouble = (calls: readonly AttemptSpan[]): Pick<Trouble, 'calls
 });
 
 /** What a call is for. */
-export const taskWords = (task: string): string => (task === 'continuation' ? 'more tools needed?' : humanize(task));
+export const taskWords = (task: string): string => (task === 'continuation' ? 'check for more tools' : humanize(task));
 
 /** `before`: the call before it in its phase. */
 function callRow(run: TracedRun, call: AttemptSpan, before: AttemptSpan | undefined): TraceRow {
@@ -367,7 +367,7 @@ const LIMIT_RULES: ReadonlySet<string> = new Set(['cycleLimitReached', 'budgetEx
 const STOPS: Readonly<Record<string, string>> = {
   limit_reached: 'Limit of tool runs reached',
   rounds_ended: 'No more rounds of tools allowed',
-  same_call_repeated: 'Same call again: not run',
+  same_call_repeated: 'Repeated the same tool call: not run',
   budget_exhausted: 'Budget used up: no more tools run',
   invalid_next_step: 'The next tool call is invalid',
   decider_failed: 'The decision about more tools failed',

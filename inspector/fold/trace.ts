@@ -329,9 +329,9 @@ export interface MeasuredStep {
   readonly most: number;
 }
 
-const RANKED: ReadonlySet<TraceRow['kind']> = new Set(['phase', 'answer', 'call', 'tool', 'search']);
+const RANKED: ReadonlySet<TraceRow['kind']> = new Set(['phase', 'answer', 'call', 'tool', 'search', 'wait']);
 
-/** All phases and the answer, those with the most first, with their calls, and by time also tools and searches, inside; those with nothing are left out. */
+/** All phases and the answer, those with the most first, with their calls, and by time also tools, searches and waits, inside; those with nothing are left out. */
 export function stepsBy(log: RunLog, fold: RunFold, count: number, isOver: boolean, measure: Measure) {
   const run = tracedRun(log, fold, count, isOver);
   const { phases } = fold.spans;

@@ -29,7 +29,7 @@ const CHOICE = 'nextPhaseChosen';
 const DECIDING: readonly Deciding[] = [
   {
     path: 'thresholds.confidence',
-    title: 'Confidence needed',
+    title: 'Confidence to finish',
     rule: 'confidenceReached',
     compared: ({ assessment }) => assessment?.confidence,
   },

@@ -7,7 +7,7 @@ import { causeWords, valueWords } from '../../fold/compare/cause.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
-import { statusWords } from '../../fold/run-list.ts';
+import { durationOf, statusWords } from '../../fold/run-list.ts';
 import { endingOf, figuresOf } from '../../fold/summary.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
@@ -42,14 +42,17 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
     a !== undefined && b !== undefined && answerOf(a.opened)?.answerText === answerOf(b.opened)?.answerText;
   const titles = sides.map(({ run }) => run?.title);
   const isSameQuestion = titles[0] !== undefined && titles[0] === titles[1];
+  const isSystem = a?.run.kind === 'system';
   return (
     <main class="compare-page stack" aria-label="Comparison">
       <h1 class="title verbatim">
         {isSameQuestion
           ? excerpt(titles[0] ?? '', 400)
-          : titles.includes(undefined)
-            ? 'Two runs compared'
-            : 'Two runs with different questions'}
+          : isSystem
+            ? 'Two machines compared'
+            : titles.includes(undefined)
+              ? 'Two runs compared'
+              : 'Two runs with different questions'}
       </h1>
       <div class="pair">
         {sides.map(({ run }, at) => (
@@ -60,25 +63,30 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
         ))}
       </div>
       {comparison !== null && a !== undefined && b !== undefined && <Cause comparison={comparison} runs={[a, b]} />}
-      <div class="pair">
-        {sides.map(({ run, opened }, at) => (
-          <section key={LETTERS[at]} class="stack" aria-label={`Run ${LETTERS[at]}`}>
-            {run === undefined || opened === undefined || !isLoaded(run, opened) ? (
-              <Absent opened={opened} />
-            ) : (
-              <Side
-                run={run}
-                opened={opened}
-                hasQuestion={!isSameQuestion}
-                isSameAnswer={at === 1 && hasSameAnswers}
-                letter={LETTERS[at] ?? ''}
-              />
-            )}
-          </section>
-        ))}
-      </div>
-      {a !== undefined && b !== undefined && <Figures opened={[a.opened, b.opened]} />}
-      {comparison !== null && <Differences comparison={comparison} />}
+      {comparison !== null && comparison.starts.length > 0 && (
+        <FieldTable caption="Started with" fields={comparison.starts} />
+      )}
+      {isSystem && b !== undefined ? null : (
+        <div class="pair">
+          {sides.map(({ run, opened }, at) => (
+            <section key={LETTERS[at]} class="stack" aria-label={`Run ${LETTERS[at]}`}>
+              {run === undefined || opened === undefined || !isLoaded(run, opened) ? (
+                <Absent opened={opened} />
+              ) : (
+                <Side
+                  run={run}
+                  opened={opened}
+                  hasQuestion={!isSameQuestion}
+                  hasSameAnswers={hasSameAnswers}
+                  letter={LETTERS[at] ?? ''}
+                />
+              )}
+            </section>
+          ))}
+        </div>
+      )}
+      {a !== undefined && b !== undefined && <Figures sides={[a, b]} />}
+      {comparison !== null && !isSystem && <Differences comparison={comparison} />}
       {a !== undefined && b !== undefined && comparison !== null && (
         <CompareSteps runs={[a.opened, b.opened]} comparison={comparison} />
       )}
@@ -168,7 +176,7 @@ function forkLabel({ runId }: InspectedRun, at: number, { forkedFrom, runIds }: 
   return [origin, excerpt(fork.changes.join(', '), 200)].filter(Boolean).join(': ');
 }
 
-const SETTINGS: Readonly<Record<string, string>> = { modelId: 'model', continuation: 'who asks for more tools' };
+const SETTINGS: Readonly<Record<string, string>> = { modelId: 'model' };
 
 const settingName = (path: string): string =>
   SETTINGS[path] ??
@@ -187,14 +195,13 @@ interface SideProps {
   readonly run: InspectedRun;
   readonly opened: OpenedRun;
   readonly hasQuestion: boolean;
-  /** Whether it is the second run, and both have the same answer. */
-  readonly isSameAnswer: boolean;
+  readonly hasSameAnswers: boolean;
   readonly letter: string;
 }
 
 const answerOf = ({ log, fold, count }: OpenedRun) => answerUpTo(log, fold, count.value - 1)?.answer;
 
-function Side({ run, opened, hasQuestion, isSameAnswer, letter }: SideProps) {
+function Side({ run, opened, hasQuestion, hasSameAnswers, letter }: SideProps) {
   const { end } = opened;
   const answer = answerOf(opened);
   return (
@@ -210,20 +217,27 @@ function Side({ run, opened, hasQuestion, isSameAnswer, letter }: SideProps) {
       )}
       {answer === undefined ? (
         <p class="muted">No answer{run.status === 'running' ? ' yet' : ''}.</p>
-      ) : isSameAnswer ? (
+      ) : hasSameAnswers && letter === 'B' ? (
         <p>The same answer as A.</p>
       ) : (
-        <Answer markdown={answer.answerText} letter={letter} />
+        <Answer markdown={answer.answerText} letter={letter} isFolded={hasSameAnswers} />
       )}
     </>
   );
 }
 
-function Answer({ markdown, letter }: { readonly markdown: string; readonly letter: string }) {
+interface AnswerProps {
+  readonly markdown: string;
+  readonly letter: string;
+  /** Shows only the first lines. */
+  readonly isFolded: boolean;
+}
+
+function Answer({ markdown, letter, isFolded }: AnswerProps) {
   const { text, button } = useCutText(markdown);
   return (
     <>
-      <section class="answer" aria-label={`Answer of ${letter}`}>
+      <section class={isFolded ? 'answer folded' : 'answer'} aria-label={`Answer of ${letter}`}>
         {text}
       </section>
       {button}
@@ -231,15 +245,22 @@ function Answer({ markdown, letter }: { readonly markdown: string; readonly lett
   );
 }
 
-function Figures({ opened }: { readonly opened: Pair<OpenedRun> }) {
-  const [a, b] = opened.map(({ log, fold, count }) => figuresOf(log, fold, count.value));
+function Figures({ sides }: { readonly sides: Pair<LoadedRun> }) {
+  const [a, b] = sides.map(({ run, opened: { log, fold, count } }) => {
+    const figures = figuresOf(log, fold, count.value);
+    return { ...figures, ms: durationOf(run, Date.now()) ?? figures.ms };
+  });
   if (a === undefined || b === undefined) return null;
   const currency = a.cost?.currency === b.cost?.currency ? a.cost?.currency : undefined;
   const rows: readonly (readonly [string, Pair<number | null>, (value: number) => string, Pair<string>])[] = [
     ['Time', [a.ms, b.ms], formatDuration, ['longer', 'shorter']],
-    ['Cycles', [a.cycles, b.cycles], formatNumber, ['more', 'fewer']],
-    ['Model calls', [a.calls, b.calls], formatNumber, ['more', 'fewer']],
-    ['Tokens', [a.tokens, b.tokens], formatNumber, ['more', 'fewer']],
+    ...(sides[0].run.kind === 'system'
+      ? []
+      : ([
+          ['Cycles', [a.cycles, b.cycles], formatNumber, ['more', 'fewer']],
+          ['Model calls', [a.calls, b.calls], formatNumber, ['more', 'fewer']],
+          ['Tokens', [a.tokens, b.tokens], formatNumber, ['more', 'fewer']],
+        ] as const)),
     ...(currency === undefined
       ? []
       : ([
@@ -285,23 +306,47 @@ function Figures({ opened }: { readonly opened: Pair<OpenedRun> }) {
   );
 }
 
+interface LoadedRun {
+  readonly run: InspectedRun;
+  readonly opened: OpenedRun;
+}
+
 interface CauseProps {
   readonly comparison: Comparison;
-  readonly runs: Pair<{ readonly run: InspectedRun; readonly opened: OpenedRun }>;
+  readonly runs: Pair<LoadedRun>;
+}
+
+const NOT_ENDED: ReadonlySet<string> = new Set(['running', 'waiting', 'interrupted']);
+
+/** Which runs have not ended, or whether they ended for the same reason. */
+function endWords(runs: Pair<LoadedRun>): string {
+  const open = LETTERS.filter((_, at) => NOT_ENDED.has(runs[at]?.run.status ?? ''));
+  if (open.length > 0) return `${open.join(' and ')} ${open.length > 1 ? 'have' : 'has'} not ended`;
+  const [one, other] = runs.map(({ run, opened }) => `${run.status} ${ruleOf(opened)} ${run.ending?.states}`);
+  return one === other ? 'Both ended for the same reason' : 'They ended for different reasons';
+}
+
+/** Where two runs first went different ways. */
+function partingWords(comparison: Comparison, opened: Pair<OpenedRun>): string {
+  const { parting, first, rows } = comparison;
+  if (parting === null || first === null) return `Both took the same ${pluralize(rows.length, 'step')}`;
+  if (first === 0) return 'They differ from the first step';
+  const place = placeOf(comparison, opened, first);
+  return `First difference, after ${pluralize(first, 'equal step')}${place === 'Start' ? '' : `: ${place}`}`;
 }
 
 const ruleOf = (opened: OpenedRun): unknown => answerOf(opened)?.metadata.decision?.rule;
 
 /** In words: why each run ended, where and why they first went different ways, and whether their answers differ. */
 function Cause({ comparison, runs }: CauseProps) {
-  const { parting, first, rows, runIds } = comparison;
+  const { parting, runIds } = comparison;
+  const isSystem = runs[0].run.kind === 'system';
   const opened: Pair<OpenedRun> = [runs[0].opened, runs[1].opened];
   const [one, other] = opened.map((run) => answerOf(run)?.answerText);
   const missing = LETTERS.filter((_, at) => [one, other][at] === undefined).join(' and ');
-  const isSameEnd = runs[0].run.status === runs[1].run.status && ruleOf(opened[0]) === ruleOf(opened[1]);
   return (
     <div class="cause">
-      <h2>{isSameEnd ? 'Both ended for the same reason' : 'They ended for different reasons'}</h2>
+      <h2>{endWords(runs)}</h2>
       {runs.map(({ run, opened: { log, fold, count } }, at) => {
         const { text, tone } = statusWords(run);
         return (
@@ -311,11 +356,7 @@ function Cause({ comparison, runs }: CauseProps) {
           </p>
         );
       })}
-      <h2>
-        {parting === null || first === null
-          ? `Both took the same ${pluralize(rows.length, 'step')}`
-          : `First difference, after ${pluralize(first, 'equal step')}: ${placeOf(comparison, opened, first).replace('Start', 'at the start')}`}
-      </h2>
+      <h2>{partingWords(comparison, opened)}</h2>
       {parting !== null &&
         causeWords(parting).map((text, at) => (
           <p key={LETTERS[at]} class="verbatim">
@@ -325,23 +366,24 @@ function Cause({ comparison, runs }: CauseProps) {
             )}
           </p>
         ))}
-      <p>
-        {missing !== ''
-          ? `${missing} ${missing.length > 1 ? 'have' : 'has'} no answer.`
-          : `Their answers are ${one === other ? 'the same' : 'different'}.`}
-      </p>
+      {!isSystem && (
+        <p>
+          {missing !== ''
+            ? `${missing} ${missing.length > 1 ? 'have' : 'has'} no answer.`
+            : `Their answers are ${one === other ? 'the same' : 'different'}.`}
+        </p>
+      )}
     </div>
   );
 }
 
 const MAX_FIELDS = 12;
 
-/** What the runs were started with, and the first content that differs. */
-function Differences({ comparison: { starts, firstContent } }: { readonly comparison: Comparison }) {
+/** The first content that differs. */
+function Differences({ comparison: { firstContent } }: { readonly comparison: Comparison }) {
   const { difference, cutOff } = firstContent;
   return (
     <>
-      {starts.length > 0 && <FieldTable caption="Started with" fields={starts} />}
       {difference !== null ? (
         <details>
           <summary>

@@ -11,6 +11,7 @@ import { comparedRuns } from '../../ui-state/layout.ts';
 import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { checkedRuns } from '../runs/runs-table.tsx';
 import { canFork, ForkForm, NO_FORKS } from '../step/fork-forms.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
@@ -20,7 +21,7 @@ import { SentOutcome, sender } from './sending.tsx';
 import { ExportDialog, TestDialog } from './share-dialogs.tsx';
 
 const TITLES = {
-  export: 'Download as one page',
+  export: 'Download',
   test: 'Replay test of this run',
   fork: 'Fork this run',
   cancel: 'Cancel this run',
@@ -86,15 +87,26 @@ export function RunActions({ inspector, view }: PanelProps) {
         </button>
       ) : (
         <>
-          {closest !== undefined && (
+          {closest !== undefined ? (
             <button
               type="button"
-              title="With its fork, the same question or the newest run; choose another one there"
+              title="Compares this run with its fork or original, or a run with the same question. You can choose another on the page."
               onClick={() => {
                 comparedRuns.value = earlierFirst(run, closest);
               }}
             >
               Compare
+            </button>
+          ) : (
+            <button
+              type="button"
+              title="Opens the list of runs with this one selected. Select another one there."
+              onClick={() => {
+                checkedRuns.value = new Set([run.runId]);
+                location.hash = '#/';
+              }}
+            >
+              Compare…
             </button>
           )}
           {isConnected && (

@@ -54,8 +54,10 @@ export function ExportDialog({ inspector, runIds }: ExportProps) {
   return (
     <form aria-label="Download" onSubmit={download}>
       <p>
-        {runIds.length === 1 ? 'One page' : `${runIds.length} pages, one for each run`}, opened without a server, with
-        the whole journal: the request, the prompts, the replies, passages.
+        {runIds.length === 1
+          ? 'One page that opens without a server. It contains'
+          : `${runIds.length} pages that open without a server, one for each run. They contain`}{' '}
+        the whole journal: the request, prompts, replies and passages.
       </p>
       <label class="field">
         <span>
@@ -77,7 +79,10 @@ export function ExportDialog({ inspector, runIds }: ExportProps) {
         ))}
         {pages === null && <p>Looking for private text…</p>}
         {canSave && pages.every(({ notes }) => notes.length === 0) && (
-          <p class="muted">Nothing in it looks like a key, an address or a name.</p>
+          <p class="muted">
+            No API keys, tokens, passwords in URLs, email addresses or home directories found. Check for other private
+            text yourself.
+          </p>
         )}
         {isSaved && <p>Downloaded.</p>}
       </div>

@@ -1,6 +1,6 @@
 import { receivedBy } from '../../fold/actor-log.ts';
 import { capitalize, formatDelay, formatDuration, pluralize } from '../../fold/format.ts';
-import { endedText } from '../../fold/run-list.ts';
+import { durationOf, endedText } from '../../fold/run-list.ts';
 import { systemWaits } from '../../fold/system-waits.ts';
 import { excerpt } from '../../fold/text.ts';
 import { RunFacts } from '../header/run-details.tsx';
@@ -31,7 +31,9 @@ export function SystemHead({ inspector, view }: PanelProps) {
     pluralize(seqs.length - starts, 'transition'),
     pluralize(machines.length, 'machine'),
     // While it waits, the trace has the time.
-    ...(run.status === 'running' || count === 0 ? [] : [formatDuration(fold.timeLine.atMs(count - 1))]),
+    ...(run.status === 'running' || count === 0
+      ? []
+      : [formatDuration(durationOf(run, Date.now()) ?? fold.timeLine.atMs(count - 1))]),
   ];
   return (
     <div class="run-head system">

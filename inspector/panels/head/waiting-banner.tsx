@@ -8,6 +8,7 @@ import { runDeadlineMs, type Waiting, waitingAt } from '../../fold/user-events.t
 import type { RunView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { CopyButton } from '../step/section.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { ApprovalForm } from './approval-form.tsx';
 import { ConsentForm } from './consent-form.tsx';
@@ -40,7 +41,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
   if ((waiting === null && !isStopped) || inspector.connection.value === 'file') return null;
   return (
     <section class="banner" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
-      <h2>{waiting === null ? stoppedTitle(view) : titleOf(waiting)}</h2>
+      <h2>{waiting === null ? stoppedTitle(view) : titleOf(waiting, run.live)}</h2>
       {waiting !== null && <Consequence view={view} waiting={waiting} />}
       {run.live && waiting !== null ? (
         <Question inspector={inspector} view={view} waiting={waiting} />
@@ -75,7 +76,12 @@ const stoppedTitle = ({ run, fold }: RunView): string =>
     ? `The run waits ${placeOf(fold)}, outside memory`
     : `Interrupted: its process ended ${placeOf(fold)}, without an answer`;
 
-function titleOf(waiting: Waiting): string {
+/** A question only if the page can answer it. */
+function titleOf(waiting: Waiting, canAnswer: boolean): string {
+  if (!canAnswer)
+    return waiting.for === 'approval'
+      ? `Waits for approval of ${pluralize(waiting.questions.length, 'tool call')}`
+      : `Waits for ${waiting.for === 'consent' ? 'consent to shorten or remove messages' : 'a direction'}`;
   if (waiting.for === 'consent')
     return `May the run shorten or remove ${pluralize(waiting.request.items.length, 'message')}?`;
   if (waiting.for === 'direction') return 'How should the run continue?';
@@ -89,27 +95,37 @@ interface WaitingProps {
   readonly waiting: Waiting;
 }
 
+/** The most characters of a call's arguments. */
+const MAX_CHARS = 100_000;
+
 /** What another process asks, why this page cannot answer, and where to. */
 function Elsewhere({ view: { run }, waiting }: { readonly view: RunView; readonly waiting: Waiting | null }) {
+  const command = `postchain resume ${shortRunId(run.runId)} --force --inspect`;
   return (
     <>
       {waiting?.for === 'approval' && (
         <ul class="actions">
           {waiting.questions.map(({ questionId, capability, arguments: given }) => (
             <li key={questionId} class="verbatim">
-              <b>{revealHidden(capability)}</b> {argumentWords(given)}
+              <b>{revealHidden(capability)}</b> <LongText text={argumentWords(given, MAX_CHARS)} chars={300} />
             </li>
           ))}
         </ul>
       )}
       <p>
-        <b>This page cannot answer</b>: another process executes the run, and only it takes answers. Answer in its
-        terminal, or in the page or app of its server or program.
+        <b>This page cannot answer</b>: another process is running it, and answers must go there: its terminal, its
+        inspector, or the app that uses it.
       </p>
       <p>
-        If <b>postchain run</b> started it, this command takes it over and opens a page that can answer:
+        If you started the run with <b>postchain run</b>, this command takes it over and opens a page that can answer:
       </p>
-      <pre class="verbatim">postchain resume {shortRunId(run.runId)} --force --inspect</pre>
+      <div class="row">
+        <pre class="verbatim">{command}</pre>
+        <CopyButton what="command" text={() => command} />
+      </div>
+      <p class="muted">
+        <code>--force</code> takes the run from the process that has it, which then cannot add to the run.
+      </p>
     </>
   );
 }

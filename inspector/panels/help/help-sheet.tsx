@@ -55,7 +55,7 @@ const LINE = <path class="line" d="M2 9h26" />;
 /** Drawn with the classes of the chart. */
 const LEGEND: Readonly<Record<string, ComponentChildren>> = {
   'active state': <g class="leaf">{BOX}</g>,
-  'failed state': <g class="failed">{BOX}</g>,
+  'failed state, or failed calls in it': <g class="failed">{BOX}</g>,
   'initial state': (
     <>
       {BOX}
@@ -69,9 +69,9 @@ const LEGEND: Readonly<Record<string, ComponentChildren>> = {
   ),
   'transition taken': <g class="taken">{LINE}</g>,
   'latest transition': <g class="taken last">{LINE}</g>,
-  'transition not taken yet': LINE,
+  'transition not taken up to the selected step': LINE,
   'triggered by an external event, a timeout or an error': <g class="outside">{LINE}</g>,
-  'how often a transition was taken': (
+  'how often a transition was taken in the whole run': (
     <text x="16" y="9">
       {'×4'}
     </text>

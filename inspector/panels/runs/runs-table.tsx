@@ -38,7 +38,7 @@ import { PhaseStrip } from './phase-strip.tsx';
 import { RunsFilters, RunsSummary } from './runs-filters.tsx';
 
 /** The ids of the runs that are checked. Kept while a run is open. */
-const checked = signal<ReadonlySet<string>>(new Set());
+export const checkedRuns = signal<ReadonlySet<string>>(new Set());
 
 function setQuery(query: RunQuery): void {
   addressParameters.value = printRunQuery(query);
@@ -52,14 +52,14 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const together = useMemo(() => (query.sort === 'started' ? placedTogether(found) : null), [found, query.sort]);
   const canGroup = together?.some(({ depth }) => depth > 0) === true;
   const placed = together === null || query.list === 'flat' ? placedFlat(found) : together;
-  const chosen = found.filter(({ runId }) => checked.value.has(runId));
+  const chosen = found.filter(({ runId }) => checkedRuns.value.has(runId));
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
   const [isExporting, setExporting] = useState(false);
   const [message, setMessage] = useState('');
   useEffect(() => addKeys([{ keys: ['Escape'], description: 'Select no run', group: 'Runs', act: selectNone }]), []);
 
+  const [one, other = one && closestTo(one, runs)] = chosen;
   function compare(): void {
-    const [one, other = one && closestTo(one, runs)] = chosen;
     if (one !== undefined && other !== undefined) comparedRuns.value = earlierFirst(one, other);
   }
 
@@ -83,9 +83,15 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
           <>
             <button
               type="button"
-              disabled={chosen.length > 2}
+              disabled={chosen.length > 2 || other === undefined}
               onClick={compare}
-              title="Two runs; a single one with its fork, the same question or the newest run"
+              title={
+                chosen.length > 1
+                  ? 'Compares two runs'
+                  : other === undefined
+                    ? 'Select another run to compare it with'
+                    : 'Compares this run with its fork or original, or a run with the same question. You can choose another on the page.'
+              }
             >
               Compare
             </button>
@@ -103,7 +109,7 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
         )}
       </div>
       {isExporting && (
-        <Dialog title="Download as one page" onClose={() => setExporting(false)}>
+        <Dialog title="Download" onClose={() => setExporting(false)}>
           <ExportDialog inspector={inspector} runIds={chosen.map((run) => run.runId)} />
         </Dialog>
       )}
@@ -240,7 +246,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
           {visible.map((one, at) => {
             const { run } = one;
             const isActive = first + at === active;
-            const isChecked = checked.value.has(run.runId);
+            const isChecked = checkedRuns.value.has(run.runId);
             return (
               <tr key={run.runId} aria-rowindex={first + at + 2} class={isChecked ? 'checked' : ''}>
                 <td class="check">
@@ -323,13 +329,13 @@ const resultOf = ({ summary, problem, ending }: InspectedRun): string =>
   excerpt(summary?.explanation ?? '', 300);
 
 function toggle({ runId }: InspectedRun): void {
-  const next = new Set(checked.value);
+  const next = new Set(checkedRuns.value);
   if (!next.delete(runId)) next.add(runId);
-  checked.value = next;
+  checkedRuns.value = next;
 }
 
 function selectNone(): void {
-  checked.value = new Set();
+  checkedRuns.value = new Set();
 }
 
 /** What a run is to the one that it is placed under. A fork links to where it left its original. */

@@ -64,8 +64,10 @@ function selectedWords(): Selected | null {
   const element = node instanceof Element ? node : node?.parentElement;
   if (
     selection === null ||
-    !/[\p{L}\p{N}]/u.test(phrase) ||
     selection.rangeCount === 0 ||
+    // Of the text selected in a field, the range contains nothing.
+    selection.getRangeAt(0).collapsed ||
+    !/[\p{L}\p{N}]/u.test(phrase) ||
     element?.closest(PLACES) == null
   )
     return null;

@@ -1,6 +1,6 @@
 import { answerUpTo } from '../../fold/answer.ts';
 import { formatDuration, formatScore, pluralize } from '../../fold/format.ts';
-import { hasFailed, type ToolUse } from '../../fold/step.ts';
+import { hasFailed, type ToolUse, triedAgainBy } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
@@ -46,11 +46,13 @@ interface CapabilityProps {
   readonly use: Extract<ToolUse, { kind: 'capability' }>;
 }
 
-function CapabilityResult({ view: { log, fold, count }, use: { name, result } }: CapabilityProps) {
+function CapabilityResult({ view: { run, log, fold, count }, use }: CapabilityProps) {
+  const { name, result } = use;
   if (result === null) return <p class="muted">It reported no result.</p>;
   const isReason = answerUpTo(log, fold, count - 1)?.answer.reasons.some(
     (reason) => reason.code === 'capability_failed' && reason.capability === name,
   );
+  const again = result.error === null ? null : triedAgainBy(log, fold, use);
   return (
     <>
       {result.error !== null && (
@@ -58,7 +60,16 @@ function CapabilityResult({ view: { log, fold, count }, use: { name, result } }:
           <LongText text={result.error} /> {result.code !== null && <code>{result.code}</code>}
         </p>
       )}
-      {result.error !== null && isReason && <p>The run went on without this result, so its answer is degraded.</p>}
+      {again !== null ? (
+        <p>
+          Tried again:{' '}
+          <a href={`#/run/${encodeURIComponent(run.runId)}/${again.seq}?step=attempt-${again.seq}`}>
+            call {again.number}
+          </a>
+        </p>
+      ) : (
+        result.error !== null && isReason && <p>The run continued without this result, so its answer is degraded.</p>
+      )}
       {result.success && (
         <div>
           {result.synthesized && <p class="muted">The model wrote this result.</p>}

@@ -195,7 +195,7 @@ interface BarProps {
   readonly step: MeasuredStep | undefined;
 }
 
-/** The bar, the duration, the tokens and the cost, all of the whole run, wherever the cursor is. */
+/** The bar, duration, tokens and cost of a row. They do not depend on the selected entry. */
 function Figures({ row, moment, step }: BarProps) {
   const { usage, from, to } = row;
   const {

@@ -103,7 +103,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const selectedIndex = shown.get(selected ?? '') ?? -1;
   // A finished run opens at its beginning. In a running one, the current row stays in view until the user scrolls.
   // A narrow page scrolls as a whole, to the chosen step.
-  const isGrowing = run.live && steps === null;
+  const isGrowing = run.live && run.isIdle !== true && steps === null;
   const isFollowing = selectedIndex >= 0 && (inspector.cursor.value !== null || isGrowing) && !isNarrowPage();
   const [seen, measure] = useWindow(list);
   const revealed = useRef(selected);

@@ -170,7 +170,8 @@ export function observedSystem(
         ending: {
           states: rootLeaves.map((id) => rootChart?.states.find((one) => one.id === id)?.name ?? id).join(', '),
           failure,
-          durationMs: nowMs - (startedMs ?? nowMs),
+          // Later messages may add no entry; the page shows the time of the last one.
+          durationMs: (missing.entries === 0 && entries.at(-1)?.atMs) || nowMs - (startedMs ?? nowMs),
         },
       }),
     }),

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { badgesOf } from '../../../inspector/fold/badges.ts';
 import { createRunFold } from '../../../inspector/fold/run-fold.ts';
-import { folded, ownCharts } from '../../support/inspector/inspected-runs.ts';
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import { failingRun, folded, ownCharts, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
 
 const countIn = (text: string): number => Number.parseInt(text.replaceAll(',', '') || '0', 10);
@@ -31,5 +32,16 @@ describe('the badges of the states', () => {
       { numRuns: 15 },
     );
     expect(failed).toBeGreaterThan(0);
+  });
+
+  it('count tools that failed', async () => {
+    const failing = recordedEntries(await failingRun());
+    const failedIn = (entries: readonly JournalEntry[]): number =>
+      countIn(badgesOf(folded(entries).fold, ownCharts)['postChain']?.get('action')?.split(' · ')[1] ?? '');
+    const broken = failing.map((entry) =>
+      entry.type === 'capability-end' ? { ...entry, result: { ...entry.result, success: false, error: 'no' } } : entry,
+    );
+    const tools = failing.filter(({ type }) => type === 'capability-end').length;
+    expect(failedIn(broken)).toBe(failedIn(failing) + tools);
   });
 });

@@ -39,7 +39,7 @@ describe('how far an answer can be trusted', () => {
     const good = { status: 'completed', reasons: [], confidence: 1, grounding, sources } as const;
     expect(verdict(good)).toMatchObject({
       word: 'Completed',
-      trust: ['confidence 1 (the draft at the decision: 0.95)', 'supported by its sources'],
+      trust: ['confidence 1 (0.95 when Yield decided)', 'supported by its sources'],
     });
     expect(verdict({ ...good, confidence: 0.95, grounding: null }).trust).toEqual([
       'confidence 0.95',
@@ -82,7 +82,7 @@ describe('how a run ended', () => {
       metadata: { ...answer.metadata, decision: atLimit },
     });
     expect(endingOf(settled.log, settled.fold, entries.length)).toBe(
-      'Ended in cycle 3: The cycle limit is reached (3 of 3). The answer had settled, so the limit does not degrade it.',
+      'Ended in cycle 3: The cycle limit is reached (3 of 3). Another rule would have completed the run, so the limit does not degrade the answer.',
     );
   });
 
@@ -160,6 +160,7 @@ describe('what went wrong in a run', () => {
     expect(incidentsOf(limited.log, limited.fold, tool.length)[1]).toMatchObject({
       text: '1 limit reached',
       tone: 'warn',
+      steps: [{ kind: 'entry', from: tool.find(({ type }) => type === 'capability-stop')?.seq }],
     });
     const pruned = await contextRun();
     const removed = pruned.flatMap((entry) =>
@@ -168,7 +169,10 @@ describe('what went wrong in a run', () => {
     const context = folded(pruned);
     const [last] = incidentsOf(context.log, context.fold, pruned.length).slice(-1);
     expect(removed.length).toBeGreaterThan(0);
-    expect(last?.text).toBe(`${removed.length} message${removed.length === 1 ? '' : 's'} removed from the context`);
+    const places = last?.steps.length ?? 0;
+    expect(last?.text).toBe(
+      `${removed.length} message${removed.length === 1 ? '' : 's'} removed from the context${places > 1 ? ` in ${places} steps` : ''}`,
+    );
     expect(last?.steps.every(({ from }) => pruned[from]?.type === 'operations')).toBe(true);
   });
 

@@ -33,7 +33,9 @@ describe('chart marks', () => {
           const at = watched[index] ?? -1;
           const key = `${machine} ${transitionPosition(taken)}`;
           times[key] = (times[key] ?? 0) + 1;
-          const { last } = marksAt(transitions, ownCharts, at);
+          const { last, taken: inTheEnd, reached = {} } = marksAt(transitions, ownCharts, at);
+          const soFar = Object.keys(inTheEnd).flatMap((id) => [...(reached[id] ?? [])].map((way) => `${id} ${way}`));
+          expect(soFar.sort()).toEqual(Object.keys(times).sort());
           expect(last).toMatchObject({ chartId: machine, transition: transitionPosition(taken) });
         }
         for (const at of [0, run.journal.length - 1]) expect(timesAt(transitions, ownCharts, at)).toEqual(times);

@@ -237,6 +237,23 @@ describe('an observed system', () => {
       'NONE, ignored',
       'Waiting for END, the end of both',
     ]);
+    // As if it had been observed after its start.
+    const [chart] = view.charts.charts;
+    const charts = {
+      ...view.charts,
+      charts:
+        chart === undefined
+          ? []
+          : [
+              {
+                ...chart,
+                states: chart.states.map((state) => (state.id === 'm' ? { ...state, initial: 'm.over' } : state)),
+              },
+            ],
+    };
+    const [late] =
+      systemTrace({ fold: view.fold, charts, count: entries.length, isOver: false })[0]?.children?.() ?? [];
+    expect(late?.note).toBe('first recorded; started in over');
   });
 
   it('is always in its real states, also with history, regions and states with ids of their own', async () => {

@@ -1,17 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
 import { addedText } from '../../../inspector/fold/added-text.ts';
 import { contextChanges } from '../../../inspector/fold/context-changes.ts';
 import { calledAgainBecause, enteredBecause } from '../../../inspector/fold/entered-because.ts';
 import { selectionAt, selectionOf } from '../../../inspector/fold/selection.ts';
 import type { PhaseSpan } from '../../../inspector/fold/spans.ts';
-import { hasFailed, stepCalls, toolUses } from '../../../inspector/fold/step.ts';
+import { hasFailed, stepCalls, toolUses, triedAgainBy } from '../../../inspector/fold/step.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { decidedRunOf } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { outcomeWith } from '../../../src/chain/journal/decided-run.ts';
 import { readDecidingNumbers, whatIf } from '../../../src/chain/journal/what-if.ts';
-import { contextRun, failingRun, folded, manualRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import { replies } from '../../../src/testing/replies.ts';
+import {
+  contextRun,
+  failingRun,
+  folded,
+  manualRun,
+  recordedEntries,
+  runToAnswer,
+} from '../../support/inspector/inspected-runs.ts';
 
 const pruning = await contextRun();
 const failing = recordedEntries(await failingRun());
@@ -22,6 +31,36 @@ const run = { kind: 'run', live: false, status: 'completed' } as const;
 type EntryOf<Type extends JournalEntry['type']> = Extract<JournalEntry, { type: Type }>;
 const all = <Type extends JournalEntry['type']>(entries: readonly JournalEntry[], type: Type) =>
   entries.filter((entry): entry is EntryOf<Type> => entry.type === type);
+
+describe('a tool that failed', () => {
+  it('was tried again by the next model call, unless it was the last try', async () => {
+    let tries = 0;
+    const stock = {
+      name: 'stock',
+      description: 'Stock.',
+      arguments: z.object({}),
+      execute: () => {
+        tries += 1;
+        throw new Error('503');
+      },
+    };
+    const next = [{ capability: 'stock', arguments: '{}' }];
+    const entries = recordedEntries(
+      await runToAnswer(
+        {
+          action: { ...replies.action, calls: next },
+          continuation: () => ({ done: tries > 1, finalOutput: null, next: tries > 1 ? [] : next }),
+        },
+        { capabilities: [stock], continuation: 'model' },
+      ),
+    );
+    const { log, fold } = folded(entries);
+    const at = entries.length - 1;
+    const uses = toolUses(log, fold, { kind: 'entry', from: 0, to: at }, at);
+    const calls = uses.map((use) => use.kind === 'capability' && (triedAgainBy(log, fold, use)?.number ?? null));
+    expect(calls).toEqual([2, null]);
+  });
+});
 
 describe('the context changes of a step', () => {
   it('are the operations of the journal: those that the phase applied, and those that it proposed', () => {

@@ -31,7 +31,7 @@ const priced = failing.map((entry) => (entry.type === 'run-start' ? { ...entry, 
 const titlesOf = (rows: readonly TraceRow[]) => rows.map(({ title }) => title);
 
 describe('the trace of a run', () => {
-  const { top, all, fold } = traced(priced);
+  const { log, top, all, fold } = traced(priced);
 
   it('has the cycles, in each its phases and the decision that ended it, and the answer last', () => {
     expect(titlesOf(top)).toEqual(['Cycle 1', 'Cycle 2', 'Cycle 3', expect.stringMatching(/^Answer/u)]);
@@ -56,6 +56,8 @@ describe('the trace of a run', () => {
     expect(inside[0]).toMatchObject({ status: 'failed', text: 'the script fails this call' });
     expect(inside[2]).toMatchObject({ status: 'done', note: 'retry: the request failed' });
     expect(inside[3]).toMatchObject({ text: 'done', usage: null });
+    const { steps } = stepsBy(log, fold, log.count, true, 'time');
+    expect([...steps.values()].map(({ row }) => row.title)).toContain('Wait before the retry');
     const [, wait] = inside;
     // The timer has fired.
     expect(fold.timeLine.atMs(wait?.selection?.to ?? 0)).toBe(fold.timeLine.atMs(inside[2]?.from ?? 0));

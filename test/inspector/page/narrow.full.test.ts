@@ -39,6 +39,11 @@ it.skipIf(browser === null)(
     const back = page.getByRole('button', { name: 'Back to the trace' });
     await page.locator('.trace-row').first().waitFor();
     expect(await back.count()).toBe(0);
+    const cutPx = await page.locator('.ending .reason').evaluate((reason) => {
+      reason.textContent = 'The cycle limit is reached. '.repeat(20);
+      return reason.scrollHeight - reason.clientHeight;
+    });
+    expect(cutPx).toBe(0);
     await page.locator('.trace-row').getByText('Observation').first().click();
     await page.waitForFunction(() => document.activeElement?.closest('.step-head') !== null);
     expect(await focused()).toBe('Observation, cycle 1');

@@ -100,6 +100,22 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     await page.locator('.cause').waitFor();
   });
 
+  it('says that a run has not ended, and shows the settings that differ below', async () => {
+    const held = runs.map((one, at) => {
+      if (at !== 2) return one;
+      const [start, ...lines] = one.lines;
+      const changed = (start ?? '').replace(/"maxCycles":\d+/u, '"maxCycles":77');
+      return { ...one, run: { ...one.run, status: 'waiting' as const }, lines: [changed, ...lines] };
+    });
+    const page = await open('run-0/run-2', { held });
+    const cause = page.locator('.cause');
+    await cause.waitFor();
+    expect(await cause.innerText()).toMatch(/^B has not ended\s/u);
+    expect(await page.locator('.cause ~ .pair, .cause ~ .compare-table').first().innerText()).toMatch(
+      /^Started with[\s\S]*77/u,
+    );
+  });
+
   it.each([
     { width: 1280, scheme: 'light' },
     { width: 390, scheme: 'dark' },

@@ -157,7 +157,12 @@ describe.skipIf(browser === null)('a decision', () => {
     const decision = (await entriesOf('apple')).find(({ type }) => type === 'decision')?.seq ?? 0;
     const hash = `/run/apple/${decision}?step=decision-${decision}`;
     const { page, close } = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
-    const slider = page.getByRole('slider', { name: 'Confidence needed' });
+    const slider = page.getByRole('slider', { name: 'Confidence to finish' });
+    await slider.focus();
+    await page.keyboard.press('Tab');
+    await page.evaluate(() => new Promise((shown) => requestAnimationFrame(() => setTimeout(shown))));
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe('0.9');
+    expect(await page.getByRole('button', { name: 'Where is this from?' }).count()).toBe(0);
     await slider.fill('0.99');
     await page.getByText('beyond its recorded end').waitFor();
     await slider.fill('0.6');

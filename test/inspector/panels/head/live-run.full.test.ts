@@ -92,7 +92,8 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
       }, isLive);
     await setLive(false);
     const banner = page.getByRole('region', { name: 'Waiting for approval' });
-    await banner.getByText('This page cannot answer').waitFor();
+    await banner.getByRole('heading', { name: 'Waits for approval of 2 tool calls' }).waitFor();
+    await banner.getByRole('button', { name: 'Copy command' }).waitFor();
     expect(await banner.innerText()).toMatch(
       /pay Ada‹U\+202E›\s+pay Bob[\s\S]*postchain resume \S+ --force --inspect/u,
     );

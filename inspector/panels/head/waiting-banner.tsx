@@ -103,29 +103,26 @@ function Elsewhere({ view: { run }, waiting }: { readonly view: RunView; readonl
   const command = `postchain resume ${shortRunId(run.runId)} --force --inspect`;
   return (
     <>
-      {waiting?.for === 'approval' && (
-        <ul class="actions">
-          {waiting.questions.map(({ questionId, capability, arguments: given }) => (
-            <li key={questionId} class="verbatim">
-              <b>{revealHidden(capability)}</b> <LongText text={argumentWords(given, MAX_CHARS)} chars={300} />
-            </li>
-          ))}
-        </ul>
-      )}
       <p>
         <b>This page cannot answer</b>: another process is running it, and answers must go there: its terminal, its
         inspector, or the app that uses it.
       </p>
-      <p>
-        If you started the run with <b>postchain run</b>, this command takes it over and opens a page that can answer:
-      </p>
+      {waiting?.for === 'approval' && (
+        <ul class="actions">
+          {waiting.questions.map(({ questionId, capability, arguments: given }) => (
+            <li key={questionId} class="verbatim">
+              <b>{revealHidden(capability)}</b> <LongText text={argumentWords(given, MAX_CHARS)} chars={120} />
+            </li>
+          ))}
+        </ul>
+      )}
       <div class="row">
-        <pre class="verbatim">{command}</pre>
+        <span>
+          If you started it with <b>postchain run</b>, take it over from that process, and answer on a new page:
+        </span>
+        <code class="verbatim">{command}</code>
         <CopyButton what="command" text={() => command} />
       </div>
-      <p class="muted">
-        <code>--force</code> takes the run from the process that has it, which then cannot add to the run.
-      </p>
     </>
   );
 }

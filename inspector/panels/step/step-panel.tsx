@@ -69,6 +69,7 @@ function Step(props: PanelProps) {
   return (
     <>
       <Head {...props} promptAt={promptOf(view)} />
+      {isSystem && <PendingWork view={view} />}
       {isSystem ? <SystemResult view={view} /> : <Result {...props} calls={calls} uses={uses} />}
       {decided !== undefined && <WhatIfSliders key={decided} {...props} seq={decided} />}
       {calls !== null && <Asked key={calls.selected.number} view={view} call={calls.selected} />}
@@ -79,7 +80,6 @@ function Step(props: PanelProps) {
       )}
       {isSystem ? <ChangedContexts view={view} /> : <Context view={view} />}
       <Why {...props} />
-      {isSystem && <PendingWork view={view} />}
       <Raw {...props} />
     </>
   );

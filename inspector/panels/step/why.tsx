@@ -306,7 +306,7 @@ export function PendingWork({ view }: { readonly view: RunView }) {
   const all = pendingAt(view);
   if (all.length === 0) return null;
   return (
-    <Section title="Pending">
+    <Section title="Waits for">
       <ul>
         {all.slice(0, MAX_MACHINES).map(({ machine, states, events, delays, activities }) => (
           <li key={machine} class="verbatim">
@@ -314,7 +314,7 @@ export function PendingWork({ view }: { readonly view: RunView }) {
             {[
               ...(events.length > 0 ? [`accepts ${events.join(', ')}`] : []),
               ...(delays.length > 0 ? [`timer ${delays.map(eventName).join(', ')}`] : []),
-              ...(activities.length > 0 ? [`waits for the end of ${activities.join(', ')}`] : []),
+              ...(activities.length > 0 ? [`the end of ${activities.join(', ')}`] : []),
             ]
               .map(revealHidden)
               .join('; ')}

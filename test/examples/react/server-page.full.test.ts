@@ -107,7 +107,7 @@ describe.skipIf(typeof browser === 'string')('the example page of a server', () 
   });
 
   it('asks whether a tool may run, and shows its arguments', async () => {
-    const { page } = await open(refunds('A7'));
+    const { page } = await open({ chain: refunds('A7').chain });
     await ask(page, 'Refund A7.');
     const question = page.getByRole('region', { name: 'May refund run?' });
     await question.waitFor();

@@ -120,7 +120,7 @@ describe.skipIf(typeof browser === 'string')('a chat app with useChat', () => {
   });
 
   it('continues in all tabs when an approval is given in one', async () => {
-    const { page, context } = await openChat(refunds('A7'));
+    const { page, context } = await openChat({ chain: refunds('A7').chain });
     await ask(page, 'Refund A7.');
     const approve = (tab: Page) => tab.getByRole('button', { name: 'Approve refund {"order":"A7"}' });
     await approve(page).waitFor();

@@ -58,7 +58,7 @@ export function ChartView(props: ChartViewProps) {
   );
 }
 
-/** The minimum scale at which a level opens whole: its labels have 9 px. If it would be smaller, it opens at its width, as far as it is readable. */
+/** The minimum scale at which a level opens whole: its labels have 9 px. A larger level is fitted to the width, at a scale from this one to `LEGIBLE`. */
 const LEAST_WHOLE = 0.75;
 const ZOOM_STEP = 1.25;
 const MAX_FIT = 1.25;
@@ -91,10 +91,10 @@ function Levels(props: LevelsProps) {
     return () => observer.disconnect();
   }, []);
 
-  const widest = level === undefined ? 1 : space.width / (level.width + 2 * MARGIN);
-  const whole = level === undefined ? 1 : Math.min(MAX_FIT, widest, space.height / (level.height + 2 * MARGIN));
+  const widthScale = level === undefined ? 1 : space.width / (level.width + 2 * MARGIN);
+  const whole = level === undefined ? 1 : Math.min(MAX_FIT, widthScale, space.height / (level.height + 2 * MARGIN));
   const readable = Math.max(LEGIBLE, whole);
-  const fitting = whole < LEAST_WHOLE ? Math.max(LEAST_WHOLE, Math.min(LEGIBLE, widest)) : whole;
+  const fitting = whole < LEAST_WHOLE ? Math.max(LEAST_WHOLE, Math.min(LEGIBLE, widthScale)) : whole;
   /** The text about a selected state takes space, but the chart keeps its size. */
   const unselected = useRef(0);
   if (selected === null) unselected.current = fitting;

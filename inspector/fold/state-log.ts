@@ -11,7 +11,7 @@ export interface StateLog {
   readonly count: number;
   /** The state after an entry. Returns the same object while nothing changes; null before the first known state. */
   at(seq: number): unknown;
-  /** The first known state at or after an entry: the one after everything that the same event caused. Null before it arrives. */
+  /** The first known state at or after an entry: the one after everything that the same event caused. Null until that state arrives. */
   after(seq: number): unknown;
   /** Adds frames, each as JSON; `from` is the number of the first. Known ones are skipped. */
   add(from: number, frames: readonly string[]): void;

@@ -103,8 +103,8 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   };
 }
 
-/** The reasons that name the same limit as a rule. */
-const LIMITS: Readonly<Record<string, string | undefined>> = {
+/** The degradation reason of each limit rule. */
+const REASON_OF_RULE: Readonly<Record<string, string | undefined>> = {
   cycleLimitReached: 'cycle_limit_reached',
   budgetExhausted: 'budget_exhausted',
 };
@@ -128,19 +128,19 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
   const reason = isConfident
     ? `the draft's confidence ${formatScore(confidence)} was above ${formatScore(Number(above ?? runStart(log)?.thresholds.confidence))}`
     : decisionReason(decision, runStart(log)?.thresholds ?? null);
-  const isDegraded = answer.reasons.some(({ code }) => code === LIMITS[decision.rule]);
-  const settled =
-    LIMITS[decision.rule] === undefined || isDegraded
+  const isDegraded = answer.reasons.some(({ code }) => code === REASON_OF_RULE[decision.rule]);
+  const limitNote =
+    REASON_OF_RULE[decision.rule] === undefined || isDegraded
       ? ''
       : ' Another rule would have completed the run, so the limit does not degrade the answer.';
-  // Said already: a limit, and in the verdict a low confidence with its cause.
+  // Shown elsewhere: a limit and, in the verdict, a low confidence with its cause.
   const said = new Set<string | undefined>([
-    LIMITS[decision.rule],
+    REASON_OF_RULE[decision.rule],
     ...(decision.rule === 'loopDetected' ? ['loop_detected'] : []),
     ...(cap === null ? [] : ['low_confidence', 'not_grounded', 'no_evidence']),
   ]);
   const others = explanationOf({ reasons: answer.reasons.filter(({ code }) => !said.has(code)) });
-  return `Ended in cycle ${decision.cycle}: ${reason}.${settled}${others === '' ? '' : ` ${others}`}`;
+  return `Ended in cycle ${decision.cycle}: ${reason}.${limitNote}${others === '' ? '' : ` ${others}`}`;
 }
 
 /** The place of the last phase: `in Action, cycle 1`. */

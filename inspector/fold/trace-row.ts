@@ -44,7 +44,7 @@ export interface TraceRow {
   readonly text: string;
   readonly status: RowStatus;
   /** The row that shows the same error: of the phase or of an earlier call. */
-  readonly saidBy?: string | undefined;
+  readonly sameErrorAs?: string | undefined;
   readonly phase?: Phase;
   readonly from: number;
   /** The last entry; null while in progress. */

@@ -167,14 +167,15 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
   const summary = end?.type === 'phase-end' ? end.summary : '';
   const until = to ?? (next?.from ?? run.end) - 1;
   const searches = searchesOf(fold.spans, span);
-  const said = new Map(failure === null ? [] : [[failure.message, 'the phase']]);
+  /** Errors that a row above shows. */
+  const shown = new Map(failure === null ? [] : [[failure.message, 'the phase']]);
   const children = itemRows(run, start, until, calls, searches).map((child) => {
     if (child.kind !== 'call') return child;
-    const saidBy = said.get(child.text);
-    if (child.status === 'failed' && saidBy === undefined) said.set(child.text, child.title.toLowerCase());
+    const sameErrorAs = shown.get(child.text);
+    if (child.status === 'failed' && sameErrorAs === undefined) shown.set(child.text, child.title.toLowerCase());
     return {
       ...child,
-      saidBy,
+      sameErrorAs,
       note: [child.from < start ? 'started early' : '', child.note].filter(Boolean).join(', '),
     };
   });

@@ -41,7 +41,7 @@ function openPlace<Store>(
   return SQLITE_FILE.test(journals) ? stores.sqliteJournals(journals) : stores.fileJournals(journals);
 }
 
-/** Returns the durable actors of other machines than the chain. A run is an actor, too. */
+/** Returns the durable actors that are not runs of the chain. */
 export async function listActors(
   runs: readonly RunSummary[],
   store: Pick<actorStores.ActorJournals, 'list'>,
@@ -50,7 +50,7 @@ export async function listActors(
   return (await store.list()).filter(({ id, machine }) => machine !== null && !runIds.has(id));
 }
 
-/** Finds a durable actor of another machine than the chain by journal file or id or, if no run matches, by prefix of an id or `last`. */
+/** Finds a durable actor that is not a run: by journal file or id or, if no run matches, by the start of an id or `last`. */
 export async function findActor(name: string, flags: JournalFlags) {
   const isFile = existsSync(name) && statSync(name).isFile();
   const store = isFile ? createJournalFile(name, durableFormat) : openActors(flags);

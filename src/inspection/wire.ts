@@ -28,7 +28,7 @@ export interface InspectedRun {
   readonly summary: RunFigures | null;
   /** True for a running system that has only machines, which wait for events or delays. */
   readonly isIdle?: boolean;
-  /** How a system ended, or what has failed in it; else absent while it runs, and for a run. */
+  /** How a system ended or, while it runs, what failed. Absent otherwise, and for runs. */
   readonly ending?: SystemEnding;
   /** The run that it is a fork of, and the number of the first entry that differs; absent if it is none. */
   readonly forkedFrom?: { readonly runId: string; readonly seq: number };

@@ -28,7 +28,7 @@ export function causeWords({ entries, guard }: Parting): Pair<string> {
     ];
     // A number with its threshold explains most.
     const reason = reasons.find(({ inputs }) => thresholdIn(inputs) !== undefined) ?? reasons[0];
-    // They say no more than what the step did.
+    // These guards repeat what the step did.
     if (reason?.guard === 'nothingToRun') return didWords(entry);
     if (reason?.guard === 'replyIsKnown') {
       const phase = PHASE_NAMES.find((name) => entry.source.split('.').includes(name)) ?? '';

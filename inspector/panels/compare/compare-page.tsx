@@ -168,7 +168,7 @@ function RunChoice({ letter, at, runIds, runs }: RunChoiceProps) {
   );
 }
 
-/** What a fork is; null for other runs, whose settings are below. */
+/** Describes a fork or its original; null for other runs, whose settings are below. */
 function forkLabel({ runId }: InspectedRun, at: number, { forkedFrom, runIds }: Comparison): string | null {
   const fork = forkedFrom[at];
   if (fork == null) return forkedFrom[1 - at]?.runId === runId ? 'original' : null;
@@ -185,7 +185,7 @@ const settingName = (path: string): string =>
     80,
   );
 
-/** A tool is named. */
+/** Returns a value as text; for a tool, its name. */
 const fieldWords = (path: string, value: unknown): string =>
   path === 'rule' && typeof value === 'string'
     ? guardTitle(value)

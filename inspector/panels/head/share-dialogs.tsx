@@ -9,13 +9,13 @@ interface ExportProps {
   readonly runIds: readonly string[];
 }
 
-/** While the user types. */
+/** How long to wait after the last keystroke. */
 const PAUSE_MS = 400;
 
-/** Downloads each run as one page, without what the patterns match. What remains private is shown before. */
+/** Downloads each run as one page, without what the patterns match. First lists text that may still be private. */
 export function ExportDialog({ inspector, runIds }: ExportProps) {
   const [patterns, setPatterns] = useState('');
-  /** Null while they are being written. */
+  /** Null while the server writes them. */
   const [pages, setPages] = useState<readonly ExportAnswer[] | null>(null);
   const [isSaved, setSaved] = useState(false);
   const last = useRef(Promise.resolve());

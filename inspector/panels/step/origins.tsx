@@ -65,7 +65,7 @@ function selectedWords(): Selected | null {
   if (
     selection === null ||
     selection.rangeCount === 0 ||
-    // Of the text selected in a field, the range contains nothing.
+    // If text in a field is selected, the range is empty.
     selection.getRangeAt(0).collapsed ||
     !/[\p{L}\p{N}]/u.test(phrase) ||
     element?.closest(PLACES) == null

@@ -59,7 +59,7 @@ function Step(props: PanelProps) {
   const uses = isSystem ? [] : toolUses(log, fold, selection, at);
   const answered = answerUpTo(log, fold, at);
   const isAnswer = answered !== null && selection.kind === 'entry' && selection.to >= answered.seq;
-  // The answer shows what its last decision would change.
+  // At the answer, What if uses the last decision.
   const decided = isAnswer
     ? fold.entries.of('decision').at(-1)
     : selection.kind === 'decision'

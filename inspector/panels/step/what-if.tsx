@@ -74,7 +74,7 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
       {isChanged ? (
         <Outcome inspector={inspector} view={view} set={set} onReset={() => change({})} />
       ) : (
-        <p class="muted">Move a threshold to see where this run would have ended. The marks are the values here.</p>
+        <p class="muted">Change a number to see where this run would have ended. The marks are what it reached.</p>
       )}
     </section>
   );

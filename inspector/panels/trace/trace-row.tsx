@@ -38,7 +38,7 @@ const hasLine = (row: TraceRow): boolean =>
   (hasResult(row) ||
     row.kind === 'cycles' ||
     row.kind === 'wait' ||
-    (row.status === 'failed' && row.saidBy === undefined)) &&
+    (row.status === 'failed' && row.sameErrorAs === undefined)) &&
   row.text !== '';
 
 const [LINE_PX, TITLE_PX, RESULT_PX] = [28, 20, 18];
@@ -100,7 +100,7 @@ export class Row extends Component<RowProps> {
 
 function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
   const isLater = step === undefined && row.from > moment.view.at;
-  const text = row.saidBy === undefined ? row.text : `same error as ${row.saidBy}`;
+  const text = row.sameErrorAs === undefined ? row.text : `same error as ${row.sameErrorAs}`;
   const note = [step?.place, row.note, step === undefined && !hasLine(row) && text].filter(Boolean).join(' · ');
   const classes = [
     'trace-row',

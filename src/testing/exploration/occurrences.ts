@@ -94,7 +94,7 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
   requireAllActors(machine, outcomes);
   let read: readonly [type: string, member: string] | null = null;
   const bare = events === undefined ? bareEvents(machine, outcomes, (...what) => (read ??= what)) : [];
-  // Also those that only a dropped transition of a mutant handled.
+  // Also events that a mutant no longer handles, because its transition was dropped.
   const declared = nodesOf(machine).flatMap(({ config }) => Object.keys(config.on ?? {}));
   const handled = [...new Set([...handledTypes(machine), ...declared])];
   const ofEvent = (event: EventObject): Occurrence => sentOccurrence(event, machine.id, handled);

@@ -68,8 +68,10 @@ describe('the trace of a run', () => {
     const failed = all.find(({ kind, status }) => kind === 'phase' && status === 'failed');
     const calls = failed?.children?.() ?? [];
     expect(calls.map(({ text }) => text)).toEqual(calls.map(() => failed?.text));
-    expect(calls.map(({ saidBy }) => saidBy)).toEqual(calls.map(() => 'the phase'));
-    expect(all.filter(({ saidBy }) => saidBy !== undefined).every(({ status }) => status === 'failed')).toBe(true);
+    expect(calls.map(({ sameErrorAs }) => sameErrorAs)).toEqual(calls.map(() => 'the phase'));
+    expect(all.filter(({ sameErrorAs }) => sameErrorAs !== undefined).every(({ status }) => status === 'failed')).toBe(
+      true,
+    );
   });
 
   it('counts each model call once, and what failed inside a cycle', () => {

@@ -93,7 +93,7 @@ it.skipIf(browser === null)('texts without spaces wrap, and those from right to 
 });
 
 it.skipIf(browser === null)(
-  'a low page has room for the trace: the head has at most three lines, and the rest on request',
+  'a low page has room for the trace: the head has two lines, and the rest on request',
   async () => {
     if (browser === null) throw new Error('no browser');
     const { page, close } = await openInspector(browser, server.url, { width: 720, hash: '/run/one' });
@@ -102,7 +102,7 @@ it.skipIf(browser === null)(
     const headHeight = async (): Promise<number> => (await page.locator('.run-head').boundingBox())?.height ?? 0;
     await page.getByRole('button', { name: 'Show more' }).waitFor();
     expect(await answer.isVisible()).toBe(false);
-    expect(await headHeight()).toBeLessThan(90);
+    expect(await headHeight()).toBeLessThan(70);
     expect(await page.getByRole('button', { name: 'Download…' }).isVisible()).toBe(true);
     await page.getByRole('button', { name: 'Show more' }).click();
     expect(await answer.isVisible()).toBe(true);

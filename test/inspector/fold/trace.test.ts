@@ -69,9 +69,7 @@ describe('the trace of a run', () => {
     const calls = failed?.children?.() ?? [];
     expect(calls.map(({ text }) => text)).toEqual(calls.map(() => failed?.text));
     expect(calls.map(({ sameErrorAs }) => sameErrorAs)).toEqual(calls.map(() => 'the phase'));
-    expect(all.filter(({ sameErrorAs }) => sameErrorAs !== undefined).every(({ status }) => status === 'failed')).toBe(
-      true,
-    );
+    expect(all.filter((row) => row.sameErrorAs !== undefined).every(({ status }) => status === 'failed')).toBe(true);
   });
 
   it('counts each model call once, and what failed inside a cycle', () => {

@@ -140,7 +140,7 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
     ...(cap === null ? [] : ['low_confidence', 'not_grounded', 'no_evidence']),
   ]);
   const others = explanationOf({ reasons: answer.reasons.filter(({ code }) => !said.has(code)) });
-  return `Ended in cycle ${decision.cycle}: ${reason}.${limitNote}${others === '' ? '' : ` ${others}`}`;
+  return `Ended in cycle ${decision.cycle}: ${reason}.${limitNote}${others === '' ? '' : ` Degraded because: ${others}`}`;
 }
 
 /** The place of the last phase: `in Action, cycle 1`. */

@@ -256,6 +256,12 @@ function grouped(run: Run, cycles: readonly CycleRow[]): readonly TraceRow[] {
 
 const nameOf = ({ title }: TraceRow): string => title.replace('Cycle ', '');
 
+/** `21–48 ms`, or one duration if all are the same in words. */
+function rangeWords(durations: readonly number[]): string {
+  const [least, most] = [formatDuration(Math.min(...durations)), formatDuration(Math.max(...durations))];
+  return least === most ? least : `${least} to ${most}`;
+}
+
 function groupRow({ fold }: Run, cycles: readonly CycleRow[], inside: readonly TraceRow[] = cycles): TraceRow {
   const [first, last] = [cycles[0] as CycleRow, cycles.at(-1) as CycleRow];
   const { currency } = fold.spans;
@@ -271,7 +277,7 @@ function groupRow({ fold }: Run, cycles: readonly CycleRow[], inside: readonly T
     id: `group${first.from}`,
     kind: 'cycles',
     title: `Cycles ${nameOf(first)}–${nameOf(last)}`,
-    note: `${cycles.length}${isAlike ? ' alike' : ''}, about ${formatDuration(cycles.reduce((sum, { ms }) => sum + ms, 0) / cycles.length)} each`,
+    note: `${cycles.length}${isAlike ? ' alike' : ''}, ${rangeWords(cycles.map(({ ms }) => ms))} each`,
     text: [...failures, ...ends].join(' · '),
     to: last.to,
     ms: cycles.reduce((sum, { ms }) => sum + ms, 0),

@@ -39,10 +39,10 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
   }
 
   return {
-    async resume(runId, { confirmed }) {
+    async resume(runId, { confirmed, force }) {
       const start = await startOf(journals.read(runId));
       const prepare = (flags: RunFlags) => prepareRun(flags, requireSameStart(start, journals));
-      return continued(start, confirmed, prepare, ({ chain }) => chain.resume(runId));
+      return continued(start, confirmed, prepare, ({ chain }) => chain.resume(runId, { force }));
     },
     async fork(runId, change, { confirmed }) {
       const entries = await entriesOf(journals.read(runId));

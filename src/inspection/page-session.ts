@@ -277,7 +277,7 @@ const runId = z.string().check(z.maxLength(MAX_ID_CHARS));
 const id = z.int().check(z.gte(0));
 
 const actionSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('resume') }),
+  z.object({ type: z.literal('resume'), force: z.optional(z.boolean()) }),
   z.object({
     type: z.literal('fork'),
     at: z.int().check(z.gte(0)),

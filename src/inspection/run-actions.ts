@@ -7,13 +7,18 @@ import type { ActAnswer, NeedsTrust, RunAction } from './wire.ts';
 
 /** Continues recorded runs for the page: `chain.resume` and `chain.fork` of your chain, or functions that ask for trust first. */
 export interface RunActions {
-  resume(runId: string, options: ActionOptions): Promise<Run | NeedsTrust>;
+  resume(runId: string, options: ResumeOptions): Promise<Run | NeedsTrust>;
   fork(runId: string, change: ForkChange, options: ActionOptions): Promise<Run | NeedsTrust>;
 }
 
 export interface ActionOptions {
   /** The question that the user has confirmed; null if none. Ask again if yours differs: the journal may have been replaced. */
   readonly confirmed: NeedsTrust | null;
+}
+
+interface ResumeOptions extends ActionOptions {
+  /** Takes over a run that another process holds. */
+  readonly force: boolean;
 }
 
 type ForkChange = Omit<Extract<RunAction, { type: 'fork' }>, 'type'>;
@@ -36,7 +41,7 @@ export async function act(
     const { type, ...change } = action;
     const result =
       type === 'resume'
-        ? await actions.resume(runId, options)
+        ? await actions.resume(runId, { ...options, force: action.force === true })
         : await actions.fork(runId, change as ForkChange, options);
     if ('doubt' in result) return { ...nothing, needsTrust: result };
     runs.watch(result, false);

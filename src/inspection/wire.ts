@@ -86,7 +86,8 @@ export interface RunFigures {
 }
 
 export type RunAction =
-  | { readonly type: 'resume' }
+  /** `force` takes over a run that another process holds. */
+  | { readonly type: 'resume'; readonly force?: boolean | undefined }
   /** Starts a run that repeats this one up to an entry and continues with changes, by path, as `chain.fork` takes them. */
   | {
       readonly type: 'fork';

@@ -1,18 +1,19 @@
+import { useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
 import { placeOf } from '../../fold/summary.ts';
-import { argumentWords, excerpt, revealHidden, shortRunId } from '../../fold/text.ts';
+import { argumentWords, excerpt, revealHidden } from '../../fold/text.ts';
 import { runDeadlineMs, type Waiting, waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { CopyButton } from '../step/section.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { ApprovalForm } from './approval-form.tsx';
 import { ConsentForm } from './consent-form.tsx';
 import { Countdown } from './countdown.tsx';
+import { Dialog } from './dialog.tsx';
 import { DirectForm } from './event-forms.tsx';
 import { useRunAction } from './run-action.tsx';
 import { sender } from './sending.tsx';
@@ -21,6 +22,7 @@ import { sender } from './sending.tsx';
 export function WaitingBanner({ inspector, view }: PanelProps) {
   const { run, log, fold, count, end } = view;
   const { isBusy, act, messages } = useRunAction(inspector, run);
+  const [isTaking, setTaking] = useState(false);
   const waiting = waitingAt(log, fold, count - 1);
   const problem = end?.problem ?? run.problem ?? null;
   if (run.status === 'damaged' || (problem !== null && !run.live))
@@ -45,26 +47,51 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
       {waiting !== null && <Consequence view={view} waiting={waiting} />}
       {run.live && waiting !== null ? (
         <Question inspector={inspector} view={view} waiting={waiting} />
-      ) : isStopped && inspector.connection.value === 'open' && !inspector.continues.value ? (
-        <p>Resuming is off in this inspector. Start it with postchain inspect.</p>
-      ) : isStopped ? (
-        <div class="row">
+      ) : (
+        <>
+          {waiting?.for === 'approval' && <AskedCalls questions={waiting.questions} />}
+          {!isStopped && (
+            <p>
+              <b>This page cannot answer yet</b>: another process runs it. Answer in its terminal, its inspector or the
+              app that uses it.
+            </p>
+          )}
+          {inspector.connection.value === 'open' && !inspector.continues.value ? (
+            <p>This inspector does not continue runs. Start it with postchain inspect.</p>
+          ) : (
+            <div class="row">
+              <button
+                type="button"
+                class={isStopped ? 'primary' : ''}
+                disabled={isBusy || inspector.connection.value !== 'open'}
+                onClick={() => (isStopped ? void act({ type: 'resume' }) : setTaking(true))}
+              >
+                {isStopped ? 'Resume' : 'Take it over…'}
+              </button>
+              {isStopped && (
+                <span>
+                  {waiting === null
+                    ? 'It continues where it stopped and does not repeat finished calls.'
+                    : 'No process runs it now. Resume it to answer here.'}
+                </span>
+              )}
+            </div>
+          )}
+        </>
+      )}
+      {isTaking && (
+        <Dialog title="Take the run over?" onClose={() => setTaking(false)}>
+          <p>The run continues in this inspector, and you answer here. The other process notices it at its next step, and
+            stops there without an answer.</p>
           <button
             type="button"
-            class="primary"
-            disabled={isBusy || inspector.connection.value !== 'open'}
-            onClick={() => void act({ type: 'resume' })}
+            class="danger"
+            disabled={isBusy}
+            onClick={() => void act({ type: 'resume', force: true }).then(() => setTaking(false))}
           >
-            Resume
+            Take it over
           </button>
-          <span>
-            {waiting === null
-              ? 'It continues where it stopped and does not repeat finished calls.'
-              : 'No process executes this run now. Resume it to answer here.'}
-          </span>
-        </div>
-      ) : (
-        <Elsewhere view={view} waiting={waiting} />
+        </Dialog>
       )}
       {messages}
     </section>
@@ -98,34 +125,15 @@ interface WaitingProps {
 /** The most characters of a call's arguments. */
 const MAX_CHARS = 100_000;
 
-/** What another process asks, why this page cannot answer, and where to. */
-function Elsewhere({ view: { run }, waiting }: { readonly view: RunView; readonly waiting: Waiting | null }) {
-  const command = `postchain resume ${shortRunId(run.runId)} --force --inspect`;
-  return (
-    <>
-      <p>
-        <b>This page cannot answer</b>: another process is running it, and answers must go there: its terminal, its
-        inspector, or the app that uses it.
-      </p>
-      {waiting?.for === 'approval' && (
-        <ul class="actions">
-          {waiting.questions.map(({ questionId, capability, arguments: given }) => (
-            <li key={questionId} class="verbatim">
-              <b>{revealHidden(capability)}</b> <LongText text={argumentWords(given, MAX_CHARS)} chars={120} />
-            </li>
-          ))}
-        </ul>
-      )}
-      <div class="row">
-        <span>
-          If you started it with <b>postchain run</b>, take it over from that process, and answer on a new page:
-        </span>
-        <code class="verbatim">{command}</code>
-        <CopyButton what="command" text={() => command} />
-      </div>
-    </>
-  );
-}
+const AskedCalls = ({ questions }: Pick<Extract<Waiting, { for: 'approval' }>, 'questions'>) => (
+  <ul class="actions">
+    {questions.map(({ questionId, capability, arguments: given }) => (
+      <li key={questionId} class="verbatim">
+        <b>{revealHidden(capability)}</b> <LongText text={argumentWords(given, MAX_CHARS)} chars={120} />
+      </li>
+    ))}
+  </ul>
+);
 
 /** What happens without an answer, and when. */
 function Consequence({ view, waiting }: WaitingProps) {
@@ -138,6 +146,7 @@ function Consequence({ view, waiting }: WaitingProps) {
   const atMs = waitMs == null ? limitMs : Math.min(askedMs + waitMs, limitMs ?? Number.POSITIVE_INFINITY);
   const dueMs = clockStart(view) + (atMs ?? Number.NaN);
   const countdown = Number.isFinite(dueMs) ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;
+  if (countdown === null && waiting.for === 'approval' && !view.run.live) return null;
   if (waiting.for === 'consent') return <p>If nobody answers{countdown}, all of them are kept.</p>;
   if (waiting.for === 'approval')
     return (

@@ -68,7 +68,7 @@ describe('how a run ended', () => {
     const decision = answer.metadata.decision;
     expect(decision?.rule).toBe('confidenceReached');
     expect(endingOf(log, fold, entries.length)).toMatch(
-      /^Ended in cycle 3: the draft's confidence 0\.95 was above 0\.9\. .*observation/u,
+      /^Ended in cycle 3: the draft's confidence 0\.95 was above 0\.9\. Degraded because: .*observation/u,
     );
     const capped = withAnswer({ status: 'completed', reasons: [], confidence: 0.5 });
     expect(endingOf(capped.log, capped.fold, entries.length)).toBe(

@@ -213,16 +213,18 @@ describe('postchain inspect', () => {
   it('resumes and forks recorded runs for the page, with the rules of the command line', async () => {
     const model = await aWaitingModel('brief');
     const user = aUser(model.env);
-    const killed = user.start('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
-    await expect.poll(() => killed.text.stderr).toMatch(/passages found/u);
-    killed.child.kill('SIGKILL');
-    await killed.finished;
-    model.go();
+    const held = user.start('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
+    await expect.poll(() => held.text.stderr).toMatch(/passages found/u);
     const page = await openPage(await addressIn(user.start('inspect')));
-    const { runs } = await page.runs((list) => list.runs[0]?.status === 'interrupted');
+    const { runs } = await page.runs((list) => list.runs[0]?.status === 'running');
     const runId = runs[0]?.runId ?? '';
-    page.say({ type: 'act', id: 1, runId, action: { type: 'resume' }, confirmed: null });
+    page.say({ type: 'act', id: 3, runId, action: { type: 'resume' }, confirmed: null });
+    expect(await page.reply(3)).toMatchObject({ result: { problem: expect.stringContaining('is still running in') } });
+    page.say({ type: 'act', id: 1, runId, action: { type: 'resume', force: true }, confirmed: null });
     expect(await page.reply(1)).toMatchObject({ result: { runId, needsTrust: null, problem: null } });
+    model.go();
+    await held.finished;
+    expect(held.text.stderr).toContain('no longer written by this process');
     await page.runs((list) => list.runs[0]?.status === 'completed');
     const fork = { type: 'fork', at: 20, set: { 'limits.maxCycles': 1 } } as const;
     page.say({ type: 'act', id: 2, runId, action: fork, confirmed: null });

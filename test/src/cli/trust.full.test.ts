@@ -147,7 +147,9 @@ describe('a run that is replaced while the user reviews it', () => {
   it.each(['resume', 'fork'] as const)('after the question was shown is asked about again (%s)', async (name) => {
     const { trap, actions } = await aReplacedRun(['harmless'], 1);
     const act = async (confirmed: NeedsTrust | null) =>
-      name === 'resume' ? actions.resume('friendly', { confirmed }) : actions.fork('friendly', fork, { confirmed });
+      name === 'resume'
+        ? actions.resume('friendly', { force: false, confirmed })
+        : actions.fork('friendly', fork, { confirmed });
     const asked = (await act(null)) as NeedsTrust;
     expect(asked.actions).toEqual(['start mcp "harmless"']);
     expect(await act(asked)).toMatchObject({ actions: [`start mcp "touch ${trap.file}"`] });
@@ -156,7 +158,7 @@ describe('a run that is replaced while the user reviews it', () => {
 
   it('after its first entry was read opens nothing', async () => {
     const { trap, actions } = await aReplacedRun([], 1);
-    await expect(actions.resume('friendly', { confirmed: null })).rejects.toThrow(
+    await expect(actions.resume('friendly', { force: false, confirmed: null })).rejects.toThrow(
       /was replaced while it was being opened/u,
     );
     const forked = await aReplacedRun([], 1);

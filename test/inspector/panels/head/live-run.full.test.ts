@@ -84,6 +84,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     expect(await forms.count()).toBe(2);
     const setLive = (isLive: boolean) =>
       page.evaluate((live) => {
+        window.listener.hello([], true);
         window.listener.runs(
           window.inspector.runs.value.map((one) => ({ ...one, live })),
           null,
@@ -93,10 +94,13 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     await setLive(false);
     const banner = page.getByRole('region', { name: 'Waiting for approval' });
     await banner.getByRole('heading', { name: 'Waits for approval of 2 tool calls' }).waitFor();
-    await banner.getByRole('button', { name: 'Copy command' }).waitFor();
-    expect(await banner.innerText()).toMatch(
-      /pay Ada‹U\+202E›\s+pay Bob[\s\S]*postchain resume \S+ --force --inspect/u,
-    );
+    expect(await banner.innerText()).toMatch(/pay Ada‹U\+202E›\s+pay Bob/u);
+    await banner.getByRole('button', { name: 'Take it over…' }).click();
+    await page
+      .getByRole('dialog', { name: 'Take the run over?' })
+      .getByRole('button', { name: 'Take it over' })
+      .click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await setLive(true);
     const first = forms.first();
     expect(await first.textContent()).toContain('Allow pay (Ada‹U+202E›)?');
@@ -113,6 +117,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     await page.keyboard.press('Enter');
     await isSent(live);
     expect(sent).toMatchObject([
+      { type: 'resume', force: true },
       { type: 'approval.given', questionId: 's1.action.approval1', decision: 'approve', arguments: { to: 'Ada' } },
       { type: 'approval.given', questionId: 's1.action.approval2', decision: 'deny', reason: 'no' },
     ]);

@@ -13,7 +13,7 @@ declare global {
     inspector: Inspector;
     /** Lists these runs; each is loaded when the page opens it. */
     showRuns(runs: readonly RecordedRun[]): void;
-    /** Receives the events that the page sends. */
+    /** Receives the events and actions that the page sends. */
     sendToTest?(runId: string, event: unknown): Promise<string | null>;
   }
 }
@@ -39,7 +39,10 @@ const source: PageSource = {
   },
   send: async (runId, event) => (await window.sendToTest?.(runId, event)) ?? null,
   test: async (runId) => findRun(runId)?.test ?? { text: '', problem: `There is no test of ${runId}.` },
-  act: async () => ({ runId: null, note: '', needsTrust: null, problem: null }),
+  async act(runId, action) {
+    const problem = (await window.sendToTest?.(runId, action)) ?? null;
+    return { runId: null, note: '', needsTrust: null, problem };
+  },
   remove: async () => null,
   exportRun: async () => ({ html: '', notes: [], problem: null }),
   whatIf: async () => ({ results: [], leftOut: 0, problem: 'There is no server.' }),

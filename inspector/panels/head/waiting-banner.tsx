@@ -68,29 +68,35 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
               >
                 {isStopped ? 'Resume' : 'Take it over…'}
               </button>
-              {isStopped && (
-                <span>
-                  {waiting === null
+              <span>
+                {!isStopped
+                  ? 'Then you answer here, and the other process stops.'
+                  : waiting === null
                     ? 'It continues where it stopped and does not repeat finished calls.'
                     : 'No process runs it now. Resume it to answer here.'}
-                </span>
-              )}
+              </span>
             </div>
           )}
         </>
       )}
       {isTaking && (
         <Dialog title="Take the run over?" onClose={() => setTaking(false)}>
-          <p>The run continues in this inspector, and you answer here. The other process notices it at its next step, and
-            stops there without an answer.</p>
-          <button
-            type="button"
-            class="danger"
-            disabled={isBusy}
-            onClick={() => void act({ type: 'resume', force: true }).then(() => setTaking(false))}
-          >
-            Take it over
-          </button>
+          <div class="stack">
+            <p>
+              The run continues in this inspector, and you answer here. The other process notices it at its next step,
+              and stops there without an answer.
+            </p>
+            <p>
+              <button
+                type="button"
+                class="danger"
+                disabled={isBusy}
+                onClick={() => void act({ type: 'resume', force: true }).then(() => setTaking(false))}
+              >
+                Take it over
+              </button>
+            </p>
+          </div>
         </Dialog>
       )}
       {messages}

@@ -39,7 +39,7 @@ describe('how far an answer can be trusted', () => {
     const good = { status: 'completed', reasons: [], confidence: 1, grounding, sources } as const;
     expect(verdict(good)).toMatchObject({
       word: 'Completed',
-      trust: ['confidence 1 (0.95 when Yield decided)', 'supported by its sources'],
+      trust: ['confidence 1 (draft 0.95)', 'supported by its sources'],
     });
     expect(verdict({ ...good, confidence: 0.95, grounding: null }).trust).toEqual([
       'confidence 0.95',

@@ -132,7 +132,7 @@ describe('what went wrong in a run', () => {
     const failed = entries.filter((entry) => entry.type === 'phase-end' && entry.failure !== null);
     expect(found(/phases? failed/u)).toMatchObject({ tone: 'bad', steps: { length: failed.length } });
     // Failures come first.
-    expect(incidents.map(({ tone }) => tone).join(' ')).toMatch(/^bad( bad)*( warn)*( plain)*$/u);
+    expect(incidents.map(({ tone }) => tone).join(' ')).toMatch(/^bad( bad)*( warn)*( neutral)*$/u);
   });
 
   it('includes tools that failed, the limit of their runs, and what left the context', async () => {

@@ -40,10 +40,7 @@ const isFor = ({ task }: AttemptSpan, { phase }: PhaseSpan): boolean => task ===
 /** The model calls of a phase, and those that started early for a phase that another one replaced. */
 export function callsOfStep({ byStep }: CallIndex, phase: PhaseSpan) {
   const calls = byStep.get(phase.step) ?? [];
-  const own = calls.filter((call) => isFor(call, phase));
-  return own.length === calls.length
-    ? { own: calls, unused: [] }
-    : { own, unused: calls.filter((call) => !own.includes(call)) };
+  return { own: calls.filter((call) => isFor(call, phase)), unused: calls.filter((call) => !isFor(call, phase)) };
 }
 
 /** The phase that a model call is for; undefined if it has not started, or there is none. */

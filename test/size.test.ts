@@ -10,11 +10,11 @@ const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15540, exported: 561, floors: 20 },
   'machines/policies': { lines: 7690, exported: 345, floors: 8 },
   'src/chain': { lines: 6450, exported: 127, floors: 9 },
-  'src/cli': { lines: 4510, exported: 97, floors: 13 },
+  'src/cli': { lines: 4520, exported: 97, floors: 13 },
   'src/documents': { lines: 3250, exported: 54, floors: 7 },
   'src/durable': { lines: 8530, exported: 130, floors: 10 },
   'src/entries': { lines: 420, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3700, exported: 46, floors: 8 },
+  'src/inspection': { lines: 3710, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
   'src/internal': { lines: 2100, exported: 105, floors: 4 },
   'src/llm': { lines: 4200, exported: 61, floors: 10 },
@@ -23,8 +23,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 260, exported: 6, floors: 3 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 17040, exported: 339, floors: 12 },
-  test: { lines: 68520, exported: 353, floors: 7 },
+  inspector: { lines: 17140, exported: 345, floors: 12 },
+  test: { lines: 68570, exported: 353, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

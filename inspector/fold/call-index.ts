@@ -1,7 +1,8 @@
+import { capitalize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
-import { countStartedBy, firstIndexWhere } from './sorted.ts';
-import type { AttemptSpan, CallSpan, PhaseSpan, Spans } from './spans.ts';
+import { countStartedBy, firstIndexWhere, lastStartedBy } from './sorted.ts';
+import { type AttemptSpan, type CallSpan, isPhase, type PhaseSpan, type Spans } from './spans.ts';
 
 /** The task of the calls that write the answer. */
 export const WRITING = 'synthesis';
@@ -33,11 +34,35 @@ export function callIndexOf(fold: RunFold): CallIndex {
   return index;
 }
 
+/** Whether a call with the step of a phase is for it. One that started early is not, if another phase followed. */
+const isFor = ({ task }: AttemptSpan, { phase }: PhaseSpan): boolean => task === phase || !isPhase(task);
+
+/** The model calls of a phase, and those that started early for a phase that another one replaced. */
+export function callsOfStep({ byStep }: CallIndex, phase: PhaseSpan) {
+  const calls = byStep.get(phase.step) ?? [];
+  return { own: calls.filter((call) => isFor(call, phase)), unused: calls.filter((call) => !isFor(call, phase)) };
+}
+
 /** The phase that a model call is for; undefined if it has not started, or there is none. */
 export function phaseOf({ phases }: Spans, call: AttemptSpan): PhaseSpan | undefined {
   const step = stepOf(call);
   const phase = phases[firstIndexWhere(phases, (one) => one.step >= step)];
-  return phase?.step === step ? phase : undefined;
+  return phase?.step === step && isFor(call, phase) ? phase : undefined;
+}
+
+/** Where something started early, in words. */
+export const earlyWords = ({ phases }: Spans, from: number): string =>
+  // What starts with the first phase is recorded before it.
+  `started early, during ${capitalize((lastStartedBy(phases, from) ?? phases[0])?.phase ?? '')}`;
+
+/** Where, or for which phase, a call started early; empty if it did not. */
+export function earlyCallWords(spans: Spans, call: AttemptSpan): string {
+  const [own, during] = [phaseOf(spans, call), lastStartedBy(spans.phases, call.from)];
+  if (during === undefined || call.task === during.phase) return '';
+  if (own !== undefined) return call.from < own.from ? earlyWords(spans, call.from) : '';
+  if (!isPhase(call.task)) return '';
+  const isPassed = spans.phases.some(({ step }) => step >= stepOf(call));
+  return `started early, for ${capitalize(call.task)}${isPassed ? ', not used' : ''}`;
 }
 
 /** Returns the searches that start in these entries. */

@@ -8,7 +8,7 @@ import { isFailed, isLimitStop } from './trace-items.ts';
 /** Something that happened in a run and that a reader wants to see first, with the steps where it did. */
 export interface Incident {
   readonly text: string;
-  readonly tone: 'bad' | 'warn' | 'plain';
+  readonly tone: 'bad' | 'warn' | 'neutral';
   readonly steps: readonly Selection[];
 }
 
@@ -95,7 +95,7 @@ function removals({ context }: RunFold): readonly Incident[] {
   );
   const undone = all.filter(({ isUndone }) => isUndone).length;
   const steps = all.map(({ at }) => ({ kind: 'operations', from: at, to: at }) as const);
-  return incident(steps, 'plain', (number, places) =>
+  return incident(steps, 'neutral', (number, places) =>
     [
       `${pluralize(number, 'message')} removed from the context${places > 1 ? ` in ${places} steps` : ''}`,
       ...(undone > 0 ? [`${undone} restored`] : []),

@@ -82,7 +82,7 @@ export interface Spans {
 
 const LAST_EVENTS: ReadonlySet<string> = new Set<CallEvent['type']>(['done', 'failed', 'reply.ended', 'reply.lost']);
 
-const isPhase = (task: string): task is Phase => PHASES.some((phase) => phase === task);
+export const isPhase = (task: string): task is Phase => PHASES.some((phase) => phase === task);
 
 interface OpenCall {
   readonly span: CallSpan;

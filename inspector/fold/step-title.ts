@@ -2,7 +2,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { InspectedRun, SystemEntry } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
-import { phaseOf, searchPhase } from './call-index.ts';
+import { earlyCallWords, earlyWords, phaseOf, searchPhase } from './call-index.ts';
 import { actorIn, humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
@@ -63,12 +63,15 @@ export function stepTitle(view: StepView): StepTitle {
   const until = Math.max(from, Math.min(to, at));
   const duration = formatDuration(timeLine.atMs(until) - timeLine.atMs(from));
   const calls = stepCalls(fold, selection, at);
-  const own = kind === 'attempt' && calls !== null ? phaseOf(spans, calls.selected.span) : undefined;
-  const phase = own ?? (kind === 'retrieval' ? searchPhase(spans, from) : lastStartedBy(spans.phases, to));
-  const isEarly = own !== undefined && own !== spans.phases[0] && from < own.from;
+  const call = kind === 'attempt' && calls !== null ? calls.selected.span : null;
+  const earlyCall = call === null ? '' : earlyCallWords(spans, call);
+  const phase =
+    (call !== null && phaseOf(spans, call)) ||
+    (kind === 'retrieval' ? searchPhase(spans, from) : lastStartedBy(spans.phases, earlyCall === '' ? to : from));
+  const early = kind === 'retrieval' && phase !== undefined && from < phase.from ? earlyWords(spans, from) : earlyCall;
   const where =
     phase !== undefined && (phase.to === null || phase.to >= from)
-      ? [`${capitalize(phase.phase)}, cycle ${phase.cycle}`, ...(isEarly ? ['started early'] : [])]
+      ? [`${capitalize(phase.phase)}, cycle ${phase.cycle}`, early].filter(Boolean)
       : [];
   switch (kind) {
     case 'phase': {

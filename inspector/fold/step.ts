@@ -1,7 +1,7 @@
 import type { CapabilityResult } from '../../machines/contracts/capability.ts';
 import type { Retrieval } from '../../machines/contracts/passage.ts';
 import type { RunLog } from '../wire/run-log.ts';
-import { callIndexOf, phaseOf, searchesBetween, searchesOf } from './call-index.ts';
+import { callIndexOf, callsOfStep, phaseOf, searchesBetween, searchesOf } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { type AttemptAt, attemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -29,7 +29,7 @@ export function stepCalls(fold: RunFold, { kind, from, to }: Selection, at: numb
   const attempt = kind === 'attempt' ? attempts[firstIndexWhere(attempts, (one) => one.from >= from)] : undefined;
   const phase = kind === 'phase' ? lastStartedBy(spans.phases, to) : attempt && phaseOf(spans, attempt);
   if (phase === undefined) return numbered(fold, callsDuring(spans, from, until), attempt, at);
-  const own = callIndexOf(fold).byStep.get(phase.step) ?? [];
+  const { own } = callsOfStep(callIndexOf(fold), phase);
   const all = attempt === undefined || own.includes(attempt) ? own : [...own, attempt];
   return numbered(fold, all, attempt, at) ?? earlierCall(fold, phase, at);
 }
@@ -131,17 +131,15 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
   );
 }
 
-/** The model call after which a failed tool ran again in its phase with the same arguments; null if it did not. */
-export function triedAgainBy(log: RunLog, { spans, entries }: RunFold, { from, name, result }: TriedTool) {
+/** The next run of a failed tool in its phase with the same arguments; undefined if there is none. */
+export function nextTry(log: RunLog, { spans, entries }: RunFold, { from, name, result }: TriedTool) {
   const phase = lastStartedBy(spans.phases, from);
-  const again = spans.capabilities.find(({ capability, from: later, to }) => {
+  return spans.capabilities.find(({ capability, from: later, to }) => {
     if (capability !== name || later <= from || to === null || lastStartedBy(spans.phases, later) !== phase)
       return false;
     const end = entries.typeOf(to) === 'capability-end' ? (log.entry(to) as EntryOf<'capability-end'>) : null;
     return JSON.stringify(end?.result.arguments) === JSON.stringify(result?.arguments);
   });
-  const call = again === undefined ? undefined : lastStartedBy(spans.attempts, again.from);
-  return call === undefined || call.from < from ? null : { number: spans.attempts.indexOf(call) + 1, seq: call.from };
 }
 
 type TriedTool = Extract<ToolUse, { kind: 'capability' }>;

@@ -96,7 +96,7 @@ export function verdictOf(log: RunLog, fold: RunFold, answer: FinalAnswer) {
   return {
     word: `${capitalize(status)}${first === undefined ? '' : `: ${reasonWords(first.code)}`}`,
     trust: [
-      `confidence ${formatScore(confidence)}${draft === null ? '' : ` (${draft} when Yield decided)`}${cap === null ? '' : `, capped: ${cap.short}`}`,
+      `confidence ${formatScore(confidence)}${draft === null ? '' : ` (draft ${draft})`}${cap === null ? '' : `, capped: ${cap.short}`}`,
       ...(isSaid ? [] : [support]),
     ],
     title: cap?.full,

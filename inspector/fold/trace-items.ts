@@ -3,6 +3,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { NO_USAGE } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { runStart } from './answer.ts';
+import { earlyWords } from './call-index.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
 import { capitalize, formatNumber, humanize, pluralize } from './format.ts';
@@ -42,7 +43,7 @@ export function itemRows(
   return [
     ...calls.flatMap((call, index) => [callRow(run, call, calls[index - 1]), ...backOffRow(run, call, calls, to)]),
     ...during(spans.capabilities).map((tool) => toolRow(run, tool)),
-    ...searches.map((search) => searchRow(run, search, search.from < from)),
+    ...searches.map((search) => searchRow(run, search, search.from < from ? earlyWords(spans, search.from) : '')),
     ...during(spans.calls).flatMap((call) => activityRow(run, call)),
     ...Object.entries(ENTRY_ROWS).flatMap(([type, rowOf]) => {
       const seqs = run.fold.entries.of(type as JournalEntry['type']);
@@ -150,7 +151,7 @@ function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
   };
 }
 
-function searchRow(run: TracedRun, search: CallSpan, isEarly: boolean): TraceRow {
+function searchRow(run: TracedRun, search: CallSpan, early: string): TraceRow {
   const { from, to, call, outcome } = search;
   let cached: EntryOf<'retrieval'> | undefined;
   const retrieval = (): EntryOf<'retrieval'> | undefined => {
@@ -169,7 +170,7 @@ function searchRow(run: TracedRun, search: CallSpan, isEarly: boolean): TraceRow
     get note() {
       const entry = status === 'done' ? retrieval() : undefined;
       const found = entry === undefined ? '' : `${pluralize(entry.passages, 'passage')} found`;
-      return [found, isEarly ? 'started early' : ''].filter(Boolean).join(', ');
+      return [found, early].filter(Boolean).join(', ');
     },
     get text() {
       const entry = retrieval();

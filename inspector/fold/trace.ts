@@ -2,7 +2,15 @@ import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
-import { type CallIndex, callIndexOf, searchesBetween, searchesOf, WRITING } from './call-index.ts';
+import {
+  type CallIndex,
+  callIndexOf,
+  callsOfStep,
+  earlyCallWords,
+  searchesBetween,
+  searchesOf,
+  WRITING,
+} from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { capitalize, formatDuration, formatNumber, formatScore, humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -116,11 +124,14 @@ function cycleRow(run: Run, first: number, next: number): CycleRow {
 }
 
 /** The model calls of a phase, which may have started before it. */
-function callsOf({ calls: { byStep, others }, count, end, fold }: Run, phase: PhaseSpan, next: PhaseSpan | undefined) {
-  const own = byStep.get(phase.step) ?? [];
-  const isLast = next === undefined;
+function callsOf({ calls, count, end, fold }: Run, phase: PhaseSpan, next: PhaseSpan | undefined) {
+  const { byStep, others } = calls;
+  const { own } = callsOfStep(calls, phase);
   // Calls for a phase that has not begun, or never did, are shown where they were made.
-  const early = isLast ? [...byStep].flatMap(([step, calls]) => (step > phase.step ? calls : [])) : [];
+  const early =
+    next === undefined
+      ? [...byStep].flatMap(([step, later]) => (step > phase.step ? later : []))
+      : callsOfStep(calls, next).unused;
   const isFirst = phase === fold.spans.phases[0];
   const unnamed = others.slice(
     isFirst ? 0 : countStartedBy(others, phase.from - 1),
@@ -173,11 +184,9 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     if (child.kind !== 'call') return child;
     const sameErrorAs = shown.get(child.text);
     if (child.status === 'failed' && sameErrorAs === undefined) shown.set(child.text, child.title.toLowerCase());
-    return {
-      ...child,
-      sameErrorAs,
-      note: [child.from < start ? 'started early' : '', child.note].filter(Boolean).join(', '),
-    };
+    const call = calls.find(({ from: began }) => began === child.from);
+    const early = call === undefined ? '' : earlyCallWords(fold.spans, call);
+    return { ...child, sameErrorAs, note: [early, child.note].filter(Boolean).join(', ') };
   });
   const row: TraceRow = {
     id: `phase${from}`,

@@ -2,6 +2,7 @@ import type { RecordedState } from '../../machines/contracts/chain-state.ts';
 import { type DecidedRun, type DecisionPoint, decidedRun } from '../../src/chain/journal/decided-run.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import type { ExplainedCandidate } from './explain.ts';
+import { valueTitle } from './guard-words.ts';
 import type { RunFold } from './run-fold.ts';
 import { type WhyView, why } from './why.ts';
 
@@ -64,6 +65,10 @@ const DECIDING: readonly Deciding[] = [
     compared: ({ assessment }) => assessment && assessment.repeats + 1,
   },
 ];
+
+/** A limit or threshold in words, by path. */
+export const settingTitle = (path: string): string =>
+  DECIDING.find((one) => one.path === path)?.title ?? valueTitle(path.split('.').at(-1) ?? '');
 
 /** Returns the numbers that the decision at an entry compared; none while the states are unknown. */
 export function numbersAt(view: WhyView & WhatIfView, seq: number): readonly DecidingNumber[] {

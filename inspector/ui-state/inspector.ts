@@ -24,6 +24,8 @@ export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly events: ReadonlySignal<readonly string[]>;
   /** The server resumes and forks recorded runs. */
   readonly continues: ReadonlySignal<boolean>;
+  /** The model that continues a run whose journal names none; undefined if unknown. */
+  readonly model: ReadonlySignal<string | undefined>;
   readonly runs: ReadonlySignal<readonly InspectedRun[]>;
   /** How many recorded runs follow. */
   readonly unread: ReadonlySignal<number>;
@@ -49,6 +51,7 @@ export function createInspector(source: PageSource): Inspector {
   const connection = signal<Connection>('connecting');
   const events = signal<readonly string[]>([]);
   const continues = signal(false);
+  const model = signal<string | undefined>(undefined);
   const runs = signal<readonly InspectedRun[]>([]);
   const unread = signal(0);
   const selectedRunId = signal<string | null | undefined>(undefined);
@@ -114,9 +117,10 @@ export function createInspector(source: PageSource): Inspector {
       connection: (state) => {
         connection.value = state;
       },
-      hello(types, all) {
+      hello(types, all, name) {
         events.value = types;
         continues.value = all;
+        model.value = name;
       },
       runs(all, first, more) {
         batch(() => {
@@ -141,6 +145,7 @@ export function createInspector(source: PageSource): Inspector {
     connection,
     events,
     continues,
+    model,
     runs,
     unread,
     selectedRunId,

@@ -17,8 +17,8 @@ export type Connection = 'connecting' | 'open' | 'lost' | 'file';
 
 export interface PageListener {
   connection(state: Connection): void;
-  /** `continues`: the server resumes and forks recorded runs. */
-  hello(events: readonly string[], continues: boolean): void;
+  /** `continues`: the server resumes and forks recorded runs. `model`: the one that continues a run whose journal names none. */
+  hello(events: readonly string[], continues: boolean, model?: string): void;
   /** All runs, newest first. `unread`: how many the server has yet to read. */
   runs(runs: readonly InspectedRun[], selected: string | null, unread: number): void;
   charts(runId: string, charts: RunCharts): void;
@@ -112,7 +112,7 @@ export function socketSource(address: string): PageSource {
     const lines = head < 0 ? [] : frame.slice(head + 1).split('\n');
     switch (message.type) {
       case 'hello':
-        return to.hello(message.events, message.continues);
+        return to.hello(message.events, message.continues, message.model);
       case 'runs':
         return to.runs(merged(message), message.chosen, message.unread);
       case 'charts':

@@ -5,6 +5,7 @@ import type { Run } from '../chain/runtime/run.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import type { RunActions } from '../inspection/run-actions.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
+import { defaultModel } from './choose-model.ts';
 import type { FoundRun } from './find-run.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
 import { flagsToContinue, requireSameStart, startOf, trustQuestion } from './recorded-flags.ts';
@@ -39,6 +40,7 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
   }
 
   return {
+    model: defaultModel(process.env, undefined),
     async resume(runId, { confirmed, force }) {
       const start = await startOf(journals.read(runId));
       const prepare = (flags: RunFlags) => prepareRun(flags, requireSameStart(start, journals));

@@ -61,7 +61,9 @@ function runIn(entries: readonly JournalEntry[], recorded: RunStart, isRedacted:
     title: start.request,
     startedAt: start.forkedFrom?.forkedAt ?? start.startedAt,
     ...forkOf(start),
-    status: last?.type === 'run-end' ? last.status : 'interrupted',
+    ...(last?.type === 'run-end'
+      ? { status: last.status }
+      : { status: 'interrupted', exportedAt: new Date().toISOString() }),
     live: false,
     fidelity: [
       ...limitationsOf(recorded),

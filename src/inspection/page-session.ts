@@ -197,7 +197,8 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     stopListening();
     for (const runId of [...opened.keys()]) close(runId);
   });
-  page.send({ type: 'hello', version: WIRE_VERSION, events: EVENT_TYPES, continues: actions !== null });
+  const continues = actions !== null;
+  page.send({ type: 'hello', version: WIRE_VERSION, events: EVENT_TYPES, continues, model: actions?.model });
   sendRuns();
   void runs.refresh();
 }

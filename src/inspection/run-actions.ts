@@ -7,6 +7,8 @@ import type { ActAnswer, NeedsTrust, RunAction } from './wire.ts';
 
 /** Continues recorded runs for the page: `chain.resume` and `chain.fork` of your chain, or functions that ask for trust first. */
 export interface RunActions {
+  /** The model that continues a run whose journal names none; the page shows it before a fork. */
+  readonly model?: string | undefined;
   resume(runId: string, options: ResumeOptions): Promise<Run | NeedsTrust>;
   fork(runId: string, change: ForkChange, options: ActionOptions): Promise<Run | NeedsTrust>;
 }

@@ -34,6 +34,8 @@ export interface InspectedRun {
   readonly forkedFrom?: { readonly runId: string; readonly seq: number };
   /** How the record was checked, in one sentence; absent if it was not. */
   readonly integrity?: string;
+  /** When an exported run without an end was exported, in ISO 8601. */
+  readonly exportedAt?: string;
   /** Why the journal cannot be read completely; absent if it is intact or the reason is unknown. */
   readonly problem?: string;
 }
@@ -200,12 +202,16 @@ export interface SentLines {
 }
 
 export type ServerMessage =
-  /** The first message, with the types of the events that a live run accepts. `continues`: recorded runs can be resumed and forked. */
+  /**
+   * The first message, with the types of the events that a live run accepts. `continues`: recorded runs can be resumed and forked. `model`:
+   * the one that continues a run whose journal names none, if known.
+   */
   | {
       readonly type: 'hello';
       readonly version: typeof WIRE_VERSION;
       readonly events: readonly string[];
       readonly continues: boolean;
+      readonly model?: string | undefined;
     }
   /**
    * The runs that can be opened, in no particular order: first all, then those that are new or changed, and the ids of those that are gone.

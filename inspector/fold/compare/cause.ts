@@ -1,9 +1,10 @@
 import { type ComparedValue, comparedValues, humanizeEvent, type Transition } from '../explain.ts';
 import { capitalize, formatNumber, humanize, PHASE_NAMES } from '../format.ts';
-import { guardTitle, meaningOf, valueTitle } from '../guard-words.ts';
+import { guardTitle, limitWords, meaningOf, valueTitle } from '../guard-words.ts';
 import { excerpt, stateName } from '../text.ts';
+import { settingTitle } from '../what-if.ts';
 import type { Pair } from './align.ts';
-import type { Parting } from './comparison.ts';
+import type { Comparison, Parting } from './comparison.ts';
 
 type Inputs = Parameters<typeof comparedValues>[0];
 
@@ -37,6 +38,22 @@ export function causeWords({ entries, guard }: Parting): Pair<string> {
     return `${didWords(entry)} ${reason === undefined ? `after ${excerpt(humanizeEvent(entry.event), 80)}` : `because ${reasonWords(reason)}`}`;
   };
   return [sideWords(0), sideWords(1)];
+}
+
+/** The setting that made a guard decide differently about the same value; null if there is none. */
+export function settingWords({ parting, settings }: Pick<Comparison, 'parting' | 'settings'>): string | null {
+  const guard = parting?.guard ?? null;
+  if (guard === null) return null;
+  const [left, right] = guard.inputs.map(comparedValues);
+  for (const compared of left ?? []) {
+    const path = limitWords(guard.name, compared)?.setting;
+    const setting = settings.find((one) => one.path === path);
+    const isSame = right?.find(({ name }) => name === compared.name)?.value === compared.value;
+    if (setting === undefined || !isSame) continue;
+    const [a, b] = setting.values.map(valueWords);
+    return `The cause is a setting: ${settingTitle(setting.path).toLowerCase()}, ${a} in A and ${b} in B.`;
+  }
+  return null;
 }
 
 interface GuardReason {

@@ -76,8 +76,8 @@ export interface Comparison extends Rows {
   readonly paths: Pair<readonly Step[]>;
   /** The entry of each run after which it writes the answer. */
   readonly answers: Pair<number>;
-  /** The start parameters that differ: request, limits, thresholds, models, prompts, … */
-  readonly starts: readonly ComparedField[];
+  /** The settings that differ: request, limits, thresholds, models, prompts, … */
+  readonly settings: readonly ComparedField[];
   readonly forkedFrom: Pair<RunStart['forkedFrom']>;
   readonly parting: Parting | null;
   readonly firstContent: FirstContent;
@@ -119,7 +119,7 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
     paths,
     answers: both(paths, answerFrom),
     runIds: both(runs, ({ runId }) => runId),
-    starts: fieldsOf(both(starts, (start) => (start === null ? null : parametersOf(start)))),
+    settings: fieldsOf(both(runs, settingsOf)),
     forkedFrom: both(starts, (start) => start?.forkedFrom ?? null),
     parting: partingOf(rows, paths, runs),
     firstContent: firstContentOf(runs),
@@ -128,9 +128,18 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
 
 const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
 
-/** Leaves out what differs between any two runs, and the text of earlier messages. */
-function parametersOf({ messages, forkedFrom: _, ...start }: RunStart): unknown {
-  const parameters: Record<string, unknown> = { ...start, messages: messages.length };
+/** Leaves out what differs between any two runs, and the text of earlier messages. A fork stores its numbers as an event. */
+function settingsOf({ log, fold }: ComparedRun): unknown {
+  const begun = runStart(log);
+  if (begun === null) return null;
+  const { messages, forkedFrom: _, ...start } = begun;
+  const settings: Record<string, unknown> = { ...start, messages: messages.length };
+  for (const seq of fold.entries.of('delivery')) {
+    const { event } = log.entry(seq) as EntryOf<'delivery'>;
+    if (event.type !== 'run.adjusted') continue;
+    for (const name of ['limits', 'thresholds'] as const)
+      settings[name] = Object.assign({}, settings[name], event[name]);
+  }
   for (const name of [
     'runId',
     'identity',
@@ -143,8 +152,8 @@ function parametersOf({ messages, forkedFrom: _, ...start }: RunStart): unknown 
     'states',
     'redacted',
   ])
-    delete parameters[name];
-  return parameters;
+    delete settings[name];
+  return settings;
 }
 
 function partingOf({ first }: Rows, paths: Pair<readonly Step[]>, runs: Pair<ComparedRun>): Parting | null {

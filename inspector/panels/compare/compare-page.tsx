@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { answerUpTo } from '../../fold/answer.ts';
 import type { Pair } from '../../fold/compare/align.ts';
-import { causeWords, valueWords } from '../../fold/compare/cause.ts';
+import { causeWords, settingWords, valueWords } from '../../fold/compare/cause.ts';
 import { type Comparison, compareRuns } from '../../fold/compare/comparison.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
@@ -63,8 +63,8 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
         ))}
       </div>
       {comparison !== null && a !== undefined && b !== undefined && <Cause comparison={comparison} runs={[a, b]} />}
-      {comparison !== null && comparison.starts.length > 0 && (
-        <FieldTable caption="Started with" fields={comparison.starts} />
+      {comparison !== null && comparison.settings.length > 0 && (
+        <FieldTable caption="Settings that differ" fields={comparison.settings} />
       )}
       {isSystem && b !== undefined ? null : (
         <div class="pair">
@@ -340,6 +340,7 @@ const ruleOf = (opened: OpenedRun): unknown => answerOf(opened)?.metadata.decisi
 /** In words: why each run ended, where and why they first went different ways, and whether their answers differ. */
 function Cause({ comparison, runs }: CauseProps) {
   const { parting, runIds } = comparison;
+  const setting = settingWords(comparison);
   const isSystem = runs[0].run.kind === 'system';
   const opened: Pair<OpenedRun> = [runs[0].opened, runs[1].opened];
   const [one, other] = opened.map((run) => answerOf(run)?.answerText);
@@ -366,6 +367,7 @@ function Cause({ comparison, runs }: CauseProps) {
             )}
           </p>
         ))}
+      {setting !== null && <p>{setting}</p>}
       {!isSystem && (
         <p>
           {missing !== ''
@@ -405,7 +407,7 @@ function Differences({ comparison: { firstContent } }: { readonly comparison: Co
 
 interface FieldTableProps {
   readonly caption: string;
-  readonly fields: Comparison['starts'];
+  readonly fields: Comparison['settings'];
 }
 
 const FieldTable = ({ caption, fields }: FieldTableProps) => (

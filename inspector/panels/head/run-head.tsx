@@ -120,7 +120,9 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
       <b class={`word ${tone}`}>{word}</b>
       <span>
         {placeOf(fold)}
-        {isFile ? ', when this file was exported' : run.status === 'running' && !run.live && ', in another process'}
+        {isFile
+          ? [', when this file was exported', run.exportedAt && ` (${startedText(run.exportedAt)})`]
+          : run.status === 'running' && !run.live && ', in another process'}
       </span>
     </p>
   );

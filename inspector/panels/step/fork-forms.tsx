@@ -1,8 +1,10 @@
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
+import type { WhatIfChanges } from '../../../src/chain/journal/decided-run.ts';
+import { runStart } from '../../fold/answer.ts';
 import { PHASE_NAMES } from '../../fold/format.ts';
-import { jsonExcerpt } from '../../fold/text.ts';
+import { excerpt, jsonExcerpt } from '../../fold/text.ts';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { useRunAction } from '../head/run-action.tsx';
 
@@ -28,10 +30,21 @@ interface Change {
 
 const NO_CHANGE: Change = { path: '', value: '' };
 
+/** The model that continues a run here, with what it costs. */
+function modelWords({ model }: Inspector, { log }: RunView): string {
+  const { model: recorded } = Object(runStart(log)?.host?.['flags']) as { readonly model?: unknown };
+  const name = model.value !== undefined && typeof recorded === 'string' ? recorded : model.value;
+  return name === 'offline'
+    ? 'the extractive model (no LLM), which costs nothing'
+    : `${name === undefined ? 'the model of this inspector' : excerpt(name, 60)}, which may cost money`;
+}
+
 /** Starts a new run that is the same up to a step and continues with changes. */
-export function ForkForm({ inspector, view, seq, onClose }: FormProps) {
+export function ForkForm({ inspector, view, seq, set, onClose }: FormProps & { readonly set?: WhatIfChanges }) {
   const { isBusy, act, messages } = useRunAction(inspector, view.run);
-  const [changes, setChanges] = useState<readonly Change[]>([NO_CHANGE]);
+  const id = useId();
+  const given = Object.entries(set ?? {}).map(([path, value]): Change => ({ path, value: String(value) }));
+  const [changes, setChanges] = useState<readonly Change[]>(given.length > 0 ? given : [NO_CHANGE]);
   const known = knownValues(view, seq);
   const complete = changes.filter(({ path, value }) => path.trim() !== '' && value.trim() !== '');
   const isHalf = changes.some(({ path, value }) => (path.trim() === '') !== (value.trim() === ''));
@@ -47,10 +60,11 @@ export function ForkForm({ inspector, view, seq, onClose }: FormProps) {
   return (
     <form class="step-form stack" aria-label="Fork" onSubmit={submit} onKeyDown={closesOnEscape(onClose)}>
       <p class="muted">
-        Starts a new run that is the same up to this step and continues with your changes. Identical calls reuse their
-        recorded results; others call the model.
+        Starts a new run that is the same up to {set === undefined ? 'this step' : 'the decision that differs'} and
+        continues with your changes. Identical calls to the same model reuse their recorded results.
       </p>
-      <datalist id="fork-paths">
+      <p class="verbatim">Other calls go to {modelWords(inspector, view)}.</p>
+      <datalist id={id}>
         {Object.keys(known).map((path) => (
           <option key={path} value={path} />
         ))}
@@ -61,7 +75,7 @@ export function ForkForm({ inspector, view, seq, onClose }: FormProps) {
           <label>
             <span class="visually-hidden">Change {index + 1}</span>
             <input
-              list="fork-paths"
+              list={id}
               placeholder="what to change"
               value={path}
               onInput={({ currentTarget }) => change(index, { path: currentTarget.value })}
@@ -107,7 +121,9 @@ export function PromptForm({ inspector, view, seq, onClose }: FormProps) {
       }}
       onKeyDown={closesOnEscape(onClose)}
     >
-      <p class="muted">Starts a new run that is the same up to this call, and asks the model again with your text.</p>
+      <p class="verbatim">
+        Starts a new run that is the same up to this call, and sends your text to {modelWords(inspector, view)}.
+      </p>
       {turns.map((turn, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the turns keep their order
         <label class="field" key={index}>

@@ -1,6 +1,6 @@
 import { answerUpTo } from '../../fold/answer.ts';
 import { formatDuration, formatScore, pluralize } from '../../fold/format.ts';
-import { hasFailed, type ToolUse, triedAgainBy } from '../../fold/step.ts';
+import { hasFailed, nextTry, type ToolUse } from '../../fold/step.ts';
 import { isOver } from '../../fold/step-title.ts';
 import { excerpt } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
@@ -52,7 +52,7 @@ function CapabilityResult({ view: { run, log, fold, count }, use }: CapabilityPr
   const isReason = answerUpTo(log, fold, count - 1)?.answer.reasons.some(
     (reason) => reason.code === 'capability_failed' && reason.capability === name,
   );
-  const again = result.error === null ? null : triedAgainBy(log, fold, use);
+  const again = result.error === null ? undefined : nextTry(log, fold, use);
   return (
     <>
       {result.error !== null && (
@@ -60,12 +60,12 @@ function CapabilityResult({ view: { run, log, fold, count }, use }: CapabilityPr
           <LongText text={result.error} /> {result.code !== null && <code>{result.code}</code>}
         </p>
       )}
-      {again !== null ? (
+      {again !== undefined ? (
         <p>
-          Tried again:{' '}
-          <a href={`#/run/${encodeURIComponent(run.runId)}/${again.seq}?step=attempt-${again.seq}`}>
-            call {again.number}
+          <a href={`#/run/${encodeURIComponent(run.runId)}/${again.to ?? again.from}?step=capability-${again.from}`}>
+            Tried again
           </a>
+          {again.to === null ? '' : again.error === null ? ': done' : ': failed'}
         </p>
       ) : (
         result.error !== null && isReason && <p>The run continued without this result, so its answer is degraded.</p>

@@ -5,9 +5,8 @@ import { formatCost, formatDuration, formatNumber, formatScore, pluralize } from
 import { guardTitle } from '../../fold/guard-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type DecidingNumber, decidedRunOf, numbersAt } from '../../fold/what-if.ts';
-import { useRunAction } from '../head/run-action.tsx';
 import type { PanelProps } from '../panel.tsx';
-import { canFork } from './fork-forms.tsx';
+import { canFork, ForkForm } from './fork-forms.tsx';
 
 /** Why a decision has no sliders. */
 export const NO_WHAT_IF = 'No what-if: the run cannot be replayed here.';
@@ -86,7 +85,7 @@ interface OutcomeProps extends PanelProps {
 }
 
 function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
-  const { isBusy, act, messages } = useRunAction(inspector, view.run);
+  const [isOpen, open] = useState(false);
   const run = decidedRunOf(view);
   if (run === null) return null;
   const changes: { limits: Record<string, number>; thresholds: Record<string, number> } = {
@@ -104,21 +103,24 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
       <p role="status">{outcomeText(outcome, currency ?? '')}</p>
       <div class="row">
         {outcome.outcome !== 'same' && canFork(inspector, view) && (
-          <button
-            type="button"
-            class="primary"
-            disabled={isBusy}
-            title="Starts a new run that repeats this one up to there. Calls without a recorded result call the model."
-            onClick={() => void act({ type: 'fork', at: outcome.now.seq, set })}
-          >
-            Fork with {Object.keys(set).length === 1 ? 'this number' : 'these numbers'}
+          <button type="button" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
+            Fork with {Object.keys(set).length === 1 ? 'this number' : 'these numbers'}…
           </button>
         )}
         <button type="button" onClick={onReset}>
           Reset
         </button>
       </div>
-      {messages}
+      {isOpen && outcome.outcome !== 'same' && canFork(inspector, view) && (
+        <ForkForm
+          key={JSON.stringify(set)}
+          inspector={inspector}
+          view={view}
+          seq={outcome.now.seq}
+          set={set}
+          onClose={() => open(false)}
+        />
+      )}
       {inspector.connection.value === 'open' && (
         <AllRuns key={JSON.stringify(set)} ask={() => inspector.whatIf(null, set)} open={inspector.selectRun} />
       )}

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { runStart } from '../../fold/answer.ts';
 import type { EntryOf } from '../../fold/entry-index.ts';
+import { waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 
 const TICK_MS = 250;
@@ -19,7 +20,10 @@ export function clockStart({ run, log, fold }: RunView): number {
   return runStart(log)?.forkedFrom?.clockStartMs ?? Date.parse(run.startedAt);
 }
 
-/** Returns the milliseconds since the latest entry. They increase while a run is in progress or waits; for any other run, they are 0. */
+/**
+ * Returns the milliseconds since the latest entry. They increase while a run is in progress or waits; in a file, a run that waits had waited
+ * so long when it was exported. For any other run, they are 0.
+ */
 export function useClock(view: RunView): number {
   const { run, fold, count, end } = view;
   const isTicking = run.status === 'waiting' || (end === null && (run.live || run.status === 'running'));
@@ -41,6 +45,9 @@ export function useClock(view: RunView): number {
       timer = undefined;
     };
   }, [isTicking]);
+  const { exportedAt } = run;
+  if (exportedAt !== undefined && waitingAt(view.log, fold, count - 1) !== null)
+    return Math.max(0, Date.parse(exportedAt) - latest.current.atMs);
   if (!isTicking) return 0;
   void ticks.value;
   return Math.max(0, Date.now() - latest.current.atMs);

@@ -143,7 +143,7 @@ function noteOn(ids: readonly string[], missing: readonly string[]): string {
   const made = ids.length > 0 ? 'quoted from the documents' : 'no passage of the documents answers the question';
   // Documents that were not retrieved may contain these words.
   const lacking = ids.length > 0 ? 'Not quoted' : 'Not in the retrieved passages';
-  return `Made without a language model: ${made}.${missing.length === 0 ? '' : ` ${lacking}: ${quoted(missing)}.`}`;
+  return `Made by the extractive model (no LLM): ${made}.${missing.length === 0 ? '' : ` ${lacking}: ${quoted(missing)}.`}`;
 }
 
 /** Returns the best quotation, or the draft if there is none, with a note on how the answer was made. */

@@ -39,7 +39,7 @@ describe('how far an answer can be trusted', () => {
     const good = { status: 'completed', reasons: [], confidence: 1, grounding, sources } as const;
     expect(verdict(good)).toMatchObject({
       word: 'Completed',
-      trust: ['confidence 1 (0.95 when Yield decided)', 'supported by its sources'],
+      trust: ['confidence 1 (draft 0.95)', 'supported by its sources'],
     });
     expect(verdict({ ...good, confidence: 0.95, grounding: null }).trust).toEqual([
       'confidence 0.95',
@@ -132,7 +132,7 @@ describe('what went wrong in a run', () => {
     const failed = entries.filter((entry) => entry.type === 'phase-end' && entry.failure !== null);
     expect(found(/phases? failed/u)).toMatchObject({ tone: 'bad', steps: { length: failed.length } });
     // Failures come first.
-    expect(incidents.map(({ tone }) => tone).join(' ')).toMatch(/^bad( bad)*( warn)*( plain)*$/u);
+    expect(incidents.map(({ tone }) => tone).join(' ')).toMatch(/^bad( bad)*( warn)*( neutral)*$/u);
   });
 
   it('includes tools that failed, the limit of their runs, and what left the context', async () => {

@@ -6,7 +6,7 @@ import { contextChanges } from '../../../inspector/fold/context-changes.ts';
 import { calledAgainBecause, enteredBecause } from '../../../inspector/fold/entered-because.ts';
 import { selectionAt, selectionOf } from '../../../inspector/fold/selection.ts';
 import type { PhaseSpan } from '../../../inspector/fold/spans.ts';
-import { hasFailed, stepCalls, toolUses, triedAgainBy } from '../../../inspector/fold/step.ts';
+import { hasFailed, nextTry, stepCalls, toolUses } from '../../../inspector/fold/step.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { decidedRunOf } from '../../../inspector/fold/what-if.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
@@ -33,7 +33,7 @@ const all = <Type extends JournalEntry['type']>(entries: readonly JournalEntry[]
   entries.filter((entry): entry is EntryOf<Type> => entry.type === type);
 
 describe('a tool that failed', () => {
-  it('was tried again by the next model call, unless it was the last try', async () => {
+  it('was tried again by its next run, unless it was the last try', async () => {
     let tries = 0;
     const stock = {
       name: 'stock',
@@ -44,12 +44,12 @@ describe('a tool that failed', () => {
         throw new Error('503');
       },
     };
-    const next = [{ capability: 'stock', arguments: '{}' }];
+    const calls = [{ capability: 'stock', arguments: '{}' }];
     const entries = recordedEntries(
       await runToAnswer(
         {
-          action: { ...replies.action, calls: next },
-          continuation: () => ({ done: tries > 1, finalOutput: null, next: tries > 1 ? [] : next }),
+          action: { ...replies.action, calls },
+          continuation: () => ({ done: tries > 1, finalOutput: null, next: tries > 1 ? [] : calls }),
         },
         { capabilities: [stock], continuation: 'model' },
       ),
@@ -57,8 +57,9 @@ describe('a tool that failed', () => {
     const { log, fold } = folded(entries);
     const at = entries.length - 1;
     const uses = toolUses(log, fold, { kind: 'entry', from: 0, to: at }, at);
-    const calls = uses.map((use) => use.kind === 'capability' && (triedAgainBy(log, fold, use)?.number ?? null));
-    expect(calls).toEqual([2, null]);
+    expect(uses).toHaveLength(2);
+    const next = uses.map((use) => (use.kind === 'capability' ? nextTry(log, fold, use)?.from : null));
+    expect(next).toEqual([uses[1]?.from, undefined]);
   });
 });
 

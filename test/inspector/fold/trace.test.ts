@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { phaseMapOf } from '../../../inspector/fold/phase-map.ts';
+import type { Selection } from '../../../inspector/fold/selection.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../../inspector/fold/time-axis.ts';
 import { createTimeLine } from '../../../inspector/fold/time-line.ts';
 import { stepsBy, traceOf } from '../../../inspector/fold/trace.ts';
-import { listed, pathTo, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
+import { listed, pathTo, rowsIn, type TraceRow, troubleWords } from '../../../inspector/fold/trace-row.ts';
 import { entryToExplain } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { addUsage, NO_USAGE } from '../../../machines/policies/usage.ts';
 import { createPassageIndex, createPostChain } from '../../../src/entries/index.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import {
   failingRun,
   folded,
@@ -16,6 +18,7 @@ import {
   manualRun,
   plainRun,
   recordedEntries,
+  runToAnswer,
 } from '../../support/inspector/inspected-runs.ts';
 
 const failing = recordedEntries(await failingRun());
@@ -151,10 +154,34 @@ describe('the trace of a run with a user', () => {
     expect(action).toMatchObject({ title: 'Action', note: 'no model call', text: 'nothing new' });
     expect(action?.children).toBe(undefined);
     const [search] = experience?.children?.() ?? [];
-    expect(search).toMatchObject({ title: 'Search', note: '1 passage found, started early', usage: null });
+    expect(search).toMatchObject({
+      title: 'Search',
+      note: '1 passage found, started early, during Action',
+      usage: null,
+    });
     const path = search?.selection ? pathTo(traced(run.journal).top, search.selection) : [];
     expect(titlesOf(path).slice(-2)).toEqual(['Experience', 'Search']);
     expect(search?.selection && phaseMapOf(traced(run.journal).fold, search.selection).current).toBe('experience');
+  });
+
+  it('has a call that started early in the phase that it is for, or else where it started, as its own panel says', async () => {
+    const invalid = { text: '{"goal": 3}' };
+    const plan = { intention: (call: number) => (call < 4 ? invalid : replies.intention) };
+    const entries = recordedEntries(await runToAnswer(plan, { profile: 'thorough' }));
+    const { all, log, fold } = traced(entries);
+    const early = all.filter(({ note }) => note?.includes('started early, '));
+    const words = early.map(({ from, note, selection }) => {
+      const view = { log, fold, at: entries.length - 1, count: entries.length, selection: selection as Selection };
+      const { name, facts } = stepTitle({ ...view, run: { kind: 'run', live: false, status: 'completed' } });
+      const inside = all.findLast((row) => row.phase && rowsIn(row).some((one) => one.from === from));
+      expect(facts[0]).toBe(`${inside?.title}, cycle 1`);
+      expect(note).toBe(facts[1]);
+      return [name.replace(/.*: /u, ''), inside?.title, note];
+    });
+    expect(words).toEqual([
+      ['Observation', 'Intention', 'started early, for Observation, not used'],
+      ['Observation', 'Observation', 'started early, during Intention'],
+    ]);
   });
 
   it('has a row for the limit of tool runs', () => {

@@ -75,9 +75,17 @@ describe.skipIf(browser === null)('the exported page', () => {
   it('says once what a run waited for, and offers no answer', async () => {
     const manual = recordedEntries(await manualRun());
     const asked = manual.findIndex(({ type }) => type === 'direction-asked');
-    const { page, close } = await open('waiting.html', (await exportRun(manual.slice(0, asked + 1))).html);
+    const startedAt = new Date(Date.now() - 7_500_000).toISOString();
+    const waiting = manual
+      .slice(0, asked + 1)
+      .map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry));
+    const { page, close } = await open('waiting.html', (await exportRun(waiting)).html);
     await page.getByText('Waiting for a direction').first().waitFor();
-    expect(await page.locator('.verdict').textContent()).toContain('when this file was exported');
+    expect(await page.locator('.verdict').textContent()).toMatch(
+      /, when this file was exported \(\w+ \d+, \d\d:\d\d\)$/u,
+    );
+    // Its time ends with the export.
+    expect(await page.locator('.figures').textContent()).toMatch(/^2 h 5 min/u);
     expect(await page.locator('body').innerText()).not.toMatch(/Interrupted|stopped|Answer here|Resume/u);
     await close();
   });

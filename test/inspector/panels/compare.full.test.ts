@@ -37,6 +37,10 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(await cause.innerText()).toMatch(/Their answers are the same\.$/u);
     expect(await cause.innerText()).toContain(`confidence ${shown} was not above 0.90`);
     expect(await cause.innerText()).toContain(`Stopped because confidence ${shown} was above 0.10`);
+    expect(await cause.innerText()).toContain('The cause is a setting: confidence to finish, 0.90 in A and 0.10 in B.');
+    expect(await page.getByRole('table', { name: 'Settings that differ' }).innerText()).toMatch(
+      /thresholds\.confidence\s+0\.90\s+0\.10/u,
+    );
     const [a, b] = await page.locator('.pair > div').allInnerTexts();
     expect(a).toContain('original');
     expect(b).toMatch(/fork of A: .*thresholds\.confidence.*0\.1/u);
@@ -112,7 +116,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     await cause.waitFor();
     expect(await cause.innerText()).toMatch(/^B has not ended\s/u);
     expect(await page.locator('.cause ~ .pair, .cause ~ .compare-table').first().innerText()).toMatch(
-      /^Started with[\s\S]*77/u,
+      /^Settings that differ[\s\S]*77/u,
     );
   });
 

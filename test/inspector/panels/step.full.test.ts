@@ -138,7 +138,11 @@ beforeAll(async () => {
   const { chain } = scriptedChain(plan, { journals, newId: () => 'cherry' });
   server = await inspectionServer({
     journals,
-    actions: { resume: (runId) => chain.resume(runId), fork: (runId, change) => chain.fork(runId, change) },
+    actions: {
+      model: 'gpt-test',
+      resume: (runId) => chain.resume(runId),
+      fork: (runId, change) => chain.fork(runId, change),
+    },
   });
 });
 afterAll(async () => {
@@ -170,7 +174,14 @@ describe.skipIf(browser === null)('a decision', () => {
     await page.getByRole('button', { name: 'Check all runs' }).click();
     await page.getByText('Of 2 runs, 2 would have ended earlier').waitFor();
     expect(await axeViolations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Fork with this number' }).click();
+    await page.getByRole('button', { name: 'Fork with this number…' }).click();
+    // The form of "Fork here", which says what it costs, and waits for a confirmation.
+    const form = page.getByRole('form', { name: 'Fork' });
+    await form.getByText('Other calls go to gpt-test, which may cost money.').waitFor();
+    expect(await form.getByLabel('Change 1').inputValue()).toBe('thresholds.confidence');
+    expect(await axeViolations(page)).toEqual([]);
+    expect((await journals.list()).map(({ runId }) => runId)).not.toContain('cherry');
+    await form.getByRole('button', { name: 'Start the fork' }).click();
     await page.waitForFunction(() => location.hash.includes('cherry'));
     const forked = await entriesOf('cherry');
     expect(forked[0]).toMatchObject({ forkedFrom: { runId: 'apple', changes: ['thresholds.confidence=0.6'] } });

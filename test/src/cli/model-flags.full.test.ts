@@ -53,7 +53,7 @@ describe('postchain run --fallback-model', () => {
     const env = { OPENAI_BASE_URL: server.baseURL };
     const { code, stdout } = await startCli(['run', 'What does the Yield phase decide?', ...models], env).finished;
     expect(code).toBe(0);
-    expect(stdout).toContain('without a language model');
+    expect(stdout).toContain('the extractive model (no LLM)');
   });
 });
 

@@ -18,7 +18,7 @@ describe('postchain run', () => {
       expect(stdout).toContain(rule);
     expect(stdout.indexOf('Cycle limit')).toBeLessThan(stdout.indexOf('Confidence'));
     expect(stdout).toMatch(/Sources\n {2}docs\/yield\.md:\d+-\d+/);
-    expect(stdout).toContain('without a language model');
+    expect(stdout).toContain('the extractive model (no LLM)');
     for (const phase of PHASES) expect(stderr).toMatch(new RegExp(`^ {2}${phase} `, 'm'));
     expect(stderr).toMatch(/^ {2}decision +\w+: /m);
     expect(`${stdout}${stderr}`).not.toContain('\u001b');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { causeWords } from '../../../../inspector/fold/compare/cause.ts';
+import { causeWords, settingWords } from '../../../../inspector/fold/compare/cause.ts';
 import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
@@ -21,8 +21,8 @@ describe('comparing runs', () => {
       fc.asyncProperty(randomRunArbitrary, async (random) => {
         const { run } = await startRandomRun(random);
         const whole = comparedRun(run.journal);
-        const { first, firstContent, starts, cutOff, rows } = compareRuns([whole, comparedRun(run.journal)]);
-        expect({ first, starts, cutOff }).toEqual({ first: null, starts: [], cutOff: false });
+        const { first, firstContent, settings, cutOff, rows } = compareRuns([whole, comparedRun(run.journal)]);
+        expect({ first, settings, cutOff }).toEqual({ first: null, settings: [], cutOff: false });
         expect(firstContent.difference).toBeNull();
         expect(rows.every(({ equal }) => equal)).toBe(true);
       }),
@@ -32,7 +32,7 @@ describe('comparing runs', () => {
 
   it('names the guard at which the runs diverge, and its inputs', async () => {
     const [unsure, sure] = [await runWith(0.6), await runWith(0.95, { maxModelCalls: 50 })];
-    const { parting, firstContent, starts } = compareRuns([comparedRun(unsure), comparedRun(sure)]);
+    const { parting, firstContent, settings } = compareRuns([comparedRun(unsure), comparedRun(sure)]);
     expect(parting?.guard).toMatchObject({ name: 'confidenceReached', holds: [false, true] });
     expect(parting?.guard?.inputs.map(({ confidence, above }) => [confidence, above])).toEqual([
       [0.6, 0.9],
@@ -42,8 +42,9 @@ describe('comparing runs', () => {
     const { difference } = firstContent;
     expect([difference?.kind, difference?.nth]).toEqual(['reply to yield', 1]);
     expect(difference?.fields).toEqual([{ path: 'confidence', values: [0.6, 0.95] }]);
-    expect(starts).toEqual([{ path: 'limits.maxModelCalls', values: [100, 50] }]);
+    expect(settings).toEqual([{ path: 'limits.maxModelCalls', values: [100, 50] }]);
     expect(parting?.entries.map((entry) => entry?.target)).toEqual([['action'], ['synthesizing']]);
+    expect(settingWords({ parting, settings })).toBeNull();
   });
 
   it('names the cause of two runs that differ by one threshold: what each decided at the end of the common path', async () => {
@@ -54,8 +55,8 @@ describe('comparing runs', () => {
       return comparedRun(run.journal);
     };
     const [low, high] = [await withThreshold(0.8), await withThreshold(0.9)];
-    const { first, rows, parting, starts } = compareRuns([low, high]);
-    expect(starts).toEqual([{ path: 'thresholds.confidence', values: [0.8, 0.9] }]);
+    const { first, rows, parting, settings } = compareRuns([low, high]);
+    expect(settings).toEqual([{ path: 'thresholds.confidence', values: [0.8, 0.9] }]);
     // Both paths are read at the same place, although the first also ends like the second.
     expect(rows[first ?? -1]).toEqual({ steps: [first, first], equal: false });
     expect(parting?.guard).toMatchObject({ name: 'confidenceReached', holds: [true, false] });
@@ -69,8 +70,8 @@ describe('comparing runs', () => {
     const entries = await runWith(0.6);
     const storedAs = (host: Record<string, string>) =>
       comparedRun(entries.map((entry) => (entry.type === 'run-start' ? { ...entry, host } : entry)));
-    const { starts } = compareRuns([storedAs({ model: 'a' }), storedAs({ model: 'b' })]);
-    expect(starts).toEqual([{ path: 'host.model', values: ['a', 'b'] }]);
+    const { settings } = compareRuns([storedAs({ model: 'a' }), storedAs({ model: 'b' })]);
+    expect(settings).toEqual([{ path: 'host.model', values: ['a', 'b'] }]);
   });
 
   it('names the first field that differs if the paths are the same', async () => {
@@ -96,13 +97,17 @@ describe('comparing runs', () => {
     const at = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
     const fork = await chain.fork(run.runId, { at, set: { 'thresholds.confidence': 0.1 } });
     await fork.answer;
-    const { forkedFrom, parting } = compareRuns([comparedRun(run.journal), comparedRun(fork.journal)]);
+    const { forkedFrom, parting, settings } = compareRuns([comparedRun(run.journal), comparedRun(fork.journal)]);
     expect(forkedFrom[0]).toBeNull();
     expect(forkedFrom[1]).toMatchObject({
       runId: run.runId,
       changes: [expect.stringContaining('thresholds.confidence')],
     });
     expect(parting?.guard?.name).toBe('confidenceReached');
+    expect(settings).toEqual([{ path: 'thresholds.confidence', values: [0.9, 0.1] }]);
+    expect(settingWords({ parting, settings })).toBe(
+      'The cause is a setting: confidence to finish, 0.90 in A and 0.10 in B.',
+    );
   });
 
   it('says of runs that part at different events what happened in each', async () => {

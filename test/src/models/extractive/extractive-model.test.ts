@@ -333,7 +333,7 @@ describe('the extractive model in synthesis', () => {
     const draft = replied(phaseInput('yield', ORDER, THREE_PHASE_CONTEXT)).answer;
     const reply = atOnce(replySynthesis(synthesisInput(ORDER, draft, THREE_PHASE_CONTEXT)));
     expect(reply).toMatchObject({ answerText: draft, usedMessageIds: ['s1'] });
-    expect(reply.notes).toContain('without a language model');
+    expect(reply.notes).toContain('the extractive model (no LLM)');
   });
 
   it('replaces an empty or worse draft with the best span', () => {

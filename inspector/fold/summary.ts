@@ -140,7 +140,9 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
     ...(cap === null ? [] : ['low_confidence', 'not_grounded', 'no_evidence']),
   ]);
   const others = explanationOf({ reasons: answer.reasons.filter(({ code }) => !said.has(code)) });
-  return `Ended in cycle ${decision.cycle}: ${reason}.${limitNote}${others === '' ? '' : ` Degraded because: ${others}`}`;
+  // The verdict names the first reason: the rule's own, or another one.
+  const link = others === '' ? '' : said.has(answer.reasons[0]?.code) ? ' ' : ' Degraded because: ';
+  return `Ended in cycle ${decision.cycle}: ${reason}.${limitNote}${link}${others}`;
 }
 
 /** The place of the last phase: `in Action, cycle 1`. */

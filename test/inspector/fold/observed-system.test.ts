@@ -224,7 +224,9 @@ describe('an observed system', () => {
     const run = { kind: 'system', live: false, status: 'running' } as const;
     const titles = entries.flatMap(({ type, seq: at }) => {
       const selection = { kind: 'entry', from: at, to: at } as const;
-      return type === 'ignored' ? stepTitle({ ...view, run, at, count: entries.length, selection }).name : [];
+      return type === 'ignored' || type === 'actor-end'
+        ? stepTitle({ ...view, run, at, count: entries.length, selection }).name
+        : [];
     });
     expect(titles).toEqual(['a reached its final state', 'Ignored event: NONE']);
     const rows = systemTrace({ fold: view.fold, charts: view.charts, count: entries.length, isOver: false });

@@ -171,6 +171,12 @@ describe('an observed system', () => {
     if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
     const outcome = eventOutcome(entry, { ...view, ended: true });
     expect(outcome).toEqual({ kind: 'failed', message: 'no wire' });
+    const at = entries.findIndex(({ type }) => type === 'actor-end');
+    const [run, selection] = [
+      { kind: 'system', live: false, status: 'degraded' },
+      { kind: 'entry', from: at, to: at },
+    ] as const;
+    expect(stepTitle({ ...view, run, at, count: entries.length, selection }).name).toMatch(/ failed$/u);
   });
 
   it('shows the transitions of all parallel regions that one event took', async () => {
@@ -224,9 +230,7 @@ describe('an observed system', () => {
     const run = { kind: 'system', live: false, status: 'running' } as const;
     const titles = entries.flatMap(({ type, seq: at }) => {
       const selection = { kind: 'entry', from: at, to: at } as const;
-      return type === 'ignored' || type === 'actor-end'
-        ? stepTitle({ ...view, run, at, count: entries.length, selection }).name
-        : [];
+      return type === 'ignored' ? stepTitle({ ...view, run, at, count: entries.length, selection }).name : [];
     });
     expect(titles).toEqual(['a reached its final state', 'Ignored event: NONE']);
     const rows = systemTrace({ fold: view.fold, charts: view.charts, count: entries.length, isOver: false });

@@ -171,7 +171,7 @@ describe('an observed system', () => {
     if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
     const outcome = eventOutcome(entry, { ...view, ended: true });
     expect(outcome).toEqual({ kind: 'failed', message: 'no wire' });
-    const at = entries.findIndex(({ type }) => type === 'actor-end');
+    const at = entries.findIndex(({ type }) => (type as string) === 'actor-end');
     const [run, selection] = [
       { kind: 'system', live: false, status: 'degraded' },
       { kind: 'entry', from: at, to: at },

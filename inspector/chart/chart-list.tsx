@@ -55,6 +55,10 @@ function States(props: StatesProps) {
         const inner = invokes.map((actor) => ownOf(charts.invoked, actor)).find((one) => one !== undefined);
         const isLeaf = active.has(id) && !index.childrenOf(id).some((child) => active.has(child.id));
         const hue = copy === chartId ? ownOf(hues, id) : undefined;
+        const isFailed = visited.has(id) && hasFailed(marks, badges, copy, id);
+        const note =
+          ownOf(badges, copy)?.get(id)?.text ||
+          [noteText(chartId, invokes, own), isFailed ? 'failed' : ''].filter(Boolean).join(' · ');
         return (
           <li key={id} class={isLeaf ? 'leaf' : visited.has(id) ? '' : 'never'}>
             <button
@@ -66,9 +70,7 @@ function States(props: StatesProps) {
             >
               {hue !== undefined && <i class="hue" style={{ background: hue }} />}
               <span class="name verbatim">{excerpt(name, 80)}</span>
-              <span class={hasFailed(marks, badges, copy, id) ? 'wrong' : 'muted'}>
-                {excerpt(ownOf(badges, copy)?.get(id) || noteText(chartId, invokes, own), 80)}
-              </span>
+              <span class={isFailed ? 'wrong' : 'muted'}>{excerpt(note, 80)}</span>
             </button>
             {ways.map(({ index: at, target, ...way }) => (
               <p key={at} class={reached.has(at) ? (last?.transition === at ? 'way last' : 'way') : 'way muted'}>

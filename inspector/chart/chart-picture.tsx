@@ -101,13 +101,13 @@ export function ChartPicture(props: ChartPictureProps) {
               active.has(drawn.id) &&
               !level.states.some(({ id }) => index.state(id)?.parent === drawn.id && active.has(id)),
             never: !visited.has(drawn.id),
-            failed: hasFailed(marks, badges, copy, drawn.id),
+            failed: visited.has(drawn.id) && hasFailed(marks, badges, copy, drawn.id),
             selected: selected?.kind === 'state' && selected.chartId === chartId && selected.stateId === drawn.id,
             'last-target': last?.target === drawn.id,
           }}
           badge={
             (hasLines && omittedWay(chart, linesFrom.get(drawn.id) ?? [], taken)) ||
-            ownOf(badges, copy)?.get(drawn.id) ||
+            ownOf(badges, copy)?.get(drawn.id)?.text ||
             noteOf(drawn, index, taken)
           }
           ways={waysOf(drawn.id, index, linesFrom.get(drawn.id) ?? [])}
@@ -150,9 +150,9 @@ export function marksOfCopy(charts: RunCharts, marks: Marks, chartId: string, co
   return { chart, index: indexChart(chart), active, taken, reached, visited, last };
 }
 
-/** Whether a state was last left because of a failure, or its badge counts failed calls. */
+/** Whether a state was last left because of a failure, or its badge counts failures. */
 export const hasFailed = ({ failed = {} }: Marks, badges: Badges, copy: string, id: string): boolean =>
-  ownOf(failed, copy)?.has(id) === true || ownOf(badges, copy)?.get(id)?.endsWith(' failed') === true;
+  ownOf(failed, copy)?.has(id) === true || ownOf(badges, copy)?.get(id)?.hasFailed === true;
 
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -1,

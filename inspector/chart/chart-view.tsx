@@ -2,7 +2,7 @@ import './chart.css';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { copyKey } from '../fold/chart-copies.ts';
-import { indexChart } from '../fold/chart-index.ts';
+import { indexChart, statePath } from '../fold/chart-index.ts';
 import type { Badges, Marks } from '../fold/marks.ts';
 import type { ChartSelection } from '../fold/selection.ts';
 import { excerpt } from '../fold/text.ts';
@@ -43,15 +43,19 @@ export function ChartView(props: ChartViewProps) {
 
   if (drawings !== null && ownOf(drawings, root) !== undefined)
     return <Levels key={root} {...props} drawings={drawings} />;
-  const active = charts.charts
-    .find(({ id }) => id === root)
-    ?.states.filter(({ id, parent }) => parent !== null && ownOf(marks.active, root)?.has(id));
+  const chart = charts.charts.find(({ id }) => id === root);
+  const index = chart && indexChart(chart);
+  const active = ownOf(marks.active, root);
+  const leaves = index?.states.filter(
+    ({ id, parent }) =>
+      parent !== null && active?.has(id) && !index.childrenOf(id).some((child) => active.has(child.id)),
+  );
   return (
     <div class="chart-view">
       <p class="muted waiting" role="status">
         {given?.problem ?? 'Laying out the chart…'}
-        {active !== undefined && active.length > 0 && (
-          <> Active: {excerpt(active.map(({ name }) => name).join(' › '), 200)}.</>
+        {leaves !== undefined && leaves.length > 0 && (
+          <> Active: {excerpt(leaves.map(({ id }) => statePath(index, id)).join(', '), 200)}.</>
         )}
       </p>
     </div>

@@ -3,7 +3,7 @@ import type { ELK, ElkNode } from 'elkjs/lib/elk-api.js';
 import type { Chart, ChartState } from '../../src/durable/charts/chart.ts';
 import { noteText, showsAll, transitionWords, wayText } from '../fold/chart-words.ts';
 import { excerpt } from '../fold/text.ts';
-import type { Box, Drawing, DrawnEdge, DrawnLevel } from './drawing.ts';
+import { type Box, type Drawing, type DrawnEdge, type DrawnLevel, ownOf } from './drawing.ts';
 import { FONT, labelSize, widthOf } from './label-text.ts';
 import { type Level, type LevelEdge, levelsOf } from './level.ts';
 import { MAX_BADGE, MAX_NAME, normalizeChart } from './normalize-chart.ts';
@@ -33,7 +33,7 @@ async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnL
   const lines = level.edges.filter(({ hasLine }) => hasLine);
   const isLarge = level.states.length + lines.length > MAX_VARIED;
   const variants = lines.length === 0 ? [PACKED] : isLarge ? [DOWN] : [DOWN, RIGHT];
-  const order = level.open.size === 0 ? ORDERED : {};
+  const order = { ...(level.open.size === 0 && ORDERED), ...ownOf(OWN, level.root.id) };
   const found: DrawnLevel[] = [];
   for (const variant of variants) {
     try {
@@ -86,6 +86,11 @@ const RIGHT: Options = { ...LAYERED, 'elk.direction': 'RIGHT' };
 const ORDERED: Options = {
   'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+};
+
+/** Of the whole chain: otherwise, the line of another cycle takes a detour around `recovering`. */
+const OWN: Readonly<Record<string, Options>> = {
+  postChain: { 'elk.layered.layering.strategy': 'LONGEST_PATH', 'elk.spacing.edgeNode': '8' },
 };
 
 /** For levels without lines. */
@@ -164,7 +169,9 @@ const wordsOf = ({ transitions }: LevelEdge, chart: Chart): readonly string[] =>
 const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
   line.fan !== null && lines.find(({ fan }) => fan === line.fan) !== line;
 
-const BADGE = '99 calls · 9 failed';
+const BADGE = '9 of 99 calls failed';
+/** Of `action` and of the state inside it that runs tools. */
+const TOOL_BADGE = '9 of 99 calls, 9 tools failed';
 const FOLD = 24;
 const GAP = 8;
 
@@ -181,7 +188,11 @@ function stateWidth({ id, name, type, invokes }: ChartState, chart: Chart, { edg
     ? edges.filter(({ hasLine, source, target }) => !hasLine && source === id && target !== id)
     : [];
   const ways = omitted.flatMap((edge) => edge.transitions.flatMap((at) => transitions[at] ?? []));
-  const texts = [note, ...(hasBadge ? [BADGE] : []), ...ways.map((way) => wayText(chartId, way))];
+  const texts = [
+    note,
+    ...(hasBadge ? [id === 'action' || invokes.includes('action') ? TOOL_BADGE : BADGE] : []),
+    ...ways.map((way) => wayText(chartId, way)),
+  ];
   const badge = Math.max(...texts.map((text) => widthOf(excerpt(text, MAX_BADGE), FONT.label)));
   return text + (badge > 0 ? badge + GAP : 0) + (isActive ? FOLD : 0);
 }

@@ -4,7 +4,7 @@ import { activeStatesAt } from './active-states.ts';
 import { copyKey } from './chart-copies.ts';
 import { ancestorsOf, chartIndexOf } from './chart-index.ts';
 import { formatNumber, pluralize } from './format.ts';
-import type { Badges } from './marks.ts';
+import type { Badge, Badges } from './marks.ts';
 import { phaseOfAttempt } from './phase-map.ts';
 import type { RunFold } from './run-fold.ts';
 import type { AttemptSpan, CallSpan, CapabilitySpan } from './spans.ts';
@@ -27,7 +27,7 @@ interface Counted {
 
 const known = new WeakMap<RunFold, Counted>();
 
-/** What the states of a run did, such as `3 calls · 1 failed`. Reads only what was added since the last call. */
+/** What the states of a run did, such as `1 of 3 calls failed`. Reads only what was added since the last call. */
 export function badgesOf(fold: RunFold, charts: RunCharts): Badges {
   const cached = known.get(fold);
   const counted = cached?.charts === charts ? cached : { charts, work: new Map(), attempts: 0, calls: 0, tools: 0 };
@@ -44,7 +44,7 @@ export function badgesOf(fold: RunFold, charts: RunCharts): Badges {
   return Object.fromEntries(
     [...counted.work].map(([key, states]) => [
       key,
-      new Map([...states].map(([state, work]) => [state, badgeText(work)])),
+      new Map([...states].map(([state, work]) => [state, badgeOf(work)])),
     ]),
   );
 }
@@ -81,12 +81,17 @@ function workAt(
 /** Their failures are those of a model call or a tool. */
 const COUNTED_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'executeCapability']);
 
-function badgeText({ attempts, calls, tools }: Work): string {
-  const failures =
-    attempts.filter(({ failure }) => failure !== null).length +
-    tools.filter(({ error }) => error !== null).length +
-    calls.filter((call) => call.outcome === 'failed' && !COUNTED_OTHERWISE.has(call.actor)).length;
-  const trouble = failures > 0 ? `${formatNumber(failures)} failed` : '';
+function badgeOf({ attempts, calls, tools }: Work): Badge {
+  const failedCalls = attempts.filter(({ failure }) => failure !== null).length;
+  const failedTools = tools.filter(({ error }) => error !== null).length;
+  const others = calls.filter((call) => call.outcome === 'failed' && !COUNTED_OTHERWISE.has(call.actor)).length;
   const made = attempts.length > 0 ? pluralize(attempts.length, 'call') : '';
-  return [made, trouble].filter((part) => part !== '').join(' · ');
+  const failed = [
+    ...(failedCalls > 0 ? [`${formatNumber(failedCalls)} of ${made}`] : []),
+    ...(failedTools > 0 ? [pluralize(failedTools, 'tool')] : []),
+    ...(others > 0 ? [`${formatNumber(others)} other`] : []),
+  ];
+  if (failed.length === 0) return { text: made, hasFailed: false };
+  const words = `${failed.join(', ')} failed`;
+  return { text: failedCalls > 0 || made === '' ? words : `${made} · ${words}`, hasFailed: true };
 }

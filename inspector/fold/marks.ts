@@ -123,8 +123,13 @@ export interface Marks {
   readonly failed?: Readonly<Record<string, ReadonlySet<string>>>;
 }
 
-/** A text by chart or, for the copies of an invoked chart, by `copyKey`; then by state. */
-export type Badges = Readonly<Record<string, ReadonlyMap<string, string>>>;
+export interface Badge {
+  readonly text: string;
+  readonly hasFailed: boolean;
+}
+
+/** By chart or, for the copies of an invoked chart, by `copyKey`; then by state. */
+export type Badges = Readonly<Record<string, ReadonlyMap<string, Badge>>>;
 
 interface LastTransition {
   readonly chartId: string;

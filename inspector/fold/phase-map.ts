@@ -13,6 +13,8 @@ interface MappedPhase {
   readonly calls: number;
   readonly failures: number;
   readonly visits: number;
+  /** The entry of its first visit. */
+  readonly since: number;
 }
 
 /** Where a selected step is: its phase, and the way of its cycle so far. */
@@ -35,10 +37,11 @@ export function phaseMapOf(
   { kind, from }: Partial<Selection> & Pick<Selection, 'from'>,
 ): PhaseMap {
   const calls = new Map(countsOf(spans.attempts, (one) => phaseOfAttempt(spans, one) ?? 'answer'));
-  const sums = new Map(PHASE_NAMES.map((phase) => [phase, { visits: 0, failures: 0 }]));
-  for (const { phase, failure } of spans.phases) {
+  const sums = new Map(PHASE_NAMES.map((phase) => [phase, { visits: 0, failures: 0, since: 0 }]));
+  for (const { phase, failure, from: since } of spans.phases) {
     const sum = sums.get(phase);
     if (sum === undefined) continue;
+    if (sum.visits === 0) sum.since = since;
     sum.visits += 1;
     if (failure !== null && failure.stage !== 'aborted') sum.failures += 1;
   }

@@ -3,7 +3,7 @@ import type { InspectedRun, SystemEntry } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
 import { earlyCallWords, earlyWords, phaseOf, searchPhase } from './call-index.ts';
-import { actorIn, humanizeEvent } from './explain.ts';
+import { actorIn, END_WORDS, humanizeEvent } from './explain.ts';
 import { capitalize, formatDuration, humanize, pluralize } from './format.ts';
 import type { AttemptAt } from './output.ts';
 import type { RunFold } from './run-fold.ts';
@@ -184,7 +184,7 @@ function entryName(entry: JournalEntry | SystemEntry): string {
     const [source, ...targets] = [entry.source, ...entry.target].map((id) => excerpt(stateName(id), 60));
     return targets.length === 0 ? `${source} stays` : `${source} to ${targets.join(', ')}`;
   }
-  if (entry.type === 'actor-end') return `End of ${excerpt(actorIn(entry.actor), 80)}`;
+  if (entry.type === 'actor-end') return `${excerpt(actorIn(entry.actor), 80)} ${END_WORDS[entry.status]}`;
   if (entry.type === 'ignored') {
     const words = excerpt(humanizeEvent(entry.event), 80);
     // A machine raises this event itself, usually without a transition for it.

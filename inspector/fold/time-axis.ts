@@ -25,19 +25,27 @@ interface Tick {
   readonly label: string;
 }
 
-const MOST_TICKS = 4.5;
-/** The shares of the axis that the label of a gap and the tick before it need. */
-const [CUT_WIDTH, TICK_WIDTH] = [0.4, 0.9 / MOST_TICKS];
+/** The shares of the axis that the labels of a gap and of a tick need at least, and at a width in pixels. */
+const cutWidth = (axisPx: number): number => Math.min(1, Math.max(0.4, 88 / axisPx));
+const tickWidth = (axisPx: number): number => Math.min(1, Math.max(0.2, 52 / axisPx));
 
 /** Returns labels for the longest gaps, as many as fit on the axis. */
-export function cutsOf(gaps: readonly Gap[]): readonly Tick[] {
+export function cutsOf(gaps: readonly Gap[], axisPx: number): readonly Tick[] {
+  const width = cutWidth(axisPx);
   const cuts: Tick[] = [];
   for (const { from, ms } of gaps) {
-    const at = Math.min(from, 1 - CUT_WIDTH);
+    const at = Math.min(from, 1 - width);
     const label = `skips ${formatDuration(ms).split(' ', 2).join(' ')}`;
-    if (cuts.every((cut) => Math.abs(cut.at - at) >= CUT_WIDTH)) cuts.push({ at, label });
+    if (cuts.every((cut) => Math.abs(cut.at - at) >= width)) cuts.push({ at, label });
   }
   return cuts;
+}
+
+interface Ruled {
+  readonly endMs: number;
+  readonly untilMs: number;
+  readonly cuts: readonly Tick[];
+  readonly axisPx: number;
 }
 
 /**
@@ -46,9 +54,10 @@ export function cutsOf(gaps: readonly Gap[]): readonly Tick[] {
  */
 export function ticksOf(
   { gaps, count, atMs, drawnMs }: TimeLine,
-  { endMs, untilMs, cuts }: { readonly endMs: number; readonly untilMs: number; readonly cuts: readonly Tick[] },
+  { endMs, untilMs, cuts, axisPx }: Ruled,
 ): readonly Tick[] {
-  const step = stepFrom(endMs / MOST_TICKS);
+  const width = tickWidth(axisPx);
+  const step = stepFrom((endMs * width) / 0.9);
   const ticks: Tick[] = [];
   const starts = [0, ...gaps];
   for (const [index, first] of starts.entries()) {
@@ -59,9 +68,8 @@ export function ticksOf(
     let time = Math.ceil((drawnMs(first) + hidden) / step - 1e-9) * step;
     for (; time - hidden <= last + 1e-9; time += step) {
       const [at, label, before] = [(time - hidden) / endMs, roundDuration(time), ticks.at(-1)];
-      const isFree = cuts.every((cut) => at <= cut.at - TICK_WIDTH || at >= cut.at + CUT_WIDTH);
-      if (isFree && at < 0.85 && at - (before?.at ?? -1) >= TICK_WIDTH && label !== before?.label)
-        ticks.push({ at, label });
+      const isFree = cuts.every((cut) => at <= cut.at - width || at >= cut.at + cutWidth(axisPx));
+      if (isFree && at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label) ticks.push({ at, label });
     }
   }
   return ticks;

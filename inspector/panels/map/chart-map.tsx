@@ -23,7 +23,7 @@ const ORDER = Object.keys(PLACES) as (keyof typeof PLACES)[];
 /** A small chart of the six phases that follows the selection. */
 export function ChartMap({ inspector, view: { fold, selection, count, at } }: PanelProps) {
   const { phases, answerCalls, current, path } = useMemo(() => phaseMapOf(fold, selection), [fold, selection, count]);
-  const isAnswered = fold.entries.of('answer').length > 0;
+  const [answered] = fold.entries.of('answer');
   const select = (phase: Phase): void => {
     const visit = phaseVisit(fold, phase, at, count);
     if (visit !== null) inspector.select(visit);
@@ -50,11 +50,11 @@ export function ChartMap({ inspector, view: { fold, selection, count, at } }: Pa
           {isChartFull.value ? 'Trace' : 'Chart'}
         </button>
       </div>
-      {phases.map(({ phase, calls, visits, failures }) => (
+      {phases.map(({ phase, calls, visits, failures, since }) => (
         <button
           key={phase}
           type="button"
-          class={`map-phase${failures > 0 ? ' failed' : ''}`}
+          class={`map-phase${failures > 0 ? ' failed' : ''}${since > at && current !== phase ? ' later' : ''}`}
           style={{ ...placeOf(phase), '--hue': `var(--phase-${phase})` }}
           aria-current={current === phase ? 'step' : undefined}
           disabled={visits === 0}
@@ -68,10 +68,10 @@ export function ChartMap({ inspector, view: { fold, selection, count, at } }: Pa
       ))}
       <button
         type="button"
-        class="map-phase"
+        class={`map-phase${answered !== undefined && answered > at && current !== 'answer' ? ' later' : ''}`}
         style={{ ...placeOf('answer'), '--hue': 'var(--phase-synthesis)' }}
         aria-current={current === 'answer' ? 'step' : undefined}
-        disabled={!isAnswered}
+        disabled={answered === undefined}
         onClick={() => inspector.select(answerSelection(fold, count))}
       >
         Answer

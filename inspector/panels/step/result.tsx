@@ -1,7 +1,7 @@
 import { phaseFinding, replyValue } from '../../../src/chain/journal/phase-finding.ts';
 import { answerUpTo, runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
-import { actorIn } from '../../fold/explain.ts';
+import { actorIn, END_WORDS } from '../../fold/explain.ts';
 import { capitalize } from '../../fold/format.ts';
 import { fieldsOf, replyAt } from '../../fold/output.ts';
 import { selectionOf } from '../../fold/selection.ts';
@@ -192,7 +192,7 @@ export function SystemResult({ view: { log, fold, selection, at } }: { readonly 
         <div key={seq}>
           <p>
             <b class="verbatim">{excerpt(actorIn(actor), 60)}</b>{' '}
-            <span class={status === 'error' ? 'wrong' : ''}>{WORDS[status]}</span>
+            <span class={status === 'error' ? 'wrong' : ''}>{END_WORDS[status]}</span>
           </p>
           {error !== undefined && (
             <div class="wrong">
@@ -215,9 +215,3 @@ interface ActorEnd {
   readonly output?: unknown;
   readonly error?: unknown;
 }
-
-const WORDS: Readonly<Record<ActorEnd['status'], string>> = {
-  done: 'is done',
-  error: 'failed',
-  stopped: 'was stopped',
-};

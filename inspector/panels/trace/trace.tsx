@@ -2,8 +2,8 @@ import './trace.css';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
-import { axisEnd, cutsOf, gapsOf, ticksOf } from '../../fold/time-axis.ts';
-import { MAX_GAP_MS } from '../../fold/time-line.ts';
+import { axisEnd, cutsOf, type Gap, gapsOf, ticksOf } from '../../fold/time-axis.ts';
+import { MAX_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listed, pathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
@@ -77,7 +77,7 @@ export function Trace({ inspector, view }: PanelProps) {
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [active, setActive] = useState<string | null>(null);
   const list = useRef<HTMLDivElement>(null);
-  const narrowPx = useNarrowWidth(list);
+  const narrowPx = useWidth(list, NARROW_PX);
   const sinceMs = useClock(view);
   const orders = useOneTabStop<HTMLFieldSetElement>();
   useLayoutEffect(() => addKeys(TRACE_KEYS), []);
@@ -126,7 +126,6 @@ export function Trace({ inspector, view }: PanelProps) {
     () => [...(isCut ? [{ from: lastMs / endMs, to: nowMs / endMs, ms: sinceMs }] : []), ...gapsOf(timeLine, endMs)],
     [timeLine, isCut, lastMs, nowMs, endMs, sinceMs],
   );
-  const cuts = useMemo(() => cutsOf(gaps), [gaps]);
   const moment = useMemo(
     (): Moment => ({
       view,
@@ -211,14 +210,11 @@ export function Trace({ inspector, view }: PanelProps) {
         </div>
         <div class="trace-columns" aria-hidden="true">
           <span />
-          <span class="ruler">
-            {order === 'order' &&
-              [...ticksOf(timeLine, { endMs, untilMs: isCut ? lastMs : endMs, cuts }), ...cuts].map((mark) => (
-                <span key={mark.at} class={cuts.includes(mark) ? 'cut' : undefined} style={{ '--at': mark.at }}>
-                  {mark.label}
-                </span>
-              ))}
-          </span>
+          {order === 'order' ? (
+            <Ruler timeLine={timeLine} endMs={endMs} untilMs={isCut ? lastMs : endMs} gaps={gaps} />
+          ) : (
+            <span />
+          )}
           <span>Time</span>
           {run.kind === 'run' && <span>Tokens</span>}
           {price !== null && <span>Cost, {price}</span>}
@@ -277,17 +273,40 @@ function Position({ view: { fold, at, count, run }, isFollowing, onFollow }: Pos
   );
 }
 
-/** Returns the width of a narrow trace, in which sentences may need two lines; null if it is wider. */
-function useNarrowWidth(list: { readonly current: HTMLElement | null }): number | null {
-  const [narrowPx, setNarrow] = useState<number | null>(null);
+interface RulerProps {
+  readonly timeLine: TimeLine;
+  readonly endMs: number;
+  readonly untilMs: number;
+  readonly gaps: readonly Gap[];
+}
+
+function Ruler({ timeLine, endMs, untilMs, gaps }: RulerProps) {
+  const ruler = useRef<HTMLSpanElement>(null);
+  const axisPx = useWidth(ruler) ?? 0;
+  const cuts = cutsOf(gaps, axisPx);
+  const marks = axisPx === 0 ? [] : [...ticksOf(timeLine, { endMs, untilMs, cuts, axisPx }), ...cuts];
+  return (
+    <span ref={ruler} class="ruler">
+      {marks.map((mark) => (
+        <span key={mark.at} class={cuts.includes(mark) ? 'cut' : undefined} style={{ '--at': mark.at }}>
+          {mark.label}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Returns the width of an element; null if it is `most` or wider. A narrow trace needs two lines for some sentences. */
+function useWidth(reference: { readonly current: HTMLElement | null }, most = Number.POSITIVE_INFINITY): number | null {
+  const [widthPx, setWidth] = useState<number | null>(null);
   useLayoutEffect(() => {
-    const element = list.current;
+    const element = reference.current;
     if (element === null) return undefined;
-    const measure = (): void => setNarrow(element.clientWidth < NARROW_PX ? element.clientWidth : null);
+    const measure = (): void => setWidth(element.clientWidth < most ? element.clientWidth : null);
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return narrowPx;
+  return widthPx;
 }

@@ -151,6 +151,9 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
     // It has no line, also when it is taken.
     expect(await stateItem(page, 'intention').locator('.badge').textContent()).toBe('failed ×1 › recovering');
     expect(await page.locator('.edge').count()).toBe(lines);
+    // At a moment before it was entered, it has not failed yet.
+    await callPage(page, 'mark', { ...marksAfterFailing, active: {}, taken: {}, last: null });
+    expect(await stateItem(page, 'intention').getAttribute('aria-label')).toContain('not visited');
   });
 
   it('moves between states with the arrow keys, opens a state with Enter, and leaves it with Escape', async () => {
@@ -220,10 +223,11 @@ describe.skipIf(skipReason !== null)('the picture of a chart', () => {
           throw new DOMException("Failed to construct 'Worker'", 'SecurityError');
         } as unknown as typeof Worker;
       });
-    await callPage(page, 'show', strange, 'strange');
+    await callPage(page, 'show', threeRegions, 'regions');
     await page.getByText('The chart could not be laid out: the layout worker did not start.').waitFor();
-    await callPage(page, 'mark', { active: { strange: ['strange', 'b'] }, where: {}, taken: {}, last: null });
-    await page.getByText('Active: b.').waitFor();
+    const active = ['regions', 'regions.a', 'regions.a.off', 'regions.b', 'regions.b.on'];
+    await callPage(page, 'mark', { active: { regions: active }, where: {}, taken: {}, last: null });
+    await page.getByText('Active: a › off, b › on.').waitFor();
   });
 
   it('explains that a chart is too large to draw', async () => {

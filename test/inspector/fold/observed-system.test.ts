@@ -171,6 +171,12 @@ describe('an observed system', () => {
     if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
     const outcome = eventOutcome(entry, { ...view, ended: true });
     expect(outcome).toEqual({ kind: 'failed', message: 'no wire' });
+    const at = entries.findIndex(({ type }) => (type as string) === 'actor-end');
+    const [run, selection] = [
+      { kind: 'system', live: false, status: 'degraded' },
+      { kind: 'entry', from: at, to: at },
+    ] as const;
+    expect(stepTitle({ ...view, run, at, count: entries.length, selection }).name).toMatch(/ failed$/u);
   });
 
   it('shows the transitions of all parallel regions that one event took', async () => {

@@ -246,11 +246,24 @@ describe('the axis', () => {
       timeLine.drawnMs(5),
       (all: ReturnType<typeof ticksOf>) => all.map(({ at, label }) => `${Math.round(at * 3_100)}: ${label}`),
     ];
-    expect(words(ticksOf(timeLine, { endMs, untilMs: endMs, cuts: [] }))).toEqual(['0: 0 s', '2000: 31 s']);
-    expect(words(ticksOf(timeLine, { endMs, untilMs: 1_000, cuts: [] }))).toEqual(['0: 0 s']);
-    const cuts = cutsOf(gapsOf(timeLine, endMs));
+    expect(words(ticksOf(timeLine, { endMs, untilMs: endMs, cuts: [], axisPx: 400 }))).toEqual([
+      '0: 0 s',
+      '2000: 31 s',
+    ]);
+    expect(words(ticksOf(timeLine, { endMs, untilMs: 1_000, cuts: [], axisPx: 400 }))).toEqual(['0: 0 s']);
+    const cuts = cutsOf(gapsOf(timeLine, endMs), 400);
     expect(words(cuts)).toEqual(['900: skips 30.0 s']);
-    expect(words(ticksOf(timeLine, { endMs, untilMs: endMs, cuts }))).toEqual(['0: 0 s']);
+    expect(words(ticksOf(timeLine, { endMs, untilMs: endMs, cuts, axisPx: 400 }))).toEqual(['0: 0 s']);
+  });
+
+  it('has fewer labels if it is narrow', () => {
+    const { timeLine, take } = createTimeLine(() => false);
+    for (const [seq, atMs] of [0, 877].entries()) take({ seq, atMs, type: 'run-stopped' });
+    const labels = (axisPx: number) =>
+      ticksOf(timeLine, { endMs: 877, untilMs: 877, cuts: [], axisPx }).map(({ label }) => label);
+    expect(labels(400)).toEqual(['0 s', '200 ms', '400 ms', '600 ms']);
+    expect(labels(190)).toEqual(['0 s', '500 ms']);
+    expect(labels(50)).toEqual(['0 s']);
   });
 
   it('of a live run ends at a round time after now', () => {

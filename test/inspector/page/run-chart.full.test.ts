@@ -56,6 +56,8 @@ describe.skipIf(browser === null)('the map of a run', () => {
       await nextFrames(page);
       expect(await current()).toMatch(new RegExp(`^${phase}`, 'u'));
     }
+    expect(await page.locator('.map-phase.later').allTextContents()).toContainEqual(expect.stringMatching(/^Answer/u));
+    expect(await page.locator('.map-phase.later', { hasText: 'Action' }).count()).toBe(0);
   });
 
   it('opens the whole chart with labels of at least 11 px at 1280 × 800, and a part of it on a narrow page', async () => {

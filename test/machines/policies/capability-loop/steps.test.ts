@@ -1,26 +1,11 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  continuationLimitReached,
-  isFirstStep,
-  modelMayDecide,
-  nextStepInvalid,
-  nothingToRun,
-  runMs,
-  stepProblem,
-} from '../../../../machines/policies/capability-loop.ts';
+import { modelMayDecide, nextStepInvalid, runMs, stepProblem } from '../../../../machines/policies/capability-loop.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { anActionState } from '../../../support/action-machine.ts';
 
 const wish = (capability: string) => anActionState({ calls: [{ capability, arguments: '{}' }] });
 
 describe('the rules of the capability loop', () => {
-  it('[R5] treats a missing step as nothing to run at first, and as invalid after a decision', () => {
-    expect(nothingToRun(anActionState())).toEqual({ holds: true, inputs: { capability: null } });
-    expect(nothingToRun(wish('draft'))).toEqual({ holds: false, inputs: { capability: 'draft' } });
-    expect(nothingToRun(anActionState({ continuation: { done: false, next: [] } })).holds).toBe(false);
-  });
-
   it.each([
     ['draft', null],
     ['', 'empty_name'],
@@ -49,22 +34,6 @@ describe('the rules of the capability loop', () => {
       holds: true,
       inputs: { cause: 'missing_name' },
     });
-  });
-
-  it('[R3] reaches the limit exactly at the maximum number of runs', () => {
-    fc.assert(
-      fc.property(fc.nat(12), fc.integer({ min: 1, max: 12 }), (runs, maxContinuations) => {
-        expect(continuationLimitReached(anActionState({ runs, maxContinuations }))).toEqual({
-          holds: runs >= maxContinuations,
-          inputs: { runs, maxContinuations },
-        });
-      }),
-    );
-  });
-
-  it('[R5] treats a step as the first one only before any run', () => {
-    expect(isFirstStep(anActionState()).holds).toBe(true);
-    expect(isFirstStep(anActionState({ runs: 1 })).holds).toBe(false);
   });
 
   it('[R6] asks the model only if it is the decider and calls and tokens remain', () => {

@@ -11,6 +11,7 @@ import {
   setup,
 } from 'xstate';
 import {
+  actorNames,
   limitInspection,
   logicOf,
   parentOf,
@@ -93,5 +94,10 @@ describe('the XState internals that this product uses', () => {
     const machine = setup({}).createMachine({ initial: 'a', states: { a: { always: 'b' }, b: {} } });
     replaceCandidates(machine.root.states['a'] as AnyStateNode, '', []);
     expect(createActor(machine).start().getSnapshot().value).toBe('a');
+  });
+
+  it('lists the actors of a machine by name', () => {
+    const machine = setup({ actors: { fetchUser: fromPromise(async () => {}) } }).createMachine({});
+    expect([machine, machine.provide({})].map(actorNames)).toEqual([['fetchUser'], ['fetchUser']]);
   });
 });

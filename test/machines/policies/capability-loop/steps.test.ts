@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { modelMayDecide, nextStepInvalid, runMs, stepProblem } from '../../../../machines/policies/capability-loop.ts';
+import {
+  continuationLimitReached,
+  modelMayDecide,
+  nextStepInvalid,
+  runMs,
+  stepProblem,
+} from '../../../../machines/policies/capability-loop.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { anActionState } from '../../../support/action-machine.ts';
 
@@ -34,6 +40,12 @@ describe('the rules of the capability loop', () => {
       holds: true,
       inputs: { cause: 'missing_name' },
     });
+  });
+
+  it('[R3] reaches the limit exactly at the maximum number of runs', () => {
+    const after = (runs: number) => continuationLimitReached(anActionState({ runs, maxContinuations: 3 }));
+    expect([2, 3, 4].map((runs) => after(runs).holds)).toEqual([false, true, true]);
+    expect(after(2).inputs).toEqual({ runs: 2, maxContinuations: 3 });
   });
 
   it('[R6] asks the model only if it is the decider and calls and tokens remain', () => {

@@ -286,9 +286,9 @@ describe('createTimers', () => {
   it('fires every timer once, never early, and in order, whatever is set and canceled', () => {
     const act = fc.record({
       // Timers with a fraction fire together, after the same sleep.
-      waitMs: fc.nat(200).map((quarters) => quarters / 4),
+      waitMs: fc.nat(80).map((quarters) => quarters / 4),
       isCanceled: fc.boolean(),
-      passMs: fc.integer({ min: 0, max: 30 }),
+      passMs: fc.constantFrom(0, 1, 30),
     });
     fc.assert(
       fc.property(fc.array(act, { maxLength: 30 }), (acts) => {
@@ -317,6 +317,7 @@ describe('createTimers', () => {
         for (let wakes = 0; wakeOnce(); wakes += 1) if (wakes > 1000) throw new Error('it never ends');
         expect([...fired].sort((one, other) => one - other)).toEqual([...dueMs.keys()]);
       }),
+      { examples: [[[5, 0.75, 0.25].map((waitMs) => ({ waitMs, isCanceled: false, passMs: 0 }))]] },
     );
   });
 });

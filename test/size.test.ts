@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15540, exported: 561, floors: 20 },
   'machines/policies': { lines: 7690, exported: 345, floors: 8 },
-  'src/chain': { lines: 6450, exported: 127, floors: 9 },
+  'src/chain': { lines: 6450, exported: 126, floors: 9 },
   'src/cli': { lines: 4520, exported: 97, floors: 13 },
   'src/documents': { lines: 3250, exported: 54, floors: 7 },
   'src/durable': { lines: 8530, exported: 130, floors: 10 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 17200, exported: 346, floors: 12 },
-  test: { lines: 68610, exported: 353, floors: 7 },
+  test: { lines: 68050, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -13,7 +13,7 @@ import type {
 
 /**
  * Everything that this product uses of XState beyond its documented API, in one place.
- * `test/src/internal/xstate-internals.test.ts` fails if XState changes any of it.
+ * The tests of its callers fail if XState changes any of it.
  */
 
 type Guard = AnyTransitionDefinition['guard'];

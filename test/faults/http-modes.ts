@@ -83,9 +83,9 @@ const cut =
 /** Sends a head, and then the same bytes until the client closes the connection. */
 const endless =
   (bytes: string | Uint8Array, { head = '', headers = SSE as Headers, status = 200 } = {}): Respond =>
-  async ({ response }) => {
+  ({ response }) => {
     response.writeHead(status, headers as Record<string, string>).write(head || '\n');
-    await writeEndlessly(response, bytes);
+    writeEndlessly(response, bytes);
   };
 
 /** Sends pieces one after the other, each in its own packet. */
@@ -431,9 +431,9 @@ const endlessRows: readonly Row[] = [
 ];
 
 /** Sends the members of a gzip stream, which are small, until the client closes the connection. */
-function endlessGzip({ response }: Exchange): Promise<void> {
+function endlessGzip({ response }: Exchange): void {
   response.writeHead(200, { ...SSE, 'content-encoding': 'gzip' });
-  return writeEndlessly(response, gzipSync(': ping\n\n'.repeat(100_000)));
+  writeEndlessly(response, gzipSync(': ping\n\n'.repeat(100_000)));
 }
 
 const modesOf = (rows: readonly Row[], more: Partial<FaultMode> = {}): FaultMode[] =>

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { pipeline, Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { TASKS, type Task } from '../../machines/contracts/phase.ts';
 import { replies } from '../../src/testing/replies.ts';
@@ -147,19 +148,13 @@ export function streaming(response: ServerResponse): ServerResponse {
 }
 
 /** Writes the same bytes again and again, as fast as they are read, until the connection closes. */
-export async function writeEndlessly(response: ServerResponse, bytes: string | Uint8Array): Promise<void> {
+export function writeEndlessly(response: ServerResponse, bytes: string | Uint8Array): void {
   const block = Buffer.from(bytes);
   const blocks = Buffer.concat(Array.from({ length: Math.ceil(16_384 / block.length) }, () => block));
-  while (!response.destroyed) {
-    if (response.write(blocks)) continue;
-    await new Promise<void>((resolve) => {
-      const next = (): void => {
-        response.off('drain', next).off('close', next);
-        resolve();
-      };
-      response.on('drain', next).on('close', next);
-    });
-  }
+  const read = function (this: Readable): void {
+    this.push(blocks);
+  };
+  pipeline(new Readable({ read }), response, () => {});
 }
 
 /** Answers with a status and a JSON body. */

@@ -2,29 +2,15 @@ import type { Message } from '../../machines/contracts/message.ts';
 import type { Passage } from '../../machines/contracts/passage.ts';
 import type { PhaseInput } from '../../machines/contracts/phase-io.ts';
 import type { AnswerMaterial } from '../../machines/contracts/synthesis.ts';
+import { aMessage, aPassage } from './contract-samples.ts';
 
 /** A message with only what a test is about. */
-export function message(id: string, content: string, more: Partial<Message> = {}): Message {
-  return {
-    id,
-    role: 'search',
-    phase: null,
-    content,
-    createdAtMs: 0,
-    cycle: 1,
-    tags: [],
-    importance: 0.5,
-    links: [],
-    references: [],
-    source: null,
-    ...more,
-  };
-}
+export const message = (id: string, content: string, more: Partial<Message> = {}): Message =>
+  aMessage({ id, role: 'search', phase: null, content, createdAtMs: 0, tags: [], ...more });
 
 /** A retrieved passage with only what a test is about. */
-export function passage(id: string, text: string, heading: readonly string[] = []): Passage {
-  return { id, text, heading, source: { path: `${id}.md`, startLine: 1, endLine: 1 }, relevance: 0.5 };
-}
+export const passage = (id: string, text: string, heading: readonly string[] = []): Passage =>
+  aPassage({ id, text, heading, source: { path: `${id}.md`, startLine: 1, endLine: 1 }, relevance: 0.5 });
 
 /** The input of a phase in the first cycle. */
 export function phaseInput<P extends PhaseInput['phase']>(

@@ -235,7 +235,7 @@ export const noPassages: PassageSource = {
 
 type ActionActorParts = Pick<ActorParts, 'capabilities' | 'continuation' | 'approval' | 'approve' | 'scopeOf'>;
 
-export function createActionActors({ capabilities, continuation, approval, approve, scopeOf }: ActionActorParts) {
+function createActionActors({ capabilities, continuation, approval, approve, scopeOf }: ActionActorParts) {
   const decide = typeof continuation === 'function' ? continuation : () => ({ done: true as const });
   return {
     validateArguments: promiseActivity<readonly ArgumentsCheck[], ValidateArgumentsInput>(

@@ -103,9 +103,10 @@ it.skipIf(browser === null)(
     await page.getByRole('button', { name: 'Show more' }).waitFor();
     expect(await answer.isVisible()).toBe(false);
     expect(await headHeight()).toBeLessThan(70);
-    expect(await page.getByRole('button', { name: 'Download…' }).isVisible()).toBe(true);
+    const download = page.getByRole('button', { name: 'Download…' });
+    expect(await download.isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Show more' }).click();
-    expect(await answer.isVisible()).toBe(true);
+    expect([await answer.isVisible(), await download.isVisible()]).toEqual([true, true]);
     await page.getByRole('button', { name: 'Show less' }).click();
     expect(await answer.isVisible()).toBe(false);
     await close();

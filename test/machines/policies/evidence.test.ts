@@ -3,10 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { YieldReply } from '../../../machines/contracts/phase-io.ts';
 import { checkAgainstEvidence } from '../../../machines/policies/evidence.ts';
-import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
-import { NO_USAGE } from '../../../machines/policies/usage.ts';
 import { anyText, unit } from '../../support/arbitraries.ts';
-import { aMessage, anAssessment, aState, results } from '../../support/contract-samples.ts';
+import { aMessage, aState, results } from '../../support/contract-samples.ts';
 
 const found = (content: string, id = 'p1') => aMessage({ id, role: 'search', content });
 const asked = (request: string, changes: Partial<ChainState> = {}) =>
@@ -56,19 +54,6 @@ describe('answer confidence', () => {
         expect(counts).toBeLessThanOrEqual(confidence);
       }),
     );
-  });
-
-  it('[E2] [Y1] also compares the final text with what was retrieved', () => {
-    const reply = {
-      answerText: 'Napoleon inaugurated it at Waterloo.',
-      confidence: 1,
-      usedMessageIds: [],
-      usedStepIds: [],
-      notes: '',
-    };
-    const written = { type: 'written', prose: false, reply, usage: NO_USAGE } as const;
-    const state = asked(REQUEST, { messages: [found(TEXT)], results, assessment: anAssessment(), written });
-    expect(answerOf(state).confidence).toBe(0.5);
   });
 });
 

@@ -40,11 +40,6 @@ describe('a new run', () => {
     expect(recursion).toMatchObject({ cycle: 1, completedCycles: 0, step: 0, origin: 'action', history: [] });
   });
 
-  it('[U4] keeps the user messages of an earlier run', () => {
-    const earlier = initialState(aChainInput({ request: 'Who built it?' })).messages;
-    expect(contents(initialState(aChainInput({ messages: earlier })))).toContain('Who built it?');
-  });
-
   it('[C3] based on an earlier run adds its own messages', () => {
     const earlier = aMessage({ id: 's1.m1', content: 'from the earlier run' });
     const state = acted({ ...entered, messages: initialState(aChainInput({ messages: [earlier] })).messages });

@@ -329,7 +329,7 @@ describe('approvals of processes that are killed and that race', () => {
     }
   });
 
-  const seeds = Array.from({ length: sampleSize('simulations of approvals', 60, 3_000) }, (_, index) => SEED + index);
+  const seeds = Array.from({ length: sampleSize('simulations of approvals', 25, 3_000) }, (_, index) => SEED + index);
 
   it.each(seeds)('let no activity run before its approval, or twice for one (seed %i)', async (seed) => {
     const random = createRandom(seed);

@@ -12,7 +12,6 @@ import {
   fromObservable,
   fromPromise,
   type ProvidedActor,
-  sendTo,
   setup,
 } from 'xstate';
 import {
@@ -405,38 +404,6 @@ describe('an actor whose journal fails', () => {
     });
     await expect(actor.send({ type: 'GO' })).rejects.toBeInstanceOf(PostChainError);
     expect(calls).toEqual([]);
-  });
-});
-
-describe('an effect that throws', () => {
-  it('ends its actor with the error, and the parent handles it, once [D3]', async () => {
-    let count = 0;
-    const child = setup({
-      actions: {
-        mail: () => {
-          count += 1;
-          throw new Error('no mail');
-        },
-      },
-    }).createMachine({ id: 'child', on: { GO: { actions: 'mail' } } });
-    const machine = setup({ actors: { child } }).createMachine({
-      initial: 'a',
-      states: {
-        a: {
-          invoke: { src: 'child', id: 'c', onError: 'failed' },
-          on: { GO: { actions: sendTo('c', { type: 'GO' }) } },
-        },
-        failed: {},
-      },
-    });
-    const store = journals();
-    const durable = createDurableMachine(machine, { journals: store });
-    const actor = await durable.open('x');
-    await actor.send({ type: 'GO' });
-    expect(actor.getSnapshot().value).toBe('failed');
-    await actor.close();
-    const again = await createDurableMachine(machine, { journals: store }).open('x');
-    expect([again.getSnapshot().value, count]).toEqual(['failed', 1]);
   });
 });
 

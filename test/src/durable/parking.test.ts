@@ -163,7 +163,7 @@ describe('time without a process', () => {
   });
 });
 
-const SEEDS = Array.from({ length: sampleSize('simulations of parking', 40, 2_000) }, (_, index) => SEED + index);
+const SEEDS = Array.from({ length: sampleSize('simulations of parking', 20, 2_000) }, (_, index) => SEED + index);
 
 describe('parking, sending, killing and resuming at random', () => {
   it.each(SEEDS)('loses and repeats no event (seed %i)', async (seed) => {

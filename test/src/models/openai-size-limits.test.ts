@@ -10,9 +10,9 @@ const small = (baseURL: string) => openaiModel({ model: 'm', apiKey: 'k', baseUR
 
 /** Serves a head, and then the same bytes until the client closes the connection. */
 const endlessServer = (head: string, bytes: string | Uint8Array, type = 'text/event-stream', status = 200) =>
-  chatServer(async ({ response }) => {
+  chatServer(({ response }) => {
     response.writeHead(status, { 'content-type': type }).write(head || '\n');
-    await writeEndlessly(response, bytes);
+    writeEndlessly(response, bytes);
   });
 
 const letters = 'x'.repeat(1_000);

@@ -50,7 +50,7 @@ describe('a reply whose connection stays open', () => {
     ['an error', event({ error: { message: 'late' } })],
     ['letters', 'x'.repeat(1_000)],
   ])('ends at [DONE] if the server goes on: %s', async (_, more) => {
-    const server = await openServer(text + finish + DONE, (response) => void writeEndlessly(response, more));
+    const server = await openServer(text + finish + DONE, (response) => writeEndlessly(response, more));
     expect(replyOf(await partsOf(model(server.baseURL)))).toMatchObject({ text: 'whole', end: 'stop' });
     await server.allClosed();
   });

@@ -4,6 +4,7 @@ import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { describe, expect, it } from 'vitest';
+import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { createPassageIndex, extractiveModel } from '../../../src/entries/index.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -23,12 +24,6 @@ type Served = Awaited<ReturnType<typeof startServer>>;
 
 const clientOf = ({ url }: Served, apiKey = ALICE): OpenAI =>
   new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
-
-async function collect<Item>(items: AsyncIterable<Item>): Promise<readonly Item[]> {
-  const collected: Item[] = [];
-  for await (const item of items) collected.push(item);
-  return collected;
-}
 
 const reasoningIn = (events: readonly ResponseStreamEvent[]): string =>
   events.map((event) => (event.type === 'response.reasoning_summary_text.delta' ? event.delta : '')).join('');
@@ -55,7 +50,7 @@ describe('the Responses API', () => {
     expect(response.usage?.total_tokens).toBeGreaterThan(0);
     expect(await client.responses.retrieve(response.id)).toEqual(response);
     const stream = client.responses.stream(asked);
-    const events = await collect(stream);
+    const events = await entriesOf(stream);
     expect((await stream.finalResponse()).output_text).toBe(ANSWER);
     expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, at) => at));
     expect(reasoningIn(events)).toContain(`Draft: ${ANSWER}`);
@@ -66,7 +61,7 @@ describe('the Responses API', () => {
     const model = writing({ yield: [broken, replies.yield, replies.yield] });
     const server = await startServer({ chain: { model, profile: 'thorough' } });
     const stream = clientOf(server).responses.stream(asked);
-    const events = await collect(stream);
+    const events = await entriesOf(stream);
     expect((await stream.finalResponse()).output_text).toBe(replies.synthesis.answerText);
     expect(reasoningIn(events)).toContain('Draft: It is not so');
     expect(reasoningIn(events)).toContain('Draft withdrawn: the attempt failed');
@@ -135,8 +130,8 @@ describe('the Responses API', () => {
     const [created] = received;
     const id = created?.type === 'response.created' ? created.response.id : '';
     const starting_after = received.length - 1;
-    const rest = await collect(await client.responses.retrieve(id, { stream: true, starting_after }));
-    const all = await collect(await client.responses.retrieve(id, { stream: true }));
+    const rest = await entriesOf(await client.responses.retrieve(id, { stream: true, starting_after }));
+    const all = await entriesOf(await client.responses.retrieve(id, { stream: true }));
     expect([...received, ...rest]).toEqual(all);
     expect(all.at(-1)).toMatchObject({ type: 'response.completed', response: { output: [{}, {}] } });
     expect((await client.responses.retrieve(id)).output_text).toBe(ANSWER);
@@ -152,12 +147,12 @@ describe('the Responses API', () => {
       `approval of refund. Read the question with GET /runs/${runId}`,
     );
     expect(await client.responses.retrieve(response.id)).toEqual(response);
-    const before = await collect(await client.responses.retrieve(response.id, { stream: true }));
+    const before = await entriesOf(await client.responses.retrieve(response.id, { stream: true }));
     expect(before.at(-1)).toMatchObject({ type: 'response.incomplete', response: { status: 'incomplete' } });
     await approve(server, runId);
     const starting_after = before.at(-1)?.sequence_number ?? 0;
-    const rest = await collect(await client.responses.retrieve(response.id, { stream: true, starting_after }));
-    const all = await collect(await client.responses.retrieve(response.id, { stream: true }));
+    const rest = await entriesOf(await client.responses.retrieve(response.id, { stream: true, starting_after }));
+    const all = await entriesOf(await client.responses.retrieve(response.id, { stream: true }));
     expect([...before.slice(0, -1), ...rest]).toEqual(all);
     expect(await client.responses.retrieve(response.id)).toMatchObject({ status: 'completed', output_text: ANSWER });
   });
@@ -267,7 +262,7 @@ describe("OpenAI's APIs", () => {
 
   it('list the chain as the only model', async () => {
     const client = clientOf(await startServer({ modelName: 'librarian' }));
-    const models = await collect(client.models.list());
+    const models = await entriesOf(client.models.list());
     expect(models).toMatchObject([{ id: 'librarian', object: 'model' }]);
     expect(await client.models.retrieve('librarian')).toEqual(models[0]);
     const refused = client.responses.create({ model: 'gpt-4o', input: 'Is it so?' });

@@ -46,10 +46,6 @@ describe('the memory of a loop', () => {
       { role: 'assistant', capability: 'draft', success: false, summary: 'no pen' },
     ]);
   });
-
-  it('[R4] stays unchanged when nothing ran', () => {
-    expect(recordStep(anActionState()).memory).toEqual([]);
-  });
 });
 
 describe('a failed run', () => {

@@ -11,7 +11,6 @@ import {
   aDecision,
   aMessage,
   anAssessment,
-  aPassage,
   aState,
   deepFreeze,
   failed,
@@ -177,11 +176,6 @@ describe('the final answer', () => {
     const reached = order.slice(0, order.indexOf(phase) + 1);
     const some = Object.fromEntries(reached.map((name) => [name, results[name]]));
     expect(answerOf(aState({ results: { ...NONE, ...some } })).answerText).toBe(wanted);
-  });
-
-  it('[E3] of a run that only found passages lists them', () => {
-    const retrieval = { found: { query: 'q', passages: [aPassage()], widened: false }, failure: null };
-    expect(answerOf(aState({ retrieval })).answerText).toContain('The bridge was opened on 19 March 1932.');
   });
 
   it.each([

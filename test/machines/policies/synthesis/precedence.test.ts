@@ -125,7 +125,6 @@ describe('degradation reasons of a chain', () => {
   const missing = (changes: Partial<typeof complete>) => missingFields(basisOf({ ...complete, ...changes }));
 
   it.each<[string, Partial<typeof complete>, readonly AnswerReason['code'][]]>([
-    ['are absent for a complete run', {}, []],
     [
       'count a skipped phase as an incomplete state',
       { steps: withoutExperience, failures: [aPhaseFailure('experience')] },

@@ -40,11 +40,7 @@ function promptChars(input: AnswerMaterial): number {
 
 describe('calling a model for the answer', () => {
   it.each<[string, AnswerBasis, string]>([
-    ['no tokens are reserved for it', withReserve(0), ''],
     ['the reserve is unknown', withReserve(null), ''],
-    ['the run was canceled', aBasis({ interruption: { kind: 'cancelled', reason: '' } }), ''],
-    ['the run was interrupted', aBasis({ interruption: { kind: 'interrupted', reason: '' } }), ''],
-    ['the model is unavailable', aBasis({ interruption: { kind: 'model_unavailable' } }), ''],
     ['its prompt exceeds the reserve', withReserve(300), 'does not fit into the 300 tokens'],
     [
       'the draft alone exceeds the reserve',

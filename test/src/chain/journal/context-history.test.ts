@@ -3,16 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { ContextOperation } from '../../../../machines/contracts/context.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
-import { applyOperations, contextOf } from '../../../../machines/policies/context.ts';
-import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
+import { applyOperations } from '../../../../machines/policies/context.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
 import { listOperations, startScripted } from '../../../support/run-chain.ts';
-
-describe('contextHistory', () => {
-  it('is empty for an empty journal', () => {
-    expect(contextOf(contextHistory([]))).toEqual([]);
-  });
-});
 
 const message = (id: string, content: string): Message => aMessage({ id, role: 'user', content });
 

@@ -5,18 +5,13 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
+import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { killedAfter } from '../../../support/journal-files.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded, startRandomRun } from '../../../support/random-runs.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
-
-async function entriesIn(journal: AsyncIterable<JournalEntry>): Promise<readonly JournalEntry[]> {
-  const entries: JournalEntry[] = [];
-  for await (const entry of journal) entries.push(entry);
-  return entries;
-}
 
 /** Calls without a model are not model calls: each model hung before, or answers in prose. */
 const NOT_CALLED: readonly unknown[] = ['model_unavailable', 'prose_only'];
@@ -48,7 +43,7 @@ describe('a killed run', () => {
         const answer = finalAnswerSchema.parse(await resumed.answer);
         expect(answer.answerText.trim()).not.toBe('');
         expect(answer.metadata.usage.modelCalls).toBe(modelCallsIn(recorded) + model.calls.length);
-        const stored = await entriesIn(journals.read('run-1'));
+        const stored = await entriesOf(journals.read('run-1'));
         expect(stored.slice(0, recorded.length)).toEqual(JSON.parse(JSON.stringify(recorded)));
         expect(stored).toEqual(JSON.parse(JSON.stringify(resumed.journal)));
         const replayed = replay(stored);

@@ -19,25 +19,6 @@ const round = (turns: readonly (readonly [number, string])[], changes: (call: nu
 });
 
 describe('a looping run', () => {
-  it('[Y7] [Y8] with A → B → C → A is stopped when the loop closes, and says so', async () => {
-    const turns = [
-      [1, 'experience'],
-      [2, 'observation'],
-      [3, 'understanding'],
-    ] as const;
-    const { run } = startScripted(round(turns), { limits: MANY, thresholds });
-    const { metadata, status } = await run.answer;
-    expect(rulesOf(run)).toEqual([...turns.map(() => 'nextPhaseChosen'), 'loopDetected']);
-    expect(decisionsOf(run).at(-1)).toMatchObject({
-      complete: true,
-      nextPhase: null,
-      inputs: { repeats: 1, loopRepeats: 2 },
-      rationale:
-        'the next cycle would repeat an earlier one (with it, 2 cycles start with the same phase after nearly the same answer; 2 count as a loop)',
-    });
-    expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'loop_detected' });
-  });
-
   it('[Y7] of any length is stopped after one round, unlike a run that only visits the same phases', async () => {
     const target = fc.constantFrom(...PHASES);
     await fc.assert(

@@ -2,15 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ContinuationOption } from '../../../../src/chain/runtime/decider.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { loopCapability } from '../../../support/capability-loops.ts';
-import {
-  entriesOf,
-  type Plan,
-  phasesOf,
-  sendAnswer,
-  settle,
-  startScripted,
-  unsureAnswer,
-} from '../../../support/run-chain.ts';
+import { entriesOf, type Plan, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 const step = (capability: string) => ({ capability, arguments: '{}' });
 const draft = { ...replies.action, calls: [step('draft')] };
@@ -83,13 +75,5 @@ describe('directions within a cycle', () => {
     ]);
     run.cancel();
     expect((await run.answer).metadata.cycles).toBe(2);
-  });
-
-  it('[Y4] to a later phase skip ahead in the cycle', async () => {
-    const started = startScripted(hanging, { limits: { maxCycles: 1 } });
-    await settle();
-    sendAnswer(started.run, { type: 'run.directed', phase: 'yield' });
-    expect((await started.run.answer).metadata.cycles).toBe(1);
-    expect(phasesOf(started.run)).toEqual(['action', 'experience', 'intention', 'yield']);
   });
 });

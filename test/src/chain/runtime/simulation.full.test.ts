@@ -4,11 +4,12 @@ import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { contextOf } from '../../../../machines/policies/context.ts';
 import { contextHistory } from '../../../../src/chain/journal/context-history.ts';
+import { replay } from '../../../../src/chain/journal/replay.ts';
 import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
 describe('any run with any model and user', () => {
-  it('[E3] [E7] always ends with a valid answer within its limits, with every call counted and no timer left', async () => {
+  it('[E3] [E7] [promise 6] ends with a valid answer within its limits, counts every call, leaves no timer, and replays identically', async () => {
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
         const { run, model, clock } = await startRandomRun(random);
@@ -18,8 +19,11 @@ describe('any run with any model and user', () => {
         expect(model.calls.length).toBeLessThanOrEqual(random.maxModelCalls + 3);
         expect(answer.metadata.usage.modelCalls).toBe(model.calls.length);
         expect(answer.metadata.degraded).toBe(answer.status !== 'completed');
-        for (const entry of run.journal)
-          expect(journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)))).toEqual(entry);
+        const stored = JSON.parse(JSON.stringify(run.journal)) as typeof run.journal;
+        expect(stored.map((entry) => journalEntrySchema.parse(entry))).toEqual(run.journal);
+        const replayed = replay(stored);
+        expect(replayed.divergence).toBeNull();
+        expect(replayed.answer).toEqual(answer);
         expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
         expect(clock.openTimers).toBe(0);
       }),

@@ -47,12 +47,6 @@ function write(store: JournalStore, runId: string, entries: readonly JournalEntr
   if (close) writer.close();
 }
 
-async function read(store: JournalStore, runId: string): Promise<readonly JournalEntry[]> {
-  const entries: JournalEntry[] = [];
-  for await (const entry of store.read(runId)) entries.push(entry);
-  return entries;
-}
-
 describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
   const checked = { open: () => open(), journal: recorded };
   for (const { name, check } of journalStoreChecks<JournalEntry, RunSummary>(checked))
@@ -61,14 +55,14 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
   it('rejects a damaged journal, and releases it', async () => {
     const [store, journal] = [open(), await recordJournal()];
     write(store, 'a', [...journal.slice(0, 4), ...journal.slice(5)]);
-    await expect(read(store, 'a')).rejects.toThrow('run a: cannot read entry 4: expected seq 4; received 5');
+    await expect(entriesOf(store.read('a'))).rejects.toThrow('run a: cannot read entry 4: expected seq 4; received 5');
     for (const _again of [1, 2]) await expect(store.open('a')).rejects.toThrow('cannot read entry 4');
   });
 
   it('rejects an empty journal', async () => {
     const store = open();
     store.create('a').close();
-    await expect(read(store, 'a')).rejects.toThrow('run a: the journal is empty');
+    await expect(entriesOf(store.read('a'))).rejects.toThrow('run a: the journal is empty');
     await expect(store.open('a')).rejects.toMatchObject({ code: 'invalid_journal' });
     expect(await store.list()).toMatchObject([{ runId: 'a', request: '', startedAt: '', status: 'damaged' }]);
   });
@@ -143,7 +137,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
     });
     const journal = await recordJournal();
     write(store, 'a', journal);
-    const stored = await read(store, 'a');
+    const stored = await entriesOf(store.read('a'));
     expect(JSON.stringify(stored)).not.toContain('Is it so?');
     expect(stored[0]).toMatchObject({ request: '[redacted]', redacted: true });
     expect(stored).toHaveLength(journal.length);
@@ -162,7 +156,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (_, open) => {
     for (const entry of journal) writer.write([entry]);
     expect(writer.failure).toBe('redact failed');
     writer.close();
-    const stored = await read(store, 'a');
+    const stored = await entriesOf(store.read('a'));
     expect(stored).toEqual(
       journal.slice(0, stored.length).map((entry) => ({
         ...entry,
@@ -201,9 +195,12 @@ describe('a codec', () => {
     }).slice(0, 3))
       await check();
     write(store, 'a', recorded);
-    expect(await read(store, 'a')).toEqual(recorded);
+    expect(await entriesOf(store.read('a'))).toEqual(recorded);
     expect((await store.list())[0]).toMatchObject({ runId: 'a', request: 'Is it so?' });
-    await expect(read(other, 'a')).rejects.toMatchObject({ code: 'invalid_journal', message: /another key/u });
+    await expect(entriesOf(other.read('a'))).rejects.toMatchObject({
+      code: 'invalid_journal',
+      message: /another key/u,
+    });
     expect(await other.list()).toMatchObject([{ runId: 'a', status: 'damaged' }]);
     const bytes = readdirSync(place).map((name) => readFileSync(join(place, name), 'latin1'));
     expect(bytes.join('')).toContain('k1:');
@@ -235,7 +232,7 @@ describe('a codec', () => {
       [reversed('k2:'), 'another key'],
       [{ ...reversed('k1:'), decode: (line: string) => line }, 'the result is not a line of a journal'],
     ] as const)
-      await expect(read(fileJournals(place, { codec }), 'a')).rejects.toMatchObject({
+      await expect(entriesOf(fileJournals(place, { codec }).read('a'))).rejects.toMatchObject({
         code: 'invalid_journal',
         message: `run a: cannot be decoded: another key or codec? (${reason}); expected a journal of PostChain`,
       });
@@ -248,7 +245,7 @@ it.each([
 ])('a journal that other stores write, one after the other, is followed: %s', async (_, openIn) => {
   const place = temporaryFolder();
   write(openIn(place), 'a', recorded.slice(0, 9));
-  const followed = collect(openIn(place).follow('a'));
+  const followed = entriesOf(openIn(place).follow('a'));
   for (const [at, entry] of recorded.slice(9).entries()) {
     const { writer } = await openIn(place).open('a');
     await writer.write([entry]);
@@ -328,12 +325,12 @@ describe('fileJournals', () => {
     write(store, 'a', journal.slice(0, 9));
     const whole = readFileSync(path, 'utf8');
     appendFileSync(path, '{"seq":9,"atMs":1,"type":"text-');
-    expect(await read(store, 'a')).toEqual(journal.slice(0, 9));
+    expect(await entriesOf(store.read('a'))).toEqual(journal.slice(0, 9));
     const { writer } = await store.open('a');
     expect(readFileSync(path, 'utf8')).toBe(whole);
     writer.write(journal.slice(9));
     writer.close();
-    expect(await read(store, 'a')).toEqual(journal);
+    expect(await entriesOf(store.read('a'))).toEqual(journal);
   });
 
   it('releases the journal of a process that no longer exists', async () => {
@@ -365,12 +362,6 @@ async function recordRun(journals: JournalStore = memoryJournals()) {
   return { journals, runId: run.runId, entries: await entriesOf(journals.read(run.runId)) };
 }
 
-async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
-  const list: Item[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
 it.each([
   ['files', () => fileJournals(temporaryFolder())],
   ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
@@ -379,7 +370,7 @@ it.each([
   vi.spyOn(journals, 'read').mockImplementation(() => {
     throw new Error('read was called');
   });
-  const read = (await collect(storedRunsOf(journals).openTail(runId).read())).flat();
+  const read = (await entriesOf(storedRunsOf(journals).openTail(runId).read())).flat();
   expect(read.map(({ entry }) => entry())).toEqual(entries);
   expect(read.map(({ json }) => readEntry(JSON.parse(json)))).toEqual(entries);
   expect(read[0]?.json).not.toContain('"sum"');
@@ -390,7 +381,7 @@ it('a tail uses the read method of a store derived from another', async () => {
   async function* read() {
     yield* entries.slice(0, 3);
   }
-  const found = await collect(
+  const found = await entriesOf(
     storedRunsOf({ ...journals, read })
       .openTail(runId)
       .read(),

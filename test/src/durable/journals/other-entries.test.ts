@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFileJournals } from '../../../../src/durable/journals/file-journals.ts';
-import type {
-  JournalFormat,
-  JournalStore,
-  JournalStoreOptions,
+import {
+  entriesOf,
+  type JournalFormat,
+  type JournalStore,
+  type JournalStoreOptions,
 } from '../../../../src/durable/journals/journal-store.ts';
 import { createMemoryJournals } from '../../../../src/durable/journals/memory-journals.ts';
 import { createSqliteJournals } from '../../../../src/durable/journals/sqlite-journals.ts';
@@ -50,12 +51,6 @@ const stores: Record<string, (options?: JournalStoreOptions) => JournalStore<Ent
   },
 };
 
-async function read(store: JournalStore<Entry, Summary>, id: string): Promise<readonly Entry[]> {
-  const entries: Entry[] = [];
-  for await (const entry of store.read(id)) entries.push(entry);
-  return entries;
-}
-
 describe.each(Object.entries(stores))('the entries of another product: %s', (_, open) => {
   it('are written, listed, continued and read', async () => {
     const store = open({ fsync: 'checkpoint' });
@@ -71,21 +66,21 @@ describe.each(Object.entries(stores))('the entries of another product: %s', (_, 
     expect(opened.entries).toEqual(ENTRIES.slice(0, 2));
     await opened.writer.write(ENTRIES.slice(2));
     expect(opened.writer.failure).toBeNull();
-    expect(await read(store, 'b')).toEqual(ENTRIES);
+    expect(await entriesOf(store.read('b'))).toEqual(ENTRIES);
   });
 
   it('are named in messages', async () => {
     const store = open();
     store.create('a').write(ENTRIES.slice(0, 1));
     await expect(store.open('a')).rejects.toThrow('Actor "a" is still running in');
-    await expect(read(store, 'b')).rejects.toThrow('There is no actor "b"; list() returns the known actors');
+    await expect(entriesOf(store.read('b'))).rejects.toThrow('There is no actor "b"; list() returns the known actors');
     expect(() => store.create('a')).toThrow('Actor "a" already exists');
   });
 
   it('have every string redacted by default', async () => {
     const store = open({ redact: (text) => text.replace('Ada', '[name]') });
     await store.create('a').write(ENTRIES);
-    expect((await read(store, 'a'))[1]).toMatchObject({ text: 'opened by [name]' });
+    expect((await entriesOf(store.read('a')))[1]).toMatchObject({ text: 'opened by [name]' });
   });
 });
 
@@ -97,7 +92,7 @@ it('rejects entries that the format does not know', async () => {
     },
   });
   store.create('a').write(ENTRIES);
-  await expect(read(store, 'a')).rejects.toThrow('actor a: cannot read entry 0: unknown type');
+  await expect(entriesOf(store.read('a'))).rejects.toThrow('actor a: cannot read entry 0: unknown type');
 });
 
 it('a list reads neither what follows a start nor the entries before the end', async () => {

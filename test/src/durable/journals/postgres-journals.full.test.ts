@@ -23,12 +23,6 @@ async function recordJournal(): Promise<readonly JournalEntry[]> {
   return JSON.parse(JSON.stringify(run.journal));
 }
 
-async function collected<Item>(items: AsyncIterable<Item> | Iterable<Item>): Promise<Item[]> {
-  const list: Item[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
-
 const recorded = await recordJournal();
 
 function openStore(source: PostgresSource, options = {}) {
@@ -176,7 +170,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     await expect.poll(() => changed.has('a')).toBe(true);
     stop?.();
     expect(
-      (await collected(storedJournalsOf(other)?.scan() ?? [])).map(({ id, isWritten }) => [id, isWritten]),
+      (await entriesOf(storedJournalsOf(other)?.scan() ?? [])).map(({ id, isWritten }) => [id, isWritten]),
     ).toEqual([['a', true]]);
   });
 

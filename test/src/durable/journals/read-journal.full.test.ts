@@ -7,6 +7,7 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { RUN_JOURNALS } from '../../../../src/chain/journal/journal-format.ts';
 import { journalFile, linesOf, readJournal } from '../../../../src/chain/journal/node-stores.ts';
 import { lineReader, lineWriter } from '../../../../src/durable/journals/journal-lines.ts';
+import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { fileWith } from '../../../support/journal-files.ts';
 import { sendAnswer, startScripted } from '../../../support/run-chain.ts';
@@ -21,11 +22,7 @@ async function journalOf(content = LONG): Promise<readonly JournalEntry[]> {
   return run.journal;
 }
 
-async function read(path: string): Promise<readonly JournalEntry[]> {
-  const entries: JournalEntry[] = [];
-  for await (const entry of readJournal(path)) entries.push(entry);
-  return entries;
-}
+const read = (path: string) => entriesOf(readJournal(path));
 
 describe('readJournal', () => {
   it('[U12] yields the written entries', async () => {

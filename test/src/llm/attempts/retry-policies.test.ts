@@ -137,7 +137,7 @@ describe('exponential backoff', () => {
   it('[A3] derives jitter from the id: spread over ids, equal for equal ids', async () => {
     const policy = retryPolicy(maxTransportRetries(2), exponentialBackoff({ baseMs: 1_000, jitter: 0.4 }));
     const first: number[] = [];
-    for (let n = 0; n < 200; n += 1) {
+    for (let n = 0; n < 60; n += 1) {
       const waits = waitsOf(await runWithPolicy([failingCall()], policy, { newId: () => `id-${n}` })) as [
         number,
         number,
@@ -149,9 +149,9 @@ describe('exponential backoff', () => {
       expect(waits[1]).toBeLessThanOrEqual(2_000);
       first.push(waits[0]);
     }
-    expect(new Set(first).size).toBe(200);
+    expect(new Set(first).size).toBe(60);
     for (let part = 0; part < 4; part += 1)
-      expect(first.filter((ms) => Math.ceil((ms - 600) / 100) === part + 1).length).toBeGreaterThan(25);
+      expect(first.filter((ms) => Math.ceil((ms - 600) / 100) === part + 1).length).toBeGreaterThan(5);
     const again = await runWithPolicy([failingCall()], policy, { newId: () => 'id-7' });
     expect(waitsOf(again)[0]).toBe(first[7]);
     expect(again.endedAtMs).toBe((first[7] as number) + (waitsOf(again)[1] as number));

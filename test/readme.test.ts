@@ -21,8 +21,8 @@ const pages = [
 const shown = readdirSync('examples', { recursive: true, encoding: 'utf8' })
   .filter((name) => /\.tsx?$/u.test(name))
   .map((name) => ({ name, code: readFileSync(`examples/${name}`, 'utf8') }));
-/** Single-file examples. Those in folders have their own tests in test/examples, and so has the one that starts PostgreSQL. */
-const examples = shown.filter(({ name }) => !name.includes('/') && name !== 'stores.ts');
+/** The examples of the README. All others have tests in test/examples. */
+const examples = shown.filter(({ code }) => readFileSync('README.md', 'utf8').includes(code));
 
 /** The text of a page outside its code blocks. */
 function proseOf(page: string): string {
@@ -131,6 +131,6 @@ describe('the documentation', () => {
   });
 });
 
-describe('the examples', () => {
+describe('the examples of the README', () => {
   it.each(examples)('$name runs and prints what it says', ({ name, code }) => runExample(name, code));
 });

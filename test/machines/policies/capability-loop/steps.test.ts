@@ -43,9 +43,9 @@ describe('the rules of the capability loop', () => {
   });
 
   it('[R3] reaches the limit exactly at the maximum number of runs', () => {
-    const after = (runs: number) => continuationLimitReached(anActionState({ runs, maxContinuations: 3 }));
-    expect([2, 3, 4].map((runs) => after(runs).holds)).toEqual([false, true, true]);
-    expect(after(2).inputs).toEqual({ runs: 2, maxContinuations: 3 });
+    const limitAfter = (runs: number) => continuationLimitReached(anActionState({ runs, maxContinuations: 3 }));
+    expect([2, 3, 4].map((runs) => limitAfter(runs).holds)).toEqual([false, true, true]);
+    expect(limitAfter(2).inputs).toEqual({ runs: 2, maxContinuations: 3 });
   });
 
   it('[R6] asks the model only if it is the decider and calls and tokens remain', () => {

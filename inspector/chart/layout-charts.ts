@@ -90,7 +90,7 @@ const ORDERED: Options = {
 
 /** Of the whole chain: otherwise, the line of another cycle takes a detour around `recovering`. */
 const OWN: Readonly<Record<string, Options>> = {
-  postChain: { 'elk.layered.layering.strategy': 'LONGEST_PATH', 'elk.spacing.edgeNode': '8' },
+  postChain: { 'elk.layered.layering.strategy': 'LONGEST_PATH', 'elk.spacing.edgeNode': '7' },
 };
 
 /** For levels without lines. */

@@ -14,7 +14,7 @@ import { StepPanel } from './panels/step/step-panel.tsx';
 import { Trace } from './panels/trace/trace.tsx';
 import type { Inspector, RunView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
-import { comparedRuns, isChartFull } from './ui-state/layout.ts';
+import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';
 import { moveKeys } from './ui-state/move-keys.ts';
 import { paneSizes } from './ui-state/panes.ts';
 
@@ -67,6 +67,13 @@ function RunPage({ inspector, view }: PanelProps) {
           <RunHead key={runId} inspector={inspector} view={view} />
         </ErrorBoundary>
       </section>
+      {kind === 'run' && (
+        <p class="view-switch">
+          <button type="button" onClick={toggleChart}>
+            {hasChart ? 'Trace' : 'Chart'}
+          </button>
+        </p>
+      )}
       {hasChart && (
         <section class="chart-area" aria-label="Chart">
           <ErrorBoundary name="The chart" resetKey={runId}>
@@ -140,7 +147,5 @@ const chartKey: Key = {
   keys: ['c'],
   description: 'Show the chart in full size, or the trace',
   group: 'Page',
-  act: () => {
-    isChartFull.value = !isChartFull.value;
-  },
+  act: toggleChart,
 };

@@ -79,9 +79,8 @@ export function toolsEndedBecause(log: RunLog, { entries }: RunFold, from: numbe
     const stop = entryAt(log, seq, 'capability-stop');
     const words = stop === null ? undefined : STOPS[stop.reason];
     if (stop === null || words === undefined) return [];
-    const problem = stop.problem === null ? '' : ` ${capitalize(stop.problem)}`;
-    return [
-      `${words}${problem} ${pluralize(stop.runs, 'tool run')}${stop.failed > 0 ? `, ${stop.failed} failed` : ''}.`,
-    ];
+    const problem = stop.problem === null ? '' : ` ${capitalize(stop.problem).replace(/\.$/u, '')}.`;
+    const failed = stop.failed > 0 ? `, ${stop.failed} failed` : '';
+    return [`${words}${problem} ${pluralize(stop.runs, 'tool run')} so far${failed}.`];
   });
 }

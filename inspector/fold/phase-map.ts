@@ -11,7 +11,10 @@ interface MappedPhase {
   readonly phase: Phase;
   /** The model calls of this phase, including those that started before it. */
   readonly calls: number;
+  /** The visits that failed. */
   readonly failures: number;
+  /** Whether a visit, a model call or a tool failed. */
+  readonly hasFailed: boolean;
   readonly visits: number;
   /** The entry of its first visit. */
   readonly since: number;
@@ -23,13 +26,15 @@ interface PhaseMap {
   /** The model calls that wrote the answer. */
   readonly answerCalls: number;
   readonly current: Phase | 'answer' | null;
-  /** From the first phase of the cycle to the current one, then to the answer. */
+  /** From the last phase of the cycle before to the current one, then to the answer. */
   readonly path: readonly (Phase | 'answer')[];
 }
 
-/** The phase whose step made a call, which may start earlier; null for the writing of the answer. */
+/** The phase that used a call, which may start earlier, or in which an unused one started; null for the writing of the answer. */
 export const phaseOfAttempt = (spans: Spans, attempt: AttemptSpan): Phase | null =>
-  attempt.task === 'synthesis' ? null : (phaseOf(spans, attempt)?.phase ?? attempt.phase);
+  attempt.task === 'synthesis'
+    ? null
+    : ((phaseOf(spans, attempt) ?? lastStartedBy(spans.phases, attempt.from))?.phase ?? attempt.phase);
 
 /** The calls, visits and failures are those of the whole run. */
 export function phaseMapOf(
@@ -45,7 +50,18 @@ export function phaseMapOf(
     sum.visits += 1;
     if (failure !== null && failure.stage !== 'aborted') sum.failures += 1;
   }
-  const phases = [...sums].map(([phase, sum]) => ({ phase, calls: calls.get(phase) ?? 0, ...sum }));
+  const troubled = new Set([
+    ...spans.attempts.flatMap((one) => (one.failure === null ? [] : phaseOfAttempt(spans, one))),
+    ...spans.capabilities.flatMap(({ error, from: at }) =>
+      error === null ? [] : (lastStartedBy(spans.phases, at)?.phase ?? []),
+    ),
+  ]);
+  const phases = [...sums].map(([phase, sum]) => ({
+    phase,
+    calls: calls.get(phase) ?? 0,
+    hasFailed: sum.failures > 0 || troubled.has(phase),
+    ...sum,
+  }));
   const last = spans.phases.at(-1);
   const attempt =
     kind === 'attempt' ? spans.attempts[firstIndexWhere(spans.attempts, (one) => one.from >= from)] : null;
@@ -59,6 +75,8 @@ export function phaseMapOf(
   const way: Phase[] = [];
   for (let one = index; one >= 0 && spans.phases[one]?.cycle === span?.cycle; one -= 1)
     way.unshift(spans.phases[one]?.phase as Phase);
+  const before = spans.phases[index - way.length]?.phase;
+  if (before !== undefined) way.unshift(before);
   return {
     phases,
     answerCalls: calls.get('answer') ?? 0,

@@ -19,9 +19,11 @@ const knownMs = ({ summary, ending }: InspectedRun): number | null => summary?.d
 
 const isFinished = ({ status }: InspectedRun): boolean => status === 'completed' || status === 'degraded';
 
-/** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay. */
-export const stateOf = ({ status, summary, isIdle = false }: InspectedRun): string =>
-  status === 'running' && (summary?.waitingFor || isIdle) ? 'waiting' : status;
+/** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay; a machine has `ended`. */
+export function stateOf({ kind, status, summary, isIdle = false }: InspectedRun): string {
+  if (status === 'running') return summary?.waitingFor || isIdle ? 'waiting' : status;
+  return kind === 'system' && status === 'completed' ? 'ended' : status;
+}
 
 export const SORT_COLUMNS = [
   { name: 'question', title: 'Question', of: ({ title }) => title.toLowerCase() },
@@ -247,8 +249,9 @@ export function statusWords(run: InspectedRun): StatusWords {
   const score = confidence === null ? '' : `, confidence ${confidence.toFixed(2)}`;
   const state = stateOf(run);
   switch (state) {
+    case 'ended':
+      return { text: endedText(run), tone: 'plain' };
     case 'completed':
-      if (run.kind === 'system') return { text: endedText(run), tone: 'plain' };
       return unsupported
         ? { text: `partly unsupported${score}`, tone: 'warn' }
         : { text: `completed${score}`, tone: 'ok' };

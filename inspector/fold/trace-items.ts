@@ -317,9 +317,7 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       },
     ];
   },
-  resumed: ({ seq, wasPaused }) => [
-    plainRow('event', seq, wasPaused ? 'Left the queue' : 'Resumed by another process'),
-  ],
+  resumed: ({ seq, wasPaused }) => [plainRow('event', seq, wasPaused ? 'Left the queue' : 'Resumed in a new process')],
   closed: ({ seq, waiting }) => (waiting === undefined ? [] : [plainRow('event', seq, 'Left memory while it waits')]),
   'run-stopped': ({ seq }) => [{ ...plainRow('event', seq, 'Stopped from outside'), status: 'noted' }],
   failed: ({ seq, actor, error }) => [

@@ -70,8 +70,20 @@ const DECIDING: readonly Deciding[] = [
 export const settingTitle = (path: string): string =>
   DECIDING.find((one) => one.path === path)?.title ?? valueTitle(path.split('.').at(-1) ?? '');
 
-/** Returns the numbers that the decision at an entry compared; none while the states are unknown. */
+/**
+ * Returns the numbers that the decision at an entry compared; none while the states are unknown. A run whose last decision was a limit could
+ * have ended at the decision before, so its numbers follow.
+ */
 export function numbersAt(view: WhyView & WhatIfView, seq: number): readonly DecidingNumber[] {
+  const [before, last] = view.fold.entries.of('decision').slice(-2);
+  const own = comparedAt(view, seq);
+  const paths = new Set(own.map(({ path }) => path));
+  return seq === last && before !== undefined
+    ? [...own, ...comparedAt(view, before).filter(({ path }) => !paths.has(path))]
+    : own;
+}
+
+function comparedAt(view: WhyView & WhatIfView, seq: number): readonly DecidingNumber[] {
   const state = view.stateCount === 0 ? null : (view.fold.states.after(seq) as RecordedState | null);
   return state === null ? [] : decidingNumbers(state, why({ ...view, at: seq }).transition?.candidates ?? []);
 }

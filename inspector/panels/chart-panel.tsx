@@ -47,7 +47,7 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   useLayoutEffect(() => addKeys(CHART_KEYS), []);
   useLayoutEffect(() => {
     // On a narrow page, the map that opened it is below.
-    if (view.run.kind === 'run' && isNarrowPage()) document.querySelector('.chart-area')?.scrollIntoView();
+    if (view.run.kind === 'run' && isNarrowPage()) document.querySelector('.view-switch')?.scrollIntoView();
   }, []);
   // A selected step is shown in its own state.
   const isStep = inspector.held.value === selection && selection.kind !== 'entry';

@@ -73,6 +73,15 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
         </p>
       )}
       <div class="row">
+        <label>
+          <span class="visually-hidden">Reason</span>
+          <input
+            value={reason}
+            placeholder="reason to deny, optional"
+            size={24}
+            onInput={({ currentTarget }) => setReason(currentTarget.value)}
+          />
+        </label>
         {!isClientTool && (
           <SendButton isBusy={isBusy} onSend={approve}>
             {text === original ? 'Approve' : 'Approve the edited call'}
@@ -86,15 +95,6 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
             Edit arguments
           </button>
         )}
-        <label>
-          <span class="visually-hidden">Reason</span>
-          <input
-            value={reason}
-            placeholder="reason to deny, optional"
-            size={24}
-            onInput={({ currentTarget }) => setReason(currentTarget.value)}
-          />
-        </label>
       </div>
     </form>
   );

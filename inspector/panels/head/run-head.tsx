@@ -103,17 +103,15 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
     );
   }
   const waiting = waitingAt(log, fold, count - 1);
+  const whatFor = waiting?.for === 'direction' ? 'a direction' : waiting?.for;
   const isFile = inspector.connection.value === 'file';
   const isDamaged = run.status === 'damaged' || (end?.problem ?? null) !== null;
   const [word, tone] = isDamaged
     ? ['Damaged', 'bad']
     : run.status === 'interrupted' && !(isFile && waiting !== null)
-      ? ['Interrupted', 'waiting']
+      ? [waiting === null ? 'Interrupted' : `Interrupted, waits for ${whatFor}`, 'waiting']
       : waiting !== null || run.status === 'waiting'
-        ? [
-            waiting === null ? 'Waiting' : `Waiting for ${waiting.for === 'direction' ? 'a direction' : waiting.for}`,
-            'waiting',
-          ]
+        ? [waiting === null ? 'Waiting' : `Waiting for ${whatFor}`, 'waiting']
         : ['Running', 'running'];
   return (
     <p class="verdict dotted" role="status">

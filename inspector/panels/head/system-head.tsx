@@ -78,7 +78,7 @@ function Waits({ startedAt, waits: { events, actors, timers } }: WaitsProps) {
   const startMs = Date.parse(startedAt);
   return (
     <ul class="waits">
-      {events.length > 0 && <li class="verbatim">Waits for events: {names(events)}</li>}
+      {events.length > 0 && <li class="verbatim">Waits for events from its program: {names(events)}</li>}
       {actors.length > 0 && <li class="verbatim">Waits for actors: {names(actors)}</li>}
       {timers.map(({ delay, dueMs }) => (
         <li key={delay}>

@@ -39,8 +39,8 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
       </section>
     );
   const isStopped = run.status === 'interrupted' || run.status === 'waiting';
-  // In a file, nothing can be answered or resumed: the verdict says what it waited for.
-  if ((waiting === null && !isStopped) || inspector.connection.value === 'file') return null;
+  const isFile = inspector.connection.value === 'file';
+  if (waiting === null && (!isStopped || isFile)) return null;
   return (
     <section class="banner" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
       <h2>{waiting === null ? stoppedTitle(view) : titleOf(waiting, run.live)}</h2>
@@ -56,7 +56,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
               app that uses it.
             </p>
           )}
-          {inspector.connection.value === 'open' && !inspector.continues.value ? (
+          {isFile ? null : inspector.connection.value === 'open' && !inspector.continues.value ? (
             <p>This inspector does not continue runs. Start it with postchain inspect.</p>
           ) : (
             <div class="row">

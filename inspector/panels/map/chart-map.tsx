@@ -4,7 +4,7 @@ import type { Phase } from '../../../machines/contracts/phase.ts';
 import { capitalize, pluralize } from '../../fold/format.ts';
 import { phaseMapOf, phaseVisit } from '../../fold/phase-map.ts';
 import { answerSelection } from '../../fold/selection.ts';
-import { isChartFull } from '../../ui-state/layout.ts';
+import { isChartFull, toggleChart } from '../../ui-state/layout.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import type { PanelProps } from '../panel.tsx';
 
@@ -43,18 +43,16 @@ export function ChartMap({ inspector, view: { fold, selection, count, at } }: Pa
         <button
           type="button"
           title={isChartFull.value ? 'Show the trace (c)' : 'Show the whole chart (c)'}
-          onClick={() => {
-            isChartFull.value = !isChartFull.value;
-          }}
+          onClick={toggleChart}
         >
           {isChartFull.value ? 'Trace' : 'Chart'}
         </button>
       </div>
-      {phases.map(({ phase, calls, visits, failures, since }) => (
+      {phases.map(({ phase, calls, visits, failures, hasFailed, since }) => (
         <button
           key={phase}
           type="button"
-          class={`map-phase${failures > 0 ? ' failed' : ''}${since > at && current !== phase ? ' later' : ''}`}
+          class={`map-phase${hasFailed ? ' failed' : ''}${since > at && current !== phase ? ' later' : ''}`}
           style={{ ...placeOf(phase), '--hue': `var(--phase-${phase})` }}
           aria-current={current === phase ? 'step' : undefined}
           disabled={visits === 0}

@@ -60,8 +60,8 @@ export function ForkForm({ inspector, view, seq, set, onClose }: FormProps & { r
   return (
     <form class="step-form stack" aria-label="Fork" onSubmit={submit} onKeyDown={closesOnEscape(onClose)}>
       <p class="muted">
-        Starts a new run that is the same up to {set === undefined ? 'this step' : 'the decision that differs'} and
-        continues with your changes. Identical calls to the same model reuse their recorded results.
+        Starts a new run that is the same up to {set === undefined ? 'the selected step' : 'the decision that differs'}{' '}
+        and continues with your changes. Identical calls to the same model reuse their recorded results.
       </p>
       <p class="verbatim">Other calls go to {modelWords(inspector, view)}.</p>
       <datalist id={id}>

@@ -100,7 +100,7 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
   const { currency } = view.fold.spans;
   return (
     <>
-      <p role="status">{outcomeText(outcome, currency ?? '')}</p>
+      <p role="status">This run {outcomeText(outcome, currency ?? '')}</p>
       <div class="row">
         {outcome.outcome !== 'same' && canFork(inspector, view) && (
           <button type="button" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
@@ -128,16 +128,17 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
   );
 }
 
+/** What follows the name of a run. */
 function outcomeText({ recorded, now, outcome }: WhatIf, currency: string): string {
   if (outcome === 'same')
     return now.rule === recorded.rule
-      ? 'This run would have ended as it did.'
-      : `This run would have ended in the same cycle, for another reason: ${guardTitle(now.rule ?? '')}.`;
+      ? 'would have ended as it did.'
+      : `would have ended in the same cycle, for another reason: ${guardTitle(now.rule ?? '')}.`;
   if (outcome === 'earlier')
-    return `This run would have ended in cycle ${now.cycle} (${guardTitle(now.rule ?? '')}), which saves ${savedText(recorded.use, now.use, currency)}.`;
+    return `would have ended in cycle ${now.cycle} (${guardTitle(now.rule ?? '')}), which saves ${savedText(recorded.use, now.use, currency)}.`;
   const next = now.nextPhase === null ? 'asked for a direction' : `continued with ${now.nextPhase}`;
   const end = outcome === 'further' ? 'beyond its recorded end' : 'instead of its recorded path';
-  return `After cycle ${now.cycle}, this run would have ${next}, ${end}. What follows is not recorded.`;
+  return `would have ${next} after cycle ${now.cycle}, ${end}. What follows is not recorded.`;
 }
 
 function savedText(all: PhaseUse, used: PhaseUse, currency: string): string {

@@ -253,13 +253,14 @@ function Bar({ row: { from, to, phase }, moment: { view, endMs, nowMs, cursor, l
   const start = drawnMs(from) / endMs;
   const end = (to === null ? nowMs : drawnMs(to)) / endMs;
   // What is after the cursor is drawn faintly.
+  const isLater = from > view.at;
   const past = view.at >= view.count - 1 ? end : Math.max(start, Math.min(end, cursor));
   return (
     <>
-      {past < end && (
+      {(past < end || isLater) && (
         <i class="bar future" style={{ left: `${100 * past}%`, width: `${100 * (end - past)}%`, ...hue }} />
       )}
-      {(past > start || past === end) && (
+      {(past > start || (past === end && !isLater)) && (
         <i class="bar" style={{ left: `${100 * start}%`, width: `${100 * (past - start)}%`, ...hue }} />
       )}
     </>

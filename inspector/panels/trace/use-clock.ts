@@ -2,7 +2,6 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { runStart } from '../../fold/answer.ts';
 import type { EntryOf } from '../../fold/entry-index.ts';
-import { waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 
 const TICK_MS = 250;
@@ -45,9 +44,6 @@ export function useClock(view: RunView): number {
       timer = undefined;
     };
   }, [isTicking]);
-  const { exportedAt } = run;
-  if (exportedAt !== undefined && waitingAt(view.log, fold, count - 1) !== null)
-    return Math.max(0, Date.parse(exportedAt) - latest.current.atMs);
   if (!isTicking) return 0;
   void ticks.value;
   return Math.max(0, Date.now() - latest.current.atMs);

@@ -16,6 +16,7 @@ import {
   recordedEntries,
   runToAnswer,
 } from '../../support/inspector/inspected-runs.ts';
+import { unsureAnswer } from '../../support/run-chain.ts';
 
 const entries = recordedEntries(await failingRun());
 const { log, fold } = folded(entries);
@@ -117,6 +118,13 @@ describe('a run that its user finished', () => {
       );
     expect(numbersOf(manual)).toEqual([]);
     expect(numbersOf(entries).map(({ path }) => path)).toContain('thresholds.confidence');
+    // A limit ended it; the decision before compared a confidence.
+    const limited = recordedEntries(
+      await runToAnswer({ yield: (call: number) => unsureAnswer(call) }, { limits: { maxCycles: 2 } }),
+    );
+    expect(numbersOf(limited).map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['limits.maxCycles', 'thresholds.confidence']),
+    );
   });
 });
 

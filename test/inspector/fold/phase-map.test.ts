@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { badgesOf } from '../../../inspector/fold/badges.ts';
+import { PHASE_NAMES } from '../../../inspector/fold/format.ts';
 import { phaseMapOf, phaseVisit } from '../../../inspector/fold/phase-map.ts';
 import type { RunFold } from '../../../inspector/fold/run-fold.ts';
 import { failingRun, folded, ownCharts, readmeRun } from '../../support/inspector/inspected-runs.ts';
@@ -19,6 +20,8 @@ describe('the map of the phases', () => {
         const map = phaseMapOf(fold, { from });
         expect(map.current).toBe(phase);
         expect(map.path.at(-1)).toBe(phase);
+        const before = fold.spans.phases.findLast((span) => span.from < from)?.phase;
+        if (before !== undefined) expect(map.path.at(-2)).toBe(before);
       }
       expect(phaseMapOf(fold, { from: count - 1 }).current).toBe('answer');
     }
@@ -43,6 +46,8 @@ describe('the map of the phases', () => {
       expect(phases.reduce((sum, { calls }) => sum + calls, answerCalls)).toBe(attempts.length);
       const failed = spans.filter(({ failure }) => failure !== null).length;
       expect(phases.reduce((sum, { failures }) => sum + failures, 0)).toBe(failed);
+      const marked = phases.flatMap(({ phase, hasFailed }) => (hasFailed ? phase : []));
+      expect(marked).toEqual(PHASE_NAMES.filter((phase) => badges['postChain']?.get(phase)?.hasFailed));
     }
   });
 

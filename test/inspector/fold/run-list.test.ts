@@ -190,6 +190,7 @@ describe('the status of a run, in words', () => {
     ['interrupted', aRun('a', { status: 'interrupted' })],
     ['interrupted, waits for approval', aRun('a', { status: 'interrupted' }, { waitingFor: 'approval' })],
     ['waiting', aRun('a', { kind: 'system', status: 'running', summary: null, isIdle: true })],
+    ['ended', aRun('a', { kind: 'system', status: 'completed', summary: null })],
     ['disconnected', aRun('a', { status: 'disconnected', summary: null })],
   ])('%s', (text, run) => {
     expect(statusWords(run).text).toBe(text);

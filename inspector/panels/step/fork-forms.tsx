@@ -138,7 +138,7 @@ export function PromptForm({ inspector, view, seq, onClose }: FormProps) {
       ))}
       <div class="row">
         <button type="submit" class="primary" disabled={isBusy}>
-          Run this step again
+          Start the fork
         </button>
         <button type="button" onClick={onClose}>
           Cancel

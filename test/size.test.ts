@@ -23,8 +23,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 260, exported: 6, floors: 3 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 17200, exported: 346, floors: 12 },
-  test: { lines: 68060, exported: 349, floors: 7 },
+  inspector: { lines: 17230, exported: 347, floors: 12 },
+  test: { lines: 68070, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -33,7 +33,7 @@ async function layOutLevel(level: Level, chart: Chart, elk: ELK): Promise<DrawnL
   const lines = level.edges.filter(({ hasLine }) => hasLine);
   const isLarge = level.states.length + lines.length > MAX_VARIED;
   const variants = lines.length === 0 ? [PACKED] : isLarge ? [DOWN] : [DOWN, RIGHT];
-  const order = { ...(level.open.size === 0 && ORDERED), ...ownOf(OWN, level.root.id) };
+  const order = { ...(level.open.size === 0 && ORDERED), ...ownOf(LEVEL_OPTIONS, level.root.id) };
   const found: DrawnLevel[] = [];
   for (const variant of variants) {
     try {
@@ -88,8 +88,8 @@ const ORDERED: Options = {
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
 };
 
-/** Of the whole chain: otherwise, the line of another cycle takes a detour around `recovering`. */
-const OWN: Readonly<Record<string, Options>> = {
+/** For the chart of the whole chain: without them, the line to the next cycle takes a detour around `recovering`. */
+const LEVEL_OPTIONS: Readonly<Record<string, Options>> = {
   postChain: { 'elk.layered.layering.strategy': 'LONGEST_PATH', 'elk.spacing.edgeNode': '7' },
 };
 
@@ -170,8 +170,8 @@ const isBranch = (line: LevelEdge, lines: readonly LevelEdge[]): boolean =>
   line.fan !== null && lines.find(({ fan }) => fan === line.fan) !== line;
 
 const BADGE = '9 of 99 calls failed';
-/** Of `action` and of the state inside it that runs tools. */
-const TOOL_BADGE = '9 of 99 calls, 9 tools failed';
+/** The widest badge of `action` and of the state inside it that runs tools. */
+const TOOL_BADGE = '9 of 99 calls and 9 tool calls failed';
 const FOLD = 24;
 const GAP = 8;
 

@@ -88,10 +88,10 @@ function badgeOf({ attempts, calls, tools }: Work): Badge {
   const made = attempts.length > 0 ? pluralize(attempts.length, 'call') : '';
   const failed = [
     ...(failedCalls > 0 ? [`${formatNumber(failedCalls)} of ${made}`] : []),
-    ...(failedTools > 0 ? [pluralize(failedTools, 'tool')] : []),
-    ...(others > 0 ? [`${formatNumber(others)} other`] : []),
+    ...(failedTools > 0 ? [pluralize(failedTools, 'tool call')] : []),
+    ...(others > 0 ? [others === 1 ? '1 activity' : `${formatNumber(others)} activities`] : []),
   ];
   if (failed.length === 0) return { text: made, hasFailed: false };
-  const words = `${failed.join(', ')} failed`;
+  const words = `${failed.join(' and ')} failed`;
   return { text: failedCalls > 0 || made === '' ? words : `${made} · ${words}`, hasFailed: true };
 }

@@ -34,7 +34,7 @@ export function callIndexOf(fold: RunFold): CallIndex {
   return index;
 }
 
-/** Whether a call with the step of a phase is for it. One that started early is not, if another phase followed. */
+/** Whether a call that is numbered with the step of a phase is for it. A call that started early is not, if another phase came instead. */
 const isFor = ({ task }: AttemptSpan, { phase }: PhaseSpan): boolean => task === phase || !isPhase(task);
 
 /** The model calls of a phase, and those that started early for a phase that another one replaced. */
@@ -50,19 +50,19 @@ export function phaseOf({ phases }: Spans, call: AttemptSpan): PhaseSpan | undef
   return phase?.step === step && isFor(call, phase) ? phase : undefined;
 }
 
-/** Where something started early, in words. */
+/** The phase during which something started early, in words. */
 export const earlyWords = ({ phases }: Spans, from: number): string =>
-  // What starts with the first phase is recorded before it.
-  `started early, during ${capitalize((lastStartedBy(phases, from) ?? phases[0])?.phase ?? '')}`;
+  // Calls that start with the first phase are recorded before it.
+  `started early during ${capitalize((lastStartedBy(phases, from) ?? phases[0])?.phase ?? '')}`;
 
-/** Where, or for which phase, a call started early; empty if it did not. */
+/** During which phase, or for which one, a call started early; empty if it did not. */
 export function earlyCallWords(spans: Spans, call: AttemptSpan): string {
   const [own, during] = [phaseOf(spans, call), lastStartedBy(spans.phases, call.from)];
   if (during === undefined || call.task === during.phase) return '';
   if (own !== undefined) return call.from < own.from ? earlyWords(spans, call.from) : '';
   if (!isPhase(call.task)) return '';
   const isPassed = spans.phases.some(({ step }) => step >= stepOf(call));
-  return `started early, for ${capitalize(call.task)}${isPassed ? ', not used' : ''}`;
+  return `started early for ${capitalize(call.task)}${isPassed ? ', not used' : ''}`;
 }
 
 /** Returns the searches that start in these entries. */

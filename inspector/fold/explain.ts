@@ -307,7 +307,7 @@ export function humanizeEvent(type: string): string {
 /** An unnamed actor's id is an index and the invoking state: `0.postChain.cycling.yield.assessing`. */
 export const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id) : id);
 
-/** What follows the name of an actor that has ended. */
+/** How an actor ended, as the words after its name. */
 export const END_WORDS = { done: 'finished', error: 'failed', stopped: 'was stopped' } as const;
 
 function delayIn(rest: string): string {

@@ -262,7 +262,7 @@ export function statusWords(run: InspectedRun): StatusWords {
     case 'waiting':
       return { text: `waiting${waitingFor ? ` for ${waitWords(waitingFor)}` : ''}`, tone: 'warn' };
     case 'interrupted':
-      return { text: `interrupted${waitingFor ? `, waits for ${waitWords(waitingFor)}` : ''}`, tone: 'warn' };
+      return { text: `interrupted${waitingFor ? `, waiting for ${waitWords(waitingFor)}` : ''}`, tone: 'warn' };
     case 'damaged':
       return { text: 'damaged', tone: 'bad' };
     case 'running':

@@ -126,7 +126,7 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
   const isConfident = decision.rule === 'confidenceReached' && typeof confidence === 'number';
   const cap = confidenceCap(log, fold, answer);
   const reason = isConfident
-    ? `the draft's confidence ${formatScore(confidence)} was above ${formatScore(Number(above ?? runStart(log)?.thresholds.confidence))}`
+    ? `The draft’s confidence ${formatScore(confidence)} was above ${formatScore(Number(above ?? runStart(log)?.thresholds.confidence))}`
     : decisionReason(decision, runStart(log)?.thresholds ?? null);
   const isDegraded = answer.reasons.some(({ code }) => code === REASON_OF_RULE[decision.rule]);
   const limitNote =

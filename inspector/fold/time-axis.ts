@@ -25,7 +25,7 @@ interface Tick {
   readonly label: string;
 }
 
-/** The shares of the axis that the labels of a gap and of a tick need at least, and at a width in pixels. */
+/** The shares that the labels of a gap and of a tick need of an axis with this width. */
 const cutWidth = (axisPx: number): number => Math.min(1, Math.max(0.4, 88 / axisPx));
 const tickWidth = (axisPx: number): number => Math.min(1, Math.max(0.2, 52 / axisPx));
 

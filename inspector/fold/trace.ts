@@ -265,7 +265,7 @@ function grouped(run: Run, cycles: readonly CycleRow[]): readonly TraceRow[] {
 
 const nameOf = ({ title }: TraceRow): string => title.replace('Cycle ', '');
 
-/** `21–48 ms`, or one duration if all are the same in words. */
+/** `21 ms to 48 ms`, or one duration if all are the same in words. */
 function rangeWords(durations: readonly number[]): string {
   const [least, most] = [formatDuration(Math.min(...durations)), formatDuration(Math.max(...durations))];
   return least === most ? least : `${least} to ${most}`;

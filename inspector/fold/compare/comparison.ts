@@ -128,7 +128,7 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
 
 const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
 
-/** Leaves out what differs between any two runs, and the text of earlier messages. A fork stores its numbers as an event. */
+/** Leaves out what differs between any two runs, and the text of earlier messages. A fork stores changed limits and thresholds as an event. */
 function settingsOf({ log, fold }: ComparedRun): unknown {
   const begun = runStart(log);
   if (begun === null) return null;

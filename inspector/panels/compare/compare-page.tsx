@@ -105,7 +105,7 @@ const isLoaded = ({ status }: InspectedRun, { end, count }: OpenedRun): boolean 
 const Absent = ({ opened }: { readonly opened: OpenedRun | undefined }) =>
   opened?.end.value?.problem ? (
     <p class="wrong verbatim" role="alert">
-      {excerpt(opened.end.value.problem, 300)} Choose another one.
+      {excerpt(opened.end.value.problem, 300)} Choose another run.
     </p>
   ) : (
     <p role="status">Loading…</p>

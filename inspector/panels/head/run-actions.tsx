@@ -12,7 +12,7 @@ import type { RunLog } from '../../wire/run-log.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { checkedRuns } from '../runs/runs-table.tsx';
-import { canFork, ForkForm, NO_FORKS } from '../step/fork-forms.tsx';
+import { canFork, ForkForm, READ_ONLY } from '../step/fork-forms.tsx';
 import { Dialog } from './dialog.tsx';
 import { AdjustForm, CancelForm, DirectForm, JsonForm, SendButton } from './event-forms.tsx';
 import { Menu, type MenuItem } from './menu.tsx';
@@ -114,7 +114,7 @@ export function RunActions({ inspector, view }: PanelProps) {
               Download…
             </button>
           )}
-          <Menu label="More" items={more} note={isRecorded && !inspector.continues.value ? NO_FORKS : undefined} />
+          <Menu label="More" items={more} note={isRecorded && !inspector.continues.value ? READ_ONLY : undefined} />
         </>
       )}
       {open !== null && (

@@ -109,7 +109,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
   const [word, tone] = isDamaged
     ? ['Damaged', 'bad']
     : run.status === 'interrupted' && !(isFile && waiting !== null)
-      ? [waiting === null ? 'Interrupted' : `Interrupted, waits for ${whatFor}`, 'waiting']
+      ? [waiting === null ? 'Interrupted' : `Interrupted, waiting for ${whatFor}`, 'waiting']
       : waiting !== null || run.status === 'waiting'
         ? [waiting === null ? 'Waiting' : `Waiting for ${whatFor}`, 'waiting']
         : ['Running', 'running'];

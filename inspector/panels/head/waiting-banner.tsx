@@ -9,6 +9,7 @@ import { runDeadlineMs, type Waiting, waitingAt } from '../../fold/user-events.t
 import type { RunView } from '../../ui-state/inspector.ts';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
+import { READ_ONLY } from '../step/fork-forms.tsx';
 import { clockStart } from '../trace/use-clock.ts';
 import { ApprovalForm } from './approval-form.tsx';
 import { ConsentForm } from './consent-form.tsx';
@@ -52,12 +53,12 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
           {waiting?.for === 'approval' && <AskedCalls questions={waiting.questions} />}
           {!isStopped && (
             <p>
-              <b>This page cannot answer yet</b>: another process runs it. Answer in its terminal, its inspector or the
-              app that uses it.
+              <b>This page cannot answer yet</b>: another process executes the run. Answer in its terminal, its
+              inspector or the app that uses it.
             </p>
           )}
           {isFile ? null : inspector.connection.value === 'open' && !inspector.continues.value ? (
-            <p>This inspector does not continue runs. Start it with postchain inspect.</p>
+            <p>{READ_ONLY}</p>
           ) : (
             <div class="row">
               <button
@@ -66,25 +67,25 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
                 disabled={isBusy || inspector.connection.value !== 'open'}
                 onClick={() => (isStopped ? void act({ type: 'resume' }) : setTaking(true))}
               >
-                {isStopped ? 'Resume' : 'Take it over…'}
+                {isStopped ? 'Resume' : 'Take over…'}
               </button>
               <span>
                 {!isStopped
-                  ? 'Then you answer here, and the other process stops.'
+                  ? 'You can then answer here, and the other process stops executing the run.'
                   : waiting === null
                     ? 'It continues where it stopped and does not repeat finished calls.'
-                    : 'No process runs it now. Resume it to answer here.'}
+                    : 'No process executes this run now. Resume it to answer here.'}
               </span>
             </div>
           )}
         </>
       )}
       {isTaking && (
-        <Dialog title="Take the run over?" onClose={() => setTaking(false)}>
+        <Dialog title="Take over this run?" onClose={() => setTaking(false)}>
           <div class="stack">
             <p>
-              The run continues in this inspector, and you answer here. The other process notices it at its next step,
-              and stops there without an answer.
+              The run continues in this inspector, where you can answer. The other process stops executing it at its
+              next step, without an answer.
             </p>
             <p>
               <button
@@ -93,7 +94,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
                 disabled={isBusy}
                 onClick={() => void act({ type: 'resume', force: true }).then(() => setTaking(false))}
               >
-                Take it over
+                Take over
               </button>
             </p>
           </div>
@@ -106,21 +107,21 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
 
 const stoppedTitle = ({ run, fold }: RunView): string =>
   run.status === 'waiting'
-    ? `The run waits ${placeOf(fold)}, outside memory`
+    ? `Waiting ${placeOf(fold)}, without a process`
     : `Interrupted: its process ended ${placeOf(fold)}, without an answer`;
 
 /** A question only if the page can answer it. */
 function titleOf(waiting: Waiting, canAnswer: boolean): string {
   if (!canAnswer)
     return waiting.for === 'approval'
-      ? `Waits for approval of ${pluralize(waiting.questions.length, 'tool call')}`
-      : `Waits for ${waiting.for === 'consent' ? 'consent to shorten or remove messages' : 'a direction'}`;
+      ? `Waiting for approval of ${pluralize(waiting.questions.length, 'tool call')}`
+      : `Waiting for ${waiting.for === 'consent' ? 'consent to shorten or remove messages' : 'a direction'}`;
   if (waiting.for === 'consent')
     return `May the run shorten or remove ${pluralize(waiting.request.items.length, 'message')}?`;
   if (waiting.for === 'direction') return 'How should the run continue?';
   const { length } = waiting.questions;
-  if (waiting.questions.every(({ isClientTool }) => isClientTool)) return 'The run waits for its client to use a tool.';
-  return length === 1 ? 'May the run use this tool?' : `May the run make these ${length} tool calls?`;
+  if (waiting.questions.every(({ isClientTool }) => isClientTool)) return 'The run waits for its client to run a tool';
+  return length === 1 ? 'May the run make this tool call?' : `May the run make these ${length} tool calls?`;
 }
 
 interface WaitingProps {
@@ -161,7 +162,7 @@ function Consequence({ view, waiting }: WaitingProps) {
           'The run waits until somebody answers.'
         ) : (
           <>
-            If nobody answers{countdown}, {waiting.questions.length === 1 ? 'it does' : 'they do'} not run.
+            If nobody answers{countdown}, {waiting.questions.length === 1 ? 'it is' : 'they are'} not made.
           </>
         )}
       </p>

@@ -105,7 +105,7 @@ export function RunsSummary({ runs, found, query, unread, onChange }: RunsSummar
   const { failing, medianMs, medianTokens, medianCost } = useMemo(() => summaryOf(found), [found]);
   const medians = [
     medianMs === null ? '' : formatDuration(medianMs),
-    medianTokens === null ? '' : `${formatNumber(Math.round(medianTokens))} tokens`,
+    medianTokens === null ? '' : pluralize(Math.round(medianTokens), 'token'),
     medianCost === null ? '' : formatCost(medianCost),
   ].filter(Boolean);
   const filter = (name: 'status' | 'failures', value: string, text: string, tone = '') => (
@@ -130,7 +130,7 @@ export function RunsSummary({ runs, found, query, unread, onChange }: RunsSummar
       </h1>
       {unread > 0 && (
         <label class="muted">
-          <progress max={runs.length + unread} value={runs.length} /> Reading {formatNumber(unread)} more runs…
+          <progress max={runs.length + unread} value={runs.length} /> Reading {pluralize(unread, 'more run')}…
         </label>
       )}
       <fieldset class="row" aria-label="Status" {...useOneTabStop<HTMLFieldSetElement>()}>

@@ -13,7 +13,7 @@ export const canFork = ({ connection, continues }: Inspector, { run }: RunView):
   connection.value === 'open' && continues.value && run.kind === 'run' && !run.live && run.status !== 'running';
 
 /** Why runs cannot be continued here. */
-export const NO_FORKS = 'Forking is off in this inspector. Start it with postchain inspect.';
+export const READ_ONLY = 'This inspector cannot continue or fork runs. Start it with postchain inspect.';
 
 interface FormProps {
   readonly inspector: Inspector;
@@ -30,7 +30,7 @@ interface Change {
 
 const NO_CHANGE: Change = { path: '', value: '' };
 
-/** The model that continues a run here, with what it costs. */
+/** The model that continues a run here, and whether it may cost money. */
 function modelWords({ model }: Inspector, { log }: RunView): string {
   const { model: recorded } = Object(runStart(log)?.host?.['flags']) as { readonly model?: unknown };
   const name = model.value !== undefined && typeof recorded === 'string' ? recorded : model.value;
@@ -138,7 +138,7 @@ export function PromptForm({ inspector, view, seq, onClose }: FormProps) {
       ))}
       <div class="row">
         <button type="submit" class="primary" disabled={isBusy}>
-          Run this step again
+          Start the fork
         </button>
         <button type="button" onClick={onClose}>
           Cancel

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
 import type { RunWhatIf, WhatIfAnswer } from '../../../src/inspection/wire.ts';
-import { formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
+import { capitalize, formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import { type DecidingNumber, decidedRunOf, numbersAt } from '../../fold/what-if.ts';
@@ -47,12 +47,12 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
                 max={max}
                 step={step}
                 value={value}
-                aria-description={`here ${formatScore(compared)}`}
+                aria-description={`reached ${formatScore(compared)}`}
                 onInput={({ currentTarget }) => change(withNumber(number, Number(currentTarget.value)))}
               />
               <i
                 style={{ '--at': Math.max(0, (compared - min) / (max - min)) }}
-                title={`here ${formatScore(compared)}`}
+                title={`reached ${formatScore(compared)}`}
               />
             </span>
             <input
@@ -73,7 +73,7 @@ export function WhatIfSliders({ inspector, view, seq }: PanelProps & { readonly 
       {isChanged ? (
         <Outcome inspector={inspector} view={view} set={set} onReset={() => change({})} />
       ) : (
-        <p class="muted">Change a number to see where this run would have ended. The marks are what it reached.</p>
+        <p class="muted">Change a number to see where this run would have ended. The marks show what it reached.</p>
       )}
     </section>
   );
@@ -136,7 +136,7 @@ function outcomeText({ recorded, now, outcome }: WhatIf, currency: string): stri
       : `would have ended in the same cycle, for another reason: ${guardTitle(now.rule ?? '')}.`;
   if (outcome === 'earlier')
     return `would have ended in cycle ${now.cycle} (${guardTitle(now.rule ?? '')}), which saves ${savedText(recorded.use, now.use, currency)}.`;
-  const next = now.nextPhase === null ? 'asked for a direction' : `continued with ${now.nextPhase}`;
+  const next = now.nextPhase === null ? 'asked for a direction' : `continued with ${capitalize(now.nextPhase)}`;
   const end = outcome === 'further' ? 'beyond its recorded end' : 'instead of its recorded path';
   return `would have ${next} after cycle ${now.cycle}, ${end}. What follows is not recorded.`;
 }
@@ -179,7 +179,7 @@ function AllRuns({ ask, open }: AllRunsProps) {
   return (
     <div class="stack">
       <p>
-        Of {pluralize(results.length, 'run')}, {formatNumber(earlier.length)} would have ended earlier and saved{' '}
+        {formatNumber(earlier.length)} of {pluralize(results.length, 'run')} would have ended earlier and saved{' '}
         {pluralize(calls, 'call')}; {formatNumber(differing.length - earlier.length)} would have continued or taken
         another path.
         {leftOut > 0 && ` ${pluralize(leftOut, 'run')} not included: not replayable, or not among the newest 500.`}

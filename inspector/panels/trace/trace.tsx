@@ -20,6 +20,7 @@ import { indexAfter, partWith, reveal, useWindow } from './use-window.ts';
 const MAX_OPEN = 4;
 /** The height of what sticks to the top. */
 const HEAD_PX = 76;
+/** A narrower trace needs two lines for some sentences. */
 const NARROW_PX = 560;
 
 const ORDERS: readonly (readonly [Measure | 'order', string])[] = [
@@ -296,7 +297,7 @@ function Ruler({ timeLine, endMs, untilMs, gaps }: RulerProps) {
   );
 }
 
-/** Returns the width of an element; null if it is `most` or wider. A narrow trace needs two lines for some sentences. */
+/** Returns the width of an element in pixels; null if it is not known yet, or is `most` or more. */
 function useWidth(reference: { readonly current: HTMLElement | null }, most = Number.POSITIVE_INFINITY): number | null {
   const [widthPx, setWidth] = useState<number | null>(null);
   useLayoutEffect(() => {

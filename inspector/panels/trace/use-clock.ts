@@ -20,8 +20,8 @@ export function clockStart({ run, log, fold }: RunView): number {
 }
 
 /**
- * Returns the milliseconds since the latest entry. They increase while a run is in progress or waits; in a file, a run that waits had waited
- * so long when it was exported. For any other run, they are 0.
+ * Returns the milliseconds since the latest entry: up to now for a run that is in progress or waits, up to the export for one that waits in
+ * an exported page. For any other run, returns 0.
  */
 export function useClock(view: RunView): number {
   const { run, fold, count, end } = view;

@@ -7,7 +7,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { failingRun, folded, ownCharts, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import { randomRunArbitrary, startRandomRun } from '../../support/random-runs.ts';
 
-/** The number before a word: `call`, `tool`. */
+/** The number before `call` or `tool call`. */
 const countIn = (badge: Badge | undefined, word = 'call'): number =>
   Number(new RegExp(`([\\d,]+) ${word}`, 'u').exec(badge?.text ?? '')?.[1]?.replaceAll(',', '') ?? 0);
 
@@ -45,7 +45,7 @@ describe('the badges of the states', () => {
       entry.type === 'capability-end' ? { ...entry, result: { ...entry.result, success: false, error: 'no' } } : entry,
     );
     const tools = failing.filter(({ type }) => type === 'capability-end').length;
-    expect(countIn(badge(broken), 'tool')).toBe(tools);
+    expect(countIn(badge(broken), 'tool call')).toBe(tools);
     expect(countIn(badge(broken))).toBe(countIn(badge(failing)));
     expect(badge(broken)).toMatchObject({ hasFailed: true, text: expect.stringMatching(/ failed$/u) });
   });

@@ -69,11 +69,11 @@ describe('how a run ended', () => {
     const decision = answer.metadata.decision;
     expect(decision?.rule).toBe('confidenceReached');
     expect(endingOf(log, fold, entries.length)).toMatch(
-      /^Ended in cycle 3: the draft's confidence 0\.95 was above 0\.9\. Degraded because: .*observation/u,
+      /^Ended in cycle 3: The draft’s confidence 0\.95 was above 0\.9\. Degraded because: .*observation/u,
     );
     const capped = withAnswer({ status: 'completed', reasons: [], confidence: 0.5 });
     expect(endingOf(capped.log, capped.fold, entries.length)).toBe(
-      "Ended in cycle 3: the draft's confidence 0.95 was above 0.9.",
+      'Ended in cycle 3: The draft’s confidence 0.95 was above 0.9.',
     );
     const inputs = { completedCycles: 3, maxCycles: 3 };
     const atLimit = { ...(decision as NonNullable<typeof decision>), rule: 'cycleLimitReached', inputs } as const;

@@ -188,7 +188,7 @@ describe('the status of a run, in words', () => {
     ['running in Experience', aRun('a', { status: 'running' }, { phase: 'experience' })],
     ['running', aRun('a', { status: 'running', summary: null })],
     ['interrupted', aRun('a', { status: 'interrupted' })],
-    ['interrupted, waits for approval', aRun('a', { status: 'interrupted' }, { waitingFor: 'approval' })],
+    ['interrupted, waiting for approval', aRun('a', { status: 'interrupted' }, { waitingFor: 'approval' })],
     ['waiting', aRun('a', { kind: 'system', status: 'running', summary: null, isIdle: true })],
     ['ended', aRun('a', { kind: 'system', status: 'completed', summary: null })],
     ['disconnected', aRun('a', { status: 'disconnected', summary: null })],

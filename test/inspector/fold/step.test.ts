@@ -33,7 +33,7 @@ const all = <Type extends JournalEntry['type']>(entries: readonly JournalEntry[]
   entries.filter((entry): entry is EntryOf<Type> => entry.type === type);
 
 describe('a tool that failed', () => {
-  it('was tried again by its next run, unless it was the last try', async () => {
+  it('was tried again with its next run, unless it was the last one', async () => {
     let tries = 0;
     const stock = {
       name: 'stock',

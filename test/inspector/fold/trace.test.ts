@@ -156,7 +156,7 @@ describe('the trace of a run with a user', () => {
     const [search] = experience?.children?.() ?? [];
     expect(search).toMatchObject({
       title: 'Search',
-      note: '1 passage found, started early, during Action',
+      note: '1 passage found, started early during Action',
       usage: null,
     });
     const path = search?.selection ? pathTo(traced(run.journal).top, search.selection) : [];
@@ -164,12 +164,12 @@ describe('the trace of a run with a user', () => {
     expect(search?.selection && phaseMapOf(traced(run.journal).fold, search.selection).current).toBe('experience');
   });
 
-  it('has a call that started early in the phase that it is for, or else where it started, as its own panel says', async () => {
+  it('lists a call that started early in the phase that it is for, or else where it started, as its panel does', async () => {
     const invalid = { text: '{"goal": 3}' };
     const plan = { intention: (call: number) => (call < 4 ? invalid : replies.intention) };
     const entries = recordedEntries(await runToAnswer(plan, { profile: 'thorough' }));
     const { all, log, fold } = traced(entries);
-    const early = all.filter(({ note }) => note?.includes('started early, '));
+    const early = all.filter(({ note }) => note?.includes('started early '));
     const words = early.map(({ from, note, selection }) => {
       const view = { log, fold, at: entries.length - 1, count: entries.length, selection: selection as Selection };
       const { name, facts } = stepTitle({ ...view, run: { kind: 'run', live: false, status: 'completed' } });
@@ -179,8 +179,8 @@ describe('the trace of a run with a user', () => {
       return [name.replace(/.*: /u, ''), inside?.title, note];
     });
     expect(words).toEqual([
-      ['Observation', 'Intention', 'started early, for Observation, not used'],
-      ['Observation', 'Observation', 'started early, during Intention'],
+      ['Observation', 'Intention', 'started early for Observation, not used'],
+      ['Observation', 'Observation', 'started early during Intention'],
     ]);
   });
 

@@ -59,7 +59,7 @@ it.skipIf(browser === null)(
     // This server continues no runs.
     expect(await page.getByRole('button', { name: 'Fork' }).count()).toBe(0);
     await page.getByRole('button', { name: 'More' }).click();
-    await page.getByText('Forking is off in this inspector.').waitFor();
+    await page.getByText('This inspector cannot continue or fork runs.').waitFor();
     await close();
   },
 );

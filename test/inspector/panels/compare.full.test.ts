@@ -99,7 +99,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     const side = page.locator('.pair > section').last();
     await side.getByText('Loading…').waitFor();
     await page.evaluate(() => window.listener.end('nothing', 'There is no run "nothing".'));
-    await side.getByText('There is no run "nothing". Choose another one.').waitFor();
+    await side.getByText('There is no run "nothing". Choose another run.').waitFor();
     await page.getByRole('combobox', { name: 'Run B' }).selectOption('run-2');
     await page.locator('.cause').waitFor();
   });

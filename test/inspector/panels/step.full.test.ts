@@ -172,10 +172,10 @@ describe.skipIf(browser === null)('a decision', () => {
     await slider.fill('0.6');
     await page.getByText('This run would have ended in cycle 2 (Answer confident enough), which saves').waitFor();
     await page.getByRole('button', { name: 'Check all runs' }).click();
-    await page.getByText('Of 2 runs, 2 would have ended earlier').waitFor();
+    await page.getByText('2 of 2 runs would have ended earlier').waitFor();
     expect(await axeViolations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Fork with this number…' }).click();
-    // The form of "Fork here", which says what it costs, and waits for a confirmation.
+    // The same form as for "Fork here": it names the model, and forks only after a confirmation.
     const form = page.getByRole('form', { name: 'Fork' });
     await form.getByText('Other calls go to gpt-test, which may cost money.').waitFor();
     expect(await form.getByLabel('Change 1').inputValue()).toBe('thresholds.confidence');

@@ -93,13 +93,10 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
       }, isLive);
     await setLive(false);
     const banner = page.getByRole('region', { name: 'Waiting for approval' });
-    await banner.getByRole('heading', { name: 'Waits for approval of 2 tool calls' }).waitFor();
+    await banner.getByRole('heading', { name: 'Waiting for approval of 2 tool calls' }).waitFor();
     expect(await banner.innerText()).toMatch(/pay Ada‹U\+202E›\s+pay Bob/u);
-    await banner.getByRole('button', { name: 'Take it over…' }).click();
-    await page
-      .getByRole('dialog', { name: 'Take the run over?' })
-      .getByRole('button', { name: 'Take it over' })
-      .click();
+    await banner.getByRole('button', { name: 'Take over…' }).click();
+    await page.getByRole('dialog', { name: 'Take over this run?' }).getByRole('button', { name: 'Take over' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await setLive(true);
     const first = forms.first();

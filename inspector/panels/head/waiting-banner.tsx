@@ -152,7 +152,8 @@ function Consequence({ view, waiting }: WaitingProps) {
   const limitMs = waiting.for === 'approval' ? null : runDeadlineMs(log, fold);
   const atMs = waitMs == null ? limitMs : Math.min(askedMs + waitMs, limitMs ?? Number.POSITIVE_INFINITY);
   const dueMs = clockStart(view) + (atMs ?? Number.NaN);
-  const countdown = Number.isFinite(dueMs) ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;
+  const isTimed = Number.isFinite(dueMs) && view.run.exportedAt === undefined;
+  const countdown = isTimed ? <Countdown key={waiting.askedAt} toMs={dueMs} /> : null;
   if (countdown === null && waiting.for === 'approval' && !view.run.live) return null;
   if (waiting.for === 'consent') return <p>If nobody answers{countdown}, all of them are kept.</p>;
   if (waiting.for === 'approval')

@@ -22,7 +22,7 @@ import { sender } from './sending.tsx';
 export function WaitingBanner({ inspector, view }: PanelProps) {
   const { run, log, fold, count, end } = view;
   const { isBusy, act, messages } = useRunAction(inspector, run);
-  const [isTaking, setTaking] = useState(false);
+  const [taking, setTaking] = useState<number | null>(null);
   const waiting = waitingAt(log, fold, count - 1);
   const problem = end?.problem ?? run.problem ?? null;
   if (run.status === 'damaged' || (problem !== null && !run.live))
@@ -64,7 +64,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
                 type="button"
                 class={isStopped ? 'primary' : ''}
                 disabled={isBusy || inspector.connection.value !== 'open'}
-                onClick={() => (isStopped ? void act({ type: 'resume' }) : setTaking(true))}
+                onClick={() => (isStopped ? void act({ type: 'resume' }) : setTaking(waiting?.askedAt ?? null))}
               >
                 {isStopped ? 'Resume' : 'Take it over…'}
               </button>
@@ -79,8 +79,8 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
           )}
         </>
       )}
-      {isTaking && (
-        <Dialog title="Take the run over?" onClose={() => setTaking(false)}>
+      {!run.live && taking !== null && taking === waiting?.askedAt && (
+        <Dialog title="Take the run over?" onClose={() => setTaking(null)}>
           <div class="stack">
             <p>
               The run continues in this inspector, and you answer here. The other process notices it at its next step,
@@ -91,7 +91,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
                 type="button"
                 class="danger"
                 disabled={isBusy}
-                onClick={() => void act({ type: 'resume', force: true }).then(() => setTaking(false))}
+                onClick={() => void act({ type: 'resume', force: true }).then(() => setTaking(null))}
               >
                 Take it over
               </button>

@@ -45,9 +45,10 @@ export function useClock(view: RunView): number {
       timer = undefined;
     };
   }, [isTicking]);
-  const { exportedAt } = run;
-  if (exportedAt !== undefined && waitingAt(view.log, fold, count - 1) !== null)
-    return Math.max(0, Date.parse(exportedAt) - latest.current.atMs);
+  // The file may come from elsewhere: its text may be no date.
+  const exportedMs = Date.parse(run.exportedAt ?? '');
+  if (Number.isFinite(exportedMs) && waitingAt(view.log, fold, count - 1) !== null)
+    return Math.max(0, exportedMs - latest.current.atMs);
   if (!isTicking) return 0;
   void ticks.value;
   return Math.max(0, Date.now() - latest.current.atMs);

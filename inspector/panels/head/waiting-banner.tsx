@@ -22,7 +22,6 @@ import { sender } from './sending.tsx';
 export function WaitingBanner({ inspector, view }: PanelProps) {
   const { run, log, fold, count, end } = view;
   const { isBusy, act, messages } = useRunAction(inspector, run);
-  const [taking, setTaking] = useState<number | null>(null);
   const waiting = waitingAt(log, fold, count - 1);
   const problem = end?.problem ?? run.problem ?? null;
   if (run.status === 'damaged' || (problem !== null && !run.live))
@@ -39,6 +38,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
       </section>
     );
   const isStopped = run.status === 'interrupted' || run.status === 'waiting';
+  const isDisabled = isBusy || inspector.connection.value !== 'open';
   // In a file, nothing can be answered or resumed: the verdict says what it waited for.
   if ((waiting === null && !isStopped) || inspector.connection.value === 'file') return null;
   return (
@@ -60,14 +60,22 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
             <p>This inspector does not continue runs. Start it with postchain inspect.</p>
           ) : (
             <div class="row">
-              <button
-                type="button"
-                class={isStopped ? 'primary' : ''}
-                disabled={isBusy || inspector.connection.value !== 'open'}
-                onClick={() => (isStopped ? void act({ type: 'resume' }) : setTaking(waiting?.askedAt ?? null))}
-              >
-                {isStopped ? 'Resume' : 'Take it over…'}
-              </button>
+              {isStopped ? (
+                <button
+                  type="button"
+                  class="primary"
+                  disabled={isDisabled}
+                  onClick={() => void act({ type: 'resume' })}
+                >
+                  Resume
+                </button>
+              ) : (
+                <TakeOver
+                  key={waiting?.askedAt}
+                  isDisabled={isDisabled}
+                  take={() => act({ type: 'resume', force: true })}
+                />
+              )}
               <span>
                 {!isStopped
                   ? 'Then you answer here, and the other process stops.'
@@ -78,26 +86,6 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
             </div>
           )}
         </>
-      )}
-      {!run.live && taking !== null && taking === waiting?.askedAt && (
-        <Dialog title="Take the run over?" onClose={() => setTaking(null)}>
-          <div class="stack">
-            <p>
-              The run continues in this inspector, and you answer here. The other process notices it at its next step,
-              and stops there without an answer.
-            </p>
-            <p>
-              <button
-                type="button"
-                class="danger"
-                disabled={isBusy}
-                onClick={() => void act({ type: 'resume', force: true }).then(() => setTaking(null))}
-              >
-                Take it over
-              </button>
-            </p>
-          </div>
-        </Dialog>
       )}
       {messages}
     </section>
@@ -140,6 +128,43 @@ const AskedCalls = ({ questions }: Pick<Extract<Waiting, { for: 'approval' }>, '
     ))}
   </ul>
 );
+
+interface TakeOverProps {
+  readonly isDisabled: boolean;
+  readonly take: () => Promise<void>;
+}
+
+/** Its dialog closes with the question that it is about. */
+function TakeOver({ isDisabled, take }: TakeOverProps) {
+  const [isOpen, open] = useState(false);
+  return (
+    <>
+      <button type="button" disabled={isDisabled} onClick={() => open(true)}>
+        Take it over…
+      </button>
+      {isOpen && (
+        <Dialog title="Take the run over?" onClose={() => open(false)}>
+          <div class="stack">
+            <p>
+              The run continues in this inspector, and you answer here. The other process notices it at its next step,
+              and stops there without an answer.
+            </p>
+            <p>
+              <button
+                type="button"
+                class="danger"
+                disabled={isDisabled}
+                onClick={() => void take().then(() => open(false))}
+              >
+                Take it over
+              </button>
+            </p>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
 
 /** What happens without an answer, and when. */
 function Consequence({ view, waiting }: WaitingProps) {

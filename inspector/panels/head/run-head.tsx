@@ -104,6 +104,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
   }
   const waiting = waitingAt(log, fold, count - 1);
   const isFile = inspector.connection.value === 'file';
+  const exported = startedText(run.exportedAt ?? '');
   const isDamaged = run.status === 'damaged' || (end?.problem ?? null) !== null;
   const [word, tone] = isDamaged
     ? ['Damaged', 'bad']
@@ -121,7 +122,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
       <span>
         {placeOf(fold)}
         {isFile
-          ? [', when this file was exported', run.exportedAt && ` (${startedText(run.exportedAt)})`]
+          ? [', when this file was exported', exported && ` (${exported})`]
           : run.status === 'running' && !run.live && ', in another process'}
       </span>
     </p>

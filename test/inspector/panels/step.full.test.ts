@@ -133,11 +133,9 @@ beforeAll(async () => {
   const plan = {
     yield: (call: number) => unsureAnswer(call, { confidence: [0.5, 0.7, 0.95][(call - 1) % 3], taskComplete: false }),
   };
-  for (const [runId, flags] of [
-    ['apple', {}],
-    ['banana', { model: 'offline', fallbackModel: ['gpt-test'] }],
-  ] as const) {
+  for (const runId of ['apple', 'banana']) {
     const { chain } = scriptedChain(plan, { journals, newId: () => runId });
+    const flags = runId === 'apple' ? {} : { model: 'offline', fallbackModel: ['gpt-test'] };
     await chain.run({ request: `Is ${runId} so?`, host: { flags } }).answer;
   }
   const { chain } = scriptedChain(plan, { journals, newId: () => 'cherry' });

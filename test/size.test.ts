@@ -14,7 +14,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/documents': { lines: 3250, exported: 54, floors: 7 },
   'src/durable': { lines: 8530, exported: 130, floors: 10 },
   'src/entries': { lines: 420, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3710, exported: 46, floors: 8 },
+  'src/inspection': { lines: 3730, exported: 46, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
   'src/internal': { lines: 2100, exported: 105, floors: 4 },
   'src/llm': { lines: 4200, exported: 61, floors: 10 },
@@ -23,8 +23,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 260, exported: 6, floors: 3 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 17230, exported: 347, floors: 12 },
-  test: { lines: 68070, exported: 349, floors: 7 },
+  inspector: { lines: 17260, exported: 347, floors: 12 },
+  test: { lines: 68160, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

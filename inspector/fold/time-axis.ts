@@ -66,7 +66,8 @@ export function ticksOf(
     const next = starts[index + 1];
     const last = next === undefined ? untilMs : drawnMs(Math.min(next, count) - 1);
     let time = Math.ceil((drawnMs(first) + hidden) / step - 1e-9) * step;
-    for (; time - hidden <= last + 1e-9; time += step) {
+    // Numbers beyond 2^53 are further apart than a step.
+    for (; time - hidden <= last + 1e-9 && time + step > time; time += step) {
       const [at, label, before] = [(time - hidden) / endMs, roundDuration(time), ticks.at(-1)];
       const isFree = cuts.every((cut) => at <= cut.at - width || at >= cut.at + cutWidth(axisPx));
       if (isFree && at < 0.85 && at - (before?.at ?? -1) >= width && label !== before?.label) ticks.push({ at, label });

@@ -4,7 +4,7 @@ import { guardTitle, limitWords, meaningOf, valueTitle } from '../guard-words.ts
 import { excerpt, stateName } from '../text.ts';
 import { settingTitle } from '../what-if.ts';
 import type { Pair } from './align.ts';
-import type { Comparison, Parting } from './comparison.ts';
+import type { Parting } from './comparison.ts';
 
 type Inputs = Parameters<typeof comparedValues>[0];
 
@@ -40,18 +40,19 @@ export function causeWords({ entries, guard }: Parting): Pair<string> {
   return [sideWords(0), sideWords(1)];
 }
 
-/** The setting that made a guard decide differently about the same value; null if there is none. */
-export function settingWords({ parting, settings }: Pick<Comparison, 'parting' | 'settings'>): string | null {
+/** The setting that made a guard decide differently about the same value, which is between the two limits; null if there is none. */
+export function settingWords(parting: Parting | null): string | null {
   const guard = parting?.guard ?? null;
   if (guard === null) return null;
   const [left, right] = guard.inputs.map(comparedValues);
-  for (const compared of left ?? []) {
-    const path = limitWords(guard.name, compared)?.setting;
-    const setting = settings.find((one) => one.path === path);
-    const isSame = right?.find(({ name }) => name === compared.name)?.value === compared.value;
-    if (setting === undefined || !isSame) continue;
-    const [a, b] = setting.values.map(valueWords);
-    return `The cause is a setting: ${settingTitle(setting.path).toLowerCase()}, ${a} in A and ${b} in B.`;
+  for (const { name, value, limit } of left ?? []) {
+    const other = right?.find((one) => one.name === name);
+    if (typeof value !== 'number' || limit === null || other?.value !== value || !other.limit) continue;
+    const setting = limitWords(guard.name, { name, value, limit, share: null })?.setting;
+    const [a, b] = [limit.value, other.limit.value];
+    const compared = limit.name === 'loopRepeats' ? value + 1 : value;
+    if (setting == null || a === b || compared < Math.min(a, b) || compared > Math.max(a, b)) continue;
+    return `The cause is a setting: ${settingTitle(setting).toLowerCase()}, ${valueWords(a)} in A and ${valueWords(b)} in B.`;
   }
   return null;
 }

@@ -340,7 +340,7 @@ const ruleOf = (opened: OpenedRun): unknown => answerOf(opened)?.metadata.decisi
 /** In words: why each run ended, where and why they first went different ways, and whether their answers differ. */
 function Cause({ comparison, runs }: CauseProps) {
   const { parting, runIds } = comparison;
-  const setting = settingWords(comparison);
+  const setting = settingWords(parting);
   const isSystem = runs[0].run.kind === 'system';
   const opened: Pair<OpenedRun> = [runs[0].opened, runs[1].opened];
   const [one, other] = opened.map((run) => answerOf(run)?.answerText);

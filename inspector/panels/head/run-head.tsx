@@ -105,6 +105,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
   const waiting = waitingAt(log, fold, count - 1);
   const whatFor = waiting?.for === 'direction' ? 'a direction' : waiting?.for;
   const isFile = inspector.connection.value === 'file';
+  const exported = startedText(run.exportedAt ?? '');
   const isDamaged = run.status === 'damaged' || (end?.problem ?? null) !== null;
   const [word, tone] = isDamaged
     ? ['Damaged', 'bad']
@@ -119,7 +120,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
       <span>
         {placeOf(fold)}
         {isFile
-          ? [', when this file was exported', run.exportedAt && ` (${startedText(run.exportedAt)})`]
+          ? [', when this file was exported', exported && ` (${exported})`]
           : run.status === 'running' && !run.live && ', in another process'}
       </span>
     </p>

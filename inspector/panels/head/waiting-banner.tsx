@@ -23,7 +23,6 @@ import { sender } from './sending.tsx';
 export function WaitingBanner({ inspector, view }: PanelProps) {
   const { run, log, fold, count, end } = view;
   const { isBusy, act, messages } = useRunAction(inspector, run);
-  const [isTaking, setTaking] = useState(false);
   const waiting = waitingAt(log, fold, count - 1);
   const problem = end?.problem ?? run.problem ?? null;
   if (run.status === 'damaged' || (problem !== null && !run.live))
@@ -41,6 +40,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
     );
   const isStopped = run.status === 'interrupted' || run.status === 'waiting';
   const isFile = inspector.connection.value === 'file';
+  const isDisabled = isBusy || inspector.connection.value !== 'open';
   if (waiting === null && (!isStopped || isFile)) return null;
   return (
     <section class="banner" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
@@ -61,14 +61,22 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
             <p>{READ_ONLY}</p>
           ) : (
             <div class="row">
-              <button
-                type="button"
-                class={isStopped ? 'primary' : ''}
-                disabled={isBusy || inspector.connection.value !== 'open'}
-                onClick={() => (isStopped ? void act({ type: 'resume' }) : setTaking(true))}
-              >
-                {isStopped ? 'Resume' : 'Take over…'}
-              </button>
+              {isStopped ? (
+                <button
+                  type="button"
+                  class="primary"
+                  disabled={isDisabled}
+                  onClick={() => void act({ type: 'resume' })}
+                >
+                  Resume
+                </button>
+              ) : (
+                <TakeOver
+                  key={waiting?.askedAt}
+                  isDisabled={isDisabled}
+                  take={() => act({ type: 'resume', force: true })}
+                />
+              )}
               <span>
                 {!isStopped
                   ? 'You can then answer here, and the other process stops executing the run.'
@@ -79,26 +87,6 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
             </div>
           )}
         </>
-      )}
-      {isTaking && (
-        <Dialog title="Take over this run?" onClose={() => setTaking(false)}>
-          <div class="stack">
-            <p>
-              The run continues in this inspector, where you can answer. The other process stops executing it at its
-              next step, without an answer.
-            </p>
-            <p>
-              <button
-                type="button"
-                class="danger"
-                disabled={isBusy}
-                onClick={() => void act({ type: 'resume', force: true }).then(() => setTaking(false))}
-              >
-                Take over
-              </button>
-            </p>
-          </div>
-        </Dialog>
       )}
       {messages}
     </section>
@@ -141,6 +129,43 @@ const AskedCalls = ({ questions }: Pick<Extract<Waiting, { for: 'approval' }>, '
     ))}
   </ul>
 );
+
+interface TakeOverProps {
+  readonly isDisabled: boolean;
+  readonly take: () => Promise<void>;
+}
+
+/** Its dialog closes with the question that it is about. */
+function TakeOver({ isDisabled, take }: TakeOverProps) {
+  const [isOpen, open] = useState(false);
+  return (
+    <>
+      <button type="button" disabled={isDisabled} onClick={() => open(true)}>
+        Take over…
+      </button>
+      {isOpen && (
+        <Dialog title="Take over this run?" onClose={() => open(false)}>
+          <div class="stack">
+            <p>
+              The run continues in this inspector, where you can answer. The other process stops executing it at its
+              next step, without an answer.
+            </p>
+            <p>
+              <button
+                type="button"
+                class="danger"
+                disabled={isDisabled}
+                onClick={() => void take().then(() => open(false))}
+              >
+                Take over
+              </button>
+            </p>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
 
 /** What happens without an answer, and when. */
 function Consequence({ view, waiting }: WaitingProps) {

@@ -32,9 +32,13 @@ const NO_CHANGE: Change = { path: '', value: '' };
 
 /** The model that continues a run here, and whether it may cost money. */
 function modelWords({ model }: Inspector, { log }: RunView): string {
-  const { model: recorded } = Object(runStart(log)?.host?.['flags']) as { readonly model?: unknown };
+  const flags = Object(runStart(log)?.host?.['flags']) as {
+    readonly model?: unknown;
+    readonly fallbackModel?: unknown;
+  };
+  const { model: recorded, fallbackModel } = flags;
   const name = model.value !== undefined && typeof recorded === 'string' ? recorded : model.value;
-  return name === 'offline'
+  return name === 'offline' && fallbackModel === undefined
     ? 'the extractive model (no LLM), which costs nothing'
     : `${name === undefined ? 'the model of this inspector' : excerpt(name, 60)}, which may cost money`;
 }

@@ -19,10 +19,7 @@ export function clockStart({ run, log, fold }: RunView): number {
   return runStart(log)?.forkedFrom?.clockStartMs ?? Date.parse(run.startedAt);
 }
 
-/**
- * Returns the milliseconds since the latest entry: up to now for a run that is in progress or waits, up to the export for one that waits in
- * an exported page. For any other run, returns 0.
- */
+/** Returns the milliseconds since the latest entry. They increase while a run is in progress or waits; for any other run, they are 0. */
 export function useClock(view: RunView): number {
   const { run, fold, count, end } = view;
   const isTicking = run.status === 'waiting' || (end === null && (run.live || run.status === 'running'));

@@ -266,6 +266,13 @@ describe('the axis', () => {
     expect(labels(50)).toEqual(['0 s']);
   });
 
+  it('ends also with times from elsewhere that are too large to count in steps', () => {
+    const { timeLine, take } = createTimeLine(() => false);
+    for (const [seq, atMs] of [0, 5, 1e300, 1e308].entries()) take({ seq, atMs, type: 'run-stopped' });
+    const [endMs, untilMs] = [timeLine.drawnMs(3), timeLine.drawnMs(3)];
+    expect(ticksOf(timeLine, { endMs, untilMs, cuts: [], axisPx: 400 }).map(({ label }) => label)).toEqual(['0 s']);
+  });
+
   it('of a live run ends at a round time after now', () => {
     expect([1, 900, 12_300, 61_000].map(axisEnd)).toEqual([1, 1_000, 15_000, 90_000]);
   });

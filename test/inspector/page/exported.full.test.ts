@@ -79,7 +79,8 @@ describe.skipIf(browser === null)('the exported page', () => {
     const waiting = manual
       .slice(0, asked + 1)
       .map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry));
-    const { page, close } = await open('waiting.html', (await exportRun(waiting)).html);
+    const { html: text } = await exportRun(waiting);
+    const { page, close } = await open('waiting.html', text);
     await page.getByText('Waiting for a direction').first().waitFor();
     expect(await page.locator('.verdict').textContent()).toMatch(
       /, when this file was exported \(\w+ \d+, \d\d:\d\d\)$/u,
@@ -88,6 +89,18 @@ describe.skipIf(browser === null)('the exported page', () => {
     expect(await page.locator('.figures').textContent()).toMatch(/^1\.0 s/u);
     expect(await page.locator('body').innerText()).not.toMatch(/Interrupted|stopped|Answer here|Resume/u);
     await close();
+    const strange = text.replace(
+      /(id="recording" data-sha256=")[0-9a-f]{64}">([^<]*)/u,
+      (_, start: string, data: string) => {
+        const changed = data.replace(/"exportedAt":"[^"]*"/u, '"exportedAt":"soon"');
+        return `${start}${createHash('sha256').update(changed).digest('hex')}">${changed}`;
+      },
+    );
+    const other = await open('strange.html', strange);
+    await other.page.locator('.trace-row').first().waitFor();
+    expect(await other.page.locator('.verdict').textContent()).toMatch(/, when this file was exported$/u);
+    expect(await other.page.locator('body').innerText()).not.toMatch(/NaN|null|Invalid/u);
+    await other.close();
   });
 
   it('says why a decision has no what-if if the run cannot be replayed', async () => {

@@ -133,8 +133,11 @@ beforeAll(async () => {
   const plan = {
     yield: (call: number) => unsureAnswer(call, { confidence: [0.5, 0.7, 0.95][(call - 1) % 3], taskComplete: false }),
   };
-  for (const runId of ['apple', 'banana'])
-    await scriptedChain(plan, { journals, newId: () => runId }).chain.run({ request: `Is ${runId} so?` }).answer;
+  for (const runId of ['apple', 'banana']) {
+    const { chain } = scriptedChain(plan, { journals, newId: () => runId });
+    const flags = runId === 'apple' ? {} : { model: 'offline', fallbackModel: ['gpt-test'] };
+    await chain.run({ request: `Is ${runId} so?`, host: { flags } }).answer;
+  }
   const { chain } = scriptedChain(plan, { journals, newId: () => 'cherry' });
   server = await inspectionServer({
     journals,
@@ -190,8 +193,8 @@ describe.skipIf(browser === null)('a decision', () => {
   });
 
   it('offers a fork and a prompt to edit at the step, closed with Escape', async () => {
-    const start = (await entriesOf('apple')).find(({ type }) => type === 'phase-start')?.seq ?? 0;
-    const hash = `/run/apple/${start + 12}?step=phase-${start}`;
+    const start = (await entriesOf('banana')).find(({ type }) => type === 'phase-start')?.seq ?? 0;
+    const hash = `/run/banana/${start + 12}?step=phase-${start}`;
     const { page, close } = await openInspector(browser as NonNullable<typeof browser>, server.url, { hash });
     for (const [button, form] of [
       ['Fork here', 'Fork'],
@@ -199,6 +202,8 @@ describe.skipIf(browser === null)('a decision', () => {
     ] as const) {
       await page.getByRole('button', { name: button }).click();
       await page.getByRole('form', { name: form }).locator('input, textarea').first().focus();
+      // Its fallback model may be called.
+      await page.getByRole('form', { name: form }).getByText('to offline, which may cost money.').waitFor();
       expect(await axeViolations(page)).toEqual([]);
       await page.keyboard.press('Escape');
       await page.getByRole('form', { name: form }).waitFor({ state: 'detached' });

@@ -220,11 +220,7 @@ describe('postchain inspect', () => {
     const runId = runs[0]?.runId ?? '';
     page.say({ type: 'act', id: 3, runId, action: { type: 'resume' }, confirmed: null });
     expect(await page.reply(3)).toMatchObject({ result: { problem: expect.stringContaining('is still running in') } });
-    page.say({ type: 'act', id: 1, runId, action: { type: 'resume', force: true }, confirmed: null });
-    expect(await page.reply(1)).toMatchObject({ result: { runId, needsTrust: null, problem: null } });
     model.go();
-    await held.finished;
-    expect(held.text.stderr).toContain('no longer written by this process');
     await page.runs((list) => list.runs[0]?.status === 'completed');
     const fork = { type: 'fork', at: 20, set: { 'limits.maxCycles': 1 } } as const;
     page.say({ type: 'act', id: 2, runId, action: fork, confirmed: null });
@@ -247,6 +243,23 @@ describe('postchain inspect', () => {
     strange.say({ type: 'act', id: 2, runId, action: fork, confirmed });
     expect(await strange.reply(2)).toMatchObject({ result: { needsTrust: null, problem: null } });
     await strange.runs((list) => list.runs.length === 3 && list.runs.every(({ status }) => status === 'completed'));
+  });
+
+  it('takes over a run that waits in another process, which stops at its next step', async () => {
+    const model = await aWaitingModel('nothing');
+    const user = aUser(model.env);
+    const held = user.start('run', 'Is it so?', '--model', 'good', '--manual', '--inspect');
+    const { page: its, runId } = await openedRun(held);
+    await expect.poll(() => its.entries(runId).some(({ type }) => type === 'direction-asked')).toBe(true);
+    const page = await openPage(await addressIn(user.start('inspect')));
+    await page.runs((list) => list.runs[0]?.status === 'running');
+    page.say({ type: 'act', id: 1, runId, action: { type: 'resume', force: true }, confirmed: null });
+    expect(await page.reply(1)).toMatchObject({ result: { runId, needsTrust: null, problem: null } });
+    its.say({ type: 'send', id: 1, runId, event: { type: 'run.finished' } });
+    await expect.poll(() => held.text.stderr).toContain('no longer written by this process');
+    page.say({ type: 'send', id: 2, runId, event: { type: 'run.finished' } });
+    expect(await page.reply(2)).toMatchObject({ problem: null });
+    await page.runs((list) => list.runs[0]?.live === false && list.runs[0].status !== 'running');
   });
 
   it('keeps its address on a chosen port, with a token that only this user can read', async () => {

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { RunActions } from '../../../src/inspection/run-actions.ts';
 import type { ActAnswer, NeedsTrust, RunAction } from '../../../src/inspection/wire.ts';
 import { openPage, startInspector, type TestPage } from '../../support/inspection-server.ts';
-import { scriptedChain } from '../../support/run-chain.ts';
+import { scriptedChain, startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
 /** A store with an ended run, `whole`, and an interrupted one, `half`; the chain that recorded them, and its actions. */
 async function recordings() {
@@ -18,7 +18,7 @@ async function recordings() {
   writer.write(interrupted.journal.slice(0, interrupted.journal.findIndex(({ type }) => type === 'phase-end') + 1));
   writer.close();
   const actions: RunActions = {
-    resume: (runId) => chain.resume(runId),
+    resume: (runId, { force }) => chain.resume(runId, { force }),
     fork: (runId, change) => chain.fork(runId, change),
   };
   return { journals, actions, chain, model, journal: run.journal };
@@ -102,6 +102,25 @@ describe('a page acts on a recorded run', () => {
     expect(await act(page, 'half', { type: 'resume' })).toEqual({ ...NOTHING, needsTrust: doubt });
     expect((await page.runs()).runs.every(({ live }) => !live)).toBe(true);
     expect(await act(page, 'half', { type: 'resume' }, doubt)).toEqual({ ...NOTHING, runId: 'half' });
+  });
+
+  it('takes a run over from another process only while it waits, and only once', async () => {
+    const { journals, actions } = await recordings();
+    const other = startScripted({ yield: unsureAnswer(1, {}) }, { journals, newId: () => 'asks' }, { mode: 'manual' });
+    await vi.waitUntil(() => other.run.journal.some(({ type }) => type === 'direction-asked'));
+    const page = await openPage((await startInspector({ journals, actions })).url);
+    expect(await act(page, 'half', { type: 'resume', force: true })).toMatchObject({
+      problem: expect.stringMatching(/^The run was not taken over: it no longer waits for you/u),
+    });
+    expect((await act(page, 'asks', { type: 'resume' })).problem).toMatch(/is still running in this process/u);
+    const taken = { ...NOTHING, runId: 'asks' };
+    expect(await act(page, 'asks', { type: 'resume', force: true })).toEqual(taken);
+    expect(await act(page, 'asks', { type: 'resume', force: true })).toEqual(taken);
+    other.run.send({ type: 'run.finished' });
+    expect((await other.run.answer).metadata.reason).toBe('interrupted');
+    page.say({ type: 'send', id: 99, runId: 'asks', event: { type: 'run.finished' } });
+    expect(await page.reply(99)).toMatchObject({ problem: null });
+    await page.runs((list) => list.runs.some(({ runId, status }) => runId === 'asks' && status !== 'running'));
   });
 
   it('cannot continue runs on a server without actions', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Pair } from '../../../../inspector/fold/compare/align.ts';
 import { causeWords, settingWords } from '../../../../inspector/fold/compare/cause.ts';
 import { compareRuns } from '../../../../inspector/fold/compare/comparison.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
@@ -44,7 +45,7 @@ describe('comparing runs', () => {
     expect(difference?.fields).toEqual([{ path: 'confidence', values: [0.6, 0.95] }]);
     expect(settings).toEqual([{ path: 'limits.maxModelCalls', values: [100, 50] }]);
     expect(parting?.entries.map((entry) => entry?.target)).toEqual([['action'], ['synthesizing']]);
-    expect(settingWords({ parting, settings })).toBeNull();
+    expect(settingWords(parting)).toBeNull();
   });
 
   it('names the cause of two runs that differ by one threshold: what each decided at the end of the common path', async () => {
@@ -105,9 +106,35 @@ describe('comparing runs', () => {
     });
     expect(parting?.guard?.name).toBe('confidenceReached');
     expect(settings).toEqual([{ path: 'thresholds.confidence', values: [0.9, 0.1] }]);
-    expect(settingWords({ parting, settings })).toBe(
-      'The cause is a setting: confidence to finish, 0.90 in A and 0.10 in B.',
-    );
+    expect(settingWords(parting)).toBe('The cause is a setting: confidence to finish, 0.90 in A and 0.10 in B.');
+  });
+
+  it.each([
+    [
+      'budgetExhausted',
+      { tokens: 9, modelCalls: 5, maxModelCalls: 10 },
+      { tokens: 9, modelCalls: 10, maxModelCalls: 10 },
+      null,
+    ],
+    [
+      'budgetExhausted',
+      { tokens: 9, modelCalls: 5, maxModelCalls: 10 },
+      { tokens: 9, modelCalls: 5, maxModelCalls: 5 },
+      /10 in A and 5 in B/u,
+    ],
+    ['loopDetected', { repeats: 1, loopRepeats: 2 }, { repeats: 1, loopRepeats: 3 }, /2 in A and 3 in B/u],
+    ['loopDetected', { repeats: 1, loopRepeats: 'two' }, {}, null],
+  ])('names the setting of %s only if the value is between its limits: %j, %j', (name, left, right, words) => {
+    const limits = name === 'budgetExhausted' && words === null ? [1_000, 2_000] : [1_000, 1_000];
+    const inputs: Pair<Record<string, number | string>> = [left, right];
+    if (name === 'budgetExhausted') for (const side of [0, 1] as const) inputs[side]['maxTokens'] = limits[side] ?? 0;
+    const said = settingWords({
+      entries: [null, null],
+      shownAt: [null, null],
+      guard: { name, holds: [false, true], inputs },
+    });
+    if (words === null) expect(said).toBeNull();
+    else expect(said).toMatch(words);
   });
 
   it('says of runs that part at different events what happened in each', async () => {

@@ -92,6 +92,11 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
         );
       }, isLive);
     await setLive(false);
+    await page.getByRole('button', { name: 'Take it over…' }).click();
+    // Another page takes it over.
+    await setLive(true);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await setLive(false);
     const banner = page.getByRole('region', { name: 'Waiting for approval' });
     await banner.getByRole('heading', { name: 'Waiting for approval of 2 tool calls' }).waitFor();
     expect(await banner.innerText()).toMatch(/pay Ada‹U\+202E›\s+pay Bob/u);

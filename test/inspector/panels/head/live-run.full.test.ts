@@ -92,7 +92,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
         );
       }, isLive);
     await setLive(false);
-    await page.getByRole('button', { name: 'Take it over…' }).click();
+    await page.getByRole('button', { name: 'Take over…' }).click();
     // Another page takes it over.
     await setLive(true);
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -23,7 +23,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 260, exported: 6, floors: 3 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 17260, exported: 347, floors: 12 },
+  inspector: { lines: 17270, exported: 347, floors: 12 },
   test: { lines: 68160, exported: 349, floors: 7 },
 };
 

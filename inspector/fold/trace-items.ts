@@ -317,7 +317,14 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       },
     ];
   },
-  resumed: ({ seq, wasPaused }) => [plainRow('event', seq, wasPaused ? 'Left the queue' : 'Resumed in a new process')],
+  resumed: ({ seq, wasPaused }) => [
+    wasPaused
+      ? plainRow('event', seq, 'Left the queue')
+      : {
+          ...plainRow('event', seq, 'Resumed in a new process'),
+          text: 'Time without a stored entry before it does not count.',
+        },
+  ],
   closed: ({ seq, waiting }) => (waiting === undefined ? [] : [plainRow('event', seq, 'Left memory while it waits')]),
   'run-stopped': ({ seq }) => [{ ...plainRow('event', seq, 'Stopped from outside'), status: 'noted' }],
   failed: ({ seq, actor, error }) => [

@@ -286,7 +286,7 @@ function groupRow({ fold }: Run, cycles: readonly CycleRow[], inside: readonly T
     id: `group${first.from}`,
     kind: 'cycles',
     title: `Cycles ${nameOf(first)}–${nameOf(last)}`,
-    note: `${cycles.length}${isAlike ? ' alike' : ''}, ${rangeWords(cycles.map(({ ms }) => ms))} each`,
+    note: `${cycles.length}${isAlike ? ' on the same path' : ''}, ${rangeWords(cycles.map(({ ms }) => ms))} each`,
     text: [...failures, ...ends].join(' · '),
     to: last.to,
     ms: cycles.reduce((sum, { ms }) => sum + ms, 0),

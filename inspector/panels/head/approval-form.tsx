@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalAsked } from '../../../machines/policies/pending-approvals.ts';
 import { safeJson } from '../../../machines/text/safe-json.ts';
-import { excerpt, jsonExcerpt, revealHidden } from '../../fold/text.ts';
+import { revealHidden } from '../../fold/text.ts';
 import { JsonTree } from '../json-tree.tsx';
 import { type EventFormProps, SendButton } from './event-forms.tsx';
 
@@ -12,8 +12,6 @@ interface ApprovalFormProps extends EventFormProps {
 /** `approval.given`: approves one call, with edited arguments if the text was changed, or denies it. A call for the client can only be denied here. */
 export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
   const { questionId, digest, capability, arguments: given, problem, isClientTool = false } = question;
-  const values = Object.values(given).map((value) => (typeof value === 'string' ? value : jsonExcerpt(value, 40)));
-  const words = excerpt(values.join(', '), 60);
   const original = safeJson(given, 2);
   const [text, setText] = useState(original);
   const [isEditing, setEditing] = useState(false);
@@ -48,7 +46,6 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
       <p>
         <b>
           {isClientTool ? 'Only the client can run' : 'Allow'} <span class="verbatim">{revealHidden(capability)}</span>
-          {words !== '' && <span class="verbatim"> ({words})</span>}
           {isClientTool ? '.' : '?'}
         </b>
       </p>
@@ -72,29 +69,30 @@ export function ApprovalForm({ question, isBusy, onSend }: ApprovalFormProps) {
           {revealHidden(invalid)}
         </p>
       )}
-      <div class="row">
+      {!isClientTool && (
+        <div class="row">
+          <SendButton isBusy={isBusy} onSend={approve}>
+            {text === original ? 'Approve' : 'Approve the edited call'}
+          </SendButton>
+          {!isEditing && (
+            <button type="button" onClick={() => setEditing(true)}>
+              Edit arguments
+            </button>
+          )}
+        </div>
+      )}
+      <div class="row deny">
         <label>
           <span class="visually-hidden">Reason</span>
           <input
             value={reason}
             placeholder="reason to deny, optional"
-            size={24}
             onInput={({ currentTarget }) => setReason(currentTarget.value)}
           />
         </label>
-        {!isClientTool && (
-          <SendButton isBusy={isBusy} onSend={approve}>
-            {text === original ? 'Approve' : 'Approve the edited call'}
-          </SendButton>
-        )}
         <SendButton isBusy={isBusy} onSend={deny}>
           Deny
         </SendButton>
-        {!isEditing && !isClientTool && (
-          <button type="button" onClick={() => setEditing(true)}>
-            Edit arguments
-          </button>
-        )}
       </div>
     </form>
   );

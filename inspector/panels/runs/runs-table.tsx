@@ -323,8 +323,8 @@ const MAX_DEPTH = 4;
 const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) || excerpt(runId, 80);
 
 /** The answer; without one, why. */
-const resultOf = ({ summary, problem, ending }: InspectedRun): string =>
-  excerpt(problem ?? ending?.failure ?? '', 300) ||
+const resultOf = ({ status, summary, problem, ending }: InspectedRun): string =>
+  excerpt(problem ?? (ending?.failure ? `${status === 'degraded' ? '' : 'Earlier: '}${ending.failure}` : ''), 300) ||
   plainMarkdown(summary?.answer ?? '', 200) ||
   excerpt(summary?.explanation ?? '', 300);
 

@@ -107,7 +107,7 @@ function Taken({
         </b>{' '}
         <span class="muted verbatim">
           {event.startsWith('at once') ? '' : 'on '}
-          {revealHidden(event)}, in {revealHidden(machine)}
+          {revealHidden(event)}, machine {revealHidden(machine)}
         </span>
       </p>
       {description !== '' && <p class="muted verbatim">{revealHidden(description)}</p>}

@@ -199,7 +199,9 @@ describe('a long run', () => {
     const group = top.find(({ kind }) => kind === 'cycles');
     expect(group?.title).toMatch(/^Cycles \d+–\d+$/u);
     const cycles = group?.children?.() ?? [];
-    expect(group?.note).toMatch(new RegExp(`^${cycles.length} alike, [\\d.]+ m?s( to [\\d.]+ m?s)? each$`, 'u'));
+    expect(group?.note).toMatch(
+      new RegExp(`^${cycles.length} on the same path, [\\d.]+ m?s( to [\\d.]+ m?s)? each$`, 'u'),
+    );
     expect(group?.ms).toBe(cycles.reduce((sum, { ms }) => sum + (ms ?? 0), 0));
     expect(group?.trouble?.calls).toBe(cycles.reduce((sum, { trouble }) => sum + (trouble?.calls ?? 0), 0));
     expect(top.filter(({ kind }) => kind === 'cycle').at(-1)?.title).toBe(`Cycle ${fold.spans.phases.at(-1)?.cycle}`);

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
+import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStart } from '../../machines/contracts/journal.ts';
 import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import type { RunActions } from '../inspection/run-actions.ts';
+import { isWaiting } from '../inspection/run-figures.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
+import { oneLine } from '../internal/printable.ts';
 import { defaultModel } from './choose-model.ts';
 import type { FoundRun } from './find-run.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
@@ -43,7 +46,8 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
     model: defaultModel(process.env, undefined),
     async resume(runId, { confirmed, force }) {
       const start = await startOf(journals.read(runId));
-      const prepare = (flags: RunFlags) => prepareRun(flags, requireSameStart(start, journals));
+      const prepare = (flags: RunFlags) =>
+        prepareRun(flags, requireSameStart(start, force ? requireWaiting(journals) : journals));
       return continued(start, confirmed, prepare, ({ chain }) => chain.resume(runId, { force }));
     },
     async fork(runId, change, { confirmed }) {
@@ -53,6 +57,22 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
         prepareRun(flags, isFile ? undefined : journals);
       return continued(runStartOf(entries), confirmed, prepare, ({ chain, host }) =>
         chain.fork(entries, { ...change, host }),
+      );
+    },
+  };
+}
+
+/** Opens a run only if it still waits when this process holds it: the process before may have received the answer just then. */
+function requireWaiting(store: JournalStore): JournalStore {
+  return {
+    ...store,
+    async open(runId, options) {
+      const opened = await store.open(runId, options);
+      if (isWaiting(opened.entries)) return opened;
+      await opened.writer.close();
+      throw new PostChainError(
+        'invalid_journal',
+        `Run ${oneLine(runId)} was answered at the same moment, and its process was stopped; look at what it did, then resume the run`,
       );
     },
   };

@@ -1,7 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { divergenceText, replay } from '../chain/journal/replay.ts';
 import type { Run } from '../chain/runtime/run.ts';
-import { figuresFold } from './run-figures.ts';
+import { isWaiting } from './run-figures.ts';
 import type { RunList } from './runs.ts';
 import { problemOf } from './source.ts';
 import type { ActAnswer, NeedsTrust, RunAction } from './wire.ts';
@@ -58,12 +58,8 @@ export async function act(
 
 /** The process that runs it may have received the answer meanwhile: a tool that it executes now would run again here. */
 async function requireWaiting(runs: RunList, runId: string): Promise<void> {
-  const entries = (await (await runs.find(runId))?.entries?.()) ?? [];
-  const [start] = entries;
-  if (start?.type !== 'run-start') return;
-  const fold = figuresFold(start, true);
-  for (const entry of entries) fold.take(entry);
-  if (fold.figures(false).waitingFor !== null) return;
+  const entries = await (await runs.find(runId))?.entries?.();
+  if (entries === undefined || isWaiting(entries)) return;
   throw new PostChainError(
     'invalid_option',
     'The run was not taken over: it no longer waits for you, so its process continues it, or has ended it.',

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
-import type { RunStart } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
 import { wasDenied } from '../../machines/policies/pending-approvals.ts';
+import { runStartOf } from '../chain/journal/journal-format.ts';
 import type { RunFigures } from './wire.ts';
 
 export interface FiguresFold {
@@ -42,8 +43,6 @@ const entrySchema = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['consent-resolved', 'decision', 'resumed']) }),
   z.object({ type: z.literal('closed'), summary: z.optional(z.object({ for: z.string() })) }),
 ]);
-
-/** That a tool was not approved is a decision of the user. */
 
 /** How many marks a strip of phases has at most: the first and the last phases, with one mark for the others. */
 const MAX_MARKS = 24;
@@ -195,4 +194,11 @@ export function figuresFold(
       };
     },
   };
+}
+
+/** Whether a run waits for its user after these entries. */
+export function isWaiting(entries: readonly JournalEntry[]): boolean {
+  const fold = figuresFold(runStartOf(entries), true);
+  for (const entry of entries) fold.take(entry);
+  return fold.figures(false).waitingFor !== null;
 }

@@ -165,6 +165,12 @@ describe('a run that is replaced while the user reviews it', () => {
     expect(await forked.actions.fork('friendly', fork, { confirmed: null })).toHaveProperty('runId');
     expect([trap.isOwned(), forked.trap.isOwned()]).toEqual([false, false]);
   });
+
+  it('is not taken over if it was answered at that moment, and can be resumed', async () => {
+    const { actions } = await aReplacedRun([], 9);
+    await expect(actions.resume('friendly', { force: true, confirmed: null })).rejects.toThrow(/answered at the same/u);
+    expect(await actions.resume('friendly', { force: false, confirmed: null })).toHaveProperty('runId');
+  });
 });
 
 describe('a run in the journal directory of the user', () => {

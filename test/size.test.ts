@@ -10,7 +10,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15540, exported: 561, floors: 20 },
   'machines/policies': { lines: 7690, exported: 345, floors: 8 },
   'src/chain': { lines: 6450, exported: 126, floors: 9 },
-  'src/cli': { lines: 4540, exported: 97, floors: 13 },
+  'src/cli': { lines: 4530, exported: 98, floors: 13 },
   'src/documents': { lines: 3250, exported: 54, floors: 7 },
   'src/durable': { lines: 8530, exported: 130, floors: 10 },
   'src/entries': { lines: 420, exported: 0, floors: 1 },
@@ -23,8 +23,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 260, exported: 6, floors: 3 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 17270, exported: 347, floors: 12 },
-  test: { lines: 68160, exported: 349, floors: 7 },
+  inspector: { lines: 17260, exported: 347, floors: 12 },
+  test: { lines: 68170, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -3,7 +3,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { NO_USAGE } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { runStart } from './answer.ts';
-import { earlyWords } from './call-index.ts';
+import { earlyCallWords, earlyWords } from './call-index.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
 import { capitalize, formatNumber, humanize, pluralize } from './format.ts';
@@ -88,6 +88,7 @@ function callRow(run: TracedRun, call: AttemptSpan, before: AttemptSpan | undefi
   const { from, to, failure, usage, task, phase, phases, model } = call;
   const reason = repeatReason(call, before);
   const notes = [
+    earlyCallWords(run.fold.spans, call),
     reason === null ? '' : `retry: ${reason}`,
     task === phase || task === 'synthesis' ? '' : taskWords(task),
     phases !== null && phases.length > 1 ? `for ${phases.join(', ')}` : '',
@@ -322,7 +323,7 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       ? plainRow('event', seq, 'Left the queue')
       : {
           ...plainRow('event', seq, 'Resumed in a new process'),
-          text: 'Time without a stored entry before it does not count.',
+          text: 'The time since the last stored entry is not counted.',
         },
   ],
   closed: ({ seq, waiting }) => (waiting === undefined ? [] : [plainRow('event', seq, 'Left memory while it waits')]),

@@ -2,15 +2,7 @@ import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
-import {
-  type CallIndex,
-  callIndexOf,
-  callsOfStep,
-  earlyCallWords,
-  searchesBetween,
-  searchesOf,
-  WRITING,
-} from './call-index.ts';
+import { type CallIndex, callIndexOf, callsOfStep, searchesBetween, searchesOf, WRITING } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { capitalize, formatDuration, formatNumber, formatScore, humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -184,9 +176,7 @@ function phaseRow(run: Run, span: PhaseSpan, next: PhaseSpan | undefined, isFirs
     if (child.kind !== 'call') return child;
     const sameErrorAs = shown.get(child.text);
     if (child.status === 'failed' && sameErrorAs === undefined) shown.set(child.text, child.title.toLowerCase());
-    const call = calls.find(({ from: began }) => began === child.from);
-    const early = call === undefined ? '' : earlyCallWords(fold.spans, call);
-    return { ...child, sameErrorAs, note: [early, child.note].filter(Boolean).join(', ') };
+    return { ...child, sameErrorAs };
   });
   const row: TraceRow = {
     id: `phase${from}`,

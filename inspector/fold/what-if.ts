@@ -71,8 +71,8 @@ export const settingTitle = (path: string): string =>
   DECIDING.find((one) => one.path === path)?.title ?? valueTitle(path.split('.').at(-1) ?? '');
 
 /**
- * Returns the numbers that the decision at an entry compared; none while the states are unknown. A run whose last decision was a limit could
- * have ended at the decision before, so its numbers follow.
+ * Returns the numbers that the decision at an entry compared; none while the states are unknown. For the last decision, those that only the
+ * decision before it compared follow: with another number, the run could have ended there.
  */
 export function numbersAt(view: WhyView & WhatIfView, seq: number): readonly DecidingNumber[] {
   const [before, last] = view.fold.entries.of('decision').slice(-2);

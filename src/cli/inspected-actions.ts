@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStart } from '../../machines/contracts/journal.ts';
 import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
@@ -7,11 +6,10 @@ import { entriesOf } from '../durable/journals/journal-store.ts';
 import type { RunActions } from '../inspection/run-actions.ts';
 import { isWaiting } from '../inspection/run-figures.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
-import { oneLine } from '../internal/printable.ts';
 import { defaultModel } from './choose-model.ts';
 import type { FoundRun } from './find-run.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
-import { flagsToContinue, requireSameStart, startOf, trustQuestion } from './recorded-flags.ts';
+import { flagsToContinue, openedIf, requireSameStart, startOf, trustQuestion } from './recorded-flags.ts';
 
 export interface InspectedJournals extends Pick<FoundRun, 'isFile' | 'isForeign'> {
   readonly journals: JournalStore;
@@ -62,18 +60,10 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
   };
 }
 
-/** Opens a run only if it still waits when this process holds it: the process before may have received the answer just then. */
-function requireWaiting(store: JournalStore): JournalStore {
-  return {
-    ...store,
-    async open(runId, options) {
-      const opened = await store.open(runId, options);
-      if (isWaiting(opened.entries)) return opened;
-      await opened.writer.close();
-      throw new PostChainError(
-        'invalid_journal',
-        `Run ${oneLine(runId)} was answered at the same moment, and its process was stopped; look at what it did, then resume the run`,
-      );
-    },
-  };
-}
+/** A run is taken over only if it still waits when this process holds it: the process before may have received the answer just then. */
+const requireWaiting = (store: JournalStore): JournalStore =>
+  openedIf(
+    isWaiting,
+    'was answered at the same moment, and its process was stopped; look at what it did, then resume the run',
+    store,
+  );

@@ -72,17 +72,26 @@ export async function startOf(entries: AsyncIterable<JournalEntry>): Promise<Run
 }
 
 /** Returns a store that opens a run only if it still begins with the entry that the user was asked about. */
-export function requireSameStart(start: RunStart, store: JournalStore): JournalStore {
+export const requireSameStart = (start: RunStart, store: JournalStore): JournalStore =>
+  openedIf(
+    ([first]) => isDeepStrictEqual(first, start),
+    'was replaced while it was being opened; review it again, and check who can write its journal',
+    store,
+  );
+
+/** Returns a store that opens a run only if its entries are accepted; `problem` follows the name of the run. */
+export function openedIf(
+  isAccepted: (entries: readonly JournalEntry[]) => boolean,
+  problem: string,
+  store: JournalStore,
+): JournalStore {
   return {
     ...store,
     async open(runId, options) {
       const opened = await store.open(runId, options);
-      if (isDeepStrictEqual(opened.entries[0], start)) return opened;
+      if (isAccepted(opened.entries)) return opened;
       await opened.writer.close();
-      throw new PostChainError(
-        'invalid_journal',
-        `Run ${oneLine(runId)} was replaced while it was being opened; review it again, and check who can write its journal`,
-      );
+      throw new PostChainError('invalid_journal', `Run ${oneLine(runId)} ${problem}`);
     },
   };
 }

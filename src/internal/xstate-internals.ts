@@ -13,7 +13,7 @@ import type {
 
 /**
  * Everything that this product uses of XState beyond its documented API, in one place.
- * The tests of its callers fail if XState changes any of it.
+ * Its tests and those of its callers fail if XState changes any of it.
  */
 
 type Guard = AnyTransitionDefinition['guard'];

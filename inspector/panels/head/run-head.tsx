@@ -120,7 +120,7 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
       <span>
         {placeOf(fold)}
         {isFile
-          ? [', when this file was exported', exported && ` (${exported})`]
+          ? `, when this file was exported${exported === null ? '' : ` (${exported})`}`
           : run.status === 'running' && !run.live && ', in another process'}
       </span>
     </p>

@@ -22,7 +22,6 @@ import { sender } from './sending.tsx';
 /** What the run waits for, or why it stopped without an answer, and what to do: the loudest part of the head. */
 export function WaitingBanner({ inspector, view }: PanelProps) {
   const { run, log, fold, count, end } = view;
-  const { isBusy, act, messages } = useRunAction(inspector, run);
   const waiting = waitingAt(log, fold, count - 1);
   const problem = end?.problem ?? run.problem ?? null;
   if (run.status === 'damaged' || (problem !== null && !run.live))
@@ -40,7 +39,6 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
     );
   const isStopped = run.status === 'interrupted' || run.status === 'waiting';
   const isFile = inspector.connection.value === 'file';
-  const isDisabled = isBusy || inspector.connection.value !== 'open';
   if (waiting === null && (!isStopped || isFile)) return null;
   return (
     <section class="banner" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
@@ -49,46 +47,8 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
       {run.live && waiting !== null ? (
         <Question inspector={inspector} view={view} waiting={waiting} />
       ) : (
-        <>
-          {waiting?.for === 'approval' && <AskedCalls questions={waiting.questions} />}
-          {!isStopped && (
-            <p>
-              <b>This page cannot answer yet</b>: another process executes the run. Answer in its terminal, its
-              inspector or the app that uses it.
-            </p>
-          )}
-          {isFile ? null : inspector.connection.value === 'open' && !inspector.continues.value ? (
-            <p>{READ_ONLY}</p>
-          ) : (
-            <div class="row">
-              {isStopped ? (
-                <button
-                  type="button"
-                  class="primary"
-                  disabled={isDisabled}
-                  onClick={() => void act({ type: 'resume' })}
-                >
-                  Resume
-                </button>
-              ) : (
-                <TakeOver
-                  key={waiting?.askedAt}
-                  isDisabled={isDisabled}
-                  take={() => act({ type: 'resume', force: true })}
-                />
-              )}
-              <span>
-                {!isStopped
-                  ? 'You can then answer here, and the other process stops executing the run.'
-                  : waiting === null
-                    ? 'It continues where it stopped and does not repeat finished calls.'
-                    : 'No process executes this run now. Resume it to answer here.'}
-              </span>
-            </div>
-          )}
-        </>
+        <Elsewhere inspector={inspector} view={view} waiting={waiting} isStopped={isStopped} />
       )}
-      {messages}
     </section>
   );
 }
@@ -130,6 +90,48 @@ const AskedCalls = ({ questions }: Pick<Extract<Waiting, { for: 'approval' }>, '
   </ul>
 );
 
+interface ElsewhereProps extends PanelProps {
+  readonly waiting: Waiting | null;
+  readonly isStopped: boolean;
+}
+
+/** What a run that this page cannot answer asks, and how it is continued here. */
+function Elsewhere({ inspector, view: { run }, waiting, isStopped }: ElsewhereProps) {
+  const { isBusy, act, messages } = useRunAction(inspector, run);
+  const asked = waiting?.for === 'approval' && <AskedCalls questions={waiting.questions} />;
+  const connection = inspector.connection.value;
+  const isDisabled = isBusy || connection !== 'open';
+  if (connection === 'file') return <>{asked}</>;
+  return (
+    <>
+      {asked}
+      {!isStopped && (
+        <p>
+          <b>This page cannot answer yet</b>: another process executes the run. Answer in its terminal, its inspector or
+          the app that uses it.
+        </p>
+      )}
+      {connection === 'open' && !inspector.continues.value ? (
+        <p>{READ_ONLY}</p>
+      ) : isStopped ? (
+        <div class="row">
+          <button type="button" class="primary" disabled={isDisabled} onClick={() => void act({ type: 'resume' })}>
+            Resume
+          </button>
+          <span>
+            {waiting === null
+              ? 'It continues where it stopped and does not repeat finished calls.'
+              : 'No process executes this run now. Resume it to answer here.'}
+          </span>
+        </div>
+      ) : (
+        <TakeOver key={waiting?.askedAt} isDisabled={isDisabled} take={() => act({ type: 'resume', force: true })} />
+      )}
+      {messages}
+    </>
+  );
+}
+
 interface TakeOverProps {
   readonly isDisabled: boolean;
   readonly take: () => Promise<void>;
@@ -139,10 +141,11 @@ interface TakeOverProps {
 function TakeOver({ isDisabled, take }: TakeOverProps) {
   const [isOpen, open] = useState(false);
   return (
-    <>
+    <div class="row">
       <button type="button" disabled={isDisabled} onClick={() => open(true)}>
         Take over…
       </button>
+      <span>You can then answer here, and the other process stops executing the run.</span>
       {isOpen && (
         <Dialog title="Take over this run?" onClose={() => open(false)}>
           <div class="stack">
@@ -163,7 +166,7 @@ function TakeOver({ isDisabled, take }: TakeOverProps) {
           </div>
         </Dialog>
       )}
-    </>
+    </div>
   );
 }
 

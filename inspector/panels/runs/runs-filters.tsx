@@ -50,7 +50,7 @@ export function RunsFilters({ runs, query, canGroup, onChange }: RunsFiltersProp
                 value={query[name]}
                 onChange={({ currentTarget }) => onChange({ ...query, [name]: currentTarget.value })}
               >
-                <option value="">{name === 'rule' ? 'Any rule' : `Any ${name}`}</option>
+                <option value="">{`Any ${name}`}</option>
                 {[...new Set([...options[name], query[name]])].filter(Boolean).map((value) => (
                   <option key={value} value={value}>
                     {name === 'rule' ? humanize(value) : excerpt(value, 40)}

@@ -213,14 +213,19 @@ describe('postchain inspect', () => {
   it('resumes and forks recorded runs for the page, with the rules of the command line', async () => {
     const model = await aWaitingModel('brief');
     const user = aUser(model.env);
-    const held = user.start('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
-    await expect.poll(() => held.text.stderr).toMatch(/passages found/u);
+    const killed = user.start('run', 'Is it so?', '--model', 'good', '--docs', 'docs');
+    await expect.poll(() => killed.text.stderr).toMatch(/passages found/u);
     const page = await openPage(await addressIn(user.start('inspect')));
     const { runs } = await page.runs((list) => list.runs[0]?.status === 'running');
     const runId = runs[0]?.runId ?? '';
     page.say({ type: 'act', id: 3, runId, action: { type: 'resume' }, confirmed: null });
     expect(await page.reply(3)).toMatchObject({ result: { problem: expect.stringContaining('is still running in') } });
+    killed.child.kill('SIGKILL');
+    await killed.finished;
     model.go();
+    await page.runs((list) => list.runs[0]?.status === 'interrupted');
+    page.say({ type: 'act', id: 1, runId, action: { type: 'resume' }, confirmed: null });
+    expect(await page.reply(1)).toMatchObject({ result: { runId, needsTrust: null, problem: null } });
     await page.runs((list) => list.runs[0]?.status === 'completed');
     const fork = { type: 'fork', at: 20, set: { 'limits.maxCycles': 1 } } as const;
     page.say({ type: 'act', id: 2, runId, action: fork, confirmed: null });

@@ -149,17 +149,20 @@ function partialOf(attempt: WritingAttempt | undefined, text: string): PartialUp
   attempt.reader ??= new PartialJsonReader();
   attempt.reader.push(text);
   const { attemptId, attempt: number, task, phases } = attempt.start;
-  const value = {
-    answer: textOf(attempt.reader.root, 'answer'),
-    answerText: textOf(attempt.reader.root, 'answerText'),
-  };
+  const { root } = attempt.reader;
+  // A reply in the schema that all phases share has a member for the phase.
+  const reply = memberOf(root, 'yield') ?? root;
+  const value = { answer: textOf(reply, 'answer'), answerText: textOf(reply, 'answerText') };
   return { type: 'partial', attemptId, attempt: number, task, ...(phases && { phases }), value } as PartialUpdate;
 }
 
-function textOf(root: PartialValue | null, member: string): string | undefined {
-  const value = root?.kind === 'members' ? root.members.find(({ name }) => name === member)?.value : null;
+function textOf(reply: PartialValue | null, name: string): string | undefined {
+  const value = memberOf(reply, name);
   return value?.kind === 'text' ? value.text : undefined;
 }
+
+const memberOf = (value: PartialValue | null, name: string): PartialValue | null =>
+  (value?.kind === 'members' && value.members.find((member) => member.name === name)?.value) || null;
 
 function updateOf(entry: JournalEntry): RunUpdate | null {
   switch (entry.type) {

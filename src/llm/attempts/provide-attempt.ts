@@ -60,8 +60,9 @@ const MOST_PENDING = 100;
 
 /** A schema is called once per reply. */
 export function createValidator(specFor: SpecSource): Validator {
-  // By the text of the value: a durable machine gets a copy of it.
+  // By text: a durable machine gets a copy of the value.
   const pending = new Map<string, Promise<Validation>>();
+  const keyOf = ({ task, phases, value }: ValidateReplyInput): string => JSON.stringify([task, phases, value]);
   const check = (input: ValidateReplyInput) => {
     const { shape } = specFor(input);
     return shape.validate(shape.unwrap(input.value));
@@ -82,7 +83,7 @@ export function createValidator(specFor: SpecSource): Validator {
   return {
     validate,
     validateReply: promiseActivity(async ({ input }) => {
-      const key = JSON.stringify(input.value);
+      const key = keyOf(input);
       const begun = pending.get(key);
       pending.delete(key);
       return expanded(input, await (begun ?? check(input)));
@@ -94,7 +95,7 @@ export function createValidator(specFor: SpecSource): Validator {
         const given = { task, input, ...(phases && { phases }), value };
         const validation = check(given);
         if (!(validation instanceof Promise)) return { ...event, validation: expanded(given, validation) };
-        begin(JSON.stringify(value), validation);
+        begin(keyOf(given), validation);
       } catch {
         // The actor repeats the call, and the machine receives its error.
       }

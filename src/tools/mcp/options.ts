@@ -76,7 +76,7 @@ export type HttpSettings = Extract<McpSettings, { url: string }>;
 
 /** @throws PostChainError `invalid_option` */
 export function mcpSettings(options: McpOptions): McpSettings {
-  if (!('url' in options)) {
+  if (typeof options !== 'object' || options === null || !('url' in options)) {
     const settings = parseOption(stdioSchema, options, 'options of connectMcp');
     return { ...settings, secrets: secretWords(Object.values(settings.env)) };
   }

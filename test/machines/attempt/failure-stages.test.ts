@@ -1,6 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { createActor, toPromise } from 'xstate';
 import * as z from 'zod';
+import type { ReadReplyInput } from '../../../machines/attempt/actors.ts';
+import type { ReplyEvent } from '../../../machines/contracts/attempt.ts';
 import { intentionReplySchema } from '../../../machines/contracts/phase-io.ts';
 import { promptSpec } from '../../../src/chain/prompts/prompt-spec.ts';
 import { prompts } from '../../../src/chain/prompts/registry.ts';
@@ -54,5 +56,17 @@ describe('validating a complete reply', () => {
     });
     const said = await validate(schema, { goal: 'x', score: 1 });
     expect(said).toMatchObject({ ok: false, failure: { stage: 'transformation', retryable: true } });
+  });
+
+  it('gives equal replies to different tasks the verdicts of their own asynchronous schemas', async () => {
+    const specOf = (isValid: boolean) =>
+      promptSpec({ ...prompts.intention, output: z.object(intentionReplySchema.shape).refine(async () => isValid) });
+    const specs = { intention: specOf(true), other: specOf(false) };
+    const { validateReply, withValidation } = createValidator(({ task }) => specs[task as keyof typeof specs]);
+    const reply = { failure: null, value: replies.intention };
+    for (const task of Object.keys(specs))
+      withValidation({ type: 'reply.ended', reply } as ReplyEvent, { task, input: {} } as ReadReplyInput);
+    const input = { task: 'intention', input: {}, value: replies.intention };
+    expect(await toPromise(createActor(validateReply, { input }).start())).toMatchObject({ ok: true });
   });
 });

@@ -131,9 +131,8 @@ describe('the chain as a tool of an MCP server', () => {
       leaving.abort();
       await expect(sent).rejects.toThrow();
     }
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(await (await get('/runs')).text()).toContain('"status":"cancelled"');
-    expect(await health()).toMatchObject({ runs: 0, streams: 0 });
+    await expect.poll(async () => (await get('/runs')).text()).toContain('"status":"cancelled"');
+    await expect.poll(health).toMatchObject({ runs: 0, streams: 0 });
   });
 
   it('hides server errors from the client, and logs them', async () => {

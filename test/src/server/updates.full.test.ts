@@ -6,8 +6,10 @@ import { createFeeds, isAfter } from '../../../src/server/feeds.ts';
 import { UiMessageChunks } from '../../../src/server/protocols/ai-sdk-chunks.ts';
 import { ResponseEvents } from '../../../src/server/protocols/openai-responses.ts';
 import { emptyView, nextView, type RunView } from '../../../src/server/run-view.ts';
-import { type RunUpdate, runUpdateSchema } from '../../../src/server/updates.ts';
+import { type RunUpdate, runUpdateSchema, updatesOf } from '../../../src/server/updates.ts';
+import { replies } from '../../../src/testing/replies.ts';
 import { type FullRun, fullChain, fullRunArbitrary, fullRunOptions, runUntilEnded } from '../../support/random-runs.ts';
+import { startScripted } from '../../support/run-chain.ts';
 import { sampleSize } from '../../support/soak.ts';
 
 /** Returns the entries of a run that is killed and resumed once for each share, at that share of its journal. */
@@ -73,6 +75,15 @@ describe('the updates of any run, however often it is killed', () => {
       { numRuns: sampleSize('updates of runs', 60, 2000) },
     );
   });
+});
+
+it('the answer of a phase is streamed from a reply with a member for the phase', async () => {
+  const { run } = startScripted({ yield: { yield: replies.yield } });
+  await run.answer;
+  const updates = [...updatesOf(run.journal)];
+  const indexOf = (type: string) => updates.findIndex((update) => update.type === type);
+  expect(indexOf('text')).toBeGreaterThan(-1);
+  expect(indexOf('text')).toBeLessThan(indexOf('decision'));
 });
 
 /** Checks that each part begins before it is written and ends once, and that the texts are the answer. */

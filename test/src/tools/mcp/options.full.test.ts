@@ -4,7 +4,9 @@ import type { McpOptions } from '../../../../src/tools/mcp/options.ts';
 
 const url = 'http://127.0.0.1:1/mcp';
 
-it.each<[object, RegExp]>([
+it.each<[unknown, RegExp]>([
+  [undefined, /^options of connectMcp: /u],
+  ['docs', /^options of connectMcp: /u],
   [{ name: 'a b', command: 'node' }, /^name: must be at most 32 letters.*; received "a b"/u],
   [{ name: 'x'.repeat(33), command: 'node' }, /^name: .* at most 32/u],
   [{ name: 'a' }, /^command: .*; received undefined/u],

@@ -109,7 +109,7 @@ describe('a connected URL server', () => {
         if (manner.startsWith('answers 5')) response.writeHead(500).end('oh');
         const type = manner.includes('stream') ? 'text/event-stream' : 'application/json';
         if (!response.headersSent) response.writeHead(200, { 'content-type': type });
-        if (manner.includes('again')) response.write('id: 1\nretry: 10\ndata:\n\n');
+        if (manner.includes('resumable')) response.write('id: 1\nretry: 10\ndata:\n\n');
         if (manner.startsWith('ends')) response.end(':\n\n');
         if (manner.startsWith('breaks')) response.write(':\n\n', () => response.destroy());
         if (!manner.includes('MB')) return;

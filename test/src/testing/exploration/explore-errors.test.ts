@@ -99,22 +99,6 @@ describe('explore throws an error', () => {
     );
   });
 
-  it('for an abstraction that is not JSON', () => {
-    const knot: { self?: unknown } = {};
-    knot.self = knot;
-    expect(caughtError(() => explore(counting, { outcomes: {}, abstraction: () => knot }))?.message).toMatch(
-      /^The abstraction of "open" is not JSON \(.*\); pass an "abstraction" that returns JSON$/u,
-    );
-  });
-
-  it.each([new Map(), new Set()])('for a %o in the context without an abstraction', (seen) => {
-    const machine = createMachine({ id: 'seeing', context: { seen } });
-    expect(() => explore(machine, { outcomes: {} })).toThrow(
-      /\(context\.seen is a (Map|Set)\); pass an "abstraction" that returns JSON$/u,
-    );
-    expect(explore(machine, { outcomes: {}, abstraction: () => [...seen] }).states).toHaveLength(1);
-  });
-
   it('but not for an actor with an empty list of outcomes', () => {
     const waiting = setup({ actors: { wait: fromPromise(async () => {}) } }).createMachine({
       initial: 'here',

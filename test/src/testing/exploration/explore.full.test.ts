@@ -1,25 +1,13 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type AnyMachineSnapshot,
-  type AnyStateMachine,
-  createActor,
-  createMachine,
-  type InspectionEvent,
-  SimulatedClock,
-} from 'xstate';
-import { transitionsTaken } from '../../../../src/internal/xstate-internals.ts';
+import { type AnyStateMachine, createMachine } from 'xstate';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { type ExploreOptions, explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { reachedItems } from '../../../../src/testing/exploration/reached-items.ts';
 import { runPath } from '../../../../src/testing/exploration/run-path.ts';
-import { withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
 import { noUnreachableState } from '../../../../src/testing/properties/properties.ts';
-import { transitionsOf } from '../../../../src/testing/structure/chart-structure.ts';
 import { coverageItems } from '../../../../src/testing/structure/coverage-items.ts';
 import { xstatePatterns } from '../../../support/example-machines.ts';
-import { sampleSize } from '../../../support/soak.ts';
 
 const machines = Object.entries(xstatePatterns) as unknown as readonly (readonly [
   string,
@@ -31,26 +19,6 @@ const of = (name: string): Exploration => {
   if (found === undefined) throw new Error(name);
   return found;
 };
-
-/** Records the transitions that XState's own inspection reports. */
-function recordTransitions(machine: AnyStateMachine): {
-  readonly inspect: (event: InspectionEvent) => void;
-  take(): number[];
-} {
-  const all = transitionsOf(machine);
-  const taken: number[] = [];
-  return {
-    inspect(event) {
-      if (event.type === '@xstate.microstep')
-        taken.push(
-          ...transitionsTaken(event)
-            .map((transition) => all.indexOf(transition))
-            .filter((index) => index >= 0),
-        );
-    },
-    take: () => taken.splice(0),
-  };
-}
 
 describe.each(machines.map(([name]) => [name] as const))('the exploration of an XState pattern: %s', (name) => {
   const exploration = of(name);
@@ -64,45 +32,6 @@ describe.each(machines.map(([name]) => [name] as const))('the exploration of an 
     };
     expect(missing.map((item) => item.name)).toEqual(unreachable[name] ?? []);
   });
-
-  it('matches a real actor on random walks', () => {
-    const { machine, starts, edgesFrom, states } = exploration;
-    fc.assert(
-      fc.property(fc.nat(starts.length - 1), fc.array(fc.nat(), { maxLength: 25 }), (nth, choices) => {
-        const real = withStubActors(machine);
-        const recorded = recordTransitions(real);
-        const start = starts[nth];
-        const actor = createActor(real, {
-          input: start?.input,
-          clock: new SimulatedClock(),
-          inspect: recorded.inspect,
-        } as never).start();
-        recorded.take();
-        let at = start?.state ?? 0;
-        for (const choice of choices) {
-          const edges = edgesFrom[at] ?? [];
-          const edge = edges[choice % Math.max(1, edges.length)];
-          if (edge === undefined) break;
-          actor.send(edge.occurrence.event);
-          const snapshot = actor.getSnapshot() as AnyMachineSnapshot;
-          at = edge.to;
-          expect(snapshot.value).toEqual(states[at]?.value);
-          expect(snapshot.context).toEqual(states[at]?.snapshot.context);
-          expect(snapshot.status).toBe(states[at]?.snapshot.status);
-          expect(recorded.take()).toEqual(edge.taken);
-        }
-        actor.stop();
-      }),
-      { numRuns: sampleSize('explored machines', 40, 1000) },
-    );
-  });
-
-  it.each(cover(exploration).map((path) => [path.name, path] as const))(
-    'runs the path on a real actor: %s',
-    (_, path) => {
-      runPath(exploration, path);
-    },
-  );
 
   it('is covered edge by edge by shortest paths', () => {
     const paths = cover(exploration, { each: 'edge' });

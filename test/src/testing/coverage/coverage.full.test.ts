@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
-import { transitionLookup } from '../../../../inspector/fold/transition-lookup.ts';
 import { machinesByName } from '../../../../src/chain/machines.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import { formatPercent, percentOf } from '../../../../src/testing/coverage/coverage-report.ts';
@@ -14,8 +12,7 @@ import { done } from '../../../../src/testing/exploration/occurrences.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { createStubbedActor, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
 import { xstatePatterns } from '../../../support/example-machines.ts';
-import { ownCharts } from '../../../support/inspector/inspected-runs.ts';
-import { randomRunArbitrary, startRandomRun } from '../../../support/random-runs.ts';
+import { startScripted } from '../../../support/run-chain.ts';
 
 const machines = Object.values(machinesByName);
 
@@ -27,29 +24,22 @@ const covered = (all: readonly MachineCoverage[], kind?: string): readonly strin
   );
 
 describe('coverage', () => {
-  it('of journals counts each recorded transition', async () => {
-    const all = collectCoverage(machines);
-    await fc.assert(
-      fc.asyncProperty(randomRunArbitrary, async (random) => {
-        const { run } = await startRandomRun(random, {}, () => {});
-        const one = collectCoverage(machines);
-        one.addJournal(run.journal);
-        all.addJournal(run.journal);
-        const lookup = transitionLookup(ownCharts.charts);
-        const expected = run.journal.flatMap((entry) => {
-          if (entry.type !== 'transition') return [];
-          const guard = entry.candidates.find(({ result }) => result === 'taken')?.guard ?? null;
-          const index = lookup.indexOf({ ...entry, guard });
-          return index === null ? [] : [`${entry.machine} transition ${index}`];
-        });
-        expect(new Set(covered(one.coverage(), 'transition'))).toEqual(new Set(expected));
-        expect(covered(all.coverage())).toEqual(expect.arrayContaining([...covered(one.coverage())]));
-      }),
-      { numRuns: 15 },
-    );
-    const keys = covered(all.coverage());
-    expect(keys).toContain('postChain state postChain.cycling.yield.deciding');
-    expect(keys.some((key) => /guard \d+ false$/u.test(key))).toBe(true);
+  it('of journals counts each recorded transition, and the guards before it as false', async () => {
+    const { run } = startScripted();
+    await run.answer;
+    const collector = collectCoverage(machines);
+    collector.addJournal(run.journal);
+    const counted = (id: string, kind: string): readonly string[] =>
+      (collector.coverage().find(({ machine }) => machine === id)?.items ?? [])
+        .filter((item) => item.kind === kind && item.times > 0)
+        .map(({ name, times }) => `${times} × ${name}`);
+    expect(counted('attempt', 'guard')).toEqual([
+      '7 × calling, reply.ended, [replyIsBroken] → recordingFailure: false',
+      '7 × calling, reply.ended, [replyIsUnvalidated] → validating: false',
+      '7 × calling, reply.ended, [replyIsValid] → succeeded: true',
+    ]);
+    expect(counted('postChain', 'transition').filter((text) => text.startsWith('1 × '))).toHaveLength(22);
+    expect(counted('postChain', 'state')).toContain('1 × postChain.cycling.yield.deciding');
   });
 
   describe.each(Object.entries(xstatePatterns))('of inspected actors: %s', (_, { machine, ...options }) => {

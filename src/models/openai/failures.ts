@@ -88,7 +88,7 @@ export function failureOf(thrown: unknown, settings: OpenAISettings): Failure {
   }
   const why = code === null ? '' : ` (${code})`;
   if (isConnectionError(thrown)) {
-    const own = settings.fetch === null ? null : ownMessage(thrown);
+    const own = settings.fetch === undefined ? null : ownMessage(thrown);
     if (own !== null) {
       const message = `the custom fetch failed${why}: ${redactSecrets(own, settings.secrets)}`;
       return failure('connection_failed', message, { retryable: true });

@@ -82,7 +82,7 @@ export function negotiateDialect(settings: OpenAISettings, client: () => Promise
         const next =
           error === null || isFinal(error)
             ? null
-            : ((settings.api === null ? fallbackApi(dialect, error) : null) ??
+            : ((settings.api === undefined ? fallbackApi(dialect, error) : null) ??
               fallbackDialect(dialect, error, request, rejections < MAX_TOOL_REJECTIONS));
         firstRejection ??= thrown;
         const isReply = next?.format !== dialect.format || next.replyTool !== dialect.replyTool;

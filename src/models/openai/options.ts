@@ -75,30 +75,7 @@ export interface OpenAIModelOptions {
 }
 
 /** No message may contain one of `secrets`. */
-export interface OpenAISettings {
-  readonly model: string;
-  readonly api: OpenAIApi | null;
-  readonly apiKey: string;
-  readonly baseURL: string;
-  readonly contextWindowTokens: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly temperature: number | null;
-  readonly maxOutputTokens: number | null;
-  readonly reasoningEffort: string | null;
-  readonly reasoningSummary: (typeof SUMMARIES)[number] | null;
-  readonly serviceTier: string | null;
-  readonly promptCacheKey: string | null;
-  readonly organization: string | null;
-  readonly project: string | null;
-  readonly accepts: readonly string[];
-  readonly nativeTools: boolean;
-  readonly stream: boolean;
-  readonly maxResponseBytes: number;
-  readonly fetch: typeof globalThis.fetch | null;
-  readonly timers: Timers;
-  readonly now: () => number;
-  readonly secrets: readonly string[];
-}
+export type OpenAISettings = ReturnType<typeof openaiSettings>;
 
 const systemTimers: Timers = {
   setTimeout: (fn, timeoutMs) => setTimeout(fn, timeoutMs),
@@ -139,26 +116,9 @@ export const modelOptionsSchema = z.strictObject({
 });
 
 /** @throws PostChainError `invalid_key` or `invalid_option` */
-export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
+export function openaiSettings(options: OpenAIModelOptions) {
   const read = parseOption(modelOptionsSchema, options, 'options of openaiModel');
-  const {
-    model,
-    contextWindowTokens,
-    headers,
-    temperature = null,
-    maxOutputTokens = null,
-    accepts,
-    nativeTools,
-  } = read;
-  const {
-    api = null,
-    reasoningEffort = null,
-    reasoningSummary = null,
-    serviceTier = null,
-    promptCacheKey = null,
-  } = read;
-  const { maxResponseBytes, stream } = read;
-  if (reasoningSummary !== null && api !== 'responses')
+  if (read.reasoningSummary !== undefined && read.api !== 'responses')
     throw new PostChainError(
       'invalid_option',
       `reasoningSummary requires the Responses API; add api: "responses" or remove "reasoningSummary"`,
@@ -170,38 +130,26 @@ export function openaiSettings(options: OpenAIModelOptions): OpenAISettings {
       'invalid_key',
       'apiKey would be readable by everyone who opens this page; send requests through your own server (baseURL), or pass dangerouslyAllowBrowser: true',
     );
-  requireValidHeaders(headers);
+  requireValidHeaders(read.headers);
+  // Never undefined: the openai client would read the environment.
   const account = (given: string | undefined, variable: string): string | null =>
     given ?? (isOpenAI(url.href) ? environment(variable)?.trim() || null : null);
   const organization = account(read.organization, 'OPENAI_ORG_ID');
   const project = account(read.project, 'OPENAI_PROJECT_ID');
   return {
-    model,
-    api,
+    ...read,
     apiKey: key.text,
     baseURL: url.href,
-    contextWindowTokens,
-    headers,
-    temperature,
-    maxOutputTokens,
-    reasoningEffort,
-    reasoningSummary,
-    serviceTier,
-    promptCacheKey,
     organization,
     project,
-    accepts,
-    nativeTools,
-    stream,
-    maxResponseBytes,
-    fetch: options.fetch ?? null,
+    fetch: options.fetch,
     timers: options.clock ?? systemTimers,
     now: options.now ?? Date.now,
     secrets: [
       ...(key.secret ? [key.text] : []),
       ...secretWords([organization ?? '', project ?? '']),
-      ...headerSecrets(headers),
-    ],
+      ...headerSecrets(read.headers),
+    ] as readonly string[],
   };
 }
 

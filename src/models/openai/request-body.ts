@@ -93,8 +93,8 @@ export function chatBody(request: ModelRequest, settings: OpenAISettings, dialec
     }),
     ...(isOpenAI(settings.baseURL) && { store: false }),
     ...(stream && dialect.usage && { stream_options: { include_usage: true } }),
-    ...(maxOutputTokens !== null && { [dialect.tokenLimit]: maxOutputTokens }),
-    ...(reasoningEffort !== null && { reasoning_effort: reasoningEffort as Effort }),
+    ...(maxOutputTokens !== undefined && { [dialect.tokenLimit]: maxOutputTokens }),
+    ...(reasoningEffort !== undefined && { reasoning_effort: reasoningEffort as Effort }),
     ...commonParameters(settings),
   };
 }
@@ -188,11 +188,11 @@ export function responsesBody(request: ModelRequest, settings: OpenAISettings, d
     }),
     ...(tools.length > 0 && { tools: tools.map((tool): FunctionTool => ({ type: 'function', ...tool })) }),
     ...(choice !== null && { tool_choice: typeof choice === 'string' ? choice : { type: 'function', ...choice } }),
-    ...(maxOutputTokens !== null && { max_output_tokens: maxOutputTokens }),
-    ...((effort !== null || summary !== null) && {
+    ...(maxOutputTokens !== undefined && { max_output_tokens: maxOutputTokens }),
+    ...((effort !== undefined || summary !== undefined) && {
       reasoning: {
-        ...(effort !== null && { effort: effort as Effort }),
-        ...(summary !== null && { summary }),
+        ...(effort !== undefined && { effort: effort as Effort }),
+        ...(summary !== undefined && { summary }),
       },
     }),
     ...commonParameters(settings),
@@ -201,9 +201,9 @@ export function responsesBody(request: ModelRequest, settings: OpenAISettings, d
 
 function commonParameters({ temperature, serviceTier, promptCacheKey }: OpenAISettings) {
   return {
-    ...(temperature !== null && { temperature }),
-    ...(serviceTier !== null && { service_tier: serviceTier as NonNullable<ChatBody['service_tier']> }),
-    ...(promptCacheKey !== null && { prompt_cache_key: promptCacheKey }),
+    ...(temperature !== undefined && { temperature }),
+    ...(serviceTier !== undefined && { service_tier: serviceTier as NonNullable<ChatBody['service_tier']> }),
+    ...(promptCacheKey !== undefined && { prompt_cache_key: promptCacheKey }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import { linkSignals, type Timers } from '../../internal/async.ts';
+import type { Timers } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
 import { platformFetch } from '../../internal/fetch-without-timeout.ts';
 import { TransportError } from '../../internal/transport-error.ts';
@@ -162,25 +162,4 @@ function parsed(text: string): unknown {
   } catch {
     return null;
   }
-}
-
-/** `signal` aborts with the caller's. `release` aborts it, to end anything that still uses it, and removes the listener. */
-interface LinkedSignal {
-  readonly signal: AbortSignal;
-  release(): void;
-}
-
-/**
- * Returns a signal for one call. The openai client and `fetch` never remove their listeners, so they must not get the caller's signal,
- * which may live as long as the program.
- */
-export function linkedSignal(caller: AbortSignal): LinkedSignal {
-  const { signal, abort, forget } = linkSignals(caller);
-  return {
-    signal,
-    release: () => {
-      forget();
-      abort();
-    },
-  };
 }

@@ -5,8 +5,9 @@ import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
 import { startOf } from '../../../machines/text/clip.ts';
 import { wellFormed } from '../../../machines/text/well-formed.ts';
+import { linkSignals } from '../../internal/async.ts';
 import { parseOption } from '../../internal/options.ts';
-import { lazyClient, linkedSignal } from './client.ts';
+import { lazyClient } from './client.ts';
 import { failure, failureOf } from './failures.ts';
 import { modelOptionsSchema, type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
 import { parseJson } from './reply-body.ts';
@@ -52,7 +53,7 @@ export function openaiEmbeddings(options: OpenAIEmbeddingsOptions = {}): Embeddi
   return {
     id: `openai:${settings.model}`,
     async embed(texts, { signal: caller }) {
-      const { signal, release } = linkedSignal(caller);
+      const { signal, abort, forget } = linkSignals(caller);
       const vectors = new Map<number, Vector>();
       try {
         for (const batch of embeddingBatches(texts, LONGEST_CHARS)) {
@@ -62,7 +63,8 @@ export function openaiEmbeddings(options: OpenAIEmbeddingsOptions = {}): Embeddi
       } catch (thrown) {
         throw caller.aborted ? new PostChainError('cancelled', 'no embeddings: the call was canceled') : thrown;
       } finally {
-        release();
+        forget();
+        abort();
       }
       return inOrder(vectors, texts.length);
     },

@@ -2,10 +2,11 @@ import type OpenAI from 'openai';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
+import { linkSignals } from '../../internal/async.ts';
 import { BracketBalance } from '../../internal/json-text.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import { chatReader } from './chat-chunk.ts';
-import { lazyClient, linkedSignal } from './client.ts';
+import { lazyClient } from './client.ts';
 import { countTokens, encodingOf } from './count-tokens.ts';
 import { failure, failureOf, toolCallFailure } from './failures.ts';
 import { negotiateDialect } from './negotiation.ts';
@@ -169,14 +170,15 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
   return {
     id: `openai:${settings.model}`,
     contextWindowTokens: settings.contextWindowTokens,
-    maxOutputTokens: settings.maxOutputTokens ?? undefined,
+    maxOutputTokens: settings.maxOutputTokens,
     accepts: settings.accepts,
     nativeTools: settings.nativeTools,
     checkKey: ({ signal }) => checkKey(settings, client, signal),
     countTokens: (texts) => countTokens(texts, encodingOf(settings.model)),
     async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
       if (caller.aborted) return;
-      const { signal, release } = linkedSignal(caller);
+      // The openai client and `fetch` never remove their listeners, so they must not get the caller's signal.
+      const { signal, abort, forget } = linkSignals(caller);
       const failureIn = (thrown: unknown): Failure => {
         const failure = failureOf(thrown, settings);
         return request.replyForm === 'tool-call' ? toolCallFailure(failure) : failure;
@@ -190,7 +192,8 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
       } catch (thrown) {
         if (!caller.aborted) yield { type: 'failure', failure: failureIn(thrown) };
       } finally {
-        release();
+        forget();
+        abort();
       }
     },
   };
@@ -206,7 +209,7 @@ async function checkKey(
   client: () => Promise<OpenAI>,
   caller: AbortSignal,
 ): Promise<Failure | null> {
-  const { signal, release } = linkedSignal(caller);
+  const { signal, abort, forget } = linkSignals(caller);
   try {
     await (await client()).models.retrieve(settings.model, { signal });
     return null;
@@ -215,7 +218,8 @@ async function checkKey(
     const restricted = /missing scopes|insufficient permissions/iu.test(failure.message);
     return failure.code === 'unauthorized' && !restricted ? failure : null;
   } finally {
-    release();
+    forget();
+    abort();
   }
 }
 

@@ -143,11 +143,12 @@ function createStateTree(states: readonly ChartState[]): StateTree {
   };
 }
 
-/** The state and its ancestors, innermost first. */
+/** The state and its ancestors, innermost first. In a chart of a damaged file, a state may be its own ancestor: it counts once. */
 export function ancestorsOf(tree: StateTree, id: string): readonly ChartState[] {
-  const path: ChartState[] = [];
-  for (let state = tree.state(id); state !== undefined; state = tree.state(state.parent ?? '')) path.push(state);
-  return path;
+  const path = new Set<ChartState>();
+  let state = tree.state(id);
+  for (; state !== undefined && !path.has(state); state = tree.state(state.parent ?? '')) path.add(state);
+  return [...path];
 }
 
 /** The path of a state without the root: `cycling › yield › deciding`. The id if the chart does not have the state. */

@@ -1,6 +1,5 @@
 import type { RecordedState } from '../../machines/contracts/chain-state.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import { addUsage } from '../../machines/policies/usage.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
 import { decisionReason } from './decision-words.ts';
@@ -23,8 +22,12 @@ export interface RunFigures {
 }
 
 export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures {
-  const { spans, timeLine, usage } = fold;
-  const used = addUsage(usage.phasesAt(count - 1), usage.synthesisAt(count - 1));
+  const { spans, timeLine } = fold;
+  const used = usageOf(
+    spans.attempts.filter(({ usage, to }) => usage !== null && to !== null && to < count),
+    spans.currency,
+  );
+  const { currency } = spans;
   return {
     ms: count === 0 ? 0 : timeLine.atMs(count - 1),
     cycles: spans.phases.at(-1)?.cycle ?? 0,
@@ -33,14 +36,10 @@ export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures
     inputTokens: used.inputTokens,
     outputTokens: used.outputTokens,
     isEstimated: used.estimated,
-    cost: answerUpTo(log, fold, count - 1)?.answer.metadata.cost ?? costSoFar(spans),
+    cost:
+      answerUpTo(log, fold, count - 1)?.answer.metadata.cost ??
+      (currency === null || used.cost === null ? null : { amount: used.cost, currency }),
   };
-}
-
-function costSoFar({ attempts, currency }: Spans): RunFigures['cost'] {
-  if (currency === null) return null;
-  const { cost } = usageOf(attempts, currency);
-  return cost === null ? null : { amount: cost, currency };
 }
 
 const writingOf = ({ attempts }: Spans) =>

@@ -1,6 +1,7 @@
 import type { ClientEvent } from '../../machines/contracts/events.ts';
 import { HttpError } from '../server/http-error.ts';
 import type { Question } from '../server/updates.ts';
+import type { ClientTool } from '../tools/client-tools.ts';
 
 /** How to reach a server of `createServer`. */
 export interface RunServer {
@@ -19,6 +20,8 @@ export interface NewRun {
   /** Earlier turns, oldest first. */
   readonly history?: readonly { readonly role: 'user' | 'assistant'; readonly content: RunContent }[];
   readonly instructions?: string;
+  /** Tools that the page runs itself; `arguments` is a JSON Schema. */
+  readonly clientTools?: readonly ClientTool[];
   /** `manual`: after each cycle, the run waits for the user's direction. */
   readonly mode?: 'automatic' | 'manual';
   /** The session that the run belongs to; you choose its name. */

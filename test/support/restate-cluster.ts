@@ -245,7 +245,9 @@ export async function createModelControl(): Promise<ModelControl> {
   return {
     folder,
     calls: (run) =>
-      (existsSync(log) ? readFileSync(log, 'utf8').trimEnd().split('\n') : [])
+      (existsSync(log) ? readFileSync(log, 'utf8').split('\n') : [])
+        // The last line may be incomplete.
+        .slice(0, -1)
         .map((line) => JSON.parse(line) as CallLine)
         .filter((line) => line.run === run),
     hold: (task) => writeFileSync(join(folder, `hold-${task}`), ''),

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { startedText } from '../../fold/format.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
+import { CopyButton } from '../step/section.tsx';
 
 interface RunDetailsProps {
   readonly inspector: Inspector;
@@ -15,17 +15,12 @@ interface RunDetailsProps {
 /** What else is known about a run: its id, its profile, how its journal was checked, what its recording omits. */
 export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
   const { runId, startedAt, kind, fidelity, forkedFrom, problem, integrity } = run;
-  const [copied, setCopied] = useState('');
   const unchecked = run.live ? 'In progress.' : 'Not checked: the run was not read from a journal with checksums.';
-  const copy = (): void => void navigator.clipboard?.writeText(runId).then(() => setCopied(runId));
   const rows: readonly (readonly [string, ComponentChildren])[] = [
     [
       'Id',
       <>
-        <code class="verbatim">{excerpt(runId, 200)}</code>{' '}
-        <button type="button" class="link-button" onClick={copy}>
-          {copied === runId ? 'Copied' : 'Copy'}
-        </button>
+        <code class="verbatim">{excerpt(runId, 200)}</code> <CopyButton key={runId} what="id" text={() => runId} />
       </>,
     ],
     ['Started', startedText(startedAt)],

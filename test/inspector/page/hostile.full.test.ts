@@ -57,7 +57,7 @@ function exportedOf({ journal, changes, around }: Hostile, runId: string): Expor
   return { ...whole, lines, ...(around !== null && { charts: mutateValue(ownCharts, around) }) };
 }
 
-/** Opens every panel and tab of the page at some entries and returns the blank ones. */
+/** Opens all parts of the page at some entries and returns the blank ones. */
 async function visit(page: Page): Promise<readonly string[]> {
   return page.evaluate(async () => {
     const frame = (): Promise<void> =>
@@ -75,21 +75,17 @@ async function visit(page: Page): Promise<readonly string[]> {
     await frame();
     for (const move of ['End', '[', '{', 'Home', ']']) {
       press(move);
-      for (const tab of document.querySelectorAll<HTMLElement>('[role=tab]')) {
-        tab.click();
+      await frame();
+      look(`at ${move}`);
+      for (const part of document.querySelectorAll<HTMLElement>('#panel summary, #panel .branch')) part.click();
+      await frame();
+      const search = document.querySelector<HTMLInputElement>('.event-search input[type=search]');
+      if (search !== null) {
+        search.value = move === 'End' ? 'yes so' : 'type:decision x';
+        search.dispatchEvent(new Event('input', { bubbles: true }));
         await frame();
-        look(`${tab.textContent} at ${move}`);
-        if (move !== 'End' && move !== '[') continue;
-        const search = document.querySelector<HTMLInputElement>('.event-search input[type=search]');
-        if (search !== null) {
-          search.value = move === 'End' ? 'yes so' : 'type:decision x';
-          search.dispatchEvent(new Event('input', { bubbles: true }));
-        }
-        for (const part of document.querySelectorAll<HTMLElement>('.parts button, #panel summary, #panel .branch'))
-          part.click();
-        await frame();
-        look(`parts of ${tab.textContent} at ${move}`);
       }
+      look(`parts at ${move}`);
     }
     return blank;
   });

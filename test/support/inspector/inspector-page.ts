@@ -31,7 +31,7 @@ export interface OpenOptions {
 
 declare global {
   interface Window {
-    /** The sum of all layout shifts without user input. */
+    /** The cumulative layout shift of the Core Web Vitals: the largest sum of shifts without user input in a window of at most 5 s. */
     shifted: number;
     shifts: string[];
     refused: string[];
@@ -79,15 +79,22 @@ export async function openInspector(
     document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
       window.refused.push(`${violatedDirective} ${blockedURI}`),
     );
+    let [firstMs, lastMs, inWindow] = [0, 0, 0];
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries()) {
-        const { value, hadRecentInput, sources } = entry as PerformanceEntry & {
+        const { value, hadRecentInput, sources, startTime } = entry as PerformanceEntry & {
           readonly value: number;
           readonly hadRecentInput: boolean;
           readonly sources: readonly { readonly node?: Node | null }[];
         };
         if (hadRecentInput) continue;
-        window.shifted += value;
+        if (startTime - lastMs > 1_000 || startTime - firstMs > 5_000) {
+          firstMs = startTime;
+          inWindow = 0;
+        }
+        lastMs = startTime;
+        inWindow += value;
+        window.shifted = Math.max(window.shifted, inWindow);
         const describeNode = (node: Node | null | undefined): string => {
           if (node instanceof Element) return node.outerHTML.slice(0, 90);
           return node ? `${node.textContent?.slice(0, 40)} in ${node.parentElement?.outerHTML.slice(0, 90)}` : 'gone';

@@ -37,12 +37,6 @@ const fileOf = (id: string): string => `${encodeURIComponent(id)}${EXTENSION}`;
 
 type Named = Pick<JournalFormat<never, unknown>, 'noun'>;
 
-/**
- * Returns a journal store that keeps each journal as a file of compressed lines in a directory, readable by its owner only. The directory
- * is created on the first write. The entries of a step are handed to the operating system before its machine continues, so they survive a crash
- * of the process; a power failure may lose the latest ones, unless `fsync` is set. Throws `invalid_option` if `folder` is not a path, and
- * throws or rejects with `invalid_path` if the directory cannot be used.
- */
 export function createFileJournals<Entry extends StoredEntry, Summary>(
   folder: string,
   format: JournalFormat<Entry, Summary>,
@@ -65,7 +59,6 @@ export function createFileJournals<Entry extends StoredEntry, Summary>(
   );
 }
 
-/** Returns a journal store for one file with one entry per line, whatever the id of the journal. `create` overwrites the file. */
 export function createJournalFile<Entry extends StoredEntry, Summary>(
   path: string,
   format: JournalFormat<Entry, Summary>,
@@ -80,10 +73,6 @@ export function createJournalFile<Entry extends StoredEntry, Summary>(
   );
 }
 
-/**
- * Yields the entries of a journal file, in order. A last line without a line feed, as a killed process may leave it, is skipped. Throws
- * `invalid_journal` if the file cannot be read, or if a line is not an entry, was changed or is out of place.
- */
 export async function* readJournalFile<Entry extends StoredEntry>(
   path: string,
   format: JournalFormat<Entry, unknown>,

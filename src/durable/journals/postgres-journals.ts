@@ -73,12 +73,6 @@ interface Batch {
   readonly stored: Promise<void>;
 }
 
-/**
- * Returns a journal store in a PostgreSQL database, which several processes may use at once. Its tables are created on first use. The entries
- * of each step are one statement, which also checks and renews the lease. If the connection is lost, statements are retried for ten seconds.
- * `create` does not connect: if the journal exists, its first write fails. Throws `invalid_option` if `source` is neither a connection string nor
- * a pool, and `package_missing` if a connection string needs `pg`; its methods reject with `invalid_path` if the database cannot be used.
- */
 export function createPostgresJournals<Entry extends StoredEntry, Summary>(
   source: PostgresSource,
   format: JournalFormat<Entry, Summary>,
@@ -207,6 +201,7 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
 
   const store = createLineStore(
     {
+      // Does not connect: if the journal exists, its first write fails.
       create(id) {
         if (sinks.has(nameOf(id))) throw journalExists(format, id);
         const bytes = new TextEncoder().encode(nameOf(id)).length;

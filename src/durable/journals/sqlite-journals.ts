@@ -59,13 +59,6 @@ interface Row {
   readonly beatMs: number;
 }
 
-/**
- * Returns a journal store in an SQLite file, which several processes may use at once. The file is created on first use, readable by its
- * owner only. The entries of each step are a transaction, so they survive a crash of the process; `fsync` decides whether they also survive
- * a power failure. While another process locks the file, entries wait in memory, in order; a journal that waits for longer than 30 seconds
- * fails. Requires the package `libsql`. Throws `invalid_option` if `path` is not a path, and throws or rejects with `invalid_path` if the
- * file cannot be used.
- */
 export function createSqliteJournals<Entry extends StoredEntry, Summary>(
   path: string,
   format: JournalFormat<Entry, Summary>,

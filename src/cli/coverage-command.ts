@@ -2,9 +2,14 @@ import { machinesByName } from '../chain/machines.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { count } from '../internal/printable.ts';
 import { collectCoverage } from '../testing/coverage/coverage.ts';
-import { percentOf } from '../testing/coverage/coverage-report.ts';
-import { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
-import { type MachineCoverage, withUniqueNames } from '../testing/coverage/machine-coverage.ts';
+import {
+  coverageText,
+  type MachineCoverage,
+  missedThresholds,
+  percentOf,
+  type Thresholds,
+  withUniqueNames,
+} from '../testing/coverage/coverage-report.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
 import { isModule } from './load-chart-module.ts';
 import { createLongWork } from './long-work.ts';

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ConsentChoice } from '../../machines/contracts/context.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
-import { TITLES } from '../testing/coverage/coverage-report.ts';
-import type { Thresholds } from '../testing/coverage/coverage-text.ts';
+import { type Thresholds, TITLES } from '../testing/coverage/coverage-report.ts';
 import type { AnswerFormat } from './render-answer.ts';
 
 const CONSENT_CHOICES: readonly ConsentChoice[] = ['keep', 'summarize', 'remove'];

@@ -14,9 +14,14 @@ export { attemptChart } from '../testing/charts/attempt-chart.ts';
 export { chainChart } from '../testing/charts/chain-chart.ts';
 export { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
 export { type CoverageCollector, collectCoverage } from '../testing/coverage/coverage.ts';
-export { percentOf } from '../testing/coverage/coverage-report.ts';
-export { coverageText, missedThresholds, type Thresholds } from '../testing/coverage/coverage-text.ts';
-export type { CoveredItem, MachineCoverage } from '../testing/coverage/machine-coverage.ts';
+export {
+  type CoveredItem,
+  coverageText,
+  type MachineCoverage,
+  missedThresholds,
+  percentOf,
+  type Thresholds,
+} from '../testing/coverage/coverage-report.ts';
 export { type ChartCoverageOptions, chartCoverage, reportCoverage } from '../testing/coverage/vitest-reporter.ts';
 export {
   type EvaluatedCase,

@@ -1,9 +1,35 @@
+import { PostChainError } from '../../../machines/contracts/error.ts';
+import type { Chart } from '../../durable/charts/chart.ts';
 import type { CoverageItem } from '../structure/coverage-items.ts';
+
+/** A part of a chart, and how often it was reached. */
+export interface CoveredItem extends CoverageItem {
+  readonly times: number;
+}
+
+export interface MachineCoverage {
+  /** The id, or a name that tells it from machines with the same id; the names of items contain the id. */
+  readonly machine: string;
+  readonly chart: Chart;
+  readonly items: readonly CoveredItem[];
+}
+
+/** Gives different machines different names. */
+export function withUniqueNames(all: readonly MachineCoverage[]): readonly MachineCoverage[] {
+  const taken = new Set<string>();
+  return all.map((one) => {
+    const numbered = (nth: number): string => (nth === 1 ? one.machine : `${one.machine} (${nth})`);
+    let nth = 1;
+    while (taken.has(numbered(nth))) nth += 1;
+    taken.add(numbered(nth));
+    return { ...one, machine: numbered(nth) };
+  });
+}
 
 type Kind = CoverageItem['kind'];
 
 /** The kinds of items, in display order. */
-export const KINDS = ['state', 'transition', 'guard', 'outcome', 'delay'] as const satisfies readonly Kind[];
+const KINDS = ['state', 'transition', 'guard', 'outcome', 'delay'] as const satisfies readonly Kind[];
 
 export const TITLES = {
   state: 'states',
@@ -13,7 +39,7 @@ export const TITLES = {
   delay: 'delays',
 } as const satisfies Readonly<Record<Kind, string>>;
 
-export type CoverageTitle = (typeof TITLES)[Kind];
+type CoverageTitle = (typeof TITLES)[Kind];
 
 /** Returns the percentage of items covered, in total or of one kind; 100 if there are none. */
 export function percentOf(
@@ -27,3 +53,61 @@ export function percentOf(
 
 /** Formats a percentage with one decimal, rounded down: `100.0%` means all. */
 export const formatPercent = (percent: number): string => `${(Math.floor(percent * 10 + 1e-9) / 10).toFixed(1)}%`;
+
+/** Formats coverage as a table with one line per machine, followed by the items not reached unless `missing` is false. */
+export function coverageText(
+  machines: readonly MachineCoverage[],
+  { missing: listsMissing = true }: { readonly missing?: boolean } = {},
+): string {
+  const rows = [
+    ['machine', ...KINDS.map((kind) => TITLES[kind]), 'all'],
+    ...machines.map((one) => [
+      one.machine,
+      ...[...KINDS, undefined].map((kind) => formatPercent(percentOf(one, kind))),
+    ]),
+  ];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const table = rows.map((row) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join('  '),
+  );
+  const missing = (listsMissing ? machines : []).flatMap(({ machine, items }) => {
+    const unreached = items.filter(({ times }) => times === 0);
+    return unreached.length === 0
+      ? []
+      : ['', `${machine}, not reached:`, ...unreached.map(({ kind, name }) => `  ${kind.padEnd(10)}  ${name}`)];
+  });
+  return `${[...table, ...missing].join('\n')}\n`;
+}
+
+/** The percentage that each machine must reach, in total or of one kind. */
+export type Thresholds = Readonly<Partial<Record<CoverageTitle | 'all', number>>>;
+
+/** Returns one line per missed threshold: `door: 50.0% of guards, below 80%`. Throws `invalid_option` for an invalid threshold. */
+export function missedThresholds(machines: readonly MachineCoverage[], thresholds: Thresholds): readonly string[] {
+  requirePercentages(thresholds);
+  return machines.flatMap((one) =>
+    Object.entries(thresholds).flatMap(([title, minimum]) => {
+      const kind = KINDS.find((name) => TITLES[name] === title);
+      const percent = percentOf(one, kind);
+      return minimum === undefined || percent >= minimum
+        ? []
+        : [`${one.machine}: ${formatPercent(percent)} of ${title}, below ${minimum}%`];
+    }),
+  );
+}
+
+/** Throws `invalid_option` for an unknown kind or a value that is not a percentage. */
+export function requirePercentages(thresholds: Thresholds): void {
+  const known = [...Object.values(TITLES), 'all'];
+  for (const [title, minimum] of Object.entries(thresholds) as readonly (readonly [string, unknown])[]) {
+    if (!known.includes(title))
+      throw new PostChainError('invalid_option', `"thresholds" keys must be ${known.join(', ')}; received "${title}"`);
+    if (minimum !== undefined && !(typeof minimum === 'number' && minimum >= 0 && minimum <= 100))
+      throw new PostChainError(
+        'invalid_option',
+        `"thresholds.${title}" must be a percentage from 0 to 100; received ${minimum}`,
+      );
+  }
+}

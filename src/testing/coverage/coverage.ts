@@ -26,7 +26,7 @@ import type { Exploration } from '../exploration/exploration.ts';
 import { reachedItems } from '../exploration/reached-items.ts';
 import { candidateGroups, transitionsOf } from '../structure/chart-structure.ts';
 import { coverageItems, delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../structure/coverage-items.ts';
-import { type CoveredItem, type MachineCoverage, renamed } from './machine-coverage.ts';
+import type { CoveredItem, MachineCoverage } from './coverage-report.ts';
 
 const statesAtStart = ({ root }: AnyStateMachine): readonly string[] => keysOf(initialNodes(root));
 
@@ -163,7 +163,7 @@ export function collectCoverage(given: readonly AnyStateMachine[]): CoverageColl
       machines.flatMap((machine) => {
         const { chart, items } = counters.get(machine.config) as ChartCounter;
         const one = { machine: chart.id, chart, items: items() };
-        return hasId(machine) ? one : renamed(one, nameByStates(one));
+        return hasId(machine) ? one : { ...one, machine: nameByStates(one) };
       }),
   };
 }

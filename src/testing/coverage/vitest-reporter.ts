@@ -1,7 +1,13 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { CoverageCollector } from './coverage.ts';
-import { coverageText, missedThresholds, requirePercentages, type Thresholds } from './coverage-text.ts';
-import { type MachineCoverage, withUniqueNames } from './machine-coverage.ts';
+import {
+  coverageText,
+  type MachineCoverage,
+  missedThresholds,
+  requirePercentages,
+  type Thresholds,
+  withUniqueNames,
+} from './coverage-report.ts';
 
 /** The field of a suite's metadata, which Vitest passes from test files to reporters. */
 const META = 'postchainCoverage';

@@ -2,9 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine, SimulatedClock } from 'xstate';
 import { machinesByName } from '../../../../src/chain/machines.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
-import { formatPercent, percentOf } from '../../../../src/testing/coverage/coverage-report.ts';
-import { coverageText, missedThresholds, type Thresholds } from '../../../../src/testing/coverage/coverage-text.ts';
-import { type MachineCoverage, withUniqueNames } from '../../../../src/testing/coverage/machine-coverage.ts';
+import {
+  coverageText,
+  formatPercent,
+  type MachineCoverage,
+  missedThresholds,
+  percentOf,
+  type Thresholds,
+  withUniqueNames,
+} from '../../../../src/testing/coverage/coverage-report.ts';
 import { chartCoverage, mergedCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
@@ -120,7 +126,7 @@ describe('coverage', () => {
     createActor(other, { inspect: collector.inspect }).start();
     const named = withUniqueNames(collector.coverage());
     expect(named.map(({ machine }) => machine)).toEqual(['m', 'm (2)', '(machine) red, green']);
-    expect(covered(named)).toEqual(['m (2) state m (2)', 'm (2) state m (2).b']);
+    expect(covered(named)).toEqual(['m (2) state m', 'm (2) state m.b']);
   });
 
   it.each([

@@ -3,8 +3,7 @@ import { type AnyStateMachine, createActor, createMachine } from 'xstate';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import { mermaid } from '../../../../src/durable/charts/mermaid.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
-import { coverageText } from '../../../../src/testing/coverage/coverage-text.ts';
-import type { MachineCoverage } from '../../../../src/testing/coverage/machine-coverage.ts';
+import { coverageText, type MachineCoverage } from '../../../../src/testing/coverage/coverage-report.ts';
 import { mergedCoverage, reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
@@ -120,7 +119,7 @@ describe('machines without an id', () => {
         .coverage()
         .map(({ machine, items }) => [machine, items.filter(({ times }) => times > 0).map(({ name }) => name)]),
     ).toEqual([
-      ['(machine) red, green', ['(machine) red, green', '(machine) red, green.red']],
+      ['(machine) red, green', ['(machine)', '(machine).red']],
       ['(machine) open, shut, locked, …', []],
     ]);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine } from 'xstate';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
-import type { MachineCoverage } from '../../../../src/testing/coverage/machine-coverage.ts';
+import type { MachineCoverage } from '../../../../src/testing/coverage/coverage-report.ts';
 import { mergedCoverage, reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';

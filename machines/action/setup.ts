@@ -2,23 +2,43 @@ import { assign, cancel, emit, enqueueActions, setup } from 'xstate';
 import type { ActionInput, ActionState, LoopReport } from '../contracts/action-state.ts';
 import type { AttemptOutcome, ModelsReport, UsageReport } from '../contracts/attempt.ts';
 import type { ApprovalAnswer, ArgumentsCheck, CapabilityRunResult, StopReason } from '../contracts/capability.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import type { ApprovalGiven } from '../contracts/events.ts';
 import { newModels } from '../contracts/model-status.ts';
 import type { ActionReply } from '../contracts/phase-io.ts';
 import { guardsOf } from '../guards.ts';
-import { answerApproval, answerByProgram, applyEdits, timeOutApprovals } from '../policies/approvals.ts';
+import {
+  answerApproval,
+  answerByProgram,
+  applyEdits,
+  approvalFits,
+  approvalPending,
+  editsPending,
+  programApproves,
+  timeOutApprovals,
+} from '../policies/approvals.ts';
 import {
   beginStep,
   callIn,
+  callsLeftOver,
+  callWaits,
+  continuationLimitReached,
   endCall,
   failCall,
   invalidStep,
+  isFirstStep,
   lastStarted,
   loopResult,
+  modelMayDecide,
+  namesOf,
+  nextStepInvalid,
+  nothingToContinue,
+  nothingToRun,
   recordStep,
   repeatProblem,
   requestedBefore,
   runMs,
+  sameCallRepeated,
   schemaMs,
   startCall,
   stepProblem,
@@ -36,7 +56,6 @@ import {
   callEnds,
   refusedApproval,
 } from './emitted-events.ts';
-import { actionGuards } from './guards.ts';
 
 type Thrown = { readonly error: unknown };
 
@@ -73,6 +92,50 @@ function chargeInFlight({ execution, usageInFlight }: ActionState): Pick<ActionS
   const usage = addUsage(execution.usage, usageSoFar(usageInFlight));
   return { execution: { ...execution, usage }, usageInFlight: NOTHING_USED };
 }
+
+type Args = { readonly context: ActionState };
+
+/** The policies of the capability loop's guards, by name. */
+const actionGuards = {
+  stepGiven: ({ context: { calls } }: Args): GuardResult => ({
+    holds: calls.length > 0,
+    inputs: { capability: namesOf(calls) },
+  }),
+  notClassified: ({ context: { reply } }: Args): GuardResult => ({
+    holds: reply === null,
+    inputs: { classified: reply !== null },
+  }),
+  nothingToContinue: ({ context }: Args): GuardResult => nothingToContinue(context),
+  nothingToRun: ({ context }: Args): GuardResult => nothingToRun(context),
+  nextStepInvalid: ({ context }: Args): GuardResult => nextStepInvalid(context),
+  sameCallRepeated: ({ context }: Args): GuardResult => sameCallRepeated(context),
+  programApproves: ({ context }: Args): GuardResult => programApproves(context),
+  approvalPending: ({ context }: Args): GuardResult => approvalPending(context),
+  allAnswered: ({ context }: Args): GuardResult => {
+    const { holds, inputs } = approvalPending(context);
+    return { holds: !holds, inputs };
+  },
+  approvalFits: ({ context }: Args, answer: ApprovalAnswer): GuardResult => approvalFits(context, answer),
+  editsPending: ({ context }: Args): GuardResult => editsPending(context),
+  callWaits: ({ context }: Args, { slot }: { readonly slot: number }): GuardResult => callWaits(context, slot),
+  callsLeftOver: ({ context }: Args): GuardResult => callsLeftOver(context),
+  isFirstStep: ({ context }: Args): GuardResult => isFirstStep(context),
+  hasDecider: ({ context: { decider } }: Args): GuardResult => ({ holds: decider !== 'none', inputs: { decider } }),
+  functionDecides: ({ context: { decider } }: Args): GuardResult => ({
+    holds: decider === 'function',
+    inputs: { decider },
+  }),
+  modelMayDecide: ({ context }: Args): GuardResult => modelMayDecide(context),
+  continuationUnreadable: ({ context: { continuation, problem } }: Args): GuardResult => ({
+    holds: continuation === null,
+    inputs: { problem: problem?.message ?? null },
+  }),
+  isDone: ({ context: { continuation } }: Args): GuardResult => ({
+    holds: continuation?.done === true,
+    inputs: { done: continuation?.done ?? null },
+  }),
+  continuationLimitReached: ({ context }: Args): GuardResult => continuationLimitReached(context),
+};
 
 const base = setup({
   types: {

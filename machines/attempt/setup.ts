@@ -5,9 +5,11 @@ import type {
   AttemptOutcome,
   CallProgress,
   ModelsReport,
+  Reply,
   UsageReport,
   Validation,
 } from '../contracts/attempt.ts';
+import type { GuardResult } from '../contracts/decision.ts';
 import type { EmittedEvent } from '../contracts/events.ts';
 import { guardsOf } from '../guards.ts';
 import { failureOf, LOST, NO_FAILURE, unexpectedFailure } from '../policies/failures.ts';
@@ -15,20 +17,23 @@ import { changeBetween, formFailure, learnFrom, retriesForm, statusOf, successor
 import {
   countFallback,
   countRetry,
+  fallbackDue,
   finalResult,
   invalidFinalValue,
+  isHopeless,
   keptRecord,
   NO_HOOKS,
   planNextCall,
   type RetryHooks,
   recordAttempt,
+  retryAllowed,
 } from '../policies/retry.ts';
 import { callUsage } from '../policies/usage.ts';
 import { missingAttemptActors } from './actors.ts';
-import { attemptGuards } from './guards.ts';
 import {
   type AttemptState,
   attemptRecord,
+  costLimitReached,
   currentCall,
   elapsed,
   NEW_ATTEMPT,
@@ -91,6 +96,40 @@ function callAfter(context: AttemptState) {
   const { next, feedback } = context;
   return { feedback: next?.feedback ?? feedback, elapsedMs: elapsed(context) + waitMs(context) };
 }
+
+type Args = { readonly context: AttemptState };
+
+/** The policies of the attempt machine's guards, by name. */
+const attemptGuards = {
+  replyIsBroken: ({ event }: { event: unknown }): GuardResult => {
+    const failure = (event as { reply?: Reply }).reply?.failure ?? null;
+    return { holds: failure !== null, inputs: { code: failure?.code ?? null } };
+  },
+  costLimitReached: ({ context }: Args): GuardResult => costLimitReached(context),
+  callIsUnderWay: ({ context }: Args): GuardResult => ({
+    holds: context.failure === null,
+    inputs: { attempts: context.execution.attempts.length },
+  }),
+  failureIsHopeless: ({ context }: Args): GuardResult => isHopeless(context.failure ?? NO_FAILURE),
+  /** The user's own retry rule may decline a retry that the budgets allow. */
+  retryIsAllowed: ({ context }: Args): GuardResult => {
+    const { execution, failure, policy, next } = context;
+    const { holds, inputs } = retryAllowed(execution, failure ?? NO_FAILURE, policy, elapsed(context), context);
+    return { holds: holds && next !== null, inputs: { ...inputs, declined: holds && next === null } };
+  },
+  fallbackIsDue: ({ context }: Args): GuardResult => {
+    const { execution, failure, policy } = context;
+    return fallbackDue(execution, failure ?? NO_FAILURE, policy, elapsed(context), context);
+  },
+  policyGivesValue: ({ context: { final } }: Args): GuardResult => ({
+    holds: final !== null,
+    inputs: { given: final !== null },
+  }),
+  waitIsOver: ({ context }: Args): GuardResult => ({
+    holds: waitMs(context) <= 0,
+    inputs: { waitMs: waitMs(context) },
+  }),
+};
 
 const base = setup({
   types: {

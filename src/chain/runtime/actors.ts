@@ -8,11 +8,8 @@ import type {
   ExecuteCapabilityInput,
   ValidateArgumentsInput,
 } from '../../../machines/action/actors.ts';
-import { actionGuards } from '../../../machines/action/guards.ts';
-import { attemptGuards } from '../../../machines/attempt/guards.ts';
 import type { AppendTurnInput, ChainActors, RecallSessionInput } from '../../../machines/chain/actors.ts';
 import { type chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
-import { chainGuards } from '../../../machines/chain/guards.ts';
 import type {
   ApprovalAnswer,
   ArgumentsCheck,
@@ -43,7 +40,6 @@ import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { readTurns } from '../../../machines/policies/session.ts';
 import type { Clock } from '../../durable/clock.ts';
-import { defineGuard, type GuardResult } from '../../durable/guards.ts';
 import { settledWithin } from '../../internal/async.ts';
 import { promiseActivity, type ScopeOf } from '../../llm/activities.ts';
 import { type CallObserver, createCallAhead, provideAttempt } from '../../llm/attempts/provide-attempt.ts';
@@ -101,24 +97,9 @@ const provided = new WeakMap<ChainParts, typeof chainMachine>();
 
 /** One machine for all runs with these parts. */
 export function provideChain(parts: ChainParts): typeof chainMachine {
-  const machine = provided.get(parts) ?? createProvidedChain({ ...parts, scopeOf });
+  const machine = provided.get(parts) ?? createChainMachine(createChainActors({ ...parts, scopeOf }));
   provided.set(parts, machine);
   return machine;
-}
-
-/** Returns the machine with its actors, and guards whose compared values are recorded. */
-export function createProvidedChain(parts: ActorParts): typeof chainMachine {
-  return createChainMachine(createChainActors(parts)).provide({ guards: explained(chainGuards) });
-}
-
-/** Returns guards whose compared values are recorded. */
-function explained<Guards extends Readonly<Record<string, (args: never, params: never) => GuardResult>>>(
-  guards: Guards,
-) {
-  return Object.fromEntries(
-    Object.entries(guards).map(([name, guard]) => [name, defineGuard(guard as never)]),
-    // biome-ignore lint/suspicious/noExplicitAny: it stands in for a guard of any context, event and parameters
-  ) as { [Name in keyof Guards]: (args: any, params: any) => boolean };
 }
 
 export function createChainActors(parts: ActorParts): ChainActors {
@@ -132,14 +113,8 @@ export function createChainActors(parts: ActorParts): ChainActors {
       return { clock, editRequest, observer: callObserver(self, { clock, ...scope }), ...(fileOf && { fileOf }) };
     },
   };
-  const attempt = provideAttempt({
-    ...calls,
-    hooks: recordedHooks(parts.policies.rules),
-    guards: explained(attemptGuards),
-  });
-  const action = createActionMachine({ attempt, ...createActionActors(parts) }).provide({
-    guards: explained(actionGuards),
-  });
+  const attempt = provideAttempt({ ...calls, hooks: recordedHooks(parts.policies.rules) });
+  const action = createActionMachine({ attempt, ...createActionActors(parts) });
   const measurer = oncePerRun(() => createContextMeasurer(parts.models[0], parts.embeddings));
   const comparer = oncePerRun(() => createAnswerComparer(parts.embeddings));
   return {

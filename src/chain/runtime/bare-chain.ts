@@ -1,10 +1,10 @@
-import type { chainMachine } from '../../../machines/chain/chain.machine.ts';
+import { type chainMachine, createChainMachine } from '../../../machines/chain/chain.machine.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { attachmentLabel } from '../../../machines/policies/message-parts.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { wholePrompts } from '../journal/recorded-prompts.ts';
-import { createProvidedChain } from './actors.ts';
+import { createChainActors } from './actors.ts';
 import { type PostChainOptions, resolveOptions } from './options.ts';
 import type { RunObserver } from './run-events.ts';
 import { createChainInput, type RunOptions } from './run-options.ts';
@@ -48,7 +48,7 @@ export function createBareChain(options: BareChainOptions = {}): BareChain {
         hasReaders: () => partial !== undefined,
         prompts: wholePrompts,
       };
-      return createProvidedChain({ ...parts, scopeOf: () => scope });
+      return createChainMachine(createChainActors({ ...parts, scopeOf: () => scope }));
     },
     createInput(run) {
       const { input, files } = createChainInput(run, parts);

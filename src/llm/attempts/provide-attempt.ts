@@ -30,12 +30,10 @@ import { readStream } from '../streaming/read-stream.ts';
 
 interface AttemptParts extends ReadReplyParts {
   readonly hooks?: RetryHooks;
-  /** Guards that record their results for a journal. */
-  readonly guards?: Parameters<typeof attemptMachine.provide>[0]['guards'];
 }
 
 /** Runs on its own and in the chain. */
-export function provideAttempt({ hooks = NO_HOOKS, guards = {}, ...parts }: AttemptParts): typeof attemptMachine {
+export function provideAttempt({ hooks = NO_HOOKS, ...parts }: AttemptParts): typeof attemptMachine {
   const { validateReply, withValidation } = createValidator(parts.specFor);
   const readReply = createReadReply(parts, withValidation);
   return createAttemptMachine({ readReply, validateReply }).provide({
@@ -43,7 +41,6 @@ export function provideAttempt({ hooks = NO_HOOKS, guards = {}, ...parts }: Atte
       recordFailure: assign(({ context }) => recordFailure(context, hooks)),
       finalize: assign(({ context }) => finalize(context, hooks)),
     },
-    guards,
   });
 }
 

@@ -7,24 +7,24 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15540, exported: 561, floors: 20 },
+  machines: { lines: 15540, exported: 559, floors: 19 },
   'machines/policies': { lines: 7690, exported: 345, floors: 8 },
-  'src/chain': { lines: 6450, exported: 126, floors: 9 },
-  'src/cli': { lines: 4530, exported: 98, floors: 13 },
+  'src/chain': { lines: 6420, exported: 125, floors: 9 },
+  'src/cli': { lines: 4540, exported: 98, floors: 13 },
   'src/documents': { lines: 3250, exported: 54, floors: 7 },
-  'src/durable': { lines: 8530, exported: 130, floors: 10 },
-  'src/entries': { lines: 420, exported: 0, floors: 1 },
+  'src/durable': { lines: 8500, exported: 130, floors: 10 },
+  'src/entries': { lines: 430, exported: 0, floors: 1 },
   'src/inspection': { lines: 3730, exported: 47, floors: 8 },
   'src/integrations': { lines: 3540, exported: 38, floors: 5 },
   'src/internal': { lines: 2100, exported: 105, floors: 4 },
   'src/llm': { lines: 4200, exported: 61, floors: 10 },
-  'src/models': { lines: 4000, exported: 67, floors: 5 },
-  'src/testing': { lines: 4600, exported: 98, floors: 9 },
-  'src/react': { lines: 260, exported: 6, floors: 3 },
+  'src/models': { lines: 3930, exported: 66, floors: 5 },
+  'src/testing': { lines: 4570, exported: 96, floors: 9 },
+  'src/react': { lines: 270, exported: 6, floors: 3 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 17260, exported: 347, floors: 12 },
-  test: { lines: 68170, exported: 349, floors: 7 },
+  inspector: { lines: 17200, exported: 347, floors: 12 },
+  test: { lines: 68070, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -1,5 +1,6 @@
-import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import type { AnyStateMachine } from 'xstate';
 import { isMachine } from '../internal/xstate-internals.ts';
+import { missingImplementations } from './charts/chart-nodes.ts';
 import type { Codec } from './codec.ts';
 import { PostChainError } from './error.ts';
 import type { JournalStore } from './journals/journal-store.ts';
@@ -12,49 +13,11 @@ import { machinesOf } from './machine-digest.ts';
  */
 export function requireDurable(machine: AnyStateMachine, contextCodec: Codec): void {
   const problems = [...machinesOf(machine)].flatMap((one) => [
-    ...missingParts(one),
+    ...missingImplementations(one).map(({ kind, name }) => `${kind} "${name}" is not provided`),
     ...contextProblem(one, contextCodec),
   ]);
   if (problems.length > 0)
     throw new PostChainError('not_durable', `The machine "${machine.id}" cannot be durable: ${problems.join('; ')}.`);
-}
-
-function* missingParts(machine: AnyStateMachine): Generator<string> {
-  const { actions, actors, guards, delays } = machine.implementations as unknown as Record<string, object>;
-  const missing = new Set<string>();
-  const expectPart = (kind: string, name: unknown, known: object | undefined): void => {
-    if (typeof name === 'string' && !Object.hasOwn(known ?? {}, name)) missing.add(`${kind} "${name}" is not provided`);
-  };
-  const expectActions = (all: readonly unknown[]): void => {
-    for (const action of all) {
-      const { type = action } = Object(action) as { type?: unknown };
-      // Built-in actions are functions with a type.
-      if (typeof action !== 'function') expectPart('action', type, actions);
-    }
-  };
-  for (const node of nodesOf(machine.root)) {
-    expectActions([...node.entry, ...node.exit, ...(node.initial?.actions ?? [])]);
-    for (const { src } of node.invoke)
-      if (!src.toString().startsWith('xstate.invoke.')) expectPart('actor', src, actors);
-    for (const { delay } of node.after) if (Number.isNaN(Number(delay))) expectPart('delay', delay, delays);
-    for (const { guard, actions: taken } of transitionsOf(node)) {
-      expectActions(taken);
-      const { type = guard } = Object(guard) as { type?: unknown };
-      expectPart('guard', type, guards);
-    }
-  }
-  yield* missing;
-}
-
-function* transitionsOf(
-  node: AnyStateNode,
-): Generator<{ readonly guard?: unknown; readonly actions: readonly unknown[] }> {
-  for (const group of [...node.transitions.values(), node.always ?? []]) yield* group;
-}
-
-function* nodesOf(node: AnyStateNode): Generator<AnyStateNode> {
-  yield node;
-  for (const child of Object.values(node.states)) yield* nodesOf(child);
 }
 
 function* contextProblem(machine: AnyStateMachine, contextCodec: Codec): Generator<string> {

@@ -1,13 +1,7 @@
-import type {
-  AnyStateMachine,
-  AnyStateNode,
-  AnyTransitionDefinition,
-  EventObject,
-  GuardArgs,
-  MachineContext,
-} from 'xstate';
+import type { AnyStateMachine, AnyTransitionDefinition, EventObject, GuardArgs, MachineContext } from 'xstate';
 import { and, or } from 'xstate';
 import { replaceBehavior } from '../internal/xstate-internals.ts';
+import { nodesOf, transitionsOf } from './charts/chart-nodes.ts';
 import { guardLabel } from './charts/guard-label.ts';
 import { currentStep } from './step-log.ts';
 
@@ -54,7 +48,8 @@ export function withRecordedGuards(machine: AnyStateMachine): AnyStateMachine {
   const known = instrumented.get(machine);
   if (known !== undefined) return known;
   const copy = machine.provide({ guards: explainedGuards(machine) } as never) as AnyStateMachine;
-  for (const transition of guardedTransitions(copy.root)) {
+  for (const transition of nodesOf(copy).flatMap(transitionsOf)) {
+    if (transition.guard === undefined) continue;
     const label = guardLabel(transition.guard);
     labels.set(transition, label);
     // Charts name a guard by its function.
@@ -79,12 +74,6 @@ function explained(name: string, explain: ExplainedGuard['explain']) {
     if (inputs !== undefined) currentStep()?.inputs.push([name, inputs]);
     return holds;
   };
-}
-
-function* guardedTransitions(node: AnyStateNode): Generator<AnyTransitionDefinition> {
-  for (const group of [...node.transitions.values(), node.always ?? []])
-    for (const transition of group) if (transition.guard !== undefined) yield transition;
-  for (const child of Object.values(node.states)) yield* guardedTransitions(child);
 }
 
 /** Wraps a guard in XState's own `and` and `or`, so that named, parameterized and composed guards work unchanged. */

@@ -1,6 +1,7 @@
-import type { AnyStateMachine, AnyStateNode } from 'xstate';
-import { isMachine } from '../internal/xstate-internals.ts';
+import type { AnyStateMachine } from 'xstate';
+import { invokedLogics, isMachine } from '../internal/xstate-internals.ts';
 import { chartOf } from './charts/chart.ts';
+import { nodesOf } from './charts/chart-nodes.ts';
 
 /** FNV-1a with two offsets: 16 hexadecimal digits. Identifies values; not cryptographic. */
 export function digestOf(text: string): string {
@@ -34,14 +35,11 @@ export function machineDigest(machine: AnyStateMachine): string {
 export function machinesOf(machine: AnyStateMachine): ReadonlySet<AnyStateMachine> {
   const found = new Set([machine]);
   for (const one of found) {
-    const logics: unknown[] = [...Object.values(one.implementations.actors as object), ...inlineSources(one.root)];
+    const logics: unknown[] = [
+      ...Object.values(one.implementations.actors as object),
+      ...nodesOf(one).flatMap(invokedLogics),
+    ];
     for (const logic of logics) if (isMachine(logic)) found.add(logic);
   }
   return found;
-}
-
-function* inlineSources(node: AnyStateNode): Generator<unknown> {
-  const { invoke } = node.config as { invoke?: unknown };
-  for (const { src } of [invoke ?? []].flat() as { src: unknown }[]) yield src;
-  for (const child of Object.values(node.states)) yield* inlineSources(child);
 }

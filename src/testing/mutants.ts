@@ -1,8 +1,9 @@
 import { type AnyStateMachine, type AnyStateNode, not } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { nodesOf } from '../durable/charts/chart-nodes.ts';
 import { firstLineOf, oneLine } from '../internal/printable.ts';
 import { replaceCandidates } from '../internal/xstate-internals.ts';
-import { type CandidateGroup, candidateGroups, nodesOf } from './structure/chart-structure.ts';
+import { type CandidateGroup, candidateGroups } from './structure/chart-structure.ts';
 
 /** A machine with one mistake in its chart. */
 export interface Mutant<Machine extends AnyStateMachine = AnyStateMachine> {

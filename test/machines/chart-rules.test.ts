@@ -3,20 +3,13 @@ import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { actionMachine } from '../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
+import { nodesOf, transitionsOf } from '../../src/durable/charts/chart-nodes.ts';
 
 const MACHINES: readonly (readonly [string, AnyStateMachine])[] = [
   ['attempt', attemptMachine],
   ['action', actionMachine],
   ['chain', chainMachine],
 ];
-
-/** A state and all its descendants. */
-function nodesOf(node: AnyStateNode): readonly AnyStateNode[] {
-  return [node, ...Object.values(node.states).flatMap(nodesOf)];
-}
-
-/** Every transition of a state, including always transitions. */
-const transitionsOf = (node: AnyStateNode) => [...[...node.transitions.values()].flat(), ...(node.always ?? [])];
 
 const idsOf = (nodes: readonly AnyStateNode[]): readonly string[] => nodes.map(({ id }) => id);
 
@@ -33,7 +26,7 @@ function namesOf(actions: readonly unknown[]): readonly string[] {
 const SPAWNED_BY: Readonly<Record<string, string>> = { callAhead: 'callEarly', retrievePassages: 'startSearch' };
 
 describe.each(MACHINES)('the %s chart', (_, machine) => {
-  const nodes = nodesOf(machine.root);
+  const nodes = nodesOf(machine);
 
   test('describes every state', () => {
     expect(idsOf(nodes.filter(({ description = '' }) => description.trim().length < 10))).toEqual([]);

@@ -1,5 +1,6 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import { invokedLogics, isMachine } from '../../internal/xstate-internals.ts';
+import { nodesOf } from './chart-nodes.ts';
 import { guardLabel } from './guard-label.ts';
 
 /** A state of a chart. `parent` is null for the root. `invokes` has the names of the actors that it invokes. */
@@ -32,27 +33,25 @@ export interface Chart {
 
 /** Returns a machine as data, for diagrams and `postchain diagram --format json`. */
 export function chartOf(machine: AnyStateMachine): Chart {
-  const states: ChartState[] = [];
-  const transitions: ChartTransition[] = [];
-  visit(machine.root, null, states, transitions);
-  return { id: machine.id, states, transitions };
+  const nodes = nodesOf(machine);
+  return { id: machine.id, states: nodes.map(stateOf), transitions: nodes.flatMap(transitionsFrom) };
 }
 
-function visit(node: AnyStateNode, parent: string | null, states: ChartState[], transitions: ChartTransition[]): void {
-  states.push({
-    id: node.id,
-    name: node.key,
-    parent,
-    type: node.type,
-    description: node.description ?? '',
-    initial: node.initial.target[0]?.id ?? null,
-    invokes: invokeLabels(node),
-  });
+const stateOf = (node: AnyStateNode): ChartState => ({
+  id: node.id,
+  name: node.key,
+  parent: node.parent?.id ?? null,
+  type: node.type,
+  description: node.description ?? '',
+  initial: node.initial.target[0]?.id ?? null,
+  invokes: invokeLabels(node),
+});
+
+function transitionsFrom(node: AnyStateNode): readonly ChartTransition[] {
   const delays = new Map(node.after.map(({ eventType, delay }) => [eventType, String(delay)]));
-  for (const group of [...node.transitions.values(), node.always ?? []])
-    for (const [index, transition] of group.entries())
-      transitions.push(transitionOf(transition, index, { delays, invokes: node.invoke }));
-  for (const child of Object.values(node.states)) visit(child, node.id, states, transitions);
+  return [...node.transitions.values(), node.always ?? []].flatMap((group) =>
+    group.map((transition, index) => transitionOf(transition, index, { delays, invokes: node.invoke })),
+  );
 }
 
 /** The names of the actors that a state invokes; for inline logic, its id or `inline`. */

@@ -1,5 +1,6 @@
 import type { AnyStateMachine, AnyStateNode, InspectionEvent, Snapshot } from 'xstate';
 import { chartOf } from '../../durable/charts/chart.ts';
+import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { guardLabel } from '../../durable/charts/guard-label.ts';
 import {
   type Observation,
@@ -172,10 +173,6 @@ function endOf(snapshot: Snapshot<unknown>) {
 function invokedSrc({ ref, parent }: ObservedActor): string | null {
   const { src } = ref as { readonly src?: unknown };
   if (typeof src !== 'string' || !parent?.machine) return null;
-  return invokesIn(parent.machine.root).some((invoke) => invoke.id === ref.id && invoke.src === src) ? src : null;
+  const invokes = nodesOf(parent.machine).flatMap(({ invoke }) => invoke);
+  return invokes.some((invoke) => invoke.id === ref.id && invoke.src === src) ? src : null;
 }
-
-const invokesIn = (node: AnyStateNode): AnyStateNode['invoke'] => [
-  ...node.invoke,
-  ...Object.values(node.states).flatMap(invokesIn),
-];

@@ -1,8 +1,8 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventObject } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { activeNodes, actorNames, descriptorMatches } from '../../internal/xstate-internals.ts';
-import { nodesOf } from '../structure/chart-structure.ts';
 import {
   activeActors,
   actorsOf,

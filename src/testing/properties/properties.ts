@@ -1,92 +1,14 @@
-import type { AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
+import type { AnyMachineSnapshot } from 'xstate';
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { missingImplementations } from '../../durable/charts/chart-nodes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { oneLine } from '../../internal/printable.ts';
-import { activeNodes, invokedLogics } from '../../internal/xstate-internals.ts';
+import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
 import { type Path, pathThrough, pathTo } from '../exploration/paths.ts';
 import { reachedItems } from '../exploration/reached-items.ts';
-import { candidateGroups, describeTransition, nodesOf } from '../structure/chart-structure.ts';
+import { describeTransition } from '../structure/chart-structure.ts';
 import { isEnterable, stateKey } from '../structure/coverage-items.ts';
-
-type Kind = 'actor' | 'action' | 'guard' | 'delay';
-
-interface Named {
-  readonly kind: Kind;
-  readonly name: string;
-  readonly state: string;
-}
-
-/** Returns the actors, actions, guards and delays that a machine names in its chart and does not implement, each once. */
-function missingImplementations(machine: AnyStateMachine): readonly Named[] {
-  const { actors, actions, guards, delays } = machine.implementations;
-  const implemented = { actor: actors, action: actions, guard: guards, delay: delays } as Record<Kind, object>;
-  const missing = new Map<string, Named>();
-  const all = [
-    ...nodesOf(machine).flatMap(namedBy),
-    ...namedByTransitions(machine),
-    ...namedByImplementations(machine),
-  ];
-  for (const one of all) {
-    const key = `${one.kind} ${one.name}`;
-    if (!Object.hasOwn(implemented[one.kind], one.name) && !missing.has(key)) missing.set(key, one);
-  }
-  return [...missing.values()];
-}
-
-function namedBy(node: AnyStateNode): readonly Named[] {
-  const { id, after, entry, exit, initial } = node;
-  return [
-    ...invokedLogics(node).flatMap((src) => (typeof src === 'string' ? [named('actor', src, id)] : [])),
-    // XState treats a numeric delay name as milliseconds.
-    ...after.flatMap(({ delay }) =>
-      typeof delay === 'string' && Number.isNaN(+delay) ? [named('delay', delay, id)] : [],
-    ),
-    ...[...entry, ...exit, ...(initial?.actions ?? [])].flatMap((action) => ofAction(action, id)),
-  ];
-}
-
-const namedByTransitions = (machine: AnyStateMachine): readonly Named[] =>
-  candidateGroups(machine).flatMap(({ node, candidates }) =>
-    candidates.flatMap(({ guard, actions }) => [
-      ...ofGuard(guard, node.id),
-      ...actions.flatMap((action) => ofAction(action, node.id)),
-    ]),
-  );
-
-/** An action or a guard may be made of others. */
-const namedByImplementations = ({ id, implementations }: AnyStateMachine): readonly Named[] => [
-  ...Object.values(implementations.actions as object).flatMap((action) => ofAction(action, id)),
-  ...Object.values(implementations.guards as object).flatMap((guard) => ofGuard(guard, id)),
-];
-
-const named = (kind: Kind, name: string, state: string): Named => ({ kind, name, state });
-
-/** XState's own actions and guards are functions with members. */
-interface BuiltIn {
-  readonly type?: unknown;
-  readonly delay?: unknown;
-  readonly src?: unknown;
-  readonly guards?: readonly unknown[];
-}
-
-function ofAction(action: unknown, state: string): readonly Named[] {
-  if (typeof action === 'string') return [named('action', action, state)];
-  const { type, delay, src } = action as BuiltIn;
-  if (typeof action !== 'function') return typeof type === 'string' ? [named('action', type, state)] : [];
-  return [
-    ...(typeof delay === 'string' ? [named('delay', delay, state)] : []),
-    ...(type === 'xstate.spawnChild' && typeof src === 'string' ? [named('actor', src, state)] : []),
-  ];
-}
-
-function ofGuard(guard: unknown, state: string): readonly Named[] {
-  if (guard === undefined) return [];
-  if (typeof guard === 'string') return [named('guard', guard, state)];
-  const { type, guards = [] } = guard as BuiltIn;
-  if (typeof guard === 'function') return guards.flatMap((inner) => ofGuard(inner, state));
-  return typeof type === 'string' ? [named('guard', type, state)] : [];
-}
 
 /** A condition on everything that a machine can do. */
 export interface Property {

@@ -1,16 +1,6 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { Chart } from '../../durable/charts/chart.ts';
-
-/** Returns all state nodes of a machine in chart order: each node before its children. */
-export function nodesOf({ root }: AnyStateMachine): readonly AnyStateNode[] {
-  const nodes: AnyStateNode[] = [];
-  const visit = (node: AnyStateNode): void => {
-    nodes.push(node);
-    for (const child of Object.values(node.states)) visit(child);
-  };
-  visit(root);
-  return nodes;
-}
+import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 
 /** The candidate transitions of one state for one event, in the order in which XState evaluates them. */
 export interface CandidateGroup {

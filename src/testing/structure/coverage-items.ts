@@ -1,7 +1,8 @@
 import type { AnyStateMachine } from 'xstate';
 import { type ChartState, chartOf } from '../../durable/charts/chart.ts';
+import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { isRecorded } from '../../durable/charts/taken-transitions.ts';
-import { candidateGroups, describeTransition, nodesOf } from './chart-structure.ts';
+import { candidateGroups, describeTransition } from './chart-structure.ts';
 import { invokedBy } from './running-actors.ts';
 
 /** A part of a chart that a test can reach: a state, a transition, a guard result, an actor outcome or a delay. */

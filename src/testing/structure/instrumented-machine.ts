@@ -1,7 +1,8 @@
 import { type AnyStateMachine, type AnyTransitionDefinition, and, or } from 'xstate';
 import { chartOf } from '../../durable/charts/chart.ts';
+import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { replaceBehavior, reportingAction } from '../../internal/xstate-internals.ts';
-import { describeTransition, nodesOf, transitionsOf } from './chart-structure.ts';
+import { describeTransition, transitionsOf } from './chart-structure.ts';
 
 /** The most transitions in one step. Only an infinite loop takes more. */
 const MAX_TRANSITIONS = 1_000;

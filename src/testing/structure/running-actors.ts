@@ -1,7 +1,7 @@
 import type { AnyActorLogic, AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyStateNode } from 'xstate';
 import { invokeLabels } from '../../durable/charts/chart.ts';
+import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { activeNodes, isMachine } from '../../internal/xstate-internals.ts';
-import { nodesOf } from './chart-structure.ts';
 
 /** Logic to run in place of that of actors, by their names. */
 export type StandIns = Readonly<Record<string, AnyActorLogic>>;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type AnyEventObject,
+  and,
   assign,
   createActor,
   createMachine,
@@ -11,8 +12,11 @@ import {
   fromCallback,
   fromObservable,
   fromPromise,
+  not,
   type ProvidedActor,
+  raise,
   setup,
+  spawnChild,
 } from 'xstate';
 import {
   checkDeploy,
@@ -299,11 +303,16 @@ describe('what cannot be durable', () => {
         context: { cart: { seen: [() => 1] } },
         initial: 'a',
         states: {
-          a: { invoke: { src: 'pay' }, after: { patience: 'a' }, on: { GO: { guard: 'isRich', actions: 'mail' } } },
+          a: {
+            invoke: { src: 'pay' },
+            after: { patience: 'a' },
+            entry: [spawnChild('work'), raise({ type: 'GO' }, { delay: 'later' as never })],
+            on: { GO: { guard: and(['isRich', not('isOld')]), actions: 'mail' } },
+          },
         },
       }),
     ).toThrow(
-      'The machine "m" cannot be durable: actor "pay" is not provided; delay "patience" is not provided; action "mail" is not provided; guard "isRich" is not provided; context.cart.seen[0]: expected JSON, or a value of a codec; received a function. Add a codec.',
+      'The machine "m" cannot be durable: actor "pay" is not provided; delay "patience" is not provided; actor "work" is not provided; delay "later" is not provided; guard "isRich" is not provided; guard "isOld" is not provided; action "mail" is not provided; context.cart.seen[0]: expected JSON, or a value of a codec; received a function. Add a codec.',
     );
   });
 

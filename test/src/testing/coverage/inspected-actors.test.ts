@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, createActor, createMachine } from 'xstate';
+import { nodesOf } from '../../../../src/durable/charts/chart-nodes.ts';
 import { collectCoverage } from '../../../../src/testing/coverage/coverage.ts';
 import type { MachineCoverage } from '../../../../src/testing/coverage/coverage-report.ts';
 import { mergedCoverage, reportCoverage } from '../../../../src/testing/coverage/vitest-reporter.ts';
@@ -7,7 +8,6 @@ import type { Exploration } from '../../../../src/testing/exploration/exploratio
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { cover } from '../../../../src/testing/exploration/paths.ts';
 import { createStubbedActor, withStubActors } from '../../../../src/testing/exploration/stub-actors.ts';
-import { nodesOf } from '../../../../src/testing/structure/chart-structure.ts';
 import { xstatePatterns } from '../../../support/example-machines.ts';
 
 /** Returns a copy of the machine, and how often each of its states has been entered. */

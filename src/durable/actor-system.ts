@@ -28,40 +28,36 @@ import {
 import { approval, type OpenApproval } from './approval.ts';
 import type { Codec, Json } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
-import type { ActorPath, Candidate, DerivedEvent, ExternalEvent, Keyframe } from './entries.ts';
+import type { ActorPath, Candidate, DerivedEvent, ExternalEvent, Keyframe, StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
 import { digestOf } from './machine-digest.ts';
 import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-log.ts';
 
-export interface ActorSystemOptions {
+/** What the actor systems of a machine share, and the id of the actor. */
+export interface SystemParts {
   readonly machine: AnyStateMachine;
-  /** Identifies the actor in keys and messages. */
+  /** Identifies the actor in keys and messages. That of a fork is not the one of its first entry, with which its root was created. */
   readonly actorId: string;
-  /** Unique, even if the id was that of a deleted actor. */
-  readonly identity: string;
-  /** The id of the root XState actor. */
-  readonly rootId: string;
-  readonly input: unknown;
-  readonly seed: number;
-  readonly startedAtMs: number;
   readonly codec: Codec;
-  /** Also accepts references to actors. */
-  readonly contextCodec: Codec;
   /** Receives what the action `log` prints, once. */
   readonly logger: (...args: unknown[]) => void;
-  readonly record: (event: ExternalEvent | DerivedEvent) => void;
-  /** The recorded outcome of `recordOnce`, if this is a replay. */
-  readonly recorded: (name: string) => Outcome | undefined;
   /** Describes an activity, for readers of the journal. */
   readonly describeCall: (source: string, input: unknown) => Json;
   /** Summarizes how the actor ended. */
   readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
-  /** Receives the notes of activities. */
-  readonly note: (note: Json, activity: number) => void;
+}
+
+/** Receives what happens in an actor system. The owner changes when a replay ends and the actor continues. */
+export interface SystemOwner {
+  record(event: ExternalEvent | DerivedEvent): void;
   /** Receives the external events that arrive between steps: pass them to `apply`, one at a time. */
-  readonly receive: (event: ExternalEvent) => void;
+  receive(event: ExternalEvent): void;
+  /** The recorded outcome of `recordOnce`, if this is a replay; undefined to call it. */
+  recorded(name: string): Outcome | undefined;
+  /** Receives the notes of activities. */
+  note(note: Json, activity: number): void;
 }
 
 /** An actor that is not a machine, in progress: a promise, callback, observable or custom logic. */
@@ -129,7 +125,13 @@ export class DurableActorSystem {
   readonly openEffects = new Map<number, Effect>();
   /** The effects of the last step. */
   effects: Effect[] = [];
-  readonly #options: ActorSystemOptions;
+  /** Unique, even if the id was that of a deleted actor. */
+  readonly identity: string;
+  owner: SystemOwner;
+  readonly #parts: SystemParts;
+  readonly #rootId: string;
+  readonly #input: unknown;
+  readonly #startedAtMs: number;
   readonly #random: Random;
   readonly #paths = new WeakMap<AnyActorRef, ActorPath>();
   readonly #actors = new Map<ActorPath, HostedActor>();
@@ -157,14 +159,20 @@ export class DurableActorSystem {
   #sending: { readonly key: string; count: number } | null = null;
   #scheduling: Scheduled | null = null;
 
-  constructor(options: ActorSystemOptions) {
-    this.#options = options;
-    this.#random = createRandom(options.seed);
+  /** The actor of a journal's first entry, not started yet. */
+  constructor({ actorId, input, seed, startedAt, forkedFrom }: StartEntry, parts: SystemParts, owner: SystemOwner) {
+    this.owner = owner;
+    this.identity = [parts.actorId, seed, startedAt, forkedFrom?.clockStartMs].join(' ');
+    this.#parts = parts;
+    this.#rootId = actorId;
+    this.#input = parts.codec.decode(input);
+    this.#startedAtMs = Date.parse(startedAt);
+    this.#random = createRandom(seed);
     this.#log = {
       evaluated: [],
       inputs: [],
-      recorded: options.recorded,
-      record: (name, { value, error }) => options.record({ type: 'value', name, value, error }),
+      recorded: (name) => this.owner.recorded(name),
+      record: (name, { value, error }) => this.owner.record({ type: 'value', name, value, error }),
     };
   }
 
@@ -181,11 +189,11 @@ export class DurableActorSystem {
   /** Creates the root actor: the first part of the first step. With `snapshot`, the actor continues from it. */
   create(snapshot?: object): void {
     this.#act(0, () => {
-      const { rootId, input, logger, machine } = this.#options;
+      const { logger, machine } = this.#parts;
       const clock = { setTimeout: this.#startTimer, clearTimeout: (timer: number) => this.#forgetTimer(timer) };
       const root = createActor(withRecordedGuards(machine), {
-        id: rootId,
-        ...(snapshot ? { snapshot: snapshot as never } : { input }),
+        id: this.#rootId,
+        ...(snapshot ? { snapshot: snapshot as never } : { input: this.#input }),
         clock,
         inspect: { next: this.#inspect },
         logger: (...args: unknown[]) => void this.#addEffect(-1, '', () => void logger(...args)),
@@ -197,10 +205,6 @@ export class DurableActorSystem {
 
   get hasBegun(): boolean {
     return this.#hasBegun;
-  }
-
-  get identity(): string {
-    return this.#options.identity;
   }
 
   /** The approvals that wait for their answers, by path. */
@@ -226,7 +230,7 @@ export class DurableActorSystem {
   /** Returns what `restore` takes; null if the actor is not at rest or its context cannot be restored exactly. */
   keyframe(): Omit<Keyframe, 'sentIds'> | null {
     if (!this.isAtRest) return null;
-    const { codec } = this.#options;
+    const { codec } = this.#parts;
     const snapshot = this.root.getSnapshot() as AnyMachineSnapshot;
     const { value, context } = snapshot;
     const nodes = activeNodes(snapshot).map(({ id }) => id);
@@ -260,7 +264,7 @@ export class DurableActorSystem {
 
   /** Continues at a keyframe, instead of `begin`. Nothing is recorded. */
   restore({ snapshot, timers, next, random }: Omit<Keyframe, 'sentIds'>): void {
-    const { codec } = this.#options;
+    const { codec } = this.#parts;
     this.#hasBegun = true;
     const { value, nodes, context, historyValue } = snapshot;
     this.create({ value, historyValue, status: 'active', context: {}, children: {} });
@@ -301,8 +305,8 @@ export class DurableActorSystem {
   /** Records and processes an external event that `accepts` has accepted. */
   apply(event: ExternalEvent, atMs: number): void {
     this.#step(atMs, this.#isActive(), () => {
-      this.#options.record(event);
-      const { codec } = this.#options;
+      this.owner.record(event);
+      const { codec } = this.#parts;
       this.#externalType = this.#typeOf(event);
       switch (event.type) {
         case 'delivery':
@@ -362,7 +366,7 @@ export class DurableActorSystem {
   #fail(path: ActorPath, actor: HostedActor | undefined, error: unknown, effect = -1): void {
     if (this.#isClosed || actor === undefined || this.#actors.get(path) !== actor) return;
     const failed = { type: 'failed', actor: path, error: this.#encodeError(error) } as const;
-    this.#options.receive({ ...failed, ...(effect >= 0 && { effect }) });
+    this.owner.receive({ ...failed, ...(effect >= 0 && { effect }) });
   }
 
   /** Aborts the activities and ignores everything from now on. Nothing is recorded. */
@@ -392,7 +396,7 @@ export class DurableActorSystem {
     this.#isInside = true;
     this.#isProcessing = true;
     try {
-      deterministically(this.#options.startedAtMs + atMs, this.#random, () => inStep(this.#log, act));
+      deterministically(this.#startedAtMs + atMs, this.#random, () => inStep(this.#log, act));
     } finally {
       this.#isInside = false;
       this.#isProcessing = false;
@@ -409,9 +413,8 @@ export class DurableActorSystem {
     const { status, error } = this.root.getSnapshot() as { status: 'done' | 'error' | 'stopped'; error?: unknown };
     const failure = status === 'error' ? this.#encodeError(error) : null;
     const openEffects = this.openEffects.size;
-    const { record, describeEnd } = this.#options;
-    const summary = describeEnd(this.root.getSnapshot());
-    record({
+    const summary = this.#parts.describeEnd(this.root.getSnapshot());
+    this.owner.record({
       type: 'end',
       status,
       output,
@@ -429,7 +432,7 @@ export class DurableActorSystem {
       const { context, status } = actor.ref.getSnapshot() as { context?: unknown; status: string };
       if (status === 'active' && isMachine(actor.logic)) {
         try {
-          this.#options.contextCodec.check(context, `context of ${this.#nameOf(path)}`, this.#known);
+          this.#parts.codec.check(context, `context of ${this.#nameOf(path)}`, this.#known);
         } catch (error) {
           actor.fail(error);
         }
@@ -442,7 +445,7 @@ export class DurableActorSystem {
   #encodeOutput(): Json {
     const { output } = this.root.getSnapshot() as { output?: unknown };
     try {
-      return output === undefined ? null : this.#options.codec.encode(output, `output of ${this.#nameOf('')}`);
+      return output === undefined ? null : this.#parts.codec.encode(output, `output of ${this.#nameOf('')}`);
     } catch (error) {
       this.#root?.fail(error);
       return null;
@@ -450,7 +453,7 @@ export class DurableActorSystem {
   }
 
   #encodeError(error: unknown): Json {
-    const { codec } = this.#options;
+    const { codec } = this.#parts;
     try {
       return codec.encode(errorOf(error), 'error');
     } catch (problem) {
@@ -459,7 +462,7 @@ export class DurableActorSystem {
   }
 
   #nameOf(path: ActorPath): string {
-    return `${this.#options.actorId}${path}`;
+    return `${this.#parts.actorId}${path}`;
   }
 
   readonly #inspect = (event: InspectedEvent): void => {
@@ -475,7 +478,7 @@ export class DurableActorSystem {
     const actor = hostActor(ref, {
       isRoot,
       // Inspectors tell systems apart by it. The ids of actors without one are those of their creation, which forks share.
-      sessionId: `${this.#options.actorId}/x:${session}`,
+      sessionId: `${this.#parts.actorId}/x:${session}`,
       nextSessionId: () => `x:${this.#nextSession}`,
       inspect: this.#inspect,
       relay: this.#relay,
@@ -483,7 +486,7 @@ export class DurableActorSystem {
         this.#scheduling = scheduled;
       },
       unregister: (ended) => this.#forget(ended),
-      stop: () => this.#options.receive({ type: 'stopped' }),
+      stop: () => this.owner.receive({ type: 'stopped' }),
       outside: (act) => this.#outside(act),
     });
     if (isRoot) this.#root = actor;
@@ -495,10 +498,10 @@ export class DurableActorSystem {
       actor.logic = withRecordedGuards(actor.logic);
       actor.onAction((name, run) => this.#recordEffect(path, name, run));
       actor.onEmit((event) =>
-        this.#options.record({
+        this.owner.record({
           type: 'emitted',
           actor: path,
-          event: this.#options.codec.encode(event, `emitted ${event.type}`),
+          event: this.#parts.codec.encode(event, `emitted ${event.type}`),
         }),
       );
     } else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
@@ -514,7 +517,7 @@ export class DurableActorSystem {
   #wrapActivity(actor: HostedActor, path: ActorPath): void {
     const { ref } = actor;
     const logic = actor.logic as HostedLogic;
-    const { codec, record, describeCall, note } = this.#options;
+    const { codec, describeCall } = this.#parts;
     const wrapped: HostedLogic = {
       ...logic,
       start: (snapshot, scope) => {
@@ -523,7 +526,7 @@ export class DurableActorSystem {
         const input = codec.encode(snapshot.input, `input of ${this.#nameOf(path)}`);
         const source = actor.sourceName;
         const subject = describeCall(source, snapshot.input);
-        record({
+        this.owner.record({
           type: 'activity-start',
           activity: number,
           actor: path,
@@ -550,10 +553,10 @@ export class DurableActorSystem {
         };
         this.activities.set(number, activity);
         registerActivity(ref, {
-          key: `${this.#options.actorId}:activity:${number}`,
+          key: `${this.#parts.actorId}:activity:${number}`,
           wasInterrupted: () => activity.wasInterrupted,
           note: (text) => {
-            if (this.activities.has(number)) note(text, number);
+            if (this.activities.has(number)) this.owner.note(text, number);
           },
         });
         this.#activityOf.set(ref, activity);
@@ -578,7 +581,7 @@ export class DurableActorSystem {
     try {
       this.#outside(act);
     } catch (error) {
-      this.#addEffect(-1, path, () => void this.#options.logger(`${this.#nameOf(path)}: its clean-up failed:`, error));
+      this.#addEffect(-1, path, () => void this.#parts.logger(`${this.#nameOf(path)}: its clean-up failed:`, error));
     }
   }
 
@@ -605,23 +608,24 @@ export class DurableActorSystem {
   /** Passes an external event to an actor. Custom code of another actor than its sender receives it when the step is stored. */
   #deliver(actor: HostedActor | undefined, stored: Json, sender: number | null): void {
     if (actor === undefined) return;
-    const event = this.#options.codec.decode(stored) as AnyEventObject;
+    const event = this.#parts.codec.decode(stored) as AnyEventObject;
     const receiver = this.#activityOf.get(actor.ref);
     if (receiver === undefined || receiver.number === sender) actor.deliver(event);
     else postpone(receiver, () => this.#outside(() => actor.deliver(event)));
   }
 
   #receive(sender: Activity | undefined, target: AnyActorRef, event: AnyEventObject): void {
-    const { codec, receive } = this.#options;
+    const { codec } = this.#parts;
     const actor = this.#pathOf(target);
     try {
       const stored = codec.encode(event, `event "${event.type}" for ${this.#nameOf(actor)}`);
       const id = this.#nextSendId();
-      if (sender === undefined) receive({ type: 'delivery', actor, event: stored, ...(id !== null && { id }) });
+      if (sender === undefined)
+        this.owner.receive({ type: 'delivery', actor, event: stored, ...(id !== null && { id }) });
       else {
         const { number: activity, source: name, received } = sender;
         const place = { type: 'activity-event', activity, source: name, actor } as const;
-        receive({ ...place, event: stored, ...(received > 0 && { received }) });
+        this.owner.receive({ ...place, event: stored, ...(received > 0 && { received }) });
       }
     } catch (error) {
       if (sender === undefined) throw error;
@@ -656,7 +660,7 @@ export class DurableActorSystem {
     const scheduled = this.#scheduling;
     const [path, event] = [this.#pathOf(scheduled?.source), scheduled?.event.type ?? ''];
     const dueMs = dueAfter(this.#nowMs, delayMs);
-    this.#options.record({ type: 'timer-start', timer: number, actor: path, event, dueMs });
+    this.owner.record({ type: 'timer-start', timer: number, actor: path, event, dueMs });
     this.timers.set(number, { number, path, event, dueMs, scheduled, fire });
     if (path === '' && scheduled?.id !== undefined) this.#cancelable.set(scheduled.id, number);
     return number;
@@ -671,7 +675,7 @@ export class DurableActorSystem {
   #recordEffect(path: ActorPath, action: string, run: (effectKey: string) => unknown): void {
     const number = this.#nextEffect;
     this.#nextEffect += 1;
-    this.#options.record({ type: 'effect', effect: number, actor: path, action });
+    this.owner.record({ type: 'effect', effect: number, actor: path, action });
     this.#addEffect(number, path, () => this.#outside(() => this.#runEffect(number, run)));
   }
 
@@ -687,7 +691,7 @@ export class DurableActorSystem {
     // Without the id of the actor: a fork knows the events that were sent before it.
     this.#sending = { key: `effect:${number}`, count: 0 };
     try {
-      return run(`${this.#options.actorId}:effect:${number}`);
+      return run(`${this.#parts.actorId}:effect:${number}`);
     } finally {
       this.#sending = null;
     }
@@ -711,22 +715,22 @@ export class DurableActorSystem {
     this.#log.evaluated = this.#log.evaluated.filter((guard) => !isOwn(guard));
     for (const transition of taken) {
       if (isForbidden(transition) || (isInternal(transition) && this.#isMessage(step.event.type))) continue;
-      this.#options.record({
+      this.owner.record({
         type: 'transition',
         actor,
         machine: transition.source.machine.id,
         event: step.event.type,
         source: transition.source.id,
         target: targetsOf(transition),
-        candidates: candidatesOf(transition, step.event.type, evaluated, this.#options.codec),
+        candidates: candidatesOf(transition, step.event.type, evaluated, this.#parts.codec),
       });
     }
     const refused = evaluated.filter(({ transition }) => transition.eventType !== '');
     const [first] = refused;
     if (taken.length > 0 || first === undefined) return;
-    const candidates = refused.map((guard) => candidate(guard.transition, guard, 'false', this.#options.codec));
+    const candidates = refused.map((guard) => candidate(guard.transition, guard, 'false', this.#parts.codec));
     const machine = first.transition.source.machine.id;
-    this.#options.record({ type: 'ignored', actor, machine, event: step.event.type, candidates });
+    this.owner.record({ type: 'ignored', actor, machine, event: step.event.type, candidates });
   }
 
   #inEffect(ref: AnyActorRef, step: Parameters<typeof transitionsTaken>[0]): readonly Transition[] {

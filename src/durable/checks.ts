@@ -11,20 +11,20 @@ import { machinesOf } from './machine-digest.ts';
  * Throws `not_durable` with a list of the implementations that a machine lacks and of the parts of its initial context that cannot be stored:
  * such a machine would fail later, in the middle of a run.
  */
-export function requireDurable(machine: AnyStateMachine, contextCodec: Codec): void {
+export function requireDurable(machine: AnyStateMachine, codec: Codec): void {
   const problems = [...machinesOf(machine)].flatMap((one) => [
     ...missingImplementations(one).map(({ kind, name }) => `${kind} "${name}" is not provided`),
-    ...contextProblem(one, contextCodec),
+    ...contextProblem(one, codec),
   ]);
   if (problems.length > 0)
     throw new PostChainError('not_durable', `The machine "${machine.id}" cannot be durable: ${problems.join('; ')}.`);
 }
 
-function* contextProblem(machine: AnyStateMachine, contextCodec: Codec): Generator<string> {
+function* contextProblem(machine: AnyStateMachine, codec: Codec): Generator<string> {
   const { context } = machine.config as { context?: unknown };
   if (typeof context === 'function') return;
   try {
-    contextCodec.check(context ?? {}, 'context', new WeakSet());
+    codec.check(context ?? {}, 'context', new WeakSet());
   } catch (error) {
     yield (error as Error).message.replace(/\.$/u, '');
   }

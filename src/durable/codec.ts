@@ -23,7 +23,10 @@ export interface Codec {
    */
   encodeExactly(value: unknown, subject: string): Json;
   decode(stored: Json): unknown;
-  /** Throws as `encode` does, without encoding. Skips the objects in `known`, and adds those that it has checked: values are immutable. */
+  /**
+   * Throws as `encode` does, without encoding. Accepts references to actors, as contexts contain them: a replay creates the actors again. Skips
+   * the objects in `known`, and adds those that it has checked: values are immutable.
+   */
   check(value: unknown, subject: string, known: WeakSet<object>): void;
 }
 
@@ -111,6 +114,8 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
   /** The objects seen so far, if the value must be restored exactly. */
   let seen: Set<object> | null = null;
 
+  let acceptsActors = false;
+
   const isPlainJson = (value: object): boolean =>
     (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) && !codecs.some(({ is }) => is(value));
 
@@ -145,6 +150,7 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
 
   function encode(value: unknown, path: Path): Json {
     if (isPrimitive(value)) return value;
+    if (acceptsActors && isActor(value)) return null;
     const own = all.find(({ is }) => is(value));
     if (typeof value === 'object') requireTree(value, path);
     else if (own === undefined) throw notDurable(value, path);
@@ -220,7 +226,7 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
 
   function check(value: unknown, path: Path, known: WeakSet<object>): void {
     if (typeof value !== 'object' || value === null) return void encode(value, path);
-    if (known.has(value)) return;
+    if (known.has(value) || isActor(value)) return;
     known.add(value);
     requireTree(value, path);
     const isPlainObject = !all.some(({ is }) => is(value)) && (Array.isArray(value) || isRecord(value));
@@ -242,23 +248,19 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     },
     decode,
     check(value, subject, known) {
-      if (!isKnownJson(value, 0, known)) check(value, pathOf(subject), known);
+      if (isKnownJson(value, 0, known)) return;
+      acceptsActors = true;
+      try {
+        check(value, pathOf(subject), known);
+      } finally {
+        acceptsActors = false;
+      }
     },
   };
 }
 
-/** A replay creates the actors again. */
-const ACTOR_REFERENCE: ValueCodec = {
-  name: 'actor',
-  is: (value): value is unknown =>
-    typeof value === 'object' && value !== null && 'sessionId' in value && '_send' in value,
-  encode: () => null,
-  decode: (stored) => stored,
-};
-
-/** Returns a codec that also accepts references to actors, as contexts contain them. */
-export const createContextCodec = (codecs: readonly ValueCodec[] = []): Codec =>
-  createCodec([ACTOR_REFERENCE, ...codecs]);
+const isActor = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'sessionId' in value && '_send' in value;
 
 /** Assigning to `__proto__` would set the prototype. */
 function define<Value>(members: Record<string, Value>, key: string, value: Value): void {

@@ -1,5 +1,6 @@
+import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
-import { createSystem, type ReplayedSystem, type SystemOwner, type SystemParts } from './replay.ts';
+import type { ReplayedSystem } from './replay.ts';
 
 /**
  * Evaluates the past of a fork with another input: feeds the external events of a journal to the machine, and returns what it does as the
@@ -11,18 +12,15 @@ export function deriveSystem(past: readonly DurableEntry[], start: StartEntry, p
   let atMs = 0;
   const append = (event: DurableEvent): void => void entries.push({ seq: entries.length, atMs, ...event });
   const values = past.filter((entry) => entry.type === 'value');
-  const owner: { current: SystemOwner } = {
-    current: {
-      record: append,
-      recorded(name) {
-        const next = values.shift();
-        return next && { type: 'value', name, value: next.value, error: next.error };
-      },
-      receive: () => {},
-      note: () => {},
+  const system = new DurableActorSystem(start, parts, {
+    record: append,
+    recorded(name) {
+      const next = values.shift();
+      return next && { type: 'value', name, value: next.value, error: next.error };
     },
-  };
-  const system = createSystem(start, parts, owner);
+    receive: () => {},
+    note: () => {},
+  });
   append(start);
   let hasBegun = false;
   for (const entry of past.slice(1)) {
@@ -47,5 +45,5 @@ export function deriveSystem(past: readonly DurableEntry[], start: StartEntry, p
     }
   }
   if (!hasBegun) system.begin();
-  return { system, entries, divergence: null, unstored: [], sentIds, owner };
+  return { system, start, entries, divergence: null, unstored: [], sentIds };
 }

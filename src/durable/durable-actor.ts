@@ -149,7 +149,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #whenDrained: (() => void)[] = [];
 
   constructor(
-    replayed: Pick<ReplayedSystem, 'system' | 'owner' | 'sentIds'> & Partial<Pick<ReplayedSystem, 'unstored'>>,
+    replayed: Pick<ReplayedSystem, 'system' | 'sentIds'> & Partial<Pick<ReplayedSystem, 'unstored'>>,
     entries: readonly DurableEntry[],
     writer: JournalWriter<DurableEntry>,
     options: HostOptions,
@@ -184,9 +184,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#reportClosed = report as never;
     // An output that nobody awaits must not be an unhandled rejection.
     this.output.catch(() => {});
-    replayed.owner.current = {
+    this.#system.owner = {
       record: (event) => this.#append(event),
-      receive: (event) => this.#push(event as ExternalEvent),
+      receive: (event) => this.#push(event),
       recorded: () => undefined,
       note: (note, activity) => {
         if (!this.#isClosed) this.#appendNote({ type: 'note', note, activity });

@@ -1,9 +1,10 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { onAbort } from '../internal/async.ts';
+import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { type Codec, createCodec, createContextCodec, type Json, type ValueCodec } from './codec.ts';
+import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor, type HostOptions, type SendOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
@@ -11,7 +12,6 @@ import { PostChainError } from './error.ts';
 import type { JournalStore, JournalWriter, ListOptions, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
 import {
-  createSystem,
   type Divergence,
   isPartial,
   isSameBuild,
@@ -185,17 +185,11 @@ export function createDurableMachine<Machine extends AnyStateMachine>(
   return new MachineHost(machine, options);
 }
 
-interface ReplayedActor {
-  readonly replayed: ReplayedSystem;
-  readonly start: StartEntry;
-}
-
 class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Machine> {
   readonly #machine: Machine;
   readonly #options: DurableMachineOptions;
   readonly #clock: Clock;
   readonly #codec: Codec;
-  readonly #contextCodec: Codec;
   readonly #open = new Map<string, Promise<ActorHost<Machine>>>();
   /** How many processes crashed while they continued an actor, by id. Valid until the journal grows. */
   readonly #crashCounts = new Map<string, { readonly lastSeq: number; readonly crashes: number }>();
@@ -208,8 +202,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#codec = createCodec(options.codecs);
-    this.#contextCodec = createContextCodec(options.codecs);
-    for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#contextCodec);
+    for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#codec);
   }
 
   start(id: string, options: StartActorOptions<Machine> = {}): DurableActor<Machine> {
@@ -298,7 +291,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async replay(id: string): Promise<ActorReplay<Machine>> {
-    const { system, divergence } = this.#replayed(id, await this.#read(id)).replayed;
+    const { system, divergence } = this.#replayed(id, await this.#read(id));
     const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
     system.close();
     return { divergence, snapshot };
@@ -442,21 +435,18 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         ...about,
       });
       const events: DurableEvent[] = [start, ...notes.map((note) => ({ type: 'note', note }) as const)];
-      const owner: ReplayedSystem['owner'] = {
-        current: {
-          record: (event) => void events.push(event),
-          receive: () => {},
-          recorded: () => undefined,
-          note: () => {},
-        },
-      };
-      const system = createSystem(start, this.#parts(id, this.#machine), owner);
+      const system = new DurableActorSystem(start, this.#parts(id, this.#machine), {
+        record: (event) => void events.push(event),
+        receive: () => {},
+        recorded: () => undefined,
+        note: () => {},
+      });
       if (isPaused) system.create();
       else system.begin();
       const { status, error } = system.root.getSnapshot() as { status: string; error?: unknown };
       if (status === 'error') throw error;
       const options = { ...this.#hostOptions(id, start), onEntry, mayPark, reuse: reuse && reusedCalls(reuse) };
-      const host = new ActorHost<Machine>({ system, owner, sentIds: new Set() }, [], writer, options);
+      const host = new ActorHost<Machine>({ system, sentIds: new Set() }, [], writer, options);
       const stored = host.store(events);
       if (!isPaused) host.begin(system.effects);
       return { host, stored };
@@ -478,9 +468,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     reuse?: ReusedCalls,
   ): Promise<ActorHost<Machine>> {
     try {
-      const { replayed, start } = await this.#latest(id, entries);
+      const replayed = await this.#latest(id, entries);
       if (replayed.divergence !== null) throw diverged(id, replayed.divergence);
-      return await this.#continue(replayed, writer, { ...this.#hostOptions(id, start), ...options, reuse });
+      return await this.#continue(replayed, writer, { ...this.#hostOptions(id, replayed.start), ...options, reuse });
     } catch (error) {
       await writer.close();
       throw error;
@@ -503,14 +493,14 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   /** Replays a journal from a keyframe if this build wrote it and it leads to the next one; otherwise from the start. */
-  async #latest(id: string, entries: readonly DurableEntry[]): Promise<ReplayedActor> {
+  async #latest(id: string, entries: readonly DurableEntry[]): Promise<ReplayedSystem> {
     if (!isPartial(entries)) return this.#replayed(id, entries, isSameButKeyframes);
     const start = startOf(entries);
     try {
       if (isSameBuild(start, this.#machineOf(start))) {
         const continued = this.#replayed(id, entries);
-        if (continued.replayed.divergence === null) return continued;
-        continued.replayed.system.close();
+        if (continued.divergence === null) return continued;
+        continued.system.close();
       }
     } catch {
       // Replaying the whole journal reports the cause.
@@ -519,26 +509,25 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
-  #replayed(id: string, entries: readonly DurableEntry[], isSame?: SameEntry): ReplayedActor {
+  #replayed(id: string, entries: readonly DurableEntry[], isSame?: SameEntry): ReplayedSystem {
     const start = startOf(entries);
     if (start.machine.id !== this.#machine.id)
       throw new PostChainError(
         'invalid_journal',
         `actor ${id}: expected an actor of the machine "${this.#machine.id}"; received one of "${start.machine.id}". Open it with its own machine.`,
       );
-    return { replayed: replaySystem(entries, this.#parts(id, this.#machineOf(start)), isSame), start };
+    return replaySystem(entries, this.#parts(id, this.#machineOf(start)), isSame);
   }
 
   #machineOf(start: StartEntry): AnyStateMachine {
     return versionFor(start, this.#machine, this.#options.versions);
   }
 
-  #parts(actorId: string, machine: AnyStateMachine) {
+  #parts(actorId: string, machine: AnyStateMachine): SystemParts {
     return {
       machine,
       actorId,
       codec: this.#codec,
-      contextCodec: this.#contextCodec,
       describeCall: this.#options.describeCall ?? (() => null),
       describeEnd: this.#options.describeEnd ?? (() => null),
       // biome-ignore lint/suspicious/noConsole: as in XState, the console is the default

@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
-import { DurableActorSystem } from './actor-system.ts';
-import type { Codec, Json } from './codec.ts';
+import { DurableActorSystem, type SystemOwner, type SystemParts } from './actor-system.ts';
+import type { Json } from './codec.ts';
 import {
   type DurableEntry,
   type DurableEvent,
@@ -12,7 +12,6 @@ import {
 } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { machineDigest } from './machine-digest.ts';
-import type { Outcome } from './step-log.ts';
 
 /** The first difference between a journal and what the machine does now. */
 export interface Divergence {
@@ -25,17 +24,9 @@ export interface Divergence {
   readonly cause: string;
 }
 
-/** What connects an actor system with its owner. The owner changes when a replay ends and the actor continues. */
-export interface SystemOwner {
-  record(event: DurableEvent): void;
-  receive(event: DurableEvent): void;
-  /** The recorded outcome of `recordOnce`; undefined to call it. */
-  recorded(name: string): Outcome | undefined;
-  note(note: Json, activity: number): void;
-}
-
 export interface ReplayedSystem {
   readonly system: DurableActorSystem;
+  readonly start: StartEntry;
   /** The entries of the journal, or those of the fork. */
   readonly entries: readonly DurableEntry[];
   readonly divergence: Divergence | null;
@@ -43,7 +34,6 @@ export interface ReplayedSystem {
   readonly unstored: readonly DurableEvent[];
   /** Ids of sent events. */
   readonly sentIds: Set<string>;
-  readonly owner: { current: SystemOwner };
 }
 
 /** A call that the machine starts: an actor that is not a machine. */
@@ -86,37 +76,6 @@ export function versionFor(
 ): AnyStateMachine {
   const older = version === null || version === current.version ? undefined : versions[version];
   return older ?? current;
-}
-
-/** Creates the actor system of a journal's first entry, without starting it. */
-export function createSystem(
-  start: StartEntry,
-  { actorId, ...parts }: SystemParts,
-  owner: { current: SystemOwner },
-): DurableActorSystem {
-  return new DurableActorSystem({
-    ...parts,
-    actorId,
-    identity: [actorId, start.seed, start.startedAt, start.forkedFrom?.clockStartMs].join(' '),
-    rootId: start.actorId,
-    input: parts.codec.decode(start.input),
-    seed: start.seed,
-    startedAtMs: Date.parse(start.startedAt),
-    record: (event) => owner.current.record(event),
-    receive: (event) => owner.current.receive(event),
-    recorded: (name) => owner.current.recorded(name),
-    note: (note, activity) => owner.current.note(note, activity),
-  });
-}
-
-export interface SystemParts {
-  readonly machine: AnyStateMachine;
-  readonly actorId: string;
-  readonly codec: Codec;
-  readonly contextCodec: Codec;
-  readonly logger: (...args: unknown[]) => void;
-  readonly describeCall: (source: string, input: unknown) => Json;
-  readonly describeEnd: (snapshot: AnyMachineSnapshot) => Json;
 }
 
 /** Compares a recorded entry with what the machine does now. */
@@ -187,8 +146,7 @@ export function* replaySteps(
     receive: () => {},
     note: () => {},
   };
-  const owner = { current: recorder };
-  const system = createSystem(start, parts, owner);
+  const system = new DurableActorSystem(start, parts, recorder);
   const step = (): ReplayStep => ({
     seq: entries[cursor - 1]?.seq ?? 0,
     snapshot: system.root.getSnapshot(),
@@ -196,9 +154,9 @@ export function* replaySteps(
   });
   const [, keyframe] = entries;
   if (keyframe?.type === 'keyframe' && isPartial(entries)) {
-    owner.current = { ...recorder, record: () => {} };
+    system.owner = { ...recorder, record: () => {} };
     system.restore(keyframe.state);
-    owner.current = recorder;
+    system.owner = recorder;
     for (const id of keyframe.state.sentIds) sentIds.add(id);
   } else system.begin();
   if (isSameSoFar()) yield step();
@@ -215,7 +173,7 @@ export function* replaySteps(
   }
   for (const activity of system.activities.values()) activity.wasInterrupted = started.has(activity.number);
   const divergence = difference && { ...(difference as Divergence), cause: likelyCause(start, parts.machine) };
-  return { system, entries, divergence, unstored, sentIds, owner };
+  return { system, start, entries, divergence, unstored, sentIds };
 }
 
 /** Returns the first entry of a journal. Throws `invalid_journal` if it does not start a durable actor. */

@@ -1,5 +1,5 @@
 import { type AnyStateMachine, SimulatedClock } from 'xstate';
-import { createCodec, createContextCodec, type Json } from '../../src/durable/codec.ts';
+import { createCodec, type Json } from '../../src/durable/codec.ts';
 import type { DurableEntry } from '../../src/durable/entries.ts';
 import { startEntry } from '../../src/durable/replay.ts';
 import { type RestateActorStatus, runActorOnHost } from '../../src/integrations/restate/create-restate-actor.ts';
@@ -54,7 +54,6 @@ export async function playActor({
   const codec = createCodec();
   const parts = {
     codec,
-    contextCodec: createContextCodec(),
     versions: plan.versions ?? {},
     describeCall: () => null,
     describeEnd: () => null,

@@ -5,7 +5,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ApprovalGiven } from '../../durable/approval.ts';
 import { requireDurable, requireMachine } from '../../durable/checks.ts';
 import { systemClock } from '../../durable/clock.ts';
-import { createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
+import { createCodec, type Json } from '../../durable/codec.ts';
 import type { DurableMachineOptions } from '../../durable/durable-machine.ts';
 import type { DurableEntry, StartEntry } from '../../durable/entries.ts';
 import { machineDigest } from '../../durable/machine-digest.ts';
@@ -55,9 +55,8 @@ export function createRestateActor<Machine extends AnyStateMachine>(
       'invalid_option',
       `name: expected letters, digits, "_", "." and "-"; received "${name}". Set the machine's "id" or the option "name".`,
     );
-  const contextCodec = createContextCodec(codecs);
-  for (const one of [machine, ...Object.values(versions)]) requireDurable(one, contextCodec);
   const codec = createCodec(codecs);
+  for (const one of [machine, ...Object.values(versions)]) requireDurable(one, codec);
 
   const run = async (ctx: WorkflowContext, input: InputFrom<Machine>): Promise<OutputFrom<Machine>> => {
     const start = await recordStart(ctx, () =>
@@ -66,7 +65,6 @@ export function createRestateActor<Machine extends AnyStateMachine>(
     return runActorOnHost(machine, start, {
       versions,
       codec,
-      contextCodec,
       describeCall,
       describeEnd,
       clock: systemClock,

@@ -10,7 +10,7 @@ import { isResult, readEntry } from '../../chain/journal/stored-entries.ts';
 import { type ChainParts, provideChain } from '../../chain/runtime/actors.ts';
 import { type PostChainOptions, resolveOptions } from '../../chain/runtime/options.ts';
 import { type ChainActorRef, connectRun, RUN_DESCRIPTION } from '../../chain/runtime/run.ts';
-import { createCodec, createContextCodec, type Json } from '../../durable/codec.ts';
+import { createCodec, type Json } from '../../durable/codec.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
 import { foldStatus, initialStatus, type WorkflowStatus } from './chain-status.ts';
 import { createRestateExecutor, type ExecutorOptions, type Host } from './restate-executor.ts';
@@ -129,17 +129,15 @@ const INTERRUPTED = { type: 'run.interrupted', reason: 'the host canceled the ru
 const typeOf = (stored: Json): unknown => (stored as { readonly type?: Json }).type;
 
 /** The charts handle all events themselves. Progress and text deltas are not kept: the reply contains the full text. */
-export const CHAIN_CALLS: Pick<ExecutorOptions, 'codec' | 'contextCodec' | 'receivedBy' | 'interruption' | 'oneStep'> =
-  {
-    codec: createCodec(),
-    contextCodec: createContextCodec(),
-    receivedBy: (_system, event) => ({ actor: '', event }),
-    interruption: { type: 'delivery', actor: '', event: INTERRUPTED },
-    oneStep: {
-      isKept: (report) =>
-        report.type === 'note'
-          ? typeOf(report.note) !== 'text-delta'
-          : report.type === 'activity-event' && typeOf(report.event) !== 'reply.progressed',
-      isResult: (report) => report.type === 'activity-event' && isResult(report.event),
-    },
-  };
+export const CHAIN_CALLS: Pick<ExecutorOptions, 'codec' | 'receivedBy' | 'interruption' | 'oneStep'> = {
+  codec: createCodec(),
+  receivedBy: (_system, event) => ({ actor: '', event }),
+  interruption: { type: 'delivery', actor: '', event: INTERRUPTED },
+  oneStep: {
+    isKept: (report) =>
+      report.type === 'note'
+        ? typeOf(report.note) !== 'text-delta'
+        : report.type === 'activity-event' && typeOf(report.event) !== 'reply.progressed',
+    isResult: (report) => report.type === 'activity-event' && isResult(report.event),
+  },
+};

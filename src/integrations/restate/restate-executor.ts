@@ -1,9 +1,9 @@
-import type { DurableActorSystem, Effect, Timer } from '../../durable/actor-system.ts';
+import { DurableActorSystem, type Effect, type SystemParts, type Timer } from '../../durable/actor-system.ts';
 import type { Clock } from '../../durable/clock.ts';
 import type { Json } from '../../durable/codec.ts';
 import type { ActorPath, DurableEntry, DurableEvent, ExternalEvent, StartEntry } from '../../durable/entries.ts';
 import { PostChainError } from '../../durable/error.ts';
-import { createSystem, replaySystem, type SystemParts } from '../../durable/replay.ts';
+import { replaySystem } from '../../durable/replay.ts';
 import { isThenable, onAbort } from '../../internal/async.ts';
 
 /**
@@ -118,7 +118,7 @@ export function createRestateExecutor(
   const calls = new Map<string, Call>();
   const parts = { ...others, actorId: start.actorId };
   const owner = { record, receive, note, recorded: () => known.shift() };
-  let system = createSystem(start, parts, { current: owner });
+  let system = new DurableActorSystem(start, parts, owner);
   const startMs = Date.parse(start.startedAt);
   const timers = createTimers({ sleep: (ms) => host.sleep(startMs + ms) }, () => system.timers);
   let sentIds = new Set<string>();
@@ -145,8 +145,7 @@ export function createRestateExecutor(
     onEntry(entry);
   }
 
-  function receive(event: DurableEvent): void {
-    const report = event as ExternalEvent;
+  function receive(report: ExternalEvent): void {
     const call = reporterOf(report);
     if (call === undefined) {
       if (isOutside(report)) unreported = [...unreported, report];
@@ -377,8 +376,8 @@ export function createRestateExecutor(
       const replayed = replaySystem(entries, parts);
       if (replayed.divergence !== null) throw new PostChainError('diverged', replayed.divergence.cause);
       ({ system, sentIds } = replayed);
-      replayed.owner.current = owner;
-    } else system = createSystem(start, parts, { current: owner });
+      system.owner = owner;
+    } else system = new DurableActorSystem(start, parts, owner);
     known = [...(outcome.reports as readonly Recorded[])];
     step();
   }

@@ -348,7 +348,7 @@ interface PromptStreams {
 }
 
 /** Opens a prompt, and closes it when the signal aborts or the input ends. Loads the prompt library on first use. */
-async function prompted<Value>(
+export async function prompted<Value>(
   { input, out, screen, interrupt }: Terminal,
   signal: AbortSignal,
   open: (library: Library, streams: PromptStreams, ending: () => Ending) => Promise<Value | symbol>,

@@ -5,7 +5,7 @@ import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts
 import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
-import { type Asker, ask, askerFor, type SelectOptions, type Terminal } from './ask-user.ts';
+import { type Asker, ask, askerFor, prompted, type SelectOptions, type Terminal } from './ask-user.ts';
 import { baseUrlOf, DEFAULT_BASE_URL, defaultModel } from './choose-model.ts';
 import { hiddenArguments, withHiddenValues } from './mcp-servers.ts';
 import type { RunFlags } from './prepare-run.ts';
@@ -215,25 +215,15 @@ async function withKeys({ runId }: RunStart, servers: readonly string[], asker: 
 }
 
 /** Asks for a value without echoing it. Returns null if the user dismisses the prompt. */
-async function askSecret(text: string, { input, out, interrupt }: Terminal): Promise<string | null> {
-  const { PasswordPrompt, isCancel } = await import('@clack/core');
-  const prompt = new PasswordPrompt({
-    input,
-    output: out,
-    render() {
-      return `  ${text} ${this.state === 'active' || this.state === 'initial' ? this.masked : ''}`;
-    },
+async function askSecret(text: string, terminal: Terminal): Promise<string | null> {
+  const reply = await prompted<string>(terminal, new AbortController().signal, ({ PasswordPrompt }, streams) => {
+    const prompt = new PasswordPrompt({
+      ...streams,
+      render() {
+        return `  ${text} ${this.state === 'active' || this.state === 'initial' ? this.masked : ''}`;
+      },
+    });
+    return prompt.prompt() as Promise<string | symbol>;
   });
-  let isInterrupted = false;
-  const onKey = (_: string | undefined, { ctrl, name }: { ctrl?: boolean; name?: string }): void => {
-    isInterrupted ||= ctrl === true && name === 'c';
-  };
-  input.on('keypress', onKey);
-  try {
-    const value = await prompt.prompt();
-    if (isInterrupted) interrupt();
-    return isCancel(value) ? null : ((value ?? '') as string).trim();
-  } finally {
-    input.off('keypress', onKey);
-  }
+  return reply.kind === 'chosen' ? (reply.value ?? '').trim() : null;
 }

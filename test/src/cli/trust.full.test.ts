@@ -203,7 +203,10 @@ describe('a run in the journal directory of the user', () => {
     expect(trap.isOwned()).toBe(false);
   });
 
-  it('asks at a terminal for the keys that its commands need', async () => {
+  it.each([
+    ['secret\r', 'mcp_failed', true],
+    ['\u0004', 'invalid_option', false],
+  ])('asks at a terminal for the keys that its commands need: %j', async (typed, code, isStarted) => {
     anInstallation();
     const trap = aTrap();
     const folder = temporaryFolder();
@@ -214,11 +217,11 @@ describe('a run in the journal directory of the user', () => {
     );
     const fake = fakeTerminal(300);
     const resumed = resumeCommand('last', { journals: folder, trust: true }, streams(fake, true));
-    const failed = expect(resumed).rejects.toMatchObject({ code: 'mcp_failed' });
+    const failed = expect(resumed).rejects.toMatchObject({ code });
     await waitForText(fake, 'Value of');
-    await fake.type('secret\r');
+    await fake.type(typed);
     await failed;
-    expect(existsSync(`${trap.file}-secret`)).toBe(true);
+    expect(existsSync(`${trap.file}-secret`)).toBe(isStarted);
     expect(fake.written()).not.toContain('secret');
   });
 });

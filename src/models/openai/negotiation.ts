@@ -173,7 +173,7 @@ function fallbackDialect(
   const namesParam = rejection.param !== null;
   if (!isText) return fallbackToolCall(dialect, { text, namesParam, isOffering });
   if (isOffering && (ABOUT_TOOLS.test(text) || isUnspecific(text, namesParam))) return fallbackOffers(dialect, text);
-  return fallbackText(dialect, text, namesParam);
+  return fallbackText(dialect, text, { namesParam, isStrict: isReplyStrict(dialect, request) });
 }
 
 /** A schema that cannot be strict is sent in the next form. */
@@ -196,18 +196,24 @@ function isUnspecific(text: string, namesParam: boolean): boolean {
   return !ABOUT_FORMAT.test(text) && !namesParam && isUnsupported(text);
 }
 
-function fallbackText(dialect: Dialect, text: string, namesParam: boolean): Dialect | null {
+interface RejectedText {
+  readonly namesParam: boolean;
+  /** Whether the schema of the reply was sent as a strict one. */
+  readonly isStrict: boolean;
+}
+
+function fallbackText(dialect: Dialect, text: string, { namesParam, isStrict }: RejectedText): Dialect | null {
   const aboutFormat = ABOUT_FORMAT.test(text);
   if (!aboutFormat && !isUnspecific(text, namesParam)) return null;
-  const format = fallbackFormat(dialect.format, aboutFormat && ABOUT_SCHEMA.test(text));
+  const format = fallbackFormat(dialect.format, isStrict && aboutFormat && ABOUT_SCHEMA.test(text));
   if (format !== null) return { ...dialect, format };
   return dialect.usage && !aboutFormat ? { ...dialect, usage: false } : null;
 }
 
-function fallbackFormat(format: Dialect['format'], aboutSchema: boolean): Dialect['format'] | null {
+function fallbackFormat(format: Dialect['format'], aboutStrictness: boolean): Dialect['format'] | null {
   switch (format) {
     case 'strict_schema':
-      return aboutSchema ? 'json_schema' : 'json_object';
+      return aboutStrictness ? 'json_schema' : 'json_object';
     case 'json_schema':
       return 'json_object';
     case 'json_object':

@@ -96,6 +96,14 @@ describe('the openai model, requesting JSON', () => {
     expect(formats()).toEqual(['strict', 'strict', 'json_schema', 'strict', 'json_schema']);
   });
 
+  test('a schema that cannot be strict is not sent twice', async () => {
+    const { model, formats } = await modelOf(({ response_format: format }) =>
+      format?.type === 'json_schema' ? [400, said('response_format: strict is not permitted')] : null,
+    );
+    await partsOf(model, modelRequest({ outputSchema: { type: 'object', additionalProperties: { type: 'string' } } }));
+    expect(formats()).toEqual(['json_schema', 'json_object']);
+  });
+
   test('a schema that is already in the turns is not repeated', async () => {
     const { model, bodies } = await modelOf(({ response_format: format }) =>
       format?.type === 'json_schema' ? [400, said('json_schema?')] : null,

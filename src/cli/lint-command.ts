@@ -7,19 +7,19 @@ import { wrapLines } from './screen.ts';
 /** Each failure names the shortest counterexample. */
 export async function lintCommand(name: string): Promise<{ readonly text: string; readonly holds: boolean }> {
   const work = createLongWork();
-  const { exploration, properties } = await exploreChart(name, work).catch((error: unknown) => {
+  try {
+    const { exploration, properties } = await exploreChart(name, work);
+    const findings = properties.flatMap((property, at) => {
+      work.update(`Checking property ${at + 1} of ${properties.length}: ${property.name}`);
+      return findingsOf(exploration, [property]);
+    });
+    const failed = findings.filter(({ witness }) => witness !== null).length;
+    const lines = [
+      ...findings.map(describeFinding),
+      `${exploration.machine.id}: ${count(findings.length, 'property', 'properties')} checked in ${count(exploration.states.length, 'state')}, ${failed === 0 ? 'all hold' : `${failed} failed`}`,
+    ];
+    return { text: wrapLines(printable(`${lines.join('\n')}\n`), process.stdout), holds: failed === 0 };
+  } finally {
     work.end();
-    throw error;
-  });
-  const findings = properties.flatMap((property, at) => {
-    work.update(`Checking property ${at + 1} of ${properties.length}: ${property.name}`);
-    return findingsOf(exploration, [property]);
-  });
-  work.end();
-  const failed = findings.filter(({ witness }) => witness !== null).length;
-  const lines = [
-    ...findings.map(describeFinding),
-    `${exploration.machine.id}: ${count(findings.length, 'property', 'properties')} checked in ${count(exploration.states.length, 'state')}, ${failed === 0 ? 'all hold' : `${failed} failed`}`,
-  ];
-  return { text: wrapLines(printable(`${lines.join('\n')}\n`), process.stdout), holds: failed === 0 };
+  }
 }

@@ -124,6 +124,10 @@ function totals(results: readonly Result[], unknown: readonly { readonly problem
 /** The most commands printed. */
 const MAX_FORKS = 3;
 
+/** Quotes what a shell would split or expand. */
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./\\-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
 function forks(
   results: readonly Result[],
   shortId: (runId: string) => string,
@@ -131,9 +135,10 @@ function forks(
 ): readonly string[] {
   const differing = results.filter(({ outcome }) => outcome !== 'same');
   if (differing.length === 0) return [];
-  const options = [...set.map((change) => `--set ${change}`), ...(journals ? [`--journals ${journals}`] : [])].join(
-    ' ',
-  );
+  const options = [
+    ...set.map((change) => `--set ${change}`),
+    ...(journals ? [`--journals ${shellWord(journals)}`] : []),
+  ].join(' ');
   const more = differing.length - MAX_FORKS;
   return [
     'What follows a different decision is not recorded. To run it:',

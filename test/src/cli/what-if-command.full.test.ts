@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
@@ -9,7 +10,7 @@ import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
 /** Records a run of up to three cycles whose answer gets 0.5, 0.7 and 0.95 as its confidence. */
 async function recordedRun(): Promise<string> {
-  const journals = temporaryFolder();
+  const journals = join(temporaryFolder(), 'my runs');
   const confidences = [0.5, 0.7, 0.95];
   const plan = {
     yield: (call: number) => unsureAnswer(call, { confidence: confidences[call - 1] ?? 1, taskComplete: false }),
@@ -39,7 +40,7 @@ describe('postchain what-if', () => {
     const text = await whatIfCommand({ journals, set });
     const { results } = JSON.parse(await whatIfCommand({ journals, set, json: true }));
     expect(text).toContain(
-      `  postchain fork apple-ru --at ${results[0].now.seq} --set thresholds.confidence=0.99 --set limits.maxCycles=4 --journals ${journals}\n`,
+      `  postchain fork apple-ru --at ${results[0].now.seq} --set thresholds.confidence=0.99 --set limits.maxCycles=4 --journals '${journals}'\n`,
     );
     expect(await whatIfCommand({ journals, set: ['thresholds.confidence=0.9'] })).not.toContain('fork');
   });

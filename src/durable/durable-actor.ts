@@ -7,6 +7,7 @@ import type {
   SnapshotFrom,
 } from 'xstate';
 import { isThenable } from '../internal/async.ts';
+import { describeValue } from '../internal/describe-value.ts';
 import type { Activity, DurableActorSystem, Effect, Timer } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { type Clock, takeTurnOf } from './clock.ts';
@@ -617,7 +618,7 @@ function requireEvent(event: unknown, id: string): void {
   if (typeof type === 'string' && !type.startsWith('xstate.')) return;
   throw new PostChainError(
     'invalid_option',
-    `event for ${id}: expected an object with a "type" that does not begin with "xstate."; received ${JSON.stringify(event)?.slice(0, 100)}.`,
+    `event for ${id}: expected an object with a "type" that does not begin with "xstate."; received ${type === undefined ? describeValue(event) : `the type ${describeValue(type)}`}.`,
   );
 }
 
@@ -626,7 +627,7 @@ function requireEventId(id: unknown, actorId: string): void {
   if (id === undefined || (typeof id === 'string' && /^(?!effect:).{1,200}$/su.test(id))) return;
   throw new PostChainError(
     'invalid_option',
-    `id of an event for ${actorId}: expected 1 to 200 characters, not "effect:…"; received ${JSON.stringify(id)}.`,
+    `id of an event for ${actorId}: expected 1 to 200 characters, not "effect:…"; received ${describeValue(id)}.`,
   );
 }
 

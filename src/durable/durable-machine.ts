@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { onAbort } from '../internal/async.ts';
+import { describeValue } from '../internal/describe-value.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
@@ -584,7 +585,7 @@ const clockStartOf = ({ forkedFrom, startedAt }: StartEntry): number =>
 
 function requireId(id: unknown): void {
   if (typeof id === 'string' && id !== '') return;
-  throw new PostChainError('invalid_option', `id: expected a non-empty string; received ${JSON.stringify(id)}.`);
+  throw new PostChainError('invalid_option', `id: expected a non-empty string; received ${describeValue(id)}.`);
 }
 
 /** Returns null for an actor that is damaged, needs another version, or was taken by another process: the others continue. */

@@ -876,8 +876,11 @@ describe('a fork', () => {
 });
 
 describe('wrong use', () => {
-  it.each(['effect:0:1', 7, '', 'x'.repeat(201)])(
-    'does not suppress what an effect sends: the id %j of an event is rejected',
+  const circular: { self?: object } = {};
+  circular.self = circular;
+
+  it.each(['effect:0:1', 7, 7n, '', 'x'.repeat(201)])(
+    'does not suppress what an effect sends: the id %o of an event is rejected',
     async (id) => {
       const machine = createMachine({
         initial: 'idle',
@@ -897,8 +900,8 @@ describe('wrong use', () => {
     },
   );
 
-  it.each([null, undefined, 'go', {}, { type: 1 }, { type: 'xstate.stop' }])(
-    'does not end an actor: the event %j is rejected, and nothing is stored',
+  it.each([null, undefined, 'go', 10n, circular, {}, { type: 1 }, { type: 'xstate.stop' }])(
+    'does not end an actor: the event %o is rejected, and nothing is stored',
     async (event) => {
       const actor = await createDurableMachine(order, { journals: journals() }).open('o', { input: { amount: 1 } });
       await expect(actor.send(event as never)).rejects.toMatchObject({ code: 'invalid_option' });
@@ -920,7 +923,8 @@ describe('wrong use', () => {
       'machine: expected a state machine of XState 5',
     );
     const orders = createDurableMachine(order, { journals: journals() });
-    await expect(orders.open('', { input: { amount: 1 } })).rejects.toMatchObject({ code: 'invalid_option' });
+    for (const id of ['', 10n as never])
+      await expect(orders.open(id, { input: { amount: 1 } })).rejects.toMatchObject({ code: 'invalid_option' });
     const mistyped = { mustExsist: true, input: { amount: 1 } };
     await expect(orders.open('o', mistyped)).rejects.toThrow(
       /^options of open: expected only .*; received mustExsist/u,

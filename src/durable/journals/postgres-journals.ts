@@ -226,7 +226,9 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
       },
       async remove(id) {
         const sql = `WITH gone AS (DELETE FROM ${journals} WHERE ${isFree}) RETURNING id, name),
-          emptied AS (DELETE FROM ${lines} WHERE journal IN (SELECT id FROM gone)) SELECT ${notify(lines)} FROM gone`;
+          emptied AS (DELETE FROM ${lines} WHERE journal IN (SELECT id FROM gone)) SELECT ${notify(lines)}::text FROM gone
+          UNION ALL SELECT '' WHERE NOT EXISTS (SELECT FROM ${journals} WHERE name = $1)`;
+        // If the connection was lost before the result arrived, the second try finds no journal.
         await takeOverRow(id, false, sql, []);
       },
       async *bounds({ ids, list } = {}) {

@@ -157,6 +157,26 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(await entriesOf(other.read('a'))).toEqual(recorded);
   });
 
+  it('deletes a journal although the connection is lost before the result arrives', async () => {
+    const pool = server.pool(await server.newSchema());
+    let losses = 1;
+    const store = openStore({
+      async query(sql: string, values?: unknown[]) {
+        const result = await pool.query(sql, values);
+        if (!sql.includes('DELETE')) return result;
+        losses -= 1;
+        if (losses >= 0) throw new Error('Connection terminated unexpectedly');
+        return result;
+      },
+    });
+    const writer = store.create('a');
+    await writer.write(recorded.slice(0, 1));
+    await writer.close();
+    await store.delete('a');
+    expect(losses).toBe(-1);
+    await expect(store.delete('a')).rejects.toThrow('There is no run');
+  });
+
   it('reports to the inspector which journals have changed', async () => {
     const [one, other] = await openTwo();
     const changed = new Set<string>();

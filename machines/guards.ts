@@ -2,7 +2,7 @@ import type { GuardResult } from './contracts/decision.ts';
 
 type GuardPolicy<Args, Params> = (args: Args, params: Params) => GuardResult;
 
-/** Returns the XState guards of these policies, by the same names. Journals record the values that each compared, from `explain`. */
+/** Returns the XState guards of these policies, by the same names. Journals record the values that a guard compared: `explain` returns them. */
 export function guardsOf<Policies extends Record<string, GuardPolicy<never, never>>>(policies: Policies) {
   const guards: Record<string, (args: never, params: never) => boolean> = {};
   for (const [name, policy] of Object.entries(policies))

@@ -18,13 +18,13 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/integrations': { lines: 3530, exported: 38, floors: 5 },
   'src/internal': { lines: 2100, exported: 105, floors: 4 },
   'src/llm': { lines: 4200, exported: 61, floors: 10 },
-  'src/models': { lines: 3930, exported: 66, floors: 5 },
+  'src/models': { lines: 3940, exported: 66, floors: 5 },
   'src/testing': { lines: 4480, exported: 95, floors: 9 },
   'src/react': { lines: 270, exported: 6, floors: 3 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 17200, exported: 347, floors: 12 },
-  test: { lines: 68030, exported: 349, floors: 7 },
+  test: { lines: 68070, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

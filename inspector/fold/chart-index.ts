@@ -143,7 +143,7 @@ function createStateTree(states: readonly ChartState[]): StateTree {
   };
 }
 
-/** The state and its ancestors, innermost first. In a chart of a damaged file, a state may be its own ancestor: it counts once. */
+/** The state and its ancestors, innermost first, each once: in a damaged file, a state may be its own ancestor. */
 export function ancestorsOf(tree: StateTree, id: string): readonly ChartState[] {
   const path = new Set<ChartState>();
   let state = tree.state(id);

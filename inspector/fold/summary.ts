@@ -23,11 +23,11 @@ export interface RunFigures {
 
 export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures {
   const { spans, timeLine } = fold;
+  const { attempts, currency } = spans;
   const used = usageOf(
-    spans.attempts.filter(({ usage, to }) => usage !== null && to !== null && to < count),
-    spans.currency,
+    attempts.filter(({ usage, to }) => usage !== null && to !== null && to < count),
+    currency,
   );
-  const { currency } = spans;
   return {
     ms: count === 0 ? 0 : timeLine.atMs(count - 1),
     cycles: spans.phases.at(-1)?.cycle ?? 0,

@@ -38,7 +38,7 @@ import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-
 /** What the actor systems of a machine share, and the id of the actor. */
 export interface SystemParts {
   readonly machine: AnyStateMachine;
-  /** Identifies the actor in keys and messages. That of a fork is not the one of its first entry, with which its root was created. */
+  /** Identifies the actor in keys and messages. The first entry of a fork has the original actor's id, which the root keeps. */
   readonly actorId: string;
   readonly codec: Codec;
   /** Receives what the action `log` prints, once. */
@@ -159,7 +159,7 @@ export class DurableActorSystem {
   #sending: { readonly key: string; count: number } | null = null;
   #scheduling: Scheduled | null = null;
 
-  /** The actor of a journal's first entry, not started yet. */
+  /** Creates the actor of a journal's first entry, without starting it. */
   constructor({ actorId, input, seed, startedAt, forkedFrom }: StartEntry, parts: SystemParts, owner: SystemOwner) {
     this.owner = owner;
     this.identity = [parts.actorId, seed, startedAt, forkedFrom?.clockStartMs].join(' ');

@@ -87,7 +87,7 @@ function afterManyCycles(policies) {
  * @param {number} at
  * @param {typeof import('postchain/machines')} policies
  */
-function decide(state, messages, at, { assess, chainGuards, decideToContinue }) {
+function decide(state, messages, at, { assess, chainGuards, decideToContinue, evaluateYieldRules }) {
   const reply = {
     answer: `${textOf(at)} The answer of turn ${at}.`,
     confidence: 0.6,
@@ -100,7 +100,8 @@ function decide(state, messages, at, { assess, chainGuards, decideToContinue }) 
   };
   const assessed = { ...state, assessment: assess(state, messages, reply) };
   const recursion = { ...state.recursion, completedCycles: state.recursion.completedCycles + 1 };
-  const context = { ...assessed, recursion };
+  const ended = { ...assessed, recursion };
+  const context = { ...ended, ...evaluateYieldRules(ended) };
   for (const rule of RULES) chainGuards[rule]({ context });
   const phase = PHASES.find((name) => chainGuards.nextPhaseIs({ context }, { phase: name }).holds);
   return { ...context, ...decideToContinue(context, 'nextPhaseChosen', phase ?? 'action') };

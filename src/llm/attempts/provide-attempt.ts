@@ -57,7 +57,7 @@ const MOST_PENDING = 100;
 
 /** A schema is called once per reply. */
 export function createValidator(specFor: SpecSource): Validator {
-  // By text: a durable machine gets a copy of the value.
+  // The keys are texts, because a durable machine gets a copy of the value.
   const pending = new Map<string, Promise<Validation>>();
   const keyOf = ({ task, phases, value }: ValidateReplyInput): string => JSON.stringify([task, phases, value]);
   const check = (input: ValidateReplyInput) => {

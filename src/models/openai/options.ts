@@ -131,7 +131,7 @@ export function openaiSettings(options: OpenAIModelOptions) {
       'apiKey would be readable by everyone who opens this page; send requests through your own server (baseURL), or pass dangerouslyAllowBrowser: true',
     );
   requireValidHeaders(read.headers);
-  // Never undefined: the openai client would read the environment.
+  // Null, not undefined, for which the openai client reads the environment.
   const account = (given: string | undefined, variable: string): string | null =>
     given ?? (isOpenAI(url.href) ? environment(variable)?.trim() || null : null);
   const organization = account(read.organization, 'OPENAI_ORG_ID');

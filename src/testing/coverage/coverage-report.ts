@@ -8,7 +8,7 @@ export interface CoveredItem extends CoverageItem {
 }
 
 export interface MachineCoverage {
-  /** The id, or a name that tells it from machines with the same id; the names of items contain the id. */
+  /** Its id; in reports, with its states if it has no id of its own, or with a number if another machine has the same one. */
   readonly machine: string;
   readonly chart: Chart;
   readonly items: readonly CoveredItem[];

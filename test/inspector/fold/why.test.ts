@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
+import { chartIndexOf, statePath } from '../../../inspector/fold/chart-index.ts';
 import { type ComparedValue, explainTransition } from '../../../inspector/fold/explain.ts';
 import { isInternal } from '../../../inspector/fold/transition-log.ts';
 import { type Why, why } from '../../../inspector/fold/why.ts';
@@ -151,4 +151,11 @@ describe('the Why view', () => {
       for (const { seq } of entries) expect(ask(seq).heading).toMatch(/^(?:Why|What|How|The run has just started)/u);
     }
   });
+});
+
+it('a state that is its own ancestor, as a damaged file may have it, has a finite path', () => {
+  const state = (name: string, parent: string) =>
+    ({ id: name, name, parent, type: 'compound', description: '', initial: null, invokes: [] }) as const;
+  const charts = { charts: [{ id: 'm', states: [state('a', 'b'), state('b', 'a')], transitions: [] }], version: '' };
+  expect(statePath(chartIndexOf(charts as never).chart('m'), 'a')).toBe('a');
 });

@@ -210,7 +210,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   begin(given: readonly Effect[] = [...this.#system.openEffects.values()]): void {
     if (this.#isBegun || this.#isClosed) return;
     this.#isBegun = true;
-    if (!this.#options.doesTimeCount) {
+    // An actor that has ended is opened for its output only: nothing follows its end.
+    if (!this.#options.doesTimeCount && !this.#hasEnded) {
       const nowMs = this.#options.clock.now();
       const wasPaused = nowMs - this.#openedAtMs >= RECORDED_PAUSE_MS;
       this.#openedAtMs = nowMs;

@@ -161,6 +161,16 @@ describe('time without a process', () => {
     }
     expect((await host().replay('o')).divergence).toBeNull();
   });
+
+  it('is not recorded after the end of an actor that begins long after it was opened', async () => {
+    const { clock, host } = setUp({ timeWithoutProcess: 'pauses' });
+    await (await host().open('o')).send({ type: 'close' });
+    const actor = await host().open('o', { isPaused: true });
+    clock.increment(HOUR);
+    actor.begin();
+    await actor.close();
+    expect(await host().list()).toMatchObject([{ status: 'done' }]);
+  });
 });
 
 const SEEDS = Array.from({ length: sampleSize('simulations of parking', 20, 2_000) }, (_, index) => SEED + index);

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { cpSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   openSqliteFile,
@@ -52,6 +53,22 @@ describe('an SQLite file', () => {
     expect(await Promise.all(waiting)).toEqual([1, 1, 1]);
     expect(await other.read(names)).toEqual(['a', 'b', 'c', 'd']);
     expect(other.write(insert('e'))).toBe(1);
+  });
+
+  it('keeps what several connections of a process write after another process has closed the file', async () => {
+    const { path, file, other } = openTwice();
+    file.write(insert('a'));
+    expect(await other.read(names)).toEqual(['a']);
+    const close = await lockInOtherProcess(path);
+    await close();
+    file.write(insert('b'));
+    other.write(insert('c'));
+    // As a crash would leave it.
+    const copy = temporaryFolder();
+    cpSync(dirname(path), copy, { recursive: true });
+    const left = openSqliteFile(join(copy, 'items.db'), kind);
+    onTestFinished(() => left.close());
+    expect(await left.read(names)).toEqual(['a', 'b', 'c']);
   });
 
   it('gives up a write after the longest wait, and remains usable', async () => {

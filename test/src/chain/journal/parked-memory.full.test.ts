@@ -8,11 +8,12 @@ import { fileJournals as runJournals } from '../../../../src/entries/node.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { plannedModel, settle } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-const PARKED = 1_000;
+const PARKED = sampleSize('parked actors and runs', 400, 1_000);
 const MOST_BYTES_EACH = 1_024;
 
 async function heapBytes(): Promise<number> {
@@ -25,7 +26,7 @@ async function heapBytes(): Promise<number> {
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 const sockets = (): number => process.getActiveResourcesInfo().filter((name) => /socket|tcp/iu.test(name)).length;
 
-/** Parks a thousand, then a thousand more, and compares what these leave behind. */
+/** Parks many, then as many more, and compares what these leave behind. */
 async function parkMany(park: (id: string) => Promise<boolean>, clock: TestClock): Promise<void> {
   // Compiled code and caches grow at first.
   for (let at = 0; at < PARKED; at += 1) expect(await park(`warm-${at}`)).toBe(true);
@@ -37,7 +38,7 @@ async function parkMany(park: (id: string) => Promise<boolean>, clock: TestClock
   expect(sockets() - openSockets).toBeLessThan(PARKED / 10);
 }
 
-it('a thousand parked actors take at most 1 kB each, and no timer or socket', async () => {
+it('parked actors take at most 1 kB each, and no timer or socket', async () => {
   const machine = setup({ delays: { day: 86_400_000 } }).createMachine({
     context: { text: 'It waits. '.repeat(500) },
     initial: 'waiting',
@@ -48,7 +49,7 @@ it('a thousand parked actors take at most 1 kB each, and no timer or socket', as
   await parkMany(async (id) => (await host.open(id)).park(), clock);
 });
 
-it('a thousand parked runs take at most 1 kB each, and no timer or socket', async () => {
+it('parked runs take at most 1 kB each, and no timer or socket', async () => {
   const clock = new TestClock();
   const history = [{ role: 'user' as const, content: `Look into this. ${'It is a long story. '.repeat(80)}` }];
   const model = plannedModel({});

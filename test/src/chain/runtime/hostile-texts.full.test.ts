@@ -6,6 +6,7 @@ import { replies } from '../../../../src/testing/replies.ts';
 import { HOSTILE_TEXTS } from '../../../support/hostile-input.ts';
 import { assistantMessage, searchMessage, userMessage, userTexts } from '../../../support/retention.ts';
 import { entriesOf } from '../../../support/run-chain.ts';
+import { sampleSize } from '../../../support/soak.ts';
 
 const roomy = (plan: object = {}) =>
   scriptedModel(({ task }) => ({ ...replies, ...plan })[task as 'yield'], {
@@ -13,11 +14,13 @@ const roomy = (plan: object = {}) =>
     chunkChars: 1e6,
   });
 
+const CHARS = sampleSize('characters of each hostile text', 500_000, 2_000_000);
+
 describe('a run with hostile texts', () => {
   it.each(Object.entries(HOSTILE_TEXTS))(
-    '[U4] [E3] of %s, 2 MB from the user and 2 MB from the model, ends and keeps user content',
+    '[U4] [E3] of %s, long ones from the user and from the model, ends and keeps user content',
     async (_, textOf) => {
-      const text = textOf(2_000_000);
+      const text = textOf(CHARS);
       const history = [
         { role: 'user' as const, content: text },
         { role: 'assistant' as const, content: text },

@@ -20,7 +20,7 @@ const SUITES = {
 const LEAST_KILLED = { attempt: 0.9, actionLoop: 0.9, postChain: 0.9 };
 
 /** All of them take more than half an hour, most of it for the chain's. */
-const EVERY = isSoak ? 1 : 10;
+const EVERY = isSoak ? 1 : 30;
 
 describe.each(Object.entries(SUITES))('the mutants of %s', (name, { options, properties }) => {
   it.skipIf(name === 'postChain' && !isSoak)('are killed by its routes and properties', async () => {
@@ -30,7 +30,6 @@ describe.each(Object.entries(SUITES))('the mutants of %s', (name, { options, pro
       expect(routesOf(exploration)).toBe(routes);
       expect(findingsOf(exploration, properties).filter(({ witness }) => witness !== null)).toEqual([]);
     };
-    expect(() => suite(options.machine)).not.toThrow();
     const mutants = mutantsOf(options.machine).filter((_, at) => at % EVERY === 0);
     const { results, killed, survivors } = await killReport(mutants, suite as never);
     process.stderr.write(`${name}: ${killed} of ${results.length} mutants killed; left: ${survivors.join('; ')}\n`);

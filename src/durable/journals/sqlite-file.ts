@@ -274,7 +274,9 @@ interface OpenConnection extends SqliteConnection {
 /** Connects to a file, and prepares it if it is new. Never waits: throws if another process holds a lock. */
 function connect(path: string, kind: SqliteKind): OpenConnection {
   const Sqlite = loadLibsql();
-  createMissing(path);
+  const { closeSync, existsSync, openSync } = process.getBuiltinModule('node:fs');
+  // A file that exists is not opened: closing it would release the locks of this process's other connections to it.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   // The path must be absolute: the library treats other strings as server URLs.
   const connection = connectionOn(new Sqlite(path, { timeout: 0 }));
   try {
@@ -284,16 +286,6 @@ function connect(path: string, kind: SqliteKind): OpenConnection {
   } catch (error) {
     connection.close();
     throw error;
-  }
-}
-
-/** A file that exists is not opened: closing it would release the locks of this process's other connections to it. */
-function createMissing(path: string): void {
-  const { closeSync, openSync } = process.getBuiltinModule('node:fs');
-  try {
-    closeSync(openSync(path, 'ax', 0o600));
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 

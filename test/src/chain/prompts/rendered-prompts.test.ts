@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { PROMPT_NAMES, type PromptName } from '../../../../machines/contracts/phase.ts';
@@ -9,19 +10,27 @@ import { promptInputs } from '../../../support/prompt-inputs.ts';
 
 type RenderedName = PromptName | 'json-answer';
 
-/** Every prompt as it was rendered when its version was set. */
-const fileOf = (task: RenderedName): string => `test/src/chain/prompts/rendered/${task}.txt`;
+/** Every prompt as it was rendered when its version was set, and the JSON schema of each reply. */
+const FOLDER = 'test/src/chain/prompts/rendered';
 
-function rendered(task: RenderedName): string {
+const keptIn = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+/** A file names the schema of its reply by its digest, so that a changed schema needs a new version of every prompt that has it. */
+function rendered(task: RenderedName): { readonly text: string; readonly schema: [file: string, text: string] | null } {
   if (task === 'json-answer') {
     const { version, system, user } = jsonAnswerPrompt;
-    return `version ${version}\n\n[system]\n${system}\n\n[user]\n${user('Is it open?', 'It opens at nine.')}\n`;
+    const question = user('Is it open?', 'It opens at nine.');
+    return { text: `version ${version}\n\n[system]\n${system}\n\n[user]\n${question}\n`, schema: null };
   }
   const prompt: Prompt = prompts[task];
-  const { turns, shape } = promptSpec(prompt);
+  const { turns, shape, schemaName } = promptSpec(prompt);
   const [system, user] = turns(promptInputs[task]).map(({ content }) => content);
-  const reply = JSON.stringify(shape.jsonSchema, null, 2);
-  return `version ${prompt.version}\n\n[system]\n${system}\n\n[user]\n${user}\n\n[reply]\n${reply}\n`;
+  const schema = `${JSON.stringify(shape.jsonSchema, null, 2)}\n`;
+  const reply = `${schemaName}.txt, SHA-1 ${createHash('sha1').update(schema).digest('hex')}`;
+  return {
+    text: `version ${prompt.version}\n\n[system]\n${system}\n\n[user]\n${user}\n\n[reply]\n${reply}\n`,
+    schema: [`${FOLDER}/${schemaName}.txt`, schema],
+  };
 }
 
 const versionIn = (text: string): number => Number(/^version (\d+)/.exec(text)?.[1] ?? 0);
@@ -30,10 +39,14 @@ describe('[E8] rendered prompts change only with their version', () => {
   it.each([...PROMPT_NAMES, 'json-answer'] as const)(
     '%s (to change it, raise its version and run with UPDATE_PROMPTS=1)',
     (task) => {
-      const kept = existsSync(fileOf(task)) ? readFileSync(fileOf(task), 'utf8') : '';
-      const now = rendered(task);
-      if (process.env['UPDATE_PROMPTS'] && versionIn(now) > versionIn(kept)) writeFileSync(fileOf(task), now);
-      else expect(now).toBe(kept);
+      const file = `${FOLDER}/${task}.txt`;
+      const { text, schema } = rendered(task);
+      if (process.env['UPDATE_PROMPTS'] && versionIn(text) > versionIn(keptIn(file))) {
+        writeFileSync(file, text);
+        if (schema !== null) writeFileSync(...schema);
+      }
+      expect(text).toBe(keptIn(file));
+      if (schema !== null) expect(schema[1]).toBe(keptIn(schema[0]));
     },
   );
 });

@@ -37,20 +37,21 @@ const PARTS_A_TURN = 500;
 export class PartSource {
   readonly #open: () => AsyncIterable<ModelPart>;
   readonly #claim: (part: DeltaPart) => boolean;
-  readonly #limit: CharLimit;
+  readonly #maxChars: number;
   #iterator: AsyncIterator<ModelPart> | null = null;
   #receive: ((chunk: string | null) => void) | null = null;
   readonly #text = new GrowingText();
   #end: StreamEnd = { reason: null, usage: null, failure: null };
   #isOver = false;
   #parts = 0;
+  #chars = 0;
   readonly #takeTurn: TakeTurn;
 
   constructor(open: () => AsyncIterable<ModelPart>, { claim, maxChars, takeTurn, onStoppable }: PartSourceOptions) {
     this.#open = open;
     this.#takeTurn = takeTurn;
     this.#claim = claim;
-    this.#limit = new CharLimit(maxChars);
+    this.#maxChars = maxChars;
     onStoppable(() => {
       this.#isOver = true;
       this.#deliver(null);
@@ -63,7 +64,7 @@ export class PartSource {
 
   /** The number of characters received, whether part of the reply or not. */
   get chars(): number {
-    return this.#limit.chars;
+    return this.#chars;
   }
 
   get end(): StreamEnd {
@@ -145,8 +146,9 @@ export class PartSource {
       return null;
     }
     const isOwn = this.#claim(part);
-    const kept = this.#limit.take(characters, isOwn ? 'reply' : part.type);
-    if (this.#limit.isExceeded) this.#fail(this.#limit.failure());
+    const kept = characters.slice(0, this.#maxChars - this.#chars);
+    this.#chars += kept.length;
+    if (kept !== characters) this.#fail(tooLong(this.#maxChars));
     if (!isOwn) return '';
     this.#text.add(kept);
     return kept;
@@ -186,64 +188,13 @@ function usageIn(usage: unknown): TokenUsage | null {
   return read.success ? read.data : null;
 }
 
-function modelThrew(message: string): Failure {
-  return failureOf('unexpected', 'model_threw', message, { retryable: false });
+function tooLong(maxChars: number): Failure {
+  const message = `The reply, including its reasoning, is longer than ${maxChars} characters; expected a shorter one.`;
+  return failureOf('extraction', 'too_long', message);
 }
 
-/** What characters are counted as: the reply, or the kind of part they came in. */
-type CharKind = 'reply' | DeltaPart['type'];
-
-const KIND_NAMES: readonly (readonly [CharKind, string])[] = [
-  ['reply', 'text of the reply itself'],
-  ['reasoning-delta', 'reasoning'],
-  ['tool-call-delta', 'other tool calls'],
-  ['text-delta', 'text besides the tool call'],
-];
-
-/** Counts all characters of a stream against one limit. */
-class CharLimit {
-  readonly #maxChars: number;
-  readonly #counts: Record<CharKind, number> = {
-    reply: 0,
-    'reasoning-delta': 0,
-    'tool-call-delta': 0,
-    'text-delta': 0,
-  };
-  #chars = 0;
-  #isExceeded = false;
-
-  constructor(maxChars: number) {
-    this.#maxChars = maxChars;
-  }
-
-  get chars(): number {
-    return this.#chars;
-  }
-
-  get isExceeded(): boolean {
-    return this.#isExceeded;
-  }
-
-  take(characters: string, kind: CharKind): string {
-    const remaining = this.#maxChars - this.#chars;
-    this.#counts[kind] += characters.length;
-    this.#isExceeded = characters.length > remaining;
-    const kept = this.#isExceeded ? characters.slice(0, remaining) : characters;
-    this.#chars += kept.length;
-    return kept;
-  }
-
-  failure(): Failure {
-    const counted = KIND_NAMES.filter(([kind]) => this.#counts[kind] > 0);
-    const [most] = counted.toSorted(([a], [b]) => this.#counts[b] - this.#counts[a]);
-    const isReplyOnly = counted.every(([kind]) => kind === 'reply');
-    const scope = isReplyOnly ? '' : `, counting everything received; most of it is ${most?.[1]}`;
-    return failureOf(
-      'extraction',
-      'too_long',
-      `The reply is longer than ${this.#maxChars} characters${scope}; expected a shorter one.`,
-    );
-  }
+function modelThrew(message: string): Failure {
+  return failureOf('unexpected', 'model_threw', message, { retryable: false });
 }
 
 const BLOCK_CHARS = 4_096;

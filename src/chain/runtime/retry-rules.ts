@@ -73,45 +73,33 @@ export function resolvePolicies(given: ChainPolicy | undefined): ResolvedPolicie
  * that a rule is called once per decision.
  */
 export function recordedHooks(rules: ResolvedPolicies['rules']): RetryHooks {
-  function apply(
-    rule: RetryRule,
+  /** Returns undefined if the task does not have the rule. */
+  function apply<Name extends RetryRule>(
+    name: Name,
     { id, task }: AttemptExecution,
-    workOf: (hooks: RetryHooks) => (() => unknown) | undefined,
+    call: (rule: NonNullable<RetryHooks[Name]>) => unknown,
   ): unknown {
-    const work = workOf(rules[task as Task] ?? {});
-    return recordOnce(`${rule} ${id}`, work);
+    const rule = rules[task as Task]?.[name];
+    return recordOnce(`${name} ${id}`, rule && (() => call(rule)));
   }
   return {
     shouldRetry: (execution, failure) =>
-      (apply(
-        'shouldRetry',
-        execution,
-        ({ shouldRetry }) => shouldRetry && (() => requireBoolean(shouldRetry(execution, failure))),
-      ) as boolean | undefined) ?? true,
+      (apply('shouldRetry', execution, (rule) => requireBoolean(rule(execution, failure))) as boolean | undefined) ??
+      true,
     recordFailure: (record, execution) => ({
       ...record,
-      ...(apply(
-        'recordFailure',
-        execution,
-        ({ recordFailure }) =>
-          recordFailure && (() => changesOf(record, attemptRecordSchema.parse(recordFailure(record, execution)))),
+      ...(apply('recordFailure', execution, (rule) =>
+        changesOf(record, attemptRecordSchema.parse(rule(record, execution))),
       ) as Partial<AttemptRecord> | undefined),
     }),
     prepareRetry: (next, execution, failure) => ({
       ...next,
-      ...(apply(
-        'prepareRetry',
-        execution,
-        ({ prepareRetry }) =>
-          prepareRetry && (() => changesOf(next, nextCallSchema.parse(prepareRetry(next, execution, failure)))),
+      ...(apply('prepareRetry', execution, (rule) =>
+        changesOf(next, nextCallSchema.parse(rule(next, execution, failure))),
       ) as Partial<NextCall> | undefined),
     }),
     finalizeOrThrow: (failure, execution) =>
-      apply(
-        'finalizeOrThrow',
-        execution,
-        ({ finalizeOrThrow }) => finalizeOrThrow && (() => toJson(requireValue(finalizeOrThrow(failure, execution)))),
-      ),
+      apply('finalizeOrThrow', execution, (rule) => toJson(requireValue(rule(failure, execution)))),
   };
 }
 

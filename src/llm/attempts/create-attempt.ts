@@ -103,35 +103,17 @@ export interface HookError {
 }
 
 /** Returns the same rules; errors they throw are also stored in `thrown`. */
-function captureHookErrors(
-  { shouldRetry, recordFailure, prepareRetry, finalizeOrThrow }: RetryHooks,
-  thrown: HookError,
-): RetryHooks {
-  const capture = (error: unknown): void => {
-    thrown.error = error;
-  };
-  return {
-    ...(shouldRetry && { shouldRetry: capturing(shouldRetry, capture) }),
-    ...(recordFailure && { recordFailure: capturing(recordFailure, capture) }),
-    ...(prepareRetry && { prepareRetry: capturing(prepareRetry, capture) }),
-    ...(finalizeOrThrow && {
-      finalizeOrThrow: capturing(finalizeOrThrow, (error) => {
-        thrown.final = error;
-      }),
-    }),
-  };
-}
-
-function capturing<Args extends readonly unknown[], Value>(
-  rule: (...args: Args) => Value,
-  capture: (error: unknown) => void,
-) {
-  return (...args: Args): Value => {
-    try {
-      return rule(...args);
-    } catch (error) {
-      capture(error);
-      throw error;
-    }
-  };
+function captureHookErrors(hooks: RetryHooks, thrown: HookError): RetryHooks {
+  const capturing = ([name, rule]: [string, (...args: unknown[]) => unknown]) => [
+    name,
+    (...args: unknown[]): unknown => {
+      try {
+        return rule(...args);
+      } catch (error) {
+        thrown[name === 'finalizeOrThrow' ? 'final' : 'error'] = error;
+        throw error;
+      }
+    },
+  ];
+  return Object.fromEntries(Object.entries(hooks).map(capturing));
 }

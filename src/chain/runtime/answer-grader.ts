@@ -68,13 +68,13 @@ export function modelGrader({ model, prompt, replyForm, prices, policy }: Judge)
     try {
       const asked = withInstructions(turns(input), input.instructions, TO_JUDGE);
       const prompted = { prompt: asked, schema: prompt.output, jsonSchema: shape.jsonSchema, name: prompt.name };
-      const { startAttempts } = await import('../../llm/attempts/unwatched-attempts.ts');
-      const attempts = startAttempts({ model, ...prompted, replyForm, policy, signal, clock });
+      const { createStructuredOutput } = await import('../../llm/attempts/structured-output.ts');
+      const output = createStructuredOutput({ model, ...prompted, replyForm, policy, signal, clock });
       usage = () => {
-        const { modelCalls, ...tokens } = attempts.execution().usage;
+        const { modelCalls, ...tokens } = output.execution.usage;
         return modelCalls === 0 ? NO_USAGE : { ...addCall(NO_USAGE, tokens, price), modelCalls };
       };
-      const grades = readGrades(judgedGradesSchema, await attempts.value);
+      const grades = readGrades(judgedGradesSchema, await output.value);
       return { grades, problem: null, usage: usage() };
     } catch (error) {
       signal.throwIfAborted();

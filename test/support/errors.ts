@@ -10,3 +10,14 @@ export function caughtError(act: () => unknown): { readonly code: string; readon
     throw error;
   }
 }
+
+/** Returns the PostChainError that something throws. Throws any other error, and an error if nothing is thrown. */
+export function errorOf(act: () => unknown): PostChainError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof PostChainError) return error;
+    throw error;
+  }
+  throw new Error('expected an error');
+}

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { isOpenAI, type OpenAIModelOptions, openaiSettings } from '../../../src/models/openai/options.ts';
 import { chatServer, completion, respondWithJson, streaming } from '../../support/chat-server.ts';
+import { errorOf } from '../../support/errors.ts';
 import { partsOf } from '../../support/model-streams.ts';
 
 const KEY = 'sk-test-1234567890';
@@ -15,18 +16,11 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-function errorOf(options: Partial<OpenAIModelOptions>): { code: string; message: string } {
-  try {
-    openaiModel({ model: 'm', ...options });
-  } catch (error) {
-    return error as { code: string; message: string };
-  }
-  throw new Error('expected an error');
-}
+const optionsError = (options: Partial<OpenAIModelOptions>) => errorOf(() => openaiModel({ model: 'm', ...options }));
 
 describe('the options of the openai model', () => {
   test('a misspelled option is rejected, so that nothing is sent to the wrong server', () => {
-    const { code, message } = errorOf({ baseUrl: LOCAL, apiKey: KEY } as never);
+    const { code, message } = optionsError({ baseUrl: LOCAL, apiKey: KEY } as never);
     expect(code).toBe('invalid_option');
     expect(message).toMatch(/^baseUrl: unknown option; expected one of .*baseURL/);
     for (const given of ['gpt-4', undefined, null])
@@ -60,14 +54,14 @@ describe('the options of the openai model', () => {
   });
 
   test.each([undefined, '', '  \n'])('a missing or blank key is rejected with instructions: %j', (apiKey) => {
-    const { code, message } = errorOf(apiKey === undefined ? {} : { apiKey });
+    const { code, message } = optionsError(apiKey === undefined ? {} : { apiKey });
     expect(code).toBe('invalid_key');
     expect(message).toMatch(/^api\.openai\.com requires an API key; set OPENAI_API_KEY or pass "apiKey" \(any text/);
   });
 
   test('OPENAI_API_KEY does not stand in for another company’s key that is not set', () => {
     vi.stubEnv('OPENAI_API_KEY', KEY);
-    const { code, message } = errorOf({ baseURL: 'https://api.groq.com/openai/v1', apiKey: undefined });
+    const { code, message } = optionsError({ baseURL: 'https://api.groq.com/openai/v1', apiKey: undefined });
     expect({ code, message }).toEqual({
       code: 'invalid_key',
       message: expect.stringMatching(/^api\.groq\.com requires an API key; "apiKey" is undefined; set the environment/),
@@ -83,7 +77,7 @@ describe('the options of the openai model', () => {
     ['sk-tést-1234567890', 'non-ASCII characters'],
     ['sk-test\u200b-1234567890', 'non-ASCII characters'],
   ])('the key %j is rejected without quoting it', (apiKey, wrong) => {
-    const { code, message } = errorOf({ apiKey });
+    const { code, message } = optionsError({ apiKey });
     expect(code).toBe('invalid_key');
     expect(message).toContain(wrong);
     expect(message).not.toMatch(/sk-|1234567890|\n/);
@@ -101,8 +95,8 @@ describe('the options of the openai model', () => {
   });
 
   test('any other server needs a key, whatever its name looks like', () => {
-    expect(errorOf({ baseURL: 'http://localhost.example.org/v1' }).code).toBe('invalid_key');
-    expect(errorOf({ baseURL: 'http://192.168.1.7:11434/v1' }).code).toBe('invalid_key');
+    expect(optionsError({ baseURL: 'http://localhost.example.org/v1' }).code).toBe('invalid_key');
+    expect(optionsError({ baseURL: 'http://192.168.1.7:11434/v1' }).code).toBe('invalid_key');
   });
 
   test.each([
@@ -114,7 +108,7 @@ describe('the options of the openai model', () => {
     ['http://user:secret@localhost/v1', 'no user, query or fragment; received one with host localhost'],
     ['http://localhost/v1?api-version=1', 'no user, query or fragment; received one with host localhost'],
   ])('the base URL %j is rejected', (baseURL, reason) => {
-    const { code, message } = errorOf({ baseURL, apiKey: KEY });
+    const { code, message } = optionsError({ baseURL, apiKey: KEY });
     expect(code).toBe('invalid_option');
     expect(message).toMatch(/^baseURL must /);
     expect(message).toContain(reason);
@@ -138,7 +132,7 @@ describe('the options of the openai model', () => {
     [{ organization: 'org 1' }],
     [{ headers: { 'x-ok': 'line\nbreak' } }],
   ])('%j is rejected', (options) => {
-    const { code, message } = errorOf({ apiKey: KEY, ...(options as object) });
+    const { code, message } = optionsError({ apiKey: KEY, ...(options as object) });
     expect(code).toBe('invalid_option');
     expect(message).toContain(Object.keys(options)[0]);
     expect(message).not.toMatch(/\n/);

@@ -9,6 +9,7 @@ import { createPostChain } from '../../../src/entries/index.ts';
 import { type Capability, defineCapability, describe as described } from '../../../src/tools/capability.ts';
 import { currentTime } from '../../../src/tools/current-time.ts';
 import { createRegistry } from '../../../src/tools/registry.ts';
+import { errorOf } from '../../support/errors.ts';
 
 const base = { name: 'weather', description: 'Tells the weather.', execute: () => 'rain' };
 const city = z.object({ city: z.string() });
@@ -179,7 +180,7 @@ describe('an invalid capability', () => {
   it.each(invalid)('[R10] is rejected with a one-line error: %s', (_, part, code, message) => {
     const given = { ...base, ...part } as unknown as Capability;
     for (const make of [() => defineCapability(given), () => createRegistry([given])]) {
-      const error = thrownBy(make) as { code?: unknown; message: string };
+      const error = errorOf(make);
       expect(error.code).toBe(code);
       expect(error.message).toMatch(message);
       expect(error.message).toMatch(/^[^\n]*[^.]\.$/);
@@ -192,12 +193,3 @@ describe('an invalid capability', () => {
     );
   });
 });
-
-function thrownBy(make: () => unknown): unknown {
-  try {
-    make();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('expected an error');
-}

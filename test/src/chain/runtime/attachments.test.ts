@@ -15,7 +15,6 @@ import {
   fallbackModel,
   memoryJournals,
   memorySessions,
-  PostChainError,
   type RunOptions,
   replay,
   rerecord,
@@ -24,6 +23,7 @@ import { readContent } from '../../../../src/llm/content.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { aMessage } from '../../../support/contract-samples.ts';
+import { errorOf } from '../../../support/errors.ts';
 import { killedAfter } from '../../../support/journal-files.ts';
 import { entriesOf, ONE_CALL_PER_PHASE, promptsIn, sendAnswer } from '../../../support/run-chain.ts';
 
@@ -55,15 +55,6 @@ const filesOf = ({ turns }: ModelRequest) =>
   turns.flatMap(({ role, files = [] }) => files.map((file) => ({ role, ...file })));
 
 const isFile = ({ type }: JournalEntry): boolean => type === 'attachment';
-
-function errorOf(act: () => unknown): PostChainError {
-  try {
-    act();
-  } catch (error) {
-    if (error instanceof PostChainError) return error;
-  }
-  throw new Error('expected a PostChainError');
-}
 
 describe('files of a request', () => {
   it('are shown to every phase with the user turn, and named to the model that writes the answer', async () => {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { createPassageIndex, createPostChain, documentsFrom } from '../../../../src/entries/index.ts';
-import { caughtError } from '../../../support/errors.ts';
+import { errorOf } from '../../../support/errors.ts';
 
 const later = Promise.resolve('x');
 
@@ -43,14 +43,9 @@ describe('invalid options are rejected with one line before the start', () => {
     [null, 'options: expected an object; received null.'],
     ['x', /options: .*; received "x"/],
   ])('options %#: %s', (options, said) => {
-    let error: unknown;
-    try {
-      createPostChain(options as never);
-    } catch (thrown) {
-      error = thrown;
-    }
+    const error = errorOf(() => createPostChain(options as never));
     expect(error).toMatchObject({ code: 'invalid_option', message: expect.stringMatching(said) });
-    expect((error as Error).message).not.toContain('\n');
+    expect(error.message).not.toContain('\n');
   });
 
   it.each([
@@ -103,7 +98,7 @@ describe('invalid options are rejected with one line before the start', () => {
     ['documents', 'documents', () => createPostChain({ documents: documentsFrom([]) as never })],
     ['documents of an index', 'documents', () => createPassageIndex(documentsFrom([]) as never)],
   ])('%s for which an await is missing are rejected with that reason', (_, where, act) => {
-    const { code, message = '' } = caughtError(act) ?? {};
+    const { code, message } = errorOf(act);
     expect(code).toMatch(/^invalid_(?:option|request)$/);
     expect(message).toMatch(/^[^\n]*: expected [^\n]*; received a Promise; await it\.$/);
     expect(message.split(': ', 1)).toEqual([where]);

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
 import { AttemptsExhausted } from '../../../../src/llm/attempts/attempts-exhausted.ts';
 import { createAttempt } from '../../../../src/llm/attempts/create-attempt.ts';
@@ -15,6 +14,7 @@ import {
   withErrorFeedback,
 } from '../../../../src/llm/attempts/retry-policy.ts';
 import { createStructuredOutput } from '../../../../src/llm/attempts/structured-output.ts';
+import { errorOf } from '../../../support/errors.ts';
 import { chunkedReply, partModel, textPart } from '../../../support/scripted-models.ts';
 import { namedModel, validCall } from '../../../support/structured-outputs.ts';
 
@@ -69,14 +69,9 @@ describe('invalid options', () => {
     ['a model without a prompt limit', { ...good, model: { stream() {} } }, 'invalid_option', /contextWindowTokens/],
     ['an invalid signal', { ...good, signal: {} }, 'invalid_option', /signal/],
   ])('reject %s with a one-line error before any call', (_, options, code, message) => {
-    let error: unknown;
-    try {
-      createStructuredOutput(options as never);
-    } catch (met) {
-      error = met;
-    }
+    const error = errorOf(() => createStructuredOutput(options as never));
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
-    expect((error as Error).message).not.toContain('\n');
+    expect(error.message).not.toContain('\n');
     expect(good.model.calls).toHaveLength(0);
   });
 
@@ -142,16 +137,6 @@ describe('an unusable reply', () => {
 
 const model = namedModel('a', validCall);
 
-function refusal(make: () => unknown): PostChainError {
-  try {
-    make();
-  } catch (error) {
-    if (error instanceof PostChainError) return error;
-    throw error;
-  }
-  throw new Error('it was taken');
-}
-
 const withPolicy = (policy: unknown) =>
   createStructuredOutput({ model, schema: Answer, prompt: 'Is it so?', policy: policy as RetryPolicy });
 const withLimits = (limits: object) => createStructuredOutput({ model, schema: Answer, prompt: 'Is it so?', limits });
@@ -172,7 +157,7 @@ describe('out-of-range numbers', () => {
   for (const [named, make, more] of made)
     it(`[A4] are rejected where the policy is created, by their option name: ${named}`, () => {
       for (const n of [...bad, ...more]) {
-        const { code, message } = refusal(() => make(n));
+        const { code, message } = errorOf(() => make(n));
         expect(code).toBe('invalid_option');
         expect(message.startsWith(`${named}: `)).toBe(true);
         expect(message.endsWith(`; received ${n}.`)).toBe(true);
@@ -184,14 +169,14 @@ describe('out-of-range numbers', () => {
   it('[A13] are rejected in the limits', () => {
     for (const field of ['firstChunkMs', 'chunkMs', 'totalMs', 'maxReplyChars', 'maxCalls'])
       for (const n of [...bad, 0]) {
-        const { code, message } = refusal(() => withLimits({ [field]: n }));
+        const { code, message } = errorOf(() => withLimits({ [field]: n }));
         expect(code).toBe('invalid_option');
         expect(message.startsWith(`limits.${field}: `)).toBe(true);
         expect(message.endsWith(`; received ${n}.`)).toBe(true);
         expect(message).toContain('expected');
       }
     for (const field of ['maxReplyChars', 'maxCalls'])
-      expect(refusal(() => withLimits({ [field]: 1.5 })).message).toMatch(
+      expect(errorOf(() => withLimits({ [field]: 1.5 })).message).toMatch(
         new RegExp(`^limits.${field}: .*; received 1.5.$`),
       );
   });
@@ -212,7 +197,7 @@ describe('an invalid policy', () => {
       [[], 'policy'],
       [null, 'policy'],
     ] as const) {
-      const { code, message } = refusal(() => withPolicy(policy));
+      const { code, message } = errorOf(() => withPolicy(policy));
       expect(code).toBe('invalid_option');
       expect(message).toContain(named);
     }

@@ -3,22 +3,12 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { Failure } from '../../../../machines/contracts/failure.ts';
 import { listOf } from '../../../../src/llm/schemas/list-of.ts';
 import { outputShape, validate } from '../../../../src/llm/schemas/output-shape.ts';
 import { strictSchema } from '../../../../src/models/openai/strict-schema.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-
-const caught = (work: () => unknown): PostChainError => {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof PostChainError) return error;
-    throw error;
-  }
-  throw new Error('nothing was thrown');
-};
+import { errorOf } from '../../../support/errors.ts';
 
 type Tree = { readonly children: readonly Tree[] };
 const tree: z.ZodType<Tree> = z.object({
@@ -101,17 +91,17 @@ describe('an unusable schema', () => {
     ['a plain object', { type: 'object' }],
     ['a text', 'string'],
   ])('is rejected when it is %s', (_, schema) => {
-    expect(caught(() => listOf(schema as never))).toMatchObject({ code: 'invalid_schema' });
+    expect(errorOf(() => listOf(schema as never))).toMatchObject({ code: 'invalid_schema' });
   });
 
   it('is rejected with a suggested fix when it has no JSON form', () => {
-    const error = caught(() => outputShape(v.object({ name: v.string() }), 'player'));
+    const error = errorOf(() => outputShape(v.object({ name: v.string() }), 'player'));
     expect(error.code).toBe('invalid_schema');
     expect(error.message).toMatch(/valibot.*toStandardJsonSchema.*jsonSchema/);
   });
 
   it('is rejected with a reason when JSON Schema cannot express part of it', () => {
-    const error = caught(() => outputShape(z.object({ on: z.date() }), 'day'));
+    const error = errorOf(() => outputShape(z.object({ on: z.date() }), 'day'));
     expect(error).toMatchObject({ code: 'invalid_schema', cause: expect.any(Error) });
     expect(error.message).toMatch(/zod.*Date cannot be represented.*jsonSchema/);
     expect(error.message).not.toContain('\n');

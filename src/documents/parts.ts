@@ -2,7 +2,20 @@ import { clipped } from '../../machines/text/clip.ts';
 import { fenced, joinLeadIns, LIST_ITEM } from './blocks.ts';
 import type { Block } from './document.ts';
 import { blockOf, type Line } from './lines.ts';
-import type { Row } from './table-lines.ts';
+
+export interface Cell {
+  readonly text: string;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface Row {
+  readonly line: number;
+  /** Cells do not extend from one section of a table into the next. */
+  readonly section: number;
+  readonly isHeader: boolean;
+  readonly cells: readonly Cell[];
+}
 
 /** A place in the grid. A cell that spans several places has its text in the first one and those below it. */
 interface Place {

@@ -122,7 +122,8 @@ export async function readDocument(document: Document): Promise<ParsedDocument> 
 async function blocksOf({ path, type = typeOfPath(path) ?? 'text', text: given, bytes }: ValidDocument) {
   if (type === 'pdf' || type === 'docx') {
     if (bytes === undefined) return `expected the bytes of a ${type.toUpperCase()} file; received text`;
-    const blocks = await (type === 'pdf' ? pdfBlocks : docxBlocks)(bytes, describe(path));
+    const read = type === 'pdf' ? pdfBlocks : (await import('./read-docx.ts')).readDocx;
+    const blocks = await read(bytes, describe(path));
     return blocks ?? `it is not a ${type.toUpperCase()} file, or it is damaged or encrypted`;
   }
   const text = given ?? textOf(bytes ?? new Uint8Array());
@@ -178,32 +179,6 @@ const onPage = (block: Block, page: number, before: number): Block => ({
   endLine: block.endLine + before,
   lines: block.lines.map((line) => line + before),
 });
-
-/** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed, or why it must not be. */
-async function docxBlocks(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
-  const [{ docxHtml }, { readableDocx }, { numberedItems }, { entriesOf, unpackProblem }, { readHtml }] =
-    await Promise.all([
-      import('./office-files.ts'),
-      import('./docx-markup.ts'),
-      import('./docx-numbers.ts'),
-      import('./zip.ts'),
-      import('./read-html.ts'),
-    ]);
-  let file: Uint8Array;
-  try {
-    const entries = [...entriesOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
-    const problem = unpackProblem(entries);
-    if (problem !== null) return problem;
-    file = readableDocx(entries) ?? bytes;
-  } catch {
-    return null;
-  }
-  const html = await docxHtml(file, what);
-  if (!Array.isArray(html)) return html as string | null;
-  // Each block on its own line, because the file has no lines.
-  const lines = numberedItems(html.join('')).replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
-  return inTurns(readHtml(lines));
-}
 
 /** A document that was not read, and why. `path` is empty if the document has none. */
 export interface SkippedDocument {

@@ -4,9 +4,8 @@ import type { Block } from './document.ts';
 import { InlineText } from './inline-text.ts';
 import { type Line, linesFrom } from './lines.ts';
 import { MARKER, numeral } from './numerals.ts';
-import { BlockBuilder, type Part } from './parts.ts';
+import { BlockBuilder, type Cell, type Part, type Row } from './parts.ts';
 import { readText } from './read-text.ts';
-import type { Cell, Row } from './table-lines.ts';
 
 const CHARS_PER_STEP = 16_000;
 

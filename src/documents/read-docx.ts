@@ -1,5 +1,75 @@
-import { child, elements, mapElements, propertiesOf, value } from './docx-xml.ts';
+import { inTurns } from '../internal/async.ts';
+import type { Block } from './document.ts';
 import { MARKER, numeral } from './numerals.ts';
+import { docxHtml } from './office-files.ts';
+import { readHtml } from './read-html.ts';
+import { contentOf, entriesOf, unpackProblem, type ZipEntry, zipOf } from './zip.ts';
+
+/** Returns a DOCX file's text by way of HTML, which keeps headings, lists and tables; null if it cannot be parsed, or why it must not be. */
+export async function readDocx(bytes: Uint8Array, what: string): Promise<readonly Block[] | string | null> {
+  let file: Uint8Array;
+  try {
+    const entries = [...entriesOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))];
+    const problem = unpackProblem(entries);
+    if (problem !== null) return problem;
+    file = readableDocx(entries) ?? bytes;
+  } catch {
+    return null;
+  }
+  const html = await docxHtml(file, what);
+  if (!Array.isArray(html)) return html as string | null;
+  // Each block on its own line, because the file has no lines.
+  const lines = numberedItems(html.join('')).replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
+  return inTurns(readHtml(lines));
+}
+
+const DOCUMENT = 'word/document.xml';
+
+/**
+ * Returns the DOCX file in a form that the package `mammoth` reads as Word shows it: with the numbers of paragraphs, without hidden text,
+ * with double strikes as single ones, and with cells in the place of those that a row leaves out. Null if nothing is changed.
+ */
+function readableDocx(entries: readonly ZipEntry[]): Buffer | null {
+  const xml = (path: string): string => {
+    const entry = entries.find((one) => one.path === path);
+    return entry === undefined ? '' : contentOf(entry).toString('utf8');
+  };
+  const [document, numbering, styles] = [xml(DOCUMENT), xml('word/numbering.xml'), xml('word/styles.xml')];
+  const visible = withFirstCells(withoutHiddenText(document.replaceAll('<w:dstrike', '<w:strike'), styles));
+  const readable = withNumbers(visible, numbering, styles);
+  return readable === document ? null : zipOf(entries, DOCUMENT, Buffer.from(readable));
+}
+
+const isHidden = (properties: string): boolean =>
+  /<w:vanish(?: w:val="(?:1|true|on)")? ?\/>/.test(properties.split('<w:rPrChange')[0] ?? '');
+
+function withoutHiddenText(document: string, styles: string): string {
+  const hidden = new Set(
+    elements(styles, 'style')
+      .filter(isHidden)
+      .map((style) => value(style, 'styleId')),
+  );
+  if (hidden.size === 0 && !document.includes('<w:vanish')) return document;
+  return mapElements(document, 'p', (paragraph) => {
+    const isAllHidden = hidden.has(child(propertiesOf(paragraph, 'pPr'), 'pStyle'));
+    return mapElements(paragraph, 'r', (run) => {
+      const properties = propertiesOf(run, 'rPr');
+      const isGone = isAllHidden || isHidden(properties) || hidden.has(child(properties, 'rStyle'));
+      return isGone ? run.replace(/<w:t(?: [^<>]*)?>[^<]*<\/w:t>/g, '') : run;
+    });
+  });
+}
+
+/** A row may begin in a later column. */
+const withFirstCells = (document: string): string =>
+  mapElements(document, 'tr', (row) => {
+    const properties = propertiesOf(row, 'trPr');
+    const columns = child(properties, 'gridBefore');
+    if (columns === null) return row;
+    const at = properties.length + '</w:trPr>'.length;
+    const cell = `<w:tc><w:tcPr><w:gridSpan w:val="${Number(columns)}"/></w:tcPr><w:p/></w:tc>`;
+    return row.slice(0, at) + cell + row.slice(at);
+  });
 
 /** Encloses the number of a paragraph in its text: the package `mammoth` reads which paragraphs have numbers, but not the numbers. */
 const MARK = '\uE000';
@@ -8,7 +78,7 @@ const MARK = '\uE000';
 const MAX_STYLES = 10;
 
 /** Returns the XML of a document with the number of each numbered paragraph at the start of its text. */
-export function withNumbers(document: string, numbering: string, styles: string): string {
+function withNumbers(document: string, numbering: string, styles: string): string {
   if (numbering === '') return document;
   const counter = new Counter(numbering, styles);
   return mapElements(document, 'p', (paragraph) => {
@@ -24,7 +94,7 @@ export function withNumbers(document: string, numbering: string, styles: string)
 }
 
 /** Returns HTML in which the marked numbers are those of list items, or else part of the text. */
-export const numberedItems = (html: string): string =>
+const numberedItems = (html: string): string =>
   html
     .replace(/<li>\uE000([^\uE000]{1,100})\uE000/g, `<li ${MARKER}="$1">`)
     .replace(/\uE000([^\uE000]{1,100})\uE000/g, '$1 ');
@@ -155,4 +225,28 @@ class Counter {
       return numeral(counts[at] ?? start, own.isLegal ? '1' : FORMATS[format]);
     });
   }
+}
+
+/** Returns the XML of the elements of a name, each up to the next one. */
+const elements = (xml: string, name: string): readonly string[] => xml.split(new RegExp(`<w:${name}(?=[ >])`)).slice(1);
+
+/** Changes the text before the first element of a name, and each such element together with the text up to the next one. */
+const mapElements = (xml: string, name: string, change: (element: string) => string): string =>
+  xml
+    .split(new RegExp(`(?=<w:${name}[ >])`))
+    .map(change)
+    .join('');
+
+/** Returns the value of an attribute of an element without its `<w:name`. */
+const value = (element: string, name: string): string | null =>
+  new RegExp(`^[^<>]*\\bw:${name}="([^"]*)"`).exec(element)?.[1] ?? null;
+
+/** Returns the value of the first element of a name. */
+const child = (xml: string, name: string): string | null =>
+  new RegExp(`<w:${name} [^<>]*?w:val="([^"]*)"`).exec(xml)?.[1] ?? null;
+
+/** Returns the properties at the start of a paragraph, run or row, without their end; empty if there are none. */
+function propertiesOf(xml: string, name: string): string {
+  const isFirst = new RegExp(`^<w:[a-zA-Z]+(?: [^<>]*)?>\\s*<w:${name}>`).test(xml);
+  return isFirst ? xml.slice(0, Math.max(0, xml.indexOf(`</w:${name}>`))) : '';
 }

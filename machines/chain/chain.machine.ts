@@ -503,7 +503,6 @@ export const chainMachine = chainSetup.createMachine({
             deciding: {
               description:
                 'The rules, in order: the first that holds decides. In manual mode, the user decides within the limits.',
-              entry: 'evaluateRules',
               always: [
                 { guard: 'gradingWanted', target: 'grading' },
                 {

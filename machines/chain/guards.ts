@@ -27,15 +27,17 @@ import { searchHasFailed, searchIsDone, sourceMayRecover } from '../policies/sea
 import { hasSession, recallWanted } from '../policies/session.ts';
 import { answerIsFinal, modelMayWrite } from '../policies/synthesis/writing.ts';
 import { measuringPays, summariesWanted } from '../policies/understanding.ts';
-import { budgetExhausted, comparisonWanted, ruleResult, YIELD_RULES, type YieldRule } from '../policies/yield-rules.ts';
+import { budgetExhausted, comparisonWanted, YIELD_RULES, type YieldRule } from '../policies/yield-rules.ts';
 
 type LoopProgress = Extract<LoopReport, { type: 'loop.progressed' }>;
 
 type Args = { readonly context: ChainState };
 
-/** The guards of Yield's rules read the results that `deciding` has evaluated. */
 const ruleGuards = Object.fromEntries(
-  (Object.keys(YIELD_RULES) as YieldRule[]).map((rule) => [rule, ({ context }: Args) => ruleResult(context, rule)]),
+  (Object.keys(YIELD_RULES) as YieldRule[]).map((rule) => [
+    rule,
+    ({ context }: Args) => YIELD_RULES[rule].evaluate(context),
+  ]),
 ) as Readonly<Record<YieldRule, (args: Args) => GuardResult>>;
 
 /** The policies of the chain's guards, by name. A guard returns `holds`; the journal also records the compared values. */

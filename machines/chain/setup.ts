@@ -42,7 +42,7 @@ import {
   proposedEvaluation,
 } from '../policies/understanding.ts';
 import { adjust, deadlines, phaseDeadlineMs, usageSoFar } from '../policies/usage.ts';
-import { evaluateYieldRules, type YieldRule } from '../policies/yield-rules.ts';
+import type { YieldRule } from '../policies/yield-rules.ts';
 import { missingChainActors } from './actors.ts';
 import { abortEvents, emittedEvents } from './emitted-events.ts';
 import { chainGuards } from './guards.ts';
@@ -313,7 +313,6 @@ export const chainSetup = base.extend({
       assessment: withComparison(context.assessment, change),
     })),
     assignGrades: assign(({ context }, grading: Grading) => applyGrading(context, grading)),
-    evaluateRules: assign(({ context }) => evaluateYieldRules(context)),
     completeRun: enqueueActions(
       assignThenEmit(
         (state, { rule }: { rule: YieldRule }) => decideToComplete(state, rule),

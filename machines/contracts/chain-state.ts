@@ -11,7 +11,7 @@ import {
   consentSchema,
   type Envelope,
 } from './context.ts';
-import { type Assessment, answerSketchSchema, type Decision, type GuardResult, type Interruption } from './decision.ts';
+import { type Assessment, answerSketchSchema, type Decision, type Interruption } from './decision.ts';
 import type { PhaseFailure } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
 import { type Message, messageSchema } from './message.ts';
@@ -223,8 +223,6 @@ export interface ChainState extends ChainInput {
   /** Set between Understanding's model call and the user's consent. */
   readonly evaluation: Evaluation | null;
   readonly assessment: Assessment | null;
-  /** The results of Yield's rules, by name, as `deciding` last evaluated them. */
-  readonly rules: Readonly<Record<string, GuardResult>>;
   readonly decision: Decision | null;
   readonly decisions: readonly Decision[];
   /** The phase entered last. */

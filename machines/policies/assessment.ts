@@ -14,7 +14,7 @@ import { isUnclear } from './phase-output.ts';
 import { DEFAULT_PHASE, isPhase, selectNextPhase, visibleMessages } from './progress.ts';
 import { contextTokens } from './understanding.ts';
 import { addCost, addUsage, NO_USAGE, phaseDeadlineMs, tokensAllowed } from './usage.ts';
-import { exact, ruleResult } from './yield-rules.ts';
+import { budgetExhausted, exact } from './yield-rules.ts';
 
 /** Returns the values that the guards of `deciding` compare. */
 export function assess(state: ChainState, messages: readonly Message[], reply: YieldReply): Assessment {
@@ -198,7 +198,7 @@ function compareTerms(first: readonly number[], second: readonly number[], end: 
 /** Whether the user's grader must still grade the answer: once per answer, and only while the budget lasts. */
 export function gradingWanted(state: ChainState): GuardResult {
   const isToGrade = state.assessment?.toGrade ?? false;
-  const isBudgetSpent = ruleResult(state, 'budgetExhausted').holds;
+  const isBudgetSpent = budgetExhausted(state).holds;
   return { holds: isToGrade && !isBudgetSpent, inputs: { isToGrade, isBudgetSpent } };
 }
 

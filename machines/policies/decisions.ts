@@ -5,12 +5,10 @@ import { PHASES, type Phase } from '../contracts/phase.ts';
 import { withGrades } from './assessment.ts';
 import { DEFAULT_PHASE, isPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
 import {
-  evaluateYieldRules,
   GUARD_REPLACED,
   rationaleOf,
   recommendedRule,
   replacedGuard,
-  ruleResult,
   YIELD_RULES,
   type YieldRule,
 } from './yield-rules.ts';
@@ -38,7 +36,7 @@ export function decideToComplete(state: ChainState, rule: YieldRule): Partial<Ch
 }
 
 function completion(state: ChainState, rule: YieldRule): Omit<Decision, 'cycle'> {
-  const { holds, inputs } = ruleResult(state, rule);
+  const { holds, inputs } = YIELD_RULES[rule].evaluate(state);
   if (!holds)
     return { rule, complete: true, nextPhase: null, rationale: rationaleOf(state, rule), inputs: GUARD_REPLACED };
   const rationale = `${rationaleOf(state, rule)}${gradingNote(state)}`;
@@ -217,12 +215,11 @@ export function decideAgain(
     ...(evidence?.sufficiency != null && { sufficiency: evidence.sufficiency }),
     ...(evidence?.claim != null && { completion: evidence.claim }),
   });
-  const assessed = { ...before, assessment };
-  const state = { ...assessed, ...evaluateYieldRules(assessed) };
+  const state = { ...before, assessment };
   const rules = Object.keys(YIELD_RULES) as YieldRule[];
   const isManual = state.recursion.mode === 'manual';
   const rule = rules.find(
-    (name) => ruleResult(state, name).holds && (!isManual || YIELD_RULES[name].because === 'limit'),
+    (name) => YIELD_RULES[name].evaluate(state).holds && (!isManual || YIELD_RULES[name].because === 'limit'),
   );
   if (rule !== undefined) return decideToComplete(state, rule).decision ?? null;
   if (isManual) return null;

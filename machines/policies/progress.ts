@@ -88,7 +88,6 @@ export function initialState(input: ChainInput): ChainState {
     assessment: null,
     decision: null,
     decisions: [],
-    rules: {},
     phase: input.origin,
     direction: input.origin,
     newPrompt: false,

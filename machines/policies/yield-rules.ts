@@ -136,19 +136,9 @@ export type YieldRule = keyof typeof YIELD_RULES;
 
 const rules: Readonly<Record<string, YieldRuleDefinition>> = YIELD_RULES;
 
-/** Evaluates every rule once. Guards and decisions read the results. */
-export function evaluateYieldRules(state: ChainState): Pick<ChainState, 'rules'> {
-  return { rules: Object.fromEntries(Object.entries(rules).map(([name, { evaluate }]) => [name, evaluate(state)])) };
-}
-
-/** Returns a rule's latest result. Before the first evaluation, no rule holds. */
-export function ruleResult({ rules: results }: ChainState, rule: YieldRule): GuardResult {
-  return results[rule] ?? { holds: false, inputs: {} };
-}
-
 export function rationaleOf(state: ChainState, rule: YieldRule): string {
-  const { rationale, describe = describeInputs }: YieldRuleDefinition = YIELD_RULES[rule];
-  const { holds, inputs } = ruleResult(state, rule);
+  const { evaluate, rationale, describe = describeInputs }: YieldRuleDefinition = YIELD_RULES[rule];
+  const { holds, inputs } = evaluate(state);
   return holds ? `${rationale} (${describe(inputs)})` : replacedGuard(rule);
 }
 
@@ -177,12 +167,12 @@ export function recommendedRule(state: ChainState): YieldRule | null {
 
 function firstRule(state: ChainState, because: YieldRuleDefinition['because']): YieldRule | null {
   const names = Object.keys(YIELD_RULES) as YieldRule[];
-  return names.find((name) => rules[name]?.because === because && ruleResult(state, name).holds) ?? null;
+  return names.find((name) => YIELD_RULES[name].because === because && YIELD_RULES[name].evaluate(state).holds) ?? null;
 }
 
 /** Whether the change must still be measured by embeddings: not if the answer is confident enough without it. */
 export function comparisonWanted(state: ChainState): GuardResult {
   const isToCompare = state.assessment?.toCompare != null;
-  const isConfident = ruleResult(state, 'confidenceReached').holds;
+  const isConfident = confidenceReached(state).holds;
   return { holds: isToCompare && !isConfident, inputs: { isToCompare, isConfident } };
 }

@@ -75,4 +75,3 @@ export {
 export { planRetention, type RetentionInputs, type RetentionPlan } from '../../machines/policies/retention.ts';
 export { type AnswerBasis, basisOf } from '../../machines/policies/synthesis/basis.ts';
 export { composeAnswer } from '../../machines/policies/synthesis/compose.ts';
-export { evaluateYieldRules } from '../../machines/policies/yield-rules.ts';

@@ -9,7 +9,7 @@ import { FALLBACKS, type SynthesisOutcome, type SynthesisReply } from '../../mac
 import { decideToComplete, decideToContinue } from '../../machines/policies/decisions.ts';
 import { applyEvaluation, finishPhase, recordEvaluation, timeOutPhase } from '../../machines/policies/outcomes.ts';
 import { enterPhase, initialState, isPhase } from '../../machines/policies/progress.ts';
-import { evaluateYieldRules, ruleResult, YIELD_RULES, type YieldRule } from '../../machines/policies/yield-rules.ts';
+import { YIELD_RULES, type YieldRule } from '../../machines/policies/yield-rules.ts';
 import {
   aCapabilityResult,
   aChainInput,
@@ -235,8 +235,7 @@ function runSteps(start: ChainState, steps: readonly Step[]): ChainState {
       continue;
     }
     if (how !== 'value') return { ...state, interruption: { kind: 'phase_failed' } };
-    change(evaluateYieldRules(state));
-    const rule = RULES.find((name) => ruleResult(state, name).holds);
+    const rule = RULES.find((name) => YIELD_RULES[name].evaluate(state).holds);
     if (rule !== undefined) return { ...state, ...decideToComplete(state, rule) };
     const proposal = state.assessment?.proposal ?? '';
     phase = isPhase(proposal) ? proposal : 'action';

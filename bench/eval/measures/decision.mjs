@@ -87,7 +87,7 @@ function afterManyCycles(policies) {
  * @param {number} at
  * @param {typeof import('postchain/machines')} policies
  */
-function decide(state, messages, at, { assess, chainGuards, decideToContinue, evaluateYieldRules }) {
+function decide(state, messages, at, { assess, chainGuards, decideToContinue }) {
   const reply = {
     answer: `${textOf(at)} The answer of turn ${at}.`,
     confidence: 0.6,
@@ -100,8 +100,7 @@ function decide(state, messages, at, { assess, chainGuards, decideToContinue, ev
   };
   const assessed = { ...state, assessment: assess(state, messages, reply) };
   const recursion = { ...state.recursion, completedCycles: state.recursion.completedCycles + 1 };
-  const ended = { ...assessed, recursion };
-  const context = { ...ended, ...evaluateYieldRules(ended) };
+  const context = { ...assessed, recursion };
   for (const rule of RULES) chainGuards[rule]({ context });
   const phase = PHASES.find((name) => chainGuards.nextPhaseIs({ context }, { phase: name }).holds);
   return { ...context, ...decideToContinue(context, 'nextPhaseChosen', phase ?? 'action') };

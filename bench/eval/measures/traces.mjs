@@ -63,7 +63,7 @@ function isShort({ claimsCompletion, answer }) {
  * @param {import('postchain/machines').ChainState} state
  * @param {typeof import('postchain/machines')} policies
  */
-function completes({ request, answer, rationale, claimsCompletion, evidence }, state, { assess, evaluateYieldRules }) {
+function completes({ request, answer, rationale, claimsCompletion, evidence }, state, { assess, chainGuards }) {
   const messages = evidence.map(({ id, content }) => message({ id, content }));
   const reply = {
     answer,
@@ -78,8 +78,7 @@ function completes({ request, answer, rationale, claimsCompletion, evidence }, s
   };
   const context = { ...state, request };
   const assessed = { ...context, assessment: assess(context, messages, reply) };
-  const { rules } = evaluateYieldRules(assessed);
-  return rules['confidenceReached']?.holds === true || rules['taskComplete']?.holds === true;
+  return [chainGuards.confidenceReached, chainGuards.taskComplete].some((rule) => rule({ context: assessed }).holds);
 }
 
 /**

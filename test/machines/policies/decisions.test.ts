@@ -9,30 +9,31 @@ import {
   decideToComplete,
   decideToContinue,
 } from '../../../machines/policies/decisions.ts';
-import { evaluateYieldRules, YIELD_RULES, type YieldRule } from '../../../machines/policies/yield-rules.ts';
+import { YIELD_RULES, type YieldRule } from '../../../machines/policies/yield-rules.ts';
 import { chainStateArbitrary } from '../../support/arbitraries.ts';
-import { anAssessment, aState, deepFreeze, results } from '../../support/contract-samples.ts';
+import { anAssessment, aState, deepFreeze, results, someLimits } from '../../support/contract-samples.ts';
 
 const RULES = Object.keys(YIELD_RULES) as YieldRule[];
-const withRules = (state: ChainState): ChainState => ({ ...state, ...evaluateYieldRules(state) });
-const assessed = withRules(
-  aState({
-    recursion: { cycle: 3, completedCycles: 3 },
-    assessment: anAssessment({
-      confidence: 0.91,
-      change: 0.05,
-      fingerprint: 'abc',
-      proposal: 'experience',
-      repeats: 1,
-    }),
-    results: { ...aState().results, experience: results.experience },
-  }),
-);
+const assessment = anAssessment({
+  confidence: 0.91,
+  change: 0.05,
+  taskComplete: true,
+  fingerprint: 'abc',
+  proposal: 'experience',
+  repeats: 1,
+});
+/** Every rule holds. */
+const assessed = aState({
+  recursion: { cycle: 3, completedCycles: 3 },
+  limits: someLimits({ maxCycles: 3, maxTokens: 100 }),
+  usage: { modelCalls: 9, inputTokens: 80, outputTokens: 20, estimated: false, cost: null },
+  assessment,
+  results: { ...aState().results, experience: results.experience, yield: { ...results.yield, prose: true } },
+});
 
 describe('a decision', () => {
   it.each(RULES)('[Y8] states the reason and the compared numbers when it completes by %s', (rule) => {
-    const { inputs = {} } = assessed.rules[rule] ?? {};
-    const { decision } = decideToComplete({ ...assessed, rules: { [rule]: { holds: true, inputs } } }, rule);
+    const { decision } = decideToComplete(assessed, rule);
     expect(decisionSchema.parse(decision)).toMatchObject({ cycle: 3, rule, complete: true, nextPhase: null });
     expect(decision?.rationale).toMatch(/\w/);
     const compared = Object.entries(decision?.inputs ?? {}).map(([name, value]) => `${name} ${value}`);
@@ -45,7 +46,7 @@ describe('a decision', () => {
     const phase = fc.constantFrom(...PHASES);
     fc.assert(
       fc.property(chainStateArbitrary, phase, fc.constantFrom(...RULES), (any, target, rule) => {
-        const state = deepFreeze(withRules(any));
+        const state = deepFreeze(any);
         const all = [
           decideToComplete(state, rule),
           decideToContinue(state, 'nextPhaseChosen', target),

@@ -15,8 +15,6 @@ const done = aState({
   corrections: 2,
   recursion: { cycle: 2, completedCycles: 2, continuationPrompt: 'Answer again.' },
 });
-const convergedBy = (decision: Parameters<typeof aDecision>[0]) =>
-  basisOf({ ...done, decision: aDecision(decision) }).material.converged;
 const ofContract = (changes: Parameters<typeof aSynthesisInput>[0]) =>
   basisOfContract(synthesisInputSchema.parse(aSynthesisInput(changes)), 8_000).material;
 
@@ -81,16 +79,18 @@ describe('the basis of a chain’s answer', () => {
     });
   });
 
-  it.each<[boolean, Parameters<typeof aDecision>[0]]>([
-    [true, { rule: 'confidenceReached' }],
-    [true, { rule: 'answerConverged' }],
-    [true, { rule: 'taskComplete' }],
-    [false, { rule: 'cycleLimitReached' }],
-    [false, { rule: 'budgetExhausted' }],
-    [false, { rule: 'loopDetected' }],
-    [false, { rule: 'nextPhaseChosen', complete: false }],
-  ])('[E1] has converged: %s, after the decision %j', (converged, decision) => {
-    expect(convergedBy(decision)).toBe(converged);
+  it.each<[boolean, Parameters<typeof aDecision>[0], number]>([
+    [true, { rule: 'confidenceReached' }, 0.95],
+    [true, { rule: 'answerConverged' }, 0.5],
+    [true, { rule: 'taskComplete' }, 0.5],
+    [true, { rule: 'cycleLimitReached' }, 0.95],
+    [false, { rule: 'cycleLimitReached' }, 0.5],
+    [false, { rule: 'budgetExhausted' }, 0.5],
+    [false, { rule: 'loopDetected' }, 0.5],
+    [false, { rule: 'nextPhaseChosen', complete: false }, 0.5],
+  ])('[E1] has converged: %s, after the decision %j with confidence %d', (converged, decision, confidence) => {
+    const state = { ...done, assessment: anAssessment({ confidence }), decision: aDecision(decision) };
+    expect(basisOf(state).material.converged).toBe(converged);
   });
 });
 

@@ -138,7 +138,11 @@ describe('degradation reasons of a chain', () => {
       },
       ['not_converged'],
     ],
-    ['include the budget', { decision: aDecision({ rule: 'budgetExhausted' }) }, ['budget_exhausted', 'not_converged']],
+    [
+      'include the budget, and a low confidence',
+      { assessment: anAssessment(), decision: aDecision({ rule: 'budgetExhausted' }) },
+      ['budget_exhausted', 'not_converged', 'low_confidence'],
+    ],
     ['include the loop', { decision: aDecision({ rule: 'loopDetected' }) }, ['loop_detected', 'not_converged']],
     [
       'count an empty answer as an incomplete state',

@@ -15,11 +15,10 @@ import type { GuardResult } from '../contracts/decision.ts';
 import type { Failure } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import { type ModelStatus, NEW_MODEL, newModels } from '../contracts/model-status.ts';
-import { costExceeds, overBudget, promptTokensLeft } from '../policies/cost.ts';
-import { aborted } from '../policies/failures.ts';
+import { aborted, overBudget } from '../policies/failures.ts';
 import { type ModelRoute, mayBeProse, noModelFailure, startRoute, statusOf } from '../policies/model-status.ts';
 import { newExecution, recordAttempt } from '../policies/retry.ts';
-import { callUsage, textChars, tokensOfChars } from '../policies/usage.ts';
+import { callUsage, costExceeds, promptTokensLeft, textChars, tokensOfChars } from '../policies/usage.ts';
 import type { ReadReplyInput, ValidateReplyInput } from './actors.ts';
 
 /**

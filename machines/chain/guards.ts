@@ -5,8 +5,8 @@ import type { Phase } from '../contracts/phase.ts';
 import { awaitsApproval } from '../policies/approvals.ts';
 import { gradingWanted } from '../policies/assessment.ts';
 import { consentDecided, consentNeeded, consentSettled } from '../policies/consent.ts';
-import { costLimitReached } from '../policies/cost.ts';
 import {
+  costLimitReached,
   modelUnavailable,
   phaseMayBeSkipped,
   phaseMayRepeat,

@@ -32,7 +32,7 @@ import { DEFAULT_PHASE, isPhase } from '../policies/progress.ts';
 import { type Direction, questionId, refusedAnswer, refusedDirection, type UserAnswer } from '../policies/questions.ts';
 import { backOff, endSearch, searchToStart, sourceError, takeSearch } from '../policies/search.ts';
 import { assignSession } from '../policies/session.ts';
-import { composedOutcome, failedSynthesis } from '../policies/synthesis/outcome.ts';
+import { composedOutcome, failedSynthesis } from '../policies/synthesis/compose.ts';
 import { answerOf, finishWriting, timeOutWriting } from '../policies/synthesis/writing.ts';
 import {
   assignEstimates,

@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import type { ActionState } from './action-state.ts';
-import { attachmentSchema } from './attachment.ts';
 import { type CallInFlight, type EarlyReply, somePolicyNumbersSchema, type UsageInFlight } from './attempt.ts';
 import { approverSchema, capabilityDescriptorSchema, deciderKindSchema } from './capability.ts';
 import {
@@ -14,7 +13,7 @@ import {
 import { type Assessment, answerSketchSchema, type Decision, type Interruption } from './decision.ts';
 import type { PhaseFailure } from './failure.ts';
 import { limitsSchema, thresholdsSchema } from './limits.ts';
-import { type Message, messageSchema } from './message.ts';
+import { attachmentSchema, type Message, messageSchema } from './message.ts';
 import { type ModelStatus, modelStatusSchema } from './model-status.ts';
 import type { Retrieval, RetrievePassagesInput } from './passage.ts';
 import { type Phase, phaseSchema } from './phase.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { attachmentSchema } from './attachment.ts';
 import { chainInputSchema } from './chain-state.ts';
 import { guardInputsSchema } from './decision.ts';
 import { callErrorSchema, callEventSchema, chainEventSchema, type EmittedEvent, emittedEventSchema } from './events.ts';
+import { attachmentSchema } from './message.ts';
 import { usageSchema } from './usage.ts';
 
 export const JOURNAL_VERSION = 3;

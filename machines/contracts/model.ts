@@ -1,5 +1,5 @@
-import type { AttachedFile } from './attachment.ts';
 import type { Failure } from './failure.ts';
+import type { AttachedFile } from './message.ts';
 import type { Phase } from './phase.ts';
 import type { TokenUsage } from './usage.ts';
 

@@ -5,9 +5,9 @@ import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
 import { fnv1a, hexDigest } from '../text/hash.ts';
-import { jaccardDistance } from '../text/similarity.ts';
+import { changeBetween } from '../text/similarity.ts';
 import { eachStem } from '../text/terms.ts';
-import { partsOf, signsOf, wordSet } from '../text/words.ts';
+import { partsOf } from '../text/words.ts';
 import { checkAgainstEvidence, gradingInput } from './evidence.ts';
 import { unexpectedFailure } from './failures.ts';
 import { isUnclear } from './phase-output.ts';
@@ -95,14 +95,6 @@ export function fingerprint(text: string): string {
   return hexDigest(partsOf(text).join(' '));
 }
 
-/**
- * Returns how much an answer changed: 0 for the same words, 1 for none in common (one minus the Jaccard index of words
- * and signs). Two empty answers have not changed.
- */
-export function changeBetween(previous: string, current: string): number {
-  return jaccardDistance(tokens(previous), tokens(current));
-}
-
 /** Replaces the change in words with the change in embeddings (one minus cosine similarity); null keeps it. */
 export function withComparison(assessment: Assessment | null, change: number | null): Assessment | null {
   if (assessment === null) return null;
@@ -110,8 +102,6 @@ export function withComparison(assessment: Assessment | null, change: number | n
   if (change === null || !Number.isFinite(change)) return compared;
   return { ...compared, change: exact(Math.min(1, Math.max(0, change))), changeBy: 'embeddings' };
 }
-
-const tokens = (text: string): ReadonlySet<string> => new Set([...wordSet(text), ...signsOf(text)]);
 
 /** Only the beginning of a longer answer is read, so that a decision stays fast. */
 const MAX_CHARS = 20_000;

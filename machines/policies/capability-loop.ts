@@ -11,8 +11,8 @@ import type { GuardResult } from '../contracts/decision.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import type { ActionResult } from '../contracts/phase-io.ts';
 import { clipped } from '../text/clip.ts';
-import { digestOfText, isApproved, newQuestion } from './approval-question.ts';
-import { wasDenied } from './pending-approvals.ts';
+import { asWritten, digestOfText, failedResult, isApproved, newQuestion } from './approvals.ts';
+import { wasDenied } from './failures.ts';
 
 /** Whether a later Action has no loop to continue: no capability was needed so far, and only a model could now name one. */
 export function nothingToContinue({ results, decider }: ActionState): GuardResult {
@@ -281,12 +281,6 @@ export function endCall({ step }: ActionState, slot: number, result: CapabilityR
   };
 }
 
-/** Returns the members of a result that record the call as the model wrote it. */
-const asWritten = ({ toolCall, written }: Pick<StepCall, 'toolCall' | 'written'>) => ({
-  ...(toolCall !== undefined && { toolCall }),
-  ...(written !== undefined && { written }),
-});
-
 /** Ends the call that a slot runs without a result of its own. */
 export function failCall(
   state: ActionState,
@@ -353,26 +347,6 @@ function appendMemory({ memory, input }: ActionState, ended: readonly Capability
       return { role: 'assistant', capability, success, summary };
     }),
   ];
-}
-
-export function failedResult(
-  { sessionId }: Pick<ActionState, 'sessionId'>,
-  call: Pick<StepCall, 'id' | 'capability' | 'arguments' | 'toolCall' | 'written'>,
-  code: CapabilityFailure,
-  error: string,
-  durationMs: number,
-): CapabilityResult {
-  const { id, capability, arguments: given } = call;
-  const base = { id, capability, arguments: given, success: false, output: '', synthesized: false, startedAtMs: null };
-  return { ...base, code, error, sessionId, durationMs, ...asWritten(call) };
-}
-
-/** Returns the result of a call that ends with this output without a run. */
-export function endedResult(state: ActionState, call: StepCall, output: string): CapabilityResult {
-  const { maxResultChars } = state;
-  const problem = `the result has ${output.length} characters; the maximum is ${maxResultChars}; request less of it`;
-  const failed = failedResult(state, call, 'result_too_long', problem, 0);
-  return output.length > maxResultChars ? failed : { ...failed, success: true, output, code: null, error: null };
 }
 
 /** Returns the state of an aborted loop: a call that has not ended becomes a failed result with the cause. */

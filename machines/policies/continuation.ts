@@ -8,8 +8,7 @@ import type {
   ContinuationInput,
 } from '../contracts/capability.ts';
 import { clipped } from '../text/clip.ts';
-import { afterSpending } from './cost.ts';
-import { addUsage } from './usage.ts';
+import { addUsage, afterSpending } from './usage.ts';
 
 /** Characters shown to the model: per step, for the last step, and for all steps. */
 const STEP_CHARS = 2_000;

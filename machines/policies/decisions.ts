@@ -1,9 +1,9 @@
 import type { ChainState, ContinueDecision, RecordedState } from '../contracts/chain-state.ts';
 import type { Decision } from '../contracts/decision.ts';
 import type { Limits, Thresholds } from '../contracts/limits.ts';
-import { PHASES, type Phase } from '../contracts/phase.ts';
+import type { Phase } from '../contracts/phase.ts';
 import { withGrades } from './assessment.ts';
-import { DEFAULT_PHASE, isPhase, NOTHING_IN_FLIGHT, visibleMessages } from './progress.ts';
+import { DEFAULT_PHASE, isPhase, NOTHING_IN_FLIGHT, skipsAhead, visibleMessages } from './progress.ts';
 import {
   GUARD_REPLACED,
   rationaleOf,
@@ -135,12 +135,6 @@ export function direct(state: ChainState, phase: Phase, prompt = ''): Partial<Ch
     ...changes,
     ...(directed.recursion && { recursion: { ...directed.recursion, history: recursion.history } }),
   };
-}
-
-/** Whether the cycle has not come to this phase yet. A detour to Understanding does not count. */
-export function skipsAhead({ recursion, detour, direction, phase: current }: ChainState, phase: Phase): boolean {
-  const next = recursion.step === 0 ? 0 : detour ? PHASES.indexOf(direction) : PHASES.indexOf(current) + 1;
-  return PHASES.indexOf(phase) >= next;
 }
 
 /** Whether the user gives Action a prompt of its own, which has to be classified. */

@@ -75,3 +75,20 @@ function issuesText(issues: unknown): string {
   });
   return texts.join('; ');
 }
+
+/** The code of a call that was not made, because it could exceed the cost limit. */
+const OVER_BUDGET = 'over_budget';
+
+export const isOverBudget = ({ code }: Failure): boolean => code === OVER_BUDGET;
+
+export const overBudget = (): Failure =>
+  failureOf(
+    'aborted',
+    OVER_BUDGET,
+    'The model was not called, because the call could cost more than what is left of limits.maxCost.',
+    { retryable: false },
+  );
+
+/** Whether a call did not run because a person denied it, or nobody answered in time. */
+export const wasDenied = (code: string | null | undefined): boolean =>
+  code === 'denied' || code === 'approval_timed_out';

@@ -1,5 +1,4 @@
-import type { Attachment } from '../contracts/attachment.ts';
-import type { Message, Source } from '../contracts/message.ts';
+import type { Attachment, Message, Source } from '../contracts/message.ts';
 import type { ChatModel } from '../contracts/model.ts';
 import { phaseSchema } from '../contracts/phase.ts';
 import { TOKENS_PER_CHAR, tokensPerCharOf } from './usage.ts';

@@ -6,7 +6,7 @@ import type { Phase } from '../contracts/phase.ts';
 import type { UnderstandingReply, YieldReply } from '../contracts/phase-io.ts';
 import { assess } from './assessment.ts';
 import { abortLoop, loopResult } from './capability-loop.ts';
-import { failureOf, unexpectedFailure } from './failures.ts';
+import { failureOf, isOverBudget, unexpectedFailure } from './failures.ts';
 import { wasNotMade, withAborted } from './model-status.ts';
 import { earlyReply, finishEarlyCall, hasSharedCall, policyReply, sharedReply } from './phase-calls.ts';
 import { phaseOutput } from './phase-output.ts';
@@ -233,4 +233,10 @@ export function phaseMayRepeat(state: ChainState): GuardResult {
 export function phaseMayBeSkipped({ failure }: ChainState): GuardResult {
   const phase = failure?.phase ?? null;
   return { holds: phase !== null && phase !== 'yield', inputs: { phase } };
+}
+
+/** Whether the phase failed because its next call could exceed the cost limit. */
+export function costLimitReached({ failure, usage, limits }: ChainState): GuardResult {
+  const inputs = { cost: usage.cost, maxCost: limits.maxCost, code: failure?.failure.code ?? null };
+  return { holds: failure !== null && isOverBudget(failure.failure), inputs };
 }

@@ -17,7 +17,6 @@ import { contradictionsIn } from '../heuristics/contradiction.ts';
 import { wideDigest } from '../text/hash.ts';
 import { isOverride, resolveConsent } from './consent.ts';
 import { applyOperations, asksConsent, KEPT_BY_DEFAULT, KEPT_BY_USER, REQUEST } from './context.ts';
-import { costExceeds, remainingCost } from './cost.ts';
 import { unexpectedFailure } from './failures.ts';
 import { startRoute, wasNotMade } from './model-status.ts';
 import { isUnclear, phaseOutput } from './phase-output.ts';
@@ -28,9 +27,11 @@ import {
   addCost,
   addUsage,
   callUsage,
+  costExceeds,
   instructionsFor,
   NO_USAGE,
   phaseDeadlineMs,
+  remainingCost,
   TOKENS_PER_CHAR,
   textChars,
   tokensAllowed,

@@ -17,7 +17,7 @@ import type {
 } from '../contracts/phase-io.ts';
 import { contradictionsIn } from '../heuristics/contradiction.ts';
 import { FAILED_TAG, operationsOfStep } from './context.ts';
-import { wasDenied } from './pending-approvals.ts';
+import { wasDenied } from './failures.ts';
 import { type PhaseOutput, visibleMessages } from './progress.ts';
 import { understandingOutput } from './understanding.ts';
 

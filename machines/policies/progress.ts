@@ -11,8 +11,7 @@ import { PHASES, type Phase } from '../contracts/phase.ts';
 import type { PhaseResult } from '../contracts/phase-io.ts';
 import { clipped, roundDown } from '../text/clip.ts';
 import { append, applyOperations, contextDocument, contextOf, REQUEST } from './context.ts';
-import { isOverBudget } from './cost.ts';
-import { failureOf } from './failures.ts';
+import { failureOf, isOverBudget } from './failures.ts';
 import { addCost, addUsage, NO_USAGE, NOTHING_USED, tokensPerCharOf } from './usage.ts';
 import { isBelow } from './yield-rules.ts';
 
@@ -341,4 +340,10 @@ export function isPhase(name: string): name is Phase {
 
 export function phaseAfter(phase: Phase): Phase | null {
   return PHASES[PHASES.indexOf(phase) + 1] ?? null;
+}
+
+/** Whether the cycle has not come to this phase yet. A detour to Understanding does not count. */
+export function skipsAhead({ recursion, detour, direction, phase: current }: ChainState, phase: Phase): boolean {
+  const next = recursion.step === 0 ? 0 : detour ? PHASES.indexOf(direction) : PHASES.indexOf(current) + 1;
+  return PHASES.indexOf(phase) >= next;
 }

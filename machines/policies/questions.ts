@@ -1,10 +1,11 @@
 import type { ChainState } from '../contracts/chain-state.ts';
-import type { GuardResult } from '../contracts/decision.ts';
+import type { ConsentChoice, ConsentRequest } from '../contracts/context.ts';
+import type { Decision, GuardResult } from '../contracts/decision.ts';
 import type { AnswerRefusal, ChainEvent, EmittedEvent, RefusedAnswer } from '../contracts/events.ts';
+import type { JournalEntry } from '../contracts/journal.ts';
 import { PHASES } from '../contracts/phase.ts';
 import { isLoss } from './context.ts';
-import { skipsAhead } from './decisions.ts';
-import { isPhase } from './progress.ts';
+import { isPhase, skipsAhead } from './progress.ts';
 
 /** An event that answers a question. Without the id of a question, a direction or a finish is a command. */
 export type UserAnswer = Extract<
@@ -94,4 +95,37 @@ export function refusedDirection(state: ChainState, direction: Direction): Emitt
   if (refusalOf(state, direction) !== null) return refusedAnswer(state, direction);
   const { phase: received } = direction;
   return { type: 'direction-refused', received, reason: isPhase(received) ? 'cycle_limit' : 'unknown_phase' };
+}
+
+/** Returns what the operation that asks would do: summarize if there is a summary, otherwise remove. */
+export const recommendedChoice = ({ summary }: ConsentRequest['items'][number]): ConsentChoice =>
+  summary === '' ? 'remove' : 'summarize';
+
+/** Returns what a user who is asked for a direction is recommended: "finish" if a rule recommends it, or else the proposed phase. */
+export const recommendedDirection = (asked: {
+  readonly proposal: string;
+  readonly recommendation: Decision | null;
+}): string => (asked.recommendation === null ? asked.proposal : 'finish');
+
+export type ApprovalAsked = Extract<EmittedEvent, { type: 'approval-asked' }>;
+
+/** Returns the approval questions that are open after one more entry. */
+export function foldApprovals(pending: readonly ApprovalAsked[], entry: JournalEntry): readonly ApprovalAsked[] {
+  switch (entry.type) {
+    case 'approval-asked':
+      return [...pending, entry];
+    case 'approval-resolved':
+      return pending.filter(({ questionId }) => questionId !== entry.questionId);
+    // An aborted loop leaves its questions unanswered.
+    case 'capability-stop':
+    case 'run-end':
+      return pending.length === 0 ? pending : [];
+    default:
+      return pending;
+  }
+}
+
+/** Returns the approval questions that are open at the end of these entries, each with its id, its digest and the call. */
+export function pendingApprovals(entries: readonly JournalEntry[]): readonly ApprovalAsked[] {
+  return entries.reduce(foldApprovals, []);
 }

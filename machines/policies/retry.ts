@@ -13,8 +13,7 @@ import type { Failure, FailureStage } from '../contracts/failure.ts';
 import { MAX_TIMER_MS } from '../contracts/limits.ts';
 import { startOf } from '../text/clip.ts';
 import { fnv1a, spread } from '../text/hash.ts';
-import { isOverBudget } from './cost.ts';
-import { failureOf, unexpectedFailure } from './failures.ts';
+import { failureOf, isOverBudget, unexpectedFailure } from './failures.ts';
 import { fitsTask, isAvailable, type ModelRoute, statusOf, successor, wasNotMade } from './model-status.ts';
 import { addCall, NO_USAGE } from './usage.ts';
 

@@ -1,4 +1,5 @@
 import { fnv1a, spread } from './hash.ts';
+import { signsOf, wordSet } from './words.ts';
 
 /** A set of words, or a map by word. */
 interface Words {
@@ -17,7 +18,7 @@ export function jaccard(one: Words, other: Words): number {
 }
 
 /** Returns the share of all words that only one of two sets has, 0..1: one minus the Jaccard index, without its rounding error. */
-export function jaccardDistance(one: Words, other: Words): number {
+function jaccardDistance(one: Words, other: Words): number {
   const { shared, all } = countWords(one, other);
   return all === 0 ? 0 : (all - shared) / all;
 }
@@ -57,3 +58,13 @@ export function sketch(words: Iterable<string>): readonly number[] {
     return key;
   });
 }
+
+/**
+ * Returns how much a text changed: 0 for the same words, 1 for none in common (one minus the Jaccard index of words
+ * and signs). Two empty texts have not changed.
+ */
+export function changeBetween(previous: string, current: string): number {
+  return jaccardDistance(tokens(previous), tokens(current));
+}
+
+const tokens = (text: string): ReadonlySet<string> => new Set([...wordSet(text), ...signsOf(text)]);

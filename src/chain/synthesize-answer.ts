@@ -11,8 +11,12 @@ import {
   synthesisInputSchema,
 } from '../../machines/contracts/synthesis.ts';
 import { type AnswerBasis, basisOfContract } from '../../machines/policies/synthesis/basis.ts';
-import { composeAnswer } from '../../machines/policies/synthesis/compose.ts';
-import { composedOutcome, failedSynthesis, outcomeOf } from '../../machines/policies/synthesis/outcome.ts';
+import {
+  composeAnswer,
+  composedOutcome,
+  failedSynthesis,
+  outcomeOf,
+} from '../../machines/policies/synthesis/compose.ts';
 import { planWriting, writingPolicy } from '../../machines/policies/synthesis/writing.ts';
 import { usageSoFar } from '../../machines/policies/usage.ts';
 import { type Clock, systemClock } from '../durable/clock.ts';

@@ -1,5 +1,4 @@
 export type { ApprovalRequest } from '../../machines/action/actors.ts';
-export type { AttachedFile, Attachment } from '../../machines/contracts/attachment.ts';
 export type { AttemptExecution, AttemptOutcome, AttemptRecord, NextCall } from '../../machines/contracts/attempt.ts';
 export type {
   ConsentChoice,
@@ -15,7 +14,7 @@ export type { Failure } from '../../machines/contracts/failure.ts';
 export type { AnswerGrades, GradingInput, SomeGrades } from '../../machines/contracts/grading.ts';
 export type { JournalEntry, RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
 export type { Limits, Thresholds } from '../../machines/contracts/limits.ts';
-export type { Message } from '../../machines/contracts/message.ts';
+export type { AttachedFile, Attachment, Message } from '../../machines/contracts/message.ts';
 export type {
   ChatModel,
   ChatTurn,
@@ -34,7 +33,7 @@ export type { AnswerReason, Citation, FinalAnswer, SynthesisInput } from '../../
 export type { Price, PriceTable, TokenUsage } from '../../machines/contracts/usage.ts';
 export { contextOf, redo, undo } from '../../machines/policies/context.ts';
 export { failureOf } from '../../machines/policies/failures.ts';
-export { type ApprovalAsked, pendingApprovals } from '../../machines/policies/pending-approvals.ts';
+export { type ApprovalAsked, pendingApprovals } from '../../machines/policies/questions.ts';
 export { createPostChain, type PostChain } from '../chain/create-post-chain.ts';
 export { checkRuns } from '../chain/journal/check-runs.ts';
 export { contextHistory } from '../chain/journal/context-history.ts';

@@ -1,7 +1,7 @@
 /** Typed, streamed and validated values from a language model, without the reasoning chain. */
 
-export type { AttachedFile, Attachment } from '../../machines/contracts/attachment.ts';
 export { type ErrorCode, PostChainError } from '../../machines/contracts/error.ts';
+export type { AttachedFile, Attachment } from '../../machines/contracts/message.ts';
 export type {
   ChatModel,
   ChatTurn,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
 import { phaseSchema } from '../../machines/contracts/phase.ts';
 import { tokenUsageSchema, usageSchema } from '../../machines/contracts/usage.ts';
-import { wasDenied } from '../../machines/policies/pending-approvals.ts';
+import { wasDenied } from '../../machines/policies/failures.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
 import type { RunFigures } from './wire.ts';
 

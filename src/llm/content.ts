@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { AttachedFile, Attachment } from '../../machines/contracts/attachment.ts';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
+import type { AttachedFile, Attachment } from '../../machines/contracts/message.ts';
 import type { ChatModel } from '../../machines/contracts/model.ts';
 import { acceptsFile, attachmentLabel, attachmentLabels } from '../../machines/policies/message-parts.ts';
 import { oneLine } from '../../machines/text/clip.ts';

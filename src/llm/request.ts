@@ -1,10 +1,10 @@
-import type { AttachedFile } from '../../machines/contracts/attachment.ts';
 import type { Feedback } from '../../machines/contracts/attempt.ts';
+import type { AttachedFile } from '../../machines/contracts/message.ts';
 import type { ChatTurn, ModelRequest, ReplyForm, TextTurn, ToolOffer } from '../../machines/contracts/model.ts';
 import type { Phase } from '../../machines/contracts/phase.ts';
 import { tokensOfFiles } from '../../machines/policies/message-parts.ts';
 import { TOKENS_PER_CHAR } from '../../machines/policies/usage.ts';
-import { wellFormed } from '../../machines/text/well-formed.ts';
+import { wellFormed } from '../../machines/text/safe-json.ts';
 import { jsonInstruction } from '../internal/json-schema.ts';
 import type { OutputShape } from './schemas/output-shape.ts';
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ApprovalAsked } from '../../../machines/policies/pending-approvals.ts';
+import type { ApprovalAsked } from '../../../machines/policies/questions.ts';
 import { safeJson } from '../../../machines/text/safe-json.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { JsonTree } from '../json-tree.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ConsentChoice, ConsentRequest } from '../../../machines/contracts/context.ts';
-import { recommendedChoice } from '../../../machines/policies/recommendations.ts';
+import { recommendedChoice } from '../../../machines/policies/questions.ts';
 import { pluralize } from '../../fold/format.ts';
 import { revealHidden } from '../../fold/text.ts';
 import { LongText } from '../long-text.tsx';

@@ -15,7 +15,7 @@ import {
 import type { Usage } from '../../contracts/usage.ts';
 import { preview } from '../../text/summary.ts';
 import { stemsOf, termWeights } from '../../text/terms.ts';
-import { wasDenied } from '../pending-approvals.ts';
+import { wasDenied } from '../failures.ts';
 import { visibleMessages } from '../progress.ts';
 import { deadlines, NO_USAGE } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';

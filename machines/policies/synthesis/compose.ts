@@ -1,20 +1,25 @@
+import type { AttemptOutcome } from '../../contracts/attempt.ts';
+import type { Failure } from '../../contracts/failure.ts';
 import type { Message } from '../../contracts/message.ts';
 import {
   type Budget,
   type Citation,
   explanationOf,
+  type Fallback,
   type FinalAnswer,
   hasVisibleText,
   type SynthesisOutcome,
   type SynthesisReply,
+  synthesisReplySchema,
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { answerSupport, type TextCheck } from '../../heuristics/default-grader.ts';
 import { isNoAnswer } from '../../heuristics/no-answer.ts';
+import { changeBetween } from '../../text/similarity.ts';
 import { preview } from '../../text/summary.ts';
-import { changeBetween } from '../assessment.ts';
 import { checkAgainstContext, groundedConfidence, groundingIn, isSupported } from '../evidence.ts';
-import { addCost, addUsage } from '../usage.ts';
+import { unexpectedFailure } from '../failures.ts';
+import { addCost, addUsage, NO_USAGE } from '../usage.ts';
 import { type AnswerBasis, bestDraft } from './basis.ts';
 import { type Judged, limitNote, reachedCycleLimit, reasonsOf } from './reasons.ts';
 
@@ -213,4 +218,42 @@ function lacksEvidence(basis: AnswerBasis, { answerText, usedMessageIds }: Synth
   if (isNoAnswer(answerText)) return true;
   const cited = basis.material.messages.filter(({ id }) => usedMessageIds.includes(id));
   return basis.noEvidence && !isSupported(basis, groundingIn(runOf(basis), cited, answerText));
+}
+
+export function outcomeOf(attempted: AttemptOutcome): SynthesisOutcome {
+  const { usage } = attempted.execution;
+  if (!attempted.ok) return failedOutcome(fallbackOf(attempted.failure), attempted.failure.message, usage);
+  const read = synthesisReplySchema.safeParse(attempted.value);
+  if (read.success) return { type: 'written', reply: read.data, usage, prose: attempted.prose };
+  const [issue] = read.error.issues;
+  return failedOutcome('validation', `${issue?.path.join('.') || 'the reply'}: ${issue?.message}`, usage);
+}
+
+export function failedSynthesis(error: unknown, usage: Usage = NO_USAGE): SynthesisOutcome {
+  return failedOutcome('other', unexpectedFailure(error).message, usage);
+}
+
+export function lateOutcome(usage: Usage): SynthesisOutcome {
+  return failedOutcome('model', 'it timed out', usage);
+}
+
+export const draftedOutcome: SynthesisOutcome = { type: 'drafted', usage: NO_USAGE };
+
+/** Returns the outcome without a finished model call. `why` is shown to the user unless it is empty. */
+export function composedOutcome(why: string, usage: Usage = NO_USAGE): SynthesisOutcome {
+  return { type: 'composed', why, usage };
+}
+
+export function failedOutcome(fallback: Fallback, error: string, usage: Usage = NO_USAGE): SynthesisOutcome {
+  return { type: 'failed', fallback, error, usage };
+}
+
+const PROMPT: ReadonlySet<string> = new Set(['prompt_failed', 'prompt_too_long']);
+const MODEL: ReadonlySet<string> = new Set(['model_threw', 'filtered']);
+
+/** Classifies a failure as one of the four fallbacks. */
+export function fallbackOf({ stage, code }: Failure): Fallback {
+  if (PROMPT.has(code)) return 'prompt';
+  if (MODEL.has(code) || stage === 'transport' || stage === 'deadline') return 'model';
+  return stage === 'unexpected' ? 'other' : 'validation';
 }

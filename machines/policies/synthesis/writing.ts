@@ -11,15 +11,20 @@ import {
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { clipped } from '../../text/clip.ts';
-import { costExceeds } from '../cost.ts';
 import { startRoute } from '../model-status.ts';
 import { type CallBounds, callLimits, costBounds, executionId } from '../phase-calls.ts';
 import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
-import { deadlines, instructionsFor, instructionTokens, maxWritingCalls, tokensPerCharOf } from '../usage.ts';
+import {
+  costExceeds,
+  deadlines,
+  instructionsFor,
+  instructionTokens,
+  maxWritingCalls,
+  tokensPerCharOf,
+} from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
 import { type AnswerBasis, basisOf } from './basis.ts';
-import { composeAnswer } from './compose.ts';
-import { composedOutcome, draftedOutcome, lateOutcome, outcomeOf } from './outcome.ts';
+import { composeAnswer, composedOutcome, draftedOutcome, lateOutcome, outcomeOf } from './compose.ts';
 
 /** How to write the answer: by a model from part of the material, or composed without one, and why. */
 export type WritingPlan =

@@ -8,7 +8,7 @@ import type { JournalEntry, RunStart } from '../../../machines/contracts/journal
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
-import { digestOf } from '../../../machines/policies/approval-question.ts';
+import { digestOf } from '../../../machines/policies/approvals.ts';
 import { answering } from '../../../machines/policies/questions.ts';
 import type { Json } from '../../durable/codec.ts';
 import { startOfStep } from '../../durable/durable-format.ts';

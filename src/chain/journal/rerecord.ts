@@ -1,8 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { pendingApprovals } from '../../../machines/policies/pending-approvals.ts';
-import { answering } from '../../../machines/policies/questions.ts';
+import { answering, pendingApprovals } from '../../../machines/policies/questions.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { startOf } from '../../durable/replay.ts';
 import type { CallInfo } from '../../durable/reused-calls.ts';

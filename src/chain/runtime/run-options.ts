@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { shallowObjectSchema } from '../../../machines/contracts/events.ts';
+import type { AttachedFile } from '../../../machines/contracts/message.ts';
 import { type Message, messageSchema } from '../../../machines/contracts/message.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { PriceTable } from '../../../machines/contracts/usage.ts';

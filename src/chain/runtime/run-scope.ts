@@ -1,6 +1,6 @@
 import type { AnyActorRef } from 'xstate';
-import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
 import type { Annotation } from '../../../machines/contracts/journal.ts';
+import type { AttachedFile, Attachment } from '../../../machines/contracts/message.ts';
 import { type Clock, systemClock } from '../../durable/clock.ts';
 import { addNote } from '../../durable/hosted-call.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';

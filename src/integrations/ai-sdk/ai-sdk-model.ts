@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
-import { wellFormed } from '../../../machines/text/well-formed.ts';
+import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { linkSignals, unlessAborted } from '../../internal/async.ts';
 import { acceptsSchema, functionSchema, parseOption, requireValidHeaders } from '../../internal/options.ts';
 import { headerSecrets } from '../../internal/secrets.ts';

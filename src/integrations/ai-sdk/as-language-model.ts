@@ -4,7 +4,7 @@ import type { ChatModel } from '../../../machines/contracts/model.ts';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import type { Usage } from '../../../machines/contracts/usage.ts';
 import { addUsage } from '../../../machines/policies/usage.ts';
-import { wellFormed } from '../../../machines/text/well-formed.ts';
+import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { locationOf } from '../../chain/presentation/answer-as-text.ts';
 import { progressLine } from '../../chain/presentation/progress-line.ts';
 import type { Run } from '../../chain/runtime/run.ts';

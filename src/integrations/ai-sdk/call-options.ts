@@ -1,4 +1,4 @@
-import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
+import type { AttachedFile } from '../../../machines/contracts/message.ts';
 import type { ChatTurn, ModelRequest } from '../../../machines/contracts/model.ts';
 import { jsonInstruction } from '../../internal/json-schema.ts';
 import { wireName } from '../../internal/wire-name.ts';

@@ -2,7 +2,7 @@ import type { EmittedEvent } from '../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { Phase } from '../../../machines/contracts/phase.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
-import { type ApprovalAsked, foldApprovals } from '../../../machines/policies/pending-approvals.ts';
+import { type ApprovalAsked, foldApprovals } from '../../../machines/policies/questions.ts';
 
 type PendingQuestion = Extract<EmittedEvent, { type: 'consent-asked' | 'direction-asked' }>;
 

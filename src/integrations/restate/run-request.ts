@@ -1,6 +1,6 @@
-import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
+import type { AttachedFile } from '../../../machines/contracts/message.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { runStartOf } from '../../chain/journal/journal-format.ts';

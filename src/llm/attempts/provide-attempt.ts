@@ -3,7 +3,6 @@ import type { ReadReplyInput, ValidateReply, ValidateReplyInput } from '../../..
 import { type attemptMachine, createAttemptMachine } from '../../../machines/attempt/attempt.machine.ts';
 import { finalize, recordFailure } from '../../../machines/attempt/setup.ts';
 import { callInput, initialAttemptState, stallMs } from '../../../machines/attempt/state.ts';
-import type { AttachedFile, Attachment } from '../../../machines/contracts/attachment.ts';
 import type {
   AttemptEvent,
   AttemptPolicy,
@@ -14,9 +13,9 @@ import type {
   Validation,
 } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
+import type { AttachedFile, Attachment } from '../../../machines/contracts/message.ts';
 import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
-import { overBudget } from '../../../machines/policies/cost.ts';
-import { failureOf, LOST, unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { failureOf, LOST, overBudget, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { acceptsFile, shownAttachments } from '../../../machines/policies/message-parts.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars, tokensPerCharOf } from '../../../machines/policies/usage.ts';

@@ -4,7 +4,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { EmbeddingModel } from '../../../machines/contracts/model.ts';
 import { startOf } from '../../../machines/text/clip.ts';
-import { wellFormed } from '../../../machines/text/well-formed.ts';
+import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { linkSignals } from '../../internal/async.ts';
 import { parseOption } from '../../internal/options.ts';
 import { lazyClient } from './client.ts';

@@ -1,6 +1,6 @@
 import type OpenAI from 'openai';
 import type { ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
-import { wellFormed } from '../../../machines/text/well-formed.ts';
+import { wellFormed } from '../../../machines/text/safe-json.ts';
 import { isOpenAI, type OpenAISettings } from './options.ts';
 import { ReplyBody } from './reply-body.ts';
 import { chatBody, type Dialect, responsesBody, toolLevel, toolNames } from './request-body.ts';

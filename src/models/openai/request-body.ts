@@ -11,7 +11,7 @@ import type {
   ResponseInputContent,
   ResponseInputItem,
 } from 'openai/resources/responses/responses';
-import type { AttachedFile } from '../../../machines/contracts/attachment.ts';
+import type { AttachedFile } from '../../../machines/contracts/message.ts';
 import type { ChatTurn, ModelRequest, ToolOffer } from '../../../machines/contracts/model.ts';
 import { type JsonNode, jsonInstruction, nullRemover, schemaText } from '../../internal/json-schema.ts';
 import { freeName, wireName } from '../../internal/wire-name.ts';

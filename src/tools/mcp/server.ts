@@ -3,7 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { MAX_TIMER_MS } from '../../../machines/contracts/limits.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { clipped } from '../../../machines/text/clip.ts';
-import { wellFormed } from '../../../machines/text/well-formed.ts';
+import { wellFormed } from '../../../machines/text/safe-json.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { deadline, linkSignals, unlessAborted } from '../../internal/async.ts';
 import { redactSecrets } from '../../internal/secrets.ts';

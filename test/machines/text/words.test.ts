@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changeBetween } from '../../../machines/policies/assessment.ts';
+import { changeBetween } from '../../../machines/text/similarity.ts';
 import { stemsOf } from '../../../machines/text/terms.ts';
 import { foldWord, partsOf, wordSet, wordsOfRun } from '../../../machines/text/words.ts';
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import * as z from 'zod';
-import { recommendedDirection } from '../../../../machines/policies/recommendations.ts';
+import { recommendedDirection } from '../../../../machines/policies/questions.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { axeViolations } from '../../../support/inspector/page-checks.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Approval, StepCall } from '../../../../machines/contracts/action-state.ts';
-import { digestOf, newQuestion } from '../../../../machines/policies/approval-question.ts';
-import { answerApproval, approvalRefusal } from '../../../../machines/policies/approvals.ts';
+import { answerApproval, approvalRefusal, digestOf, newQuestion } from '../../../../machines/policies/approvals.ts';
 import { callWaits, startCall } from '../../../../machines/policies/capability-loop.ts';
 import { anActionState } from '../../../support/action-machine.ts';
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { ActionState } from '../../../../machines/contracts/action-state.ts';
 import type { CapabilityResult } from '../../../../machines/contracts/capability.ts';
-import { abortLoop, failedResult, recordStep } from '../../../../machines/policies/capability-loop.ts';
+import { failedResult } from '../../../../machines/policies/approvals.ts';
+import { abortLoop, recordStep } from '../../../../machines/policies/capability-loop.ts';
 import { anActionState } from '../../../support/action-machine.ts';
 import { aCapabilityResult, deepFreeze } from '../../../support/contract-samples.ts';
 

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { finalAnswerSchema, type SynthesisReply } from '../../../../machines/contracts/synthesis.ts';
 import { failureOf } from '../../../../machines/policies/failures.ts';
 import type { AnswerBasis } from '../../../../machines/policies/synthesis/basis.ts';
-import { composeAnswer } from '../../../../machines/policies/synthesis/compose.ts';
 import {
+  composeAnswer,
   failedSynthesis,
   fallbackOf,
   lateOutcome,
   outcomeOf,
-} from '../../../../machines/policies/synthesis/outcome.ts';
+} from '../../../../machines/policies/synthesis/compose.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { aBasis } from '../../../support/answer-basis.ts';
 import { aMessage, anExecution, deepFreeze } from '../../../support/contract-samples.ts';

@@ -7,8 +7,12 @@ import {
   type SynthesisOutcome,
 } from '../../../../machines/contracts/synthesis.ts';
 import { type AnswerBasis, basisOf } from '../../../../machines/policies/synthesis/basis.ts';
-import { composeAnswer, missingFields } from '../../../../machines/policies/synthesis/compose.ts';
-import { composedOutcome, failedOutcome } from '../../../../machines/policies/synthesis/outcome.ts';
+import {
+  composeAnswer,
+  composedOutcome,
+  failedOutcome,
+  missingFields,
+} from '../../../../machines/policies/synthesis/compose.ts';
 import { answerOf } from '../../../../machines/policies/synthesis/writing.ts';
 import { aBasis } from '../../../support/answer-basis.ts';
 import { aDecision, anAssessment, aPhaseFailure, aState, results } from '../../../support/contract-samples.ts';

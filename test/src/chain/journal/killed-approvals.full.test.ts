@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { pendingApprovals } from '../../../../machines/policies/pending-approvals.ts';
+import { pendingApprovals } from '../../../../machines/policies/questions.ts';
 import { fileJournals, sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';

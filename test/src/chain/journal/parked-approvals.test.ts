@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { pendingApprovals } from '../../../../machines/policies/pending-approvals.ts';
+import { pendingApprovals } from '../../../../machines/policies/questions.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createWorker } from '../../../../src/entries/durable.ts';

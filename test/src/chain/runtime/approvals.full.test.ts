@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import type { ChainEvent } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { type ApprovalAsked, pendingApprovals } from '../../../../machines/policies/pending-approvals.ts';
+import { type ApprovalAsked, pendingApprovals } from '../../../../machines/policies/questions.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { rerecord } from '../../../../src/chain/journal/rerecord.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';

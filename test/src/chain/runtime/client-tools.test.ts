@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { pendingApprovals } from '../../../../machines/policies/pending-approvals.ts';
+import { pendingApprovals } from '../../../../machines/policies/questions.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';

@@ -1,15 +1,12 @@
+import type { PageMessage, PageRequest } from '../../src/inspection/page-messages.ts';
 import {
-  type ActAnswer,
-  type ExportAnswer,
   type ExportedRun,
   type InspectedRun,
-  type NeedsTrust,
-  type PageMessage,
-  type RunAction,
+  type Reply,
+  type Results,
   type RunCharts,
   type SentLines,
   type ServerMessage,
-  type WhatIfAnswer,
   WIRE_VERSION,
 } from '../../src/inspection/wire.ts';
 
@@ -35,33 +32,19 @@ export interface PageSource {
   start(listener: PageListener, countOf: (runId: string) => number): void;
   /** Requests a run with the states of its chart. */
   open(runId: string): void;
-  /** Sends an event to a live run. Resolves to the problem in one line, or null if it was accepted. Never rejects. */
-  send(runId: string, event: unknown): Promise<string | null>;
-  /** A Vitest test of a run. Never rejects. */
-  test(runId: string): Promise<{ readonly text: string; readonly problem: string | null }>;
-  /** Continues or replays a recorded run. Never rejects. */
-  act(runId: string, action: RunAction, confirmed: NeedsTrust | null): Promise<ActAnswer>;
-  /** Deletes a recorded run. Resolves to the problem in one line, or null. Never rejects. */
-  remove(runId: string): Promise<string | null>;
-  /** A run as one page, without the texts that match these patterns. Never rejects. */
-  exportRun(runId: string, redact?: readonly string[]): Promise<ExportAnswer>;
-  /** Where runs would have ended with other numbers: `only` one, or all if it is null. Never rejects. */
-  whatIf(only: string | null, set: Readonly<Record<string, number>>): Promise<WhatIfAnswer>;
+  /** Resolves to the reply of the server. Never rejects. */
+  request<Sent extends PageRequest>(sent: Sent): Promise<Reply<Results[Sent['type']]>>;
 }
 
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 10_000;
 
-const NOT_DONE = { runId: null, note: '', needsTrust: null } as const;
-
 const NO_SERVER = 'The inspector is not connected. Start it again and reload the page.';
-
-type Answer = Extract<ServerMessage, { readonly id: number }>;
 
 /** Runs from the server over a WebSocket; reconnects and continues after a lost connection. */
 export function socketSource(address: string): PageSource {
   const opened = new Set<string>();
-  const waiting = new Map<number, (answer: Answer) => void>();
+  const waiting = new Map<number, (reply: Reply<never>) => void>();
   const known = new Map<string, InspectedRun>();
   let socket: WebSocket | null = null;
   let nextId = 1;
@@ -92,7 +75,7 @@ export function socketSource(address: string): PageSource {
     };
     created.onclose = () => {
       listener?.connection('lost');
-      for (const answer of waiting.values()) answer({ type: 'sent', id: 0, problem: NO_SERVER });
+      for (const resolve of waiting.values()) resolve({ result: null, problem: NO_SERVER });
       waiting.clear();
       setTimeout(connect, waitMs);
       waitMs = Math.min(MAX_WAIT_MS, waitMs * 2);
@@ -123,28 +106,12 @@ export function socketSource(address: string): PageSource {
         return to.states(message.runId, message.from, lines);
       case 'end':
         return to.end(message.runId, message.problem);
-      case 'sent':
-      case 'test':
-      case 'removed':
-      case 'acted':
-      case 'exported':
-      case 'what-if':
-        waiting.get(message.id)?.(message);
+      case 'reply':
+        waiting.get(message.id)?.(message as Reply<never>);
         return waiting.delete(message.id);
       default:
         return message satisfies never;
     }
-  }
-
-  function ask(message: (id: number) => PageMessage): Promise<Answer> {
-    const id = nextId;
-    nextId += 1;
-    return new Promise((resolve) => {
-      waiting.set(id, resolve);
-      if (sendMessage(message(id))) return;
-      waiting.delete(id);
-      resolve({ type: 'sent', id, problem: NO_SERVER });
-    });
   }
 
   return {
@@ -157,23 +124,15 @@ export function socketSource(address: string): PageSource {
       opened.add(runId);
       requestRun(runId);
     },
-    send: async (runId, event) => (await ask((id) => ({ type: 'send', id, runId, event }))).problem,
-    async test(runId) {
-      const answer = await ask((id) => ({ type: 'test', id, runId }));
-      return { text: answer.type === 'test' ? answer.text : '', problem: answer.problem };
-    },
-    async act(runId, action, confirmed) {
-      const answer = await ask((id) => ({ type: 'act', id, runId, action, confirmed }));
-      return answer.type === 'acted' ? answer.result : { ...NOT_DONE, problem: answer.problem };
-    },
-    remove: async (runId) => (await ask((id) => ({ type: 'remove', id, runId }))).problem,
-    async exportRun(runId, redact = []) {
-      const answer = await ask((id) => ({ type: 'export', id, runId, redact }));
-      return answer.type === 'exported' ? answer : { html: '', notes: [], problem: answer.problem };
-    },
-    async whatIf(only, set) {
-      const answer = await ask((id) => ({ type: 'what-if', id, only, set }));
-      return answer.type === 'what-if' ? answer : { results: [], leftOut: 0, problem: answer.problem };
+    request(sent) {
+      const id = nextId;
+      nextId += 1;
+      return new Promise((resolve) => {
+        waiting.set(id, resolve);
+        if (sendMessage({ ...sent, id })) return;
+        waiting.delete(id);
+        resolve({ result: null, problem: NO_SERVER });
+      });
     },
   };
 }
@@ -220,12 +179,7 @@ export async function fileSource({ data, checksum }: EmbeddedRun): Promise<PageS
       listener.end(run.runId, null);
     },
     open: () => {},
-    send: async () => EXPORTED_FILE,
-    test: async () => ({ text: '', problem: EXPORTED_FILE }),
-    act: async () => ({ ...NOT_DONE, problem: EXPORTED_FILE }),
-    remove: async () => EXPORTED_FILE,
-    exportRun: async () => ({ html: '', notes: [], problem: EXPORTED_FILE }),
-    whatIf: async () => ({ results: [], leftOut: 0, problem: EXPORTED_FILE }),
+    request: async () => ({ result: null, problem: EXPORTED_FILE }),
   };
 }
 

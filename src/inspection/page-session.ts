@@ -1,25 +1,28 @@
 import type { RawData, WebSocket } from 'ws';
-import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { chainEventSchema } from '../../machines/contracts/events.ts';
-import { toolTurnSchema } from '../../machines/contracts/journal.ts';
+import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
 import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
-import { parseJson } from '../internal/json-text.ts';
 import { exportRun } from './export-run.ts';
+import { type PageMessage, readPageMessage } from './page-messages.ts';
 import { exportNotes, redactionOf, redactionsIn } from './redaction.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
 import { inTurns, problemOf, type RunSource, type StopFollowing } from './source.ts';
 import {
-  type PageMessage,
-  type RunAction,
+  type ExportResult,
+  type Results,
   type RunCharts,
   type RunWhatIf,
   type ServerMessage,
+  type WhatIfResult,
   WIRE_VERSION,
 } from './wire.ts';
+
+type MessageOf<Type extends PageMessage['type']> = Extract<PageMessage, { readonly type: Type }>;
+type Request = Extract<PageMessage, { readonly id: number }>;
 
 /** RFC 6455, section 7.4.1. */
 const POLICY_VIOLATION = 1008;
@@ -51,7 +54,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     page.sendRaw(change.message);
   });
 
-  async function open({ runId, from, states }: Extract<PageMessage, { type: 'open' }>): Promise<void> {
+  async function open({ runId, from, states }: MessageOf<'open'>): Promise<void> {
     close(runId);
     if (opened.size >= MAX_OPEN) {
       rejectRun(runId, `This page has ${MAX_OPEN} runs open; close one first.`);
@@ -81,71 +84,66 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     opened.delete(runId);
   }
 
-  async function send({ id, runId, event }: Extract<PageMessage, { type: 'send' }>): Promise<void> {
+  async function reply(request: Request): Promise<void> {
+    const { id } = request;
     try {
-      const { send } = await sourceOf(runId);
-      if (send === undefined) throw new PostChainError('invalid_option', 'This run is not live; it accepts no events.');
-      send(event);
-      page.send({ type: 'sent', id, problem: null });
+      page.send({ type: 'reply', id, result: await resultOf(request), problem: null });
     } catch (error) {
-      page.send({ type: 'sent', id, problem: problemOf(error) });
+      page.send({ type: 'reply', id, result: null, problem: problemOf(error) });
     }
   }
 
-  async function test({ id, runId }: Extract<PageMessage, { type: 'test' }>): Promise<void> {
-    try {
-      page.send({ type: 'test', id, text: await generateTest(runId), problem: null });
-    } catch (error) {
-      page.send({ type: 'test', id, text: '', problem: problemOf(error) });
+  async function resultOf(request: Request): Promise<Results[Request['type']]> {
+    switch (request.type) {
+      case 'send':
+        await send(request);
+        return null;
+      case 'test':
+        return generateTest(request.runId);
+      case 'act':
+        return act(runs, actions, request);
+      case 'remove':
+        await runs.remove(request.runId);
+        return null;
+      case 'export':
+        return makePage(request);
+      case 'what-if':
+        return whatIf(request);
+      default:
+        return request satisfies never;
     }
+  }
+
+  async function send({ runId, event }: MessageOf<'send'>): Promise<void> {
+    const { send } = await sourceOf(runId);
+    if (send === undefined) throw new PostChainError('invalid_option', 'This run is not live; it accepts no events.');
+    send(event);
   }
 
   /** A newer question, or the end of the page, ends the work on the last one. */
-  async function whatIf({ id, only, set }: Extract<PageMessage, { type: 'what-if' }>): Promise<void> {
+  async function whatIf({ id, only, set }: MessageOf<'what-if'>): Promise<WhatIfResult> {
     asked = id;
-    try {
-      readDecidingNumbers(set);
-      const all = only === null ? runs.all().filter(({ kind }) => kind === 'run') : [{ runId: only, title: '' }];
-      const results: RunWhatIf[] = [];
-      let leftOut = Math.max(0, all.length - MAX_WHAT_IF);
-      for (const run of all.slice(0, MAX_WHAT_IF)) {
-        if (asked !== id || !page.isOpen) break;
-        try {
-          const { entries } = await sourceOf(run.runId);
-          if (entries === undefined)
-            throw new PostChainError('invalid_option', 'Only a PostChain run takes decisions.');
-          const recorded = await entries();
-          const { currency } = runStartOf(recorded);
-          const result = await inTurns(whatIfSteps(recorded, set));
-          results.push({ runId: run.runId, request: run.title, currency: currency ?? '', ...result });
-        } catch (error) {
-          if (only !== null) throw error;
-          leftOut += 1;
-        }
+    readDecidingNumbers(set);
+    const all = only === null ? runs.all().filter(({ kind }) => kind === 'run') : [{ runId: only, title: '' }];
+    const results: RunWhatIf[] = [];
+    let leftOut = Math.max(0, all.length - MAX_WHAT_IF);
+    for (const run of all.slice(0, MAX_WHAT_IF)) {
+      if (asked !== id || !page.isOpen) break;
+      try {
+        const recorded = await entriesOf(run.runId, 'Only a PostChain run takes decisions.');
+        const { currency } = runStartOf(recorded);
+        const result = await inTurns(whatIfSteps(recorded, set));
+        results.push({ runId: run.runId, request: run.title, currency: currency ?? '', ...result });
+      } catch (error) {
+        if (only !== null) throw error;
+        leftOut += 1;
       }
-      page.send({ type: 'what-if', id, results, leftOut, problem: null });
-    } catch (error) {
-      page.send({ type: 'what-if', id, results: [], leftOut: 0, problem: problemOf(error) });
     }
+    return { results, leftOut };
   }
 
-  async function remove({ id, runId }: Extract<PageMessage, { type: 'remove' }>): Promise<void> {
-    const problem = await runs.remove(runId).then(() => null, problemOf);
-    page.send({ type: 'removed', id, problem });
-  }
-
-  async function exportPage({ id, ...asked }: Extract<PageMessage, { type: 'export' }>): Promise<void> {
-    try {
-      page.send({ type: 'exported', id, ...(await makePage(asked)), problem: null });
-    } catch (error) {
-      page.send({ type: 'exported', id, html: '', notes: [], problem: problemOf(error) });
-    }
-  }
-
-  async function pageOf({ runId, redact }: Pick<Extract<PageMessage, { type: 'export' }>, 'runId' | 'redact'>) {
-    const { entries } = await sourceOf(runId);
-    if (entries === undefined) throw new PostChainError('invalid_option', 'Only a PostChain run can be exported.');
-    const recorded = await entries();
+  async function pageOf({ runId, redact }: MessageOf<'export'>): Promise<ExportResult> {
+    const recorded = await entriesOf(runId, 'Only a PostChain run can be exported.');
     if (redact.length === 0) return { html: (await exportRun(recorded)).html, notes: exportNotes(recorded) };
     const redaction = redactionOf(redact);
     const { html } = await exportRun(recorded, { redact: redaction });
@@ -157,10 +155,15 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
   }
 
   async function testOf(runId: string): Promise<string> {
+    const recorded = await entriesOf(runId, 'A test can only be generated from a PostChain run.');
+    return toVitest(recorded, { journalPath: './run.jsonl' });
+  }
+
+  /** Rejects with this problem if the source is not a run. */
+  async function entriesOf(runId: string, problem: string): Promise<readonly JournalEntry[]> {
     const { entries } = await sourceOf(runId);
-    if (entries === undefined)
-      throw new PostChainError('invalid_option', 'A test can only be generated from a PostChain run.');
-    return toVitest(await entries(), { journalPath: './run.jsonl' });
+    if (entries === undefined) throw new PostChainError('invalid_option', problem);
+    return entries();
   }
 
   async function sourceOf(runId: string): Promise<RunSource> {
@@ -175,15 +178,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     if (message === null) socket.close(POLICY_VIOLATION, 'Invalid message.');
     else if (message.type === 'open') void open(message);
     else if (message.type === 'close') close(message.runId);
-    else if (message.type === 'send') void send(message);
-    else if (message.type === 'test') void test(message);
-    else if (message.type === 'act')
-      void act(runs, actions, message).then((result) =>
-        page.send({ type: 'acted', id: message.id, result, problem: result.problem }),
-      );
-    else if (message.type === 'remove') void remove(message);
-    else if (message.type === 'export') void exportPage(message);
-    else void whatIf(message);
+    else void reply(message);
     if (!page.isOpen || !page.isFull) return;
     socket.pause();
     resume();
@@ -224,7 +219,7 @@ function noSuchRun(runId: string): PostChainError {
 /** Sends a run to a page: its charts, its entries from a number on, and its end; then calls `onEnd`. Returns a function that stops it. */
 function follow(
   source: RunSource,
-  { runId, from, states }: Omit<Extract<PageMessage, { type: 'open' }>, 'type'>,
+  { runId, from, states }: Omit<MessageOf<'open'>, 'type'>,
   page: Channel,
   onEnd: () => void,
 ): StopFollowing {
@@ -270,63 +265,6 @@ function follow(
     isStopped = true;
     stop();
   };
-}
-
-const MAX_ID_CHARS = 4_096;
-
-const runId = z.string().check(z.maxLength(MAX_ID_CHARS));
-const id = z.int().check(z.gte(0));
-
-const actionSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('resume'), force: z.optional(z.boolean()) }),
-  z.object({
-    type: z.literal('fork'),
-    at: z.int().check(z.gte(0)),
-    set: z.record(z.string(), z.unknown()),
-    turns: z.optional(
-      z.array(
-        z.object({
-          role: z.enum(['system', 'user', 'assistant', 'tool']),
-          content: z.string(),
-          ...toolTurnSchema.shape,
-        }),
-      ),
-    ),
-  }),
-  z.object({ type: z.literal('replay') }),
-]) satisfies z.ZodMiniType<RunAction>;
-
-const pageMessageSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('open'), runId, from: z.int().check(z.gte(0)), states: z.optional(z.boolean()) }),
-  z.object({ type: z.literal('close'), runId }),
-  z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
-  z.object({ type: z.literal('test'), id, runId }),
-  z.object({
-    type: z.literal('act'),
-    id,
-    runId,
-    action: actionSchema,
-    confirmed: z.nullable(z.object({ doubt: z.string(), actions: z.array(z.string()) })),
-  }),
-  z.object({ type: z.literal('remove'), id, runId }),
-  z.object({
-    type: z.literal('export'),
-    id,
-    runId,
-    redact: z.array(z.string().check(z.minLength(1), z.maxLength(MAX_ID_CHARS))).check(z.maxLength(64)),
-  }),
-  z.object({
-    type: z.literal('what-if'),
-    id,
-    only: z.nullable(runId),
-    set: z.record(z.string().check(z.maxLength(64)), z.number()),
-  }),
-]) satisfies z.ZodMiniType<PageMessage>;
-
-/** Returns null for an invalid message. */
-function readPageMessage(text: string): PageMessage | null {
-  const read = pageMessageSchema.safeParse(parseJson(text));
-  return read.success ? read.data : null;
 }
 
 const EVENT_TYPES: readonly string[] = chainEventSchema.def.options.flatMap(({ shape }) => shape.type.def.values);

@@ -3,8 +3,7 @@ import { divergenceText, replay } from '../chain/journal/replay.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { isWaiting } from './run-figures.ts';
 import type { RunList } from './runs.ts';
-import { problemOf } from './source.ts';
-import type { ActAnswer, NeedsTrust, RunAction } from './wire.ts';
+import type { ActResult, NeedsTrust, RunAction } from './wire.ts';
 
 /** Continues recorded runs for the page: `chain.resume` and `chain.fork` of your chain, or functions that ask for trust first. */
 export interface RunActions {
@@ -26,34 +25,30 @@ interface ResumeOptions extends ActionOptions {
 
 type ForkChange = Omit<Extract<RunAction, { type: 'fork' }>, 'type'>;
 
-/** Performs an action that a page requested on a recorded run. Never rejects. */
+/** Performs an action that a page requested on a recorded run. Rejects if it cannot be performed. */
 export async function act(
   runs: RunList,
   actions: RunActions | null,
   { runId, action, confirmed }: ActionOptions & { readonly runId: string; readonly action: RunAction },
-): Promise<ActAnswer> {
-  const nothing: ActAnswer = { runId: null, note: '', needsTrust: null, problem: null };
-  try {
-    if (action.type === 'replay') return { ...nothing, note: await replayed(runs, runId) };
-    if (actions === null)
-      throw new PostChainError(
-        'invalid_option',
-        'This inspector cannot continue runs; use "postchain inspect", or pass "actions" to inspectionServer.',
-      );
-    if (action.type === 'resume' && (await runs.find(runId))?.info().live) return { ...nothing, runId };
-    if (action.type === 'resume' && action.force === true) await requireWaiting(runs, runId);
-    const options = { confirmed };
-    const { type, ...change } = action;
-    const result =
-      type === 'resume'
-        ? await actions.resume(runId, { ...options, force: action.force === true })
-        : await actions.fork(runId, change as ForkChange, options);
-    if ('doubt' in result) return { ...nothing, needsTrust: result };
-    runs.watch(result, false);
-    return { ...nothing, runId: result.runId };
-  } catch (error) {
-    return { ...nothing, problem: problemOf(error) };
-  }
+): Promise<ActResult> {
+  const nothing: ActResult = { runId: null, note: '', needsTrust: null };
+  if (action.type === 'replay') return { ...nothing, note: await replayed(runs, runId) };
+  if (actions === null)
+    throw new PostChainError(
+      'invalid_option',
+      'This inspector cannot continue runs; use "postchain inspect", or pass "actions" to inspectionServer.',
+    );
+  if (action.type === 'resume' && (await runs.find(runId))?.info().live) return { ...nothing, runId };
+  if (action.type === 'resume' && action.force === true) await requireWaiting(runs, runId);
+  const options = { confirmed };
+  const { type, ...change } = action;
+  const result =
+    type === 'resume'
+      ? await actions.resume(runId, { ...options, force: action.force === true })
+      : await actions.fork(runId, change as ForkChange, options);
+  if ('doubt' in result) return { ...nothing, needsTrust: result };
+  runs.watch(result, false);
+  return { ...nothing, runId: result.runId };
 }
 
 /** The process that runs it may have received the answer meanwhile: a tool that it executes now would run again here. */

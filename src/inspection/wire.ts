@@ -8,7 +8,7 @@ import type { StateChange } from './state-changes.ts';
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of
  * type `entries` continues with one line per journal entry, and one of type `states` with one line per state frame, each as JSON.
  */
-export const WIRE_VERSION = 4;
+export const WIRE_VERSION = 5;
 
 export interface InspectedRun {
   readonly runId: string;
@@ -109,22 +109,20 @@ export interface NeedsTrust {
   readonly actions: readonly string[];
 }
 
-export interface ActAnswer {
+export interface ActResult {
   /** The run that was started or resumed; null if none. */
   readonly runId: string | null;
   /** A result in one sentence; may be empty. */
   readonly note: string;
   /** Send the action again with this as `confirmed` to confirm. */
   readonly needsTrust: NeedsTrust | null;
-  readonly problem: string | null;
 }
 
-export interface ExportAnswer {
-  /** One file that opens from disk; empty if there is a problem. */
+export interface ExportResult {
+  /** One file that opens from disk. */
   readonly html: string;
   /** What to know before sharing it, one line each. */
   readonly notes: readonly string[];
-  readonly problem: string | null;
 }
 
 export interface RunWhatIf extends WhatIf {
@@ -134,13 +132,27 @@ export interface RunWhatIf extends WhatIf {
   readonly currency: string;
 }
 
-export interface WhatIfAnswer {
+export interface WhatIfResult {
   /** Newest first. */
   readonly results: readonly RunWhatIf[];
   /** How many runs were left out: those that cannot be replayed, and all beyond the newest 500. */
   readonly leftOut: number;
-  readonly problem: string | null;
 }
+
+/** The result of each request of a page, by the type of its message. */
+export interface Results {
+  readonly send: null;
+  readonly test: string;
+  readonly act: ActResult;
+  readonly remove: null;
+  readonly export: ExportResult;
+  readonly 'what-if': WhatIfResult;
+}
+
+/** The result of a request or, in one line, why there is none. */
+export type Reply<Result> =
+  | { readonly result: Result; readonly problem: null }
+  | { readonly result: null; readonly problem: string };
 
 /**
  * The state of a run's chart after an entry: the whole state, or the changes since the frame before. States are not part of a journal: they
@@ -233,46 +245,8 @@ export type ServerMessage =
   | { readonly type: 'states'; readonly runId: string; readonly from: number }
   /** No more entries follow. `problem`: why the rest of a recording cannot be read. */
   | { readonly type: 'end'; readonly runId: string; readonly problem: string | null }
-  /** The result of the `send` or `test` message with this id. `problem` is null on success. */
-  | { readonly type: 'sent'; readonly id: number; readonly problem: string | null }
-  | { readonly type: 'test'; readonly id: number; readonly text: string; readonly problem: string | null }
-  /** The result of the `act` message with this id. The new run is in the list. */
-  | ({ readonly type: 'acted'; readonly id: number } & { readonly result: ActAnswer; readonly problem: string | null })
-  /** The result of the `remove` message with this id: null if the run was deleted. */
-  | { readonly type: 'removed'; readonly id: number; readonly problem: string | null }
-  /** The result of the `export` message with this id. */
-  | ({ readonly type: 'exported'; readonly id: number } & ExportAnswer)
-  /** The result of the `what-if` message with this id. */
-  | ({ readonly type: 'what-if'; readonly id: number } & WhatIfAnswer);
-
-export type PageMessage =
-  /** Requests the entries of a run from this number on, including future ones, and its states unless `states` is false. */
-  | { readonly type: 'open'; readonly runId: string; readonly from: number; readonly states?: boolean | undefined }
-  | { readonly type: 'close'; readonly runId: string }
-  /** Sends an event to a live run. */
-  | { readonly type: 'send'; readonly id: number; readonly runId: string; readonly event: unknown }
-  /** Requests a Vitest test that replays the run. */
-  | { readonly type: 'test'; readonly id: number; readonly runId: string }
-  /** Continues or replays a recorded run. */
-  | {
-      readonly type: 'act';
-      readonly id: number;
-      readonly runId: string;
-      readonly action: RunAction;
-      /** The question that the user has confirmed. */
-      readonly confirmed: NeedsTrust | null;
-    }
-  /** Deletes a recorded run. */
-  | { readonly type: 'remove'; readonly id: number; readonly runId: string }
-  /** Requests a run as one page without the texts that match these patterns. */
-  | { readonly type: 'export'; readonly id: number; readonly runId: string; readonly redact: readonly string[] }
-  /** Asks where runs would have ended with other numbers: `only` one, or all if it is null. */
-  | {
-      readonly type: 'what-if';
-      readonly id: number;
-      readonly only: string | null;
-      readonly set: Readonly<Record<string, number>>;
-    };
+  /** What became of the request with this id. */
+  | ({ readonly type: 'reply'; readonly id: number } & Reply<Results[keyof Results]>);
 
 /**
  * The data embedded in an exported page. `lines` are the entries and `states` the state frames, each as JSON.

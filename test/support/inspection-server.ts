@@ -10,7 +10,8 @@ import {
   type InspectionServer,
   inspectionServer,
 } from '../../src/inspection/inspection-server.ts';
-import type { InspectedRun, PageMessage, ServerMessage } from '../../src/inspection/wire.ts';
+import type { PageMessage, PageRequest } from '../../src/inspection/page-messages.ts';
+import type { InspectedRun, Reply, Results, ServerMessage } from '../../src/inspection/wire.ts';
 import { temporaryFolder } from './cli.ts';
 
 /** A folder as the build of the page leaves it. */
@@ -78,8 +79,8 @@ export interface TestPage {
   entries(runId: string): readonly JournalEntry[];
   /** The end of a run that was opened. */
   end(runId: string): Promise<MessageOf<'end'>>;
-  /** What became of the message with this id. */
-  reply(id: number): Promise<Extract<ServerMessage, { readonly id: number }>>;
+  /** What became of a request. */
+  request<Sent extends PageRequest>(sent: Sent): Promise<Reply<Results[Sent['type']]>>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }
 
@@ -119,6 +120,8 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
     expect(faults).toEqual([]);
     return lines.get(runId) ?? [];
   };
+  let nextId = 1;
+  const say = (message: PageMessage): void => socket.send(JSON.stringify(message));
   const soon = <Value>(look: () => Value | undefined): Promise<Value> =>
     expect
       .poll(look, { interval: 5 })
@@ -129,14 +132,17 @@ export async function openPage(url: string, from = 0): Promise<TestPage> {
     told,
     all,
     runs: (fits = () => true) => soon(() => all('runs').slice(-1).find(fits)),
-    say: (message) => socket.send(JSON.stringify(message)),
+    say,
     lines: linesOf,
     entries: (runId) => linesOf(runId).map((line) => JSON.parse(line) as JournalEntry),
     end: (runId) => soon(() => all('end').find((end) => end.runId === runId)),
-    reply: (id) =>
-      soon(
-        () => told.find((message) => 'id' in message && message.id === id) as Extract<ServerMessage, { id: number }>,
-      ),
+    async request(sent) {
+      const id = nextId;
+      nextId += 1;
+      say({ ...sent, id });
+      const { type: _, id: __, ...reply } = await soon(() => all('reply').find((message) => message.id === id));
+      return reply as Reply<never>;
+    },
     closed,
   };
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ActAnswer, InspectedRun, NeedsTrust, RunAction } from '../../../src/inspection/wire.ts';
+import type { ActResult, InspectedRun, NeedsTrust, Reply, RunAction } from '../../../src/inspection/wire.ts';
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
@@ -18,19 +18,19 @@ interface ActionResult {
 /** Acts on a recorded run. A new run opens, compared with this one. */
 export function useRunAction(inspector: Inspector, { runId }: InspectedRun): ActionResult {
   const [isBusy, setBusy] = useState(false);
-  const [asked, setAsked] = useState<{ readonly action: RunAction; readonly result: ActAnswer } | null>(null);
+  const [asked, setAsked] = useState<{ readonly action: RunAction; readonly reply: Reply<ActResult> } | null>(null);
 
   async function act(action: RunAction, confirmed: NeedsTrust | null = null): Promise<void> {
     if (isBusy) return;
     setBusy(true);
-    const result = await inspector.act(runId, action, confirmed);
+    const reply = await inspector.request({ type: 'act', runId, action, confirmed });
     setBusy(false);
-    setAsked({ action, result });
-    if (result.runId === null || result.runId === runId) return;
-    comparedRuns.value = [runId, result.runId];
+    setAsked({ action, reply });
+    const started = reply.result?.runId ?? runId;
+    if (started !== runId) comparedRuns.value = [runId, started];
   }
 
-  const { needsTrust = null, problem = null, note = '' } = asked?.result ?? {};
+  const { needsTrust = null, note = '' } = asked?.reply.result ?? {};
   const messages = (
     <>
       {needsTrust !== null && asked !== null && (
@@ -56,7 +56,7 @@ export function useRunAction(inspector: Inspector, { runId }: InspectedRun): Act
           </div>
         </section>
       )}
-      <Problem text={problem ?? ''} />
+      <Problem text={asked?.reply.problem ?? ''} />
     </>
   );
   return { isBusy, note, act, messages };

@@ -28,7 +28,7 @@ export function sender(inspector: Inspector, runId: string) {
       if (isSending(runId)) return false;
       const one: Sent = { runId, event, from: inspector.openRun(runId).log.count, answer: null };
       sent.value = new Map(sent.value).set(runId, one);
-      const problem = await inspector.send(runId, event);
+      const { problem } = await inspector.request({ type: 'send', runId, event });
       sent.value = new Map(sent.value).set(runId, { ...one, answer: { problem } });
       return problem === null;
     },

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ExportAnswer } from '../../../src/inspection/wire.ts';
+import type { ExportResult, Reply } from '../../../src/inspection/wire.ts';
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
 import { Problem } from './event-forms.tsx';
@@ -16,7 +16,7 @@ const PAUSE_MS = 400;
 export function ExportDialog({ inspector, runIds }: ExportProps) {
   const [patterns, setPatterns] = useState('');
   /** Null while the server writes them. */
-  const [pages, setPages] = useState<readonly ExportAnswer[] | null>(null);
+  const [pages, setPages] = useState<readonly Reply<ExportResult>[] | null>(null);
   const [isSaved, setSaved] = useState(false);
   const last = useRef(Promise.resolve());
   useEffect(() => {
@@ -25,8 +25,9 @@ export function ExportDialog({ inspector, runIds }: ExportProps) {
     setSaved(false);
     const redact = patterns.split('\n').filter((pattern) => pattern.trim() !== '');
     const write = async (): Promise<void> => {
-      const written: ExportAnswer[] = [];
-      for (const runId of runIds) if (isCurrent) written.push(await inspector.exportRun(runId, redact));
+      const written: Reply<ExportResult>[] = [];
+      for (const runId of runIds)
+        if (isCurrent) written.push(await inspector.request({ type: 'export', runId, redact }));
       if (isCurrent) setPages(written);
     };
     // The server writes one page at a time.
@@ -47,7 +48,7 @@ export function ExportDialog({ inspector, runIds }: ExportProps) {
   function download(submitted: Event): void {
     submitted.preventDefault();
     if (!canSave) return;
-    for (const [at, { html }] of pages.entries()) save(runIds[at] ?? '', html);
+    for (const [at, { result }] of pages.entries()) save(runIds[at] ?? '', result?.html ?? '');
     setSaved(true);
   }
 
@@ -72,13 +73,13 @@ export function ExportDialog({ inspector, runIds }: ExportProps) {
         />
       </label>
       <div role="status">
-        {[...new Set(pages?.flatMap(({ notes }) => notes))].map((note) => (
+        {[...new Set(pages?.flatMap(({ result }) => result?.notes ?? []))].map((note) => (
           <p key={note} class="verbatim">
             {revealHidden(note)}
           </p>
         ))}
         {pages === null && <p>Looking for private text…</p>}
-        {canSave && pages.every(({ notes }) => notes.length === 0) && (
+        {canSave && pages.every(({ result }) => result?.notes.length === 0) && (
           <p class="muted">
             No API keys, tokens, passwords in URLs, email addresses or home directories found. Check for other private
             text yourself.
@@ -116,7 +117,8 @@ export function TestDialog({ inspector, runId }: { readonly inspector: Inspector
   useEffect(() => {
     void ask();
     async function ask(): Promise<void> {
-      const { text, problem } = await inspector.test(runId);
+      const { result, problem } = await inspector.request({ type: 'test', runId });
+      const text = result ?? '';
       // Browsers refuse this in insecure contexts.
       const isCopied = await (problem === null ? navigator.clipboard?.writeText(text) : undefined)?.then(
         () => true,

@@ -20,10 +20,10 @@ export function DeleteDialog({ inspector, runs, onClose }: DeleteDialogProps) {
 
   async function remove(): Promise<void> {
     setBusy(true);
-    const problems = await Promise.all(runs.map(({ runId }) => inspector.remove(runId)));
-    const [problem] = problems.filter((one) => one !== null);
-    const deleted = problems.filter((one) => one === null).length;
-    onClose(`Deleted ${pluralize(deleted, 'run')}.${problem === undefined ? '' : ` ${excerpt(problem, 300)}`}`);
+    const replies = await Promise.all(runs.map(({ runId }) => inspector.request({ type: 'remove', runId })));
+    const problem = replies.find((reply) => reply.problem !== null)?.problem;
+    const deleted = replies.filter((reply) => reply.problem === null).length;
+    onClose(`Deleted ${pluralize(deleted, 'run')}.${problem == null ? '' : ` ${excerpt(problem, 300)}`}`);
   }
 
   return (

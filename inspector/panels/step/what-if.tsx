@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
-import type { RunWhatIf, WhatIfAnswer } from '../../../src/inspection/wire.ts';
+import type { Reply, RunWhatIf, WhatIfResult } from '../../../src/inspection/wire.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
@@ -122,7 +122,11 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
         />
       )}
       {inspector.connection.value === 'open' && (
-        <AllRuns key={JSON.stringify(set)} ask={() => inspector.whatIf(null, set)} open={inspector.selectRun} />
+        <AllRuns
+          key={JSON.stringify(set)}
+          ask={() => inspector.request({ type: 'what-if', only: null, set })}
+          open={inspector.selectRun}
+        />
       )}
     </>
   );
@@ -148,14 +152,14 @@ function savedText(all: PhaseUse, used: PhaseUse, currency: string): string {
 }
 
 interface AllRunsProps {
-  readonly ask: () => Promise<WhatIfAnswer>;
+  readonly ask: () => Promise<Reply<WhatIfResult>>;
   readonly open: (runId: string) => void;
 }
 
 const MAX_SHOWN = 50;
 
 function AllRuns({ ask, open }: AllRunsProps) {
-  const [answer, setAnswer] = useState<WhatIfAnswer | 'asking' | null>(null);
+  const [answer, setAnswer] = useState<Reply<WhatIfResult> | 'asking' | null>(null);
   if (answer === null || answer === 'asking')
     return (
       <p>
@@ -171,8 +175,8 @@ function AllRuns({ ask, open }: AllRunsProps) {
         </button>
       </p>
     );
-  const { results, leftOut, problem } = answer;
-  if (problem !== null) return <p class="problem">{revealHidden(problem)}</p>;
+  if (answer.problem !== null) return <p class="problem">{revealHidden(answer.problem)}</p>;
+  const { results, leftOut } = answer.result;
   const differing = results.filter(({ outcome }) => outcome !== 'same');
   const earlier = results.filter(({ outcome }) => outcome === 'earlier');
   const calls = earlier.reduce((sum, { recorded, now }) => sum + recorded.use.modelCalls - now.use.modelCalls, 0);

@@ -153,7 +153,7 @@ describe.skipIf(browser === null)('the exported page', () => {
     );
     const { page, close } = await open('other.html', other);
     expect(await page.getByRole('alert').textContent()).toBe(
-      'Unsupported file version: expected 4; received 2‹U+202E›1.',
+      'Unsupported file version: expected 5; received 2‹U+202E›1.',
     );
     await close();
   });

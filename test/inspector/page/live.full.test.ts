@@ -1,7 +1,7 @@
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InspectionServer, inspectionServer } from '../../../src/inspection/inspection-server.ts';
-import type { PageMessage } from '../../../src/inspection/wire.ts';
+import type { PageMessage } from '../../../src/inspection/page-messages.ts';
 import { readmeRun } from '../../support/inspector/inspected-runs.ts';
 import {
   browserFor,

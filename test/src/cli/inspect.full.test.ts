@@ -106,8 +106,9 @@ describe('postchain run --inspect', () => {
     const page = await openPage(await addressIn(resumed));
     expect((await page.runs(({ runs }) => runs[0]?.live === true)).chosen).toBe(runId);
     page.say({ type: 'open', runId, from: 0 });
-    page.say({ type: 'send', id: 1, runId, event: { type: 'run.finished' } });
-    expect(await page.reply(1)).toMatchObject({ problem: null });
+    expect(await page.request({ type: 'send', runId, event: { type: 'run.finished' } })).toMatchObject({
+      problem: null,
+    });
     await page.end(runId);
     expect(page.entries(runId)).toContainEqual(expect.objectContaining({ type: 'resumed' }));
     await stays(resumed);
@@ -124,8 +125,9 @@ describe('postchain run --inspect', () => {
     await expect.poll(() => page.entries(runId).some(({ type }) => type === 'consent-asked')).toBe(true);
     const asked = page.entries(runId).find(({ type }) => type === 'consent-asked') as { questionId: string };
     const { questionId } = asked;
-    page.say({ type: 'send', id: 1, runId, event: { type: 'consent.given', questionId, choice: 'remove' } });
-    expect(await page.reply(1)).toMatchObject({ problem: null });
+    expect(
+      await page.request({ type: 'send', runId, event: { type: 'consent.given', questionId, choice: 'remove' } }),
+    ).toMatchObject({ problem: null });
     await page.end(runId);
     const given = page
       .entries(runId)
@@ -218,23 +220,27 @@ describe('postchain inspect', () => {
     const page = await openPage(await addressIn(user.start('inspect')));
     const { runs } = await page.runs((list) => list.runs[0]?.status === 'running');
     const runId = runs[0]?.runId ?? '';
-    page.say({ type: 'act', id: 3, runId, action: { type: 'resume' }, confirmed: null });
-    expect(await page.reply(3)).toMatchObject({ result: { problem: expect.stringContaining('is still running in') } });
+    expect(await page.request({ type: 'act', runId, action: { type: 'resume' }, confirmed: null })).toMatchObject({
+      problem: expect.stringContaining('is still running in'),
+    });
     killed.child.kill('SIGKILL');
     await killed.finished;
     model.go();
     await page.runs((list) => list.runs[0]?.status === 'interrupted');
-    page.say({ type: 'act', id: 1, runId, action: { type: 'resume' }, confirmed: null });
-    expect(await page.reply(1)).toMatchObject({ result: { runId, needsTrust: null, problem: null } });
+    expect(await page.request({ type: 'act', runId, action: { type: 'resume' }, confirmed: null })).toMatchObject({
+      result: { runId, needsTrust: null },
+      problem: null,
+    });
     await page.runs((list) => list.runs[0]?.status === 'completed');
     const fork = { type: 'fork', at: 20, set: { 'limits.maxCycles': 1 } } as const;
-    page.say({ type: 'act', id: 2, runId, action: fork, confirmed: null });
-    expect(await page.reply(2)).toMatchObject({ result: { needsTrust: null, problem: null } });
+    expect(await page.request({ type: 'act', runId, action: fork, confirmed: null })).toMatchObject({
+      result: { needsTrust: null },
+      problem: null,
+    });
     await page.runs((list) => list.runs.length === 2 && list.runs.every(({ status }) => status === 'completed'));
     const strange = await openPage(await addressIn(user.start('inspect', '--journals', user.place)));
     await strange.runs((list) => list.runs.length === 2);
-    strange.say({ type: 'act', id: 1, runId, action: fork, confirmed: null });
-    const asked = await strange.reply(1);
+    const asked = await strange.request({ type: 'act', runId, action: fork, confirmed: null });
     expect(asked).toMatchObject({
       result: {
         runId: null,
@@ -244,9 +250,11 @@ describe('postchain inspect', () => {
         },
       },
     });
-    const confirmed = asked.type === 'acted' ? asked.result.needsTrust : null;
-    strange.say({ type: 'act', id: 2, runId, action: fork, confirmed });
-    expect(await strange.reply(2)).toMatchObject({ result: { needsTrust: null, problem: null } });
+    const confirmed = asked.result?.needsTrust ?? null;
+    expect(await strange.request({ type: 'act', runId, action: fork, confirmed })).toMatchObject({
+      result: { needsTrust: null },
+      problem: null,
+    });
     await strange.runs((list) => list.runs.length === 3 && list.runs.every(({ status }) => status === 'completed'));
   });
 
@@ -258,12 +266,14 @@ describe('postchain inspect', () => {
     await expect.poll(() => its.entries(runId).some(({ type }) => type === 'direction-asked')).toBe(true);
     const page = await openPage(await addressIn(user.start('inspect')));
     await page.runs((list) => list.runs[0]?.status === 'running');
-    page.say({ type: 'act', id: 1, runId, action: { type: 'resume', force: true }, confirmed: null });
-    expect(await page.reply(1)).toMatchObject({ result: { runId, needsTrust: null, problem: null } });
-    its.say({ type: 'send', id: 1, runId, event: { type: 'run.finished' } });
+    expect(
+      await page.request({ type: 'act', runId, action: { type: 'resume', force: true }, confirmed: null }),
+    ).toMatchObject({ result: { runId, needsTrust: null }, problem: null });
+    void its.request({ type: 'send', runId, event: { type: 'run.finished' } });
     await expect.poll(() => held.text.stderr).toContain('no longer written by this process');
-    page.say({ type: 'send', id: 2, runId, event: { type: 'run.finished' } });
-    expect(await page.reply(2)).toMatchObject({ problem: null });
+    expect(await page.request({ type: 'send', runId, event: { type: 'run.finished' } })).toMatchObject({
+      problem: null,
+    });
     await page.runs((list) => list.runs[0]?.live === false && list.runs[0].status !== 'running');
   });
 

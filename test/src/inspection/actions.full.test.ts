@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { RunActions } from '../../../src/inspection/run-actions.ts';
-import type { ActAnswer, NeedsTrust, RunAction } from '../../../src/inspection/wire.ts';
+import type { ActResult, NeedsTrust, Reply, RunAction } from '../../../src/inspection/wire.ts';
 import { openPage, startInspector, type TestPage } from '../../support/inspection-server.ts';
 import { scriptedChain, startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
@@ -24,20 +24,13 @@ async function recordings() {
   return { journals, actions, chain, model, journal: run.journal };
 }
 
-let nextId = 1;
-async function act(
-  page: TestPage,
-  runId: string,
-  action: RunAction,
-  confirmed: NeedsTrust | null = null,
-): Promise<ActAnswer> {
-  const id = nextId++;
-  page.say({ type: 'act', id, runId, action, confirmed });
-  const reply = await page.reply(id);
-  return (reply as Extract<typeof reply, { type: 'acted' }>).result;
-}
+const act = (page: TestPage, runId: string, action: RunAction, confirmed: NeedsTrust | null = null) =>
+  page.request({ type: 'act', runId, action, confirmed });
 
-const NOTHING: ActAnswer = { runId: null, note: '', needsTrust: null, problem: null };
+const done = (result: Partial<ActResult>): Reply<ActResult> => ({
+  result: { runId: null, note: '', needsTrust: null, ...result },
+  problem: null,
+});
 
 describe('a page acts on a recorded run', () => {
   it('resumes an interrupted run, which continues where it was, for the page that has it open', async () => {
@@ -46,7 +39,7 @@ describe('a page acts on a recorded run', () => {
     const { runs } = await page.runs((list) => list.runs.length === 2);
     expect(runs.find(({ runId }) => runId === 'half')).toMatchObject({ status: 'interrupted' });
     const before = model.calls.length;
-    expect(await act(page, 'half', { type: 'resume' })).toEqual({ ...NOTHING, runId: 'half' });
+    expect(await act(page, 'half', { type: 'resume' })).toEqual(done({ runId: 'half' }));
     await page.runs((list) => list.runs.some(({ runId, status }) => runId === 'half' && status === 'completed'));
     page.say({ type: 'open', runId: 'half', from: 0 });
     await page.end('half');
@@ -60,8 +53,7 @@ describe('a page acts on a recorded run', () => {
     const page = await openPage((await startInspector({ journals, actions })).url);
     const at = journal.find(({ type }) => type === 'decision')?.seq ?? 0;
     const set = { 'limits.maxCycles': 2, 'thresholds.confidence': 0.99 };
-    const { runId, problem } = await act(page, 'whole', { type: 'fork', at, set });
-    expect({ runId, problem }).toEqual({ runId: 'new-2', problem: null });
+    expect(await act(page, 'whole', { type: 'fork', at, set })).toEqual(done({ runId: 'new-2' }));
     // Its page opened it already; the address without a run still opens the list.
     const { runs, chosen } = await page.runs((list) => list.runs.length === 3);
     expect(chosen).toBe(null);
@@ -85,10 +77,9 @@ describe('a page acts on a recorded run', () => {
   it('replays a run and learns whether it is identical', async () => {
     const { journals, journal } = await recordings();
     const page = await openPage((await startInspector({ journals })).url);
-    expect(await act(page, 'whole', { type: 'replay' })).toEqual({
-      ...NOTHING,
-      note: `Identical: the charts of this version produce the same ${journal.length} entries.`,
-    });
+    expect(await act(page, 'whole', { type: 'replay' })).toEqual(
+      done({ note: `Identical: the charts of this version produce the same ${journal.length} entries.` }),
+    );
   });
 
   it('is asked for trust first, and continues after it was given', async () => {
@@ -99,9 +90,9 @@ describe('a page acts on a recorded run', () => {
       resume: async (runId, { confirmed }) => (confirmed?.doubt === doubt.doubt ? chain.resume(runId) : doubt),
     };
     const page = await openPage((await startInspector({ journals, actions: careful })).url);
-    expect(await act(page, 'half', { type: 'resume' })).toEqual({ ...NOTHING, needsTrust: doubt });
+    expect(await act(page, 'half', { type: 'resume' })).toEqual(done({ needsTrust: doubt }));
     expect((await page.runs()).runs.every(({ live }) => !live)).toBe(true);
-    expect(await act(page, 'half', { type: 'resume' }, doubt)).toEqual({ ...NOTHING, runId: 'half' });
+    expect(await act(page, 'half', { type: 'resume' }, doubt)).toEqual(done({ runId: 'half' }));
   });
 
   it('takes a run over from another process only while it waits, and only once', async () => {
@@ -113,13 +104,14 @@ describe('a page acts on a recorded run', () => {
       problem: expect.stringMatching(/^The run was not taken over: it no longer waits for you/u),
     });
     expect((await act(page, 'asks', { type: 'resume' })).problem).toMatch(/is still running in this process/u);
-    const taken = { ...NOTHING, runId: 'asks' };
+    const taken = done({ runId: 'asks' });
     expect(await act(page, 'asks', { type: 'resume', force: true })).toEqual(taken);
     expect(await act(page, 'asks', { type: 'resume', force: true })).toEqual(taken);
     other.run.send({ type: 'run.finished' });
     expect((await other.run.answer).metadata.reason).toBe('interrupted');
-    page.say({ type: 'send', id: 99, runId: 'asks', event: { type: 'run.finished' } });
-    expect(await page.reply(99)).toMatchObject({ problem: null });
+    expect(await page.request({ type: 'send', runId: 'asks', event: { type: 'run.finished' } })).toMatchObject({
+      problem: null,
+    });
     await page.runs((list) => list.runs.some(({ runId, status }) => runId === 'asks' && status !== 'running'));
   });
 

@@ -98,8 +98,7 @@ describe('a live run', () => {
     await expect.poll(() => one.lines('run-1').length).toBe(run.journal.length);
     const had = one.lines('run-1').length;
     one.say({ type: 'close', runId: 'run-1' });
-    one.say({ type: 'send', id: 1, runId: 'run-1', event: { type: 'run.cancelled' } });
-    await one.reply(1);
+    await one.request({ type: 'send', runId: 'run-1', event: { type: 'run.cancelled' } });
     await other.end('run-1');
     expect(other.lines('run-1')).toEqual(asLines(run));
     await one.runs(({ runs }) => runs[0]?.live === false);
@@ -160,8 +159,9 @@ describe('an event sent to a run', () => {
     const { run } = hanging();
     server.watch(run);
     const page = await openPage(server.url);
-    page.say({ type: 'send', id: 7, runId: 'run-1', event: { type: 'run.cancelled', reason: 'enough' } });
-    expect(await page.reply(7)).toEqual({ type: 'sent', id: 7, problem: null });
+    expect(
+      await page.request({ type: 'send', runId: 'run-1', event: { type: 'run.cancelled', reason: 'enough' } }),
+    ).toEqual({ result: null, problem: null });
     expect((await run.answer).status).toBe('cancelled');
     expect(run.journal).toContainEqual(
       expect.objectContaining({ type: 'delivery', event: { type: 'run.cancelled', reason: 'enough' } }),
@@ -177,14 +177,9 @@ describe('an event sent to a run', () => {
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     await expect.poll(() => page.entries('run-1').some(({ type }) => type === 'consent-asked')).toBe(true);
     const adjusted: ChainEvent = { type: 'run.adjusted', limits: { maxCycles: 1 } };
-    page.say({ type: 'send', id: 1, runId: 'run-1', event: adjusted });
-    page.say({
-      type: 'send',
-      id: 2,
-      runId: 'run-1',
-      event: { type: 'consent.given', questionId: 's5.consent', choice: 'keep' },
-    });
-    expect([await page.reply(1), await page.reply(2)]).toMatchObject([{ problem: null }, { problem: null }]);
+    const given: ChainEvent = { type: 'consent.given', questionId: 's5.consent', choice: 'keep' };
+    const replies = [adjusted, given].map((event) => page.request({ type: 'send', runId: 'run-1', event }));
+    expect(await Promise.all(replies)).toMatchObject([{ problem: null }, { problem: null }]);
     await page.end('run-1');
     expect(page.entries('run-1')).toContainEqual(expect.objectContaining({ type: 'consent-resolved' }));
     expect(page.entries('run-1')).toContainEqual(expect.objectContaining({ type: 'delivery', event: adjusted }));
@@ -209,8 +204,9 @@ describe('an event sent to a run', () => {
     server.watch(run);
     const page = await openPage(server.url);
     const before = run.journal.length;
-    page.say({ type: 'send', id: 1, runId: 'run-1', event });
-    expect((await page.reply(1)) as { problem: string }).toMatchObject({ problem: expect.stringMatching(problem) });
+    expect(await page.request({ type: 'send', runId: 'run-1', event })).toMatchObject({
+      problem: expect.stringMatching(problem),
+    });
     expect(run.journal).toHaveLength(before);
   });
 
@@ -220,17 +216,16 @@ describe('an event sent to a run', () => {
     server.watch(run);
     const page = await openPage(server.url);
     await page.runs(({ runs }) => runs[0]?.live === false);
-    page.say({ type: 'send', id: 1, runId: 'run-1', event: { type: 'run.cancelled' } });
-    page.say({ type: 'send', id: 2, runId: 'run-2', event: { type: 'run.cancelled' } });
-    expect(await page.reply(1)).toMatchObject({ problem: 'The run has ended (completed); it accepts no more events.' });
-    expect(await page.reply(2)).toMatchObject({ problem: 'There is no run "run-2".' });
+    const cancel = (runId: string) => page.request({ type: 'send', runId, event: { type: 'run.cancelled' } });
+    expect((await cancel('run-1')).problem).toBe('The run has ended (completed); it accepts no more events.');
+    expect((await cancel('run-2')).problem).toBe('There is no run "run-2".');
   });
 
   it('is one of the types that the server announces', async () => {
     const page = await openPage((await startInspector()).url);
     await page.runs();
     const [hello] = page.all('hello');
-    expect(hello?.version).toBe(4);
+    expect(hello?.version).toBe(5);
     expect(hello?.continues).toBe(false);
     expect(hello?.events).toEqual([
       'run.cancelled',

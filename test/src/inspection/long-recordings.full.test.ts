@@ -137,10 +137,10 @@ describe('a long recording', () => {
     const page = await openPage((await startInspector({ journals: { ...store, list } as JournalStore })).url);
     page.say({ type: 'open', runId: 'long', from: 0 });
     page.say({ type: 'close', runId: 'long' });
-    page.say({ type: 'send', id: 1, runId: 'none', event: null });
+    const sent = page.request({ type: 'send', runId: 'none', event: null });
     await expect.poll(() => looks).toBe(2);
     give([SUMMARY]);
-    expect(await page.reply(1)).toMatchObject({ problem: 'There is no run "none".' });
+    expect(await sent).toMatchObject({ problem: 'There is no run "none".' });
     expect(page.all('charts')).toEqual([]);
   });
 });

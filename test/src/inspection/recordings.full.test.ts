@@ -116,8 +116,9 @@ describe('a recording', () => {
     const page = await openPage((await startInspector({ journals })).url);
     page.say({ type: 'open', runId: '../run-1', from: 0 });
     expect(await page.end('../run-1')).toMatchObject({ problem: 'There is no run "../run-1".' });
-    page.say({ type: 'send', id: 3, runId: 'run-1', event: { type: 'run.cancelled' } });
-    expect(await page.reply(3)).toMatchObject({ problem: 'This run is not live; it accepts no events.' });
+    expect(await page.request({ type: 'send', runId: 'run-1', event: { type: 'run.cancelled' } })).toMatchObject({
+      problem: 'This run is not live; it accepts no events.',
+    });
   });
 
   it('that is damaged is sent up to the damage, with the reason', async () => {
@@ -287,10 +288,9 @@ describe('generating a test for a recording', () => {
     const journals = memoryJournals();
     await recorded(journals);
     const page = await openPage((await startInspector({ journals })).url);
-    page.say({ type: 'test', id: 1, runId: 'run-1' });
-    const reply = await page.reply(1);
-    expect(reply).toMatchObject({ type: 'test', problem: null });
-    expect((reply as { text: string }).text).toContain("new URL('./run.jsonl', import.meta.url)");
+    const { result, problem } = await page.request({ type: 'test', runId: 'run-1' });
+    expect(problem).toBe(null);
+    expect(result).toContain("new URL('./run.jsonl', import.meta.url)");
   });
 
   it('fails if the replay differs or the recording does not exist', async () => {
@@ -301,9 +301,8 @@ describe('generating a test for a recording', () => {
       writer.write([entry.type === 'phase-end' ? ({ ...entry, phase: 'yield' } as JournalEntry) : entry]);
     writer.close();
     const page = await openPage((await startInspector({ journals })).url);
-    page.say({ type: 'test', id: 1, runId: 'run-1' });
-    page.say({ type: 'test', id: 2, runId: 'run-2' });
-    expect(await page.reply(1)).toMatchObject({ text: '', problem: expect.stringMatching(/update the recording/u) });
-    expect(await page.reply(2)).toMatchObject({ text: '', problem: 'There is no run "run-2".' });
+    const test = async (runId: string) => (await page.request({ type: 'test', runId })).problem;
+    expect(await test('run-1')).toMatch(/update the recording/u);
+    expect(await test('run-2')).toBe('There is no run "run-2".');
   });
 });

@@ -113,10 +113,10 @@ describe('the system of another program', () => {
     const { runs, url } = await serve();
     runs.add(aSystem().source);
     const page = await openPage(url);
-    page.say({ type: 'send', id: 1, runId: 'system-1', event: { type: 'run.cancelled' } });
-    page.say({ type: 'test', id: 2, runId: 'system-1' });
-    expect(await page.reply(1)).toMatchObject({ problem: 'This run is not live; it accepts no events.' });
-    expect(await page.reply(2)).toMatchObject({ problem: 'A test can only be generated from a PostChain run.' });
+    const sent = await page.request({ type: 'send', runId: 'system-1', event: { type: 'run.cancelled' } });
+    expect(sent.problem).toBe('This run is not live; it accepts no events.');
+    const test = await page.request({ type: 'test', runId: 'system-1' });
+    expect(test.problem).toBe('A test can only be generated from a PostChain run.');
   });
 
   it('is listed by time with a status that may change', async () => {

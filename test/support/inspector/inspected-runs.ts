@@ -17,7 +17,7 @@ import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { forkOf, frameWriter, runCharts } from '../../../src/inspection/source.ts';
-import type { ExportedRun, InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
+import type { ExportedRun, InspectedRun, Reply, RunCharts } from '../../../src/inspection/wire.ts';
 import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
 import { replies } from '../../../src/testing/replies.ts';
@@ -52,7 +52,7 @@ export interface RecordedRun {
   readonly charts: RunCharts;
   readonly lines: readonly string[];
   readonly states: readonly string[];
-  readonly test: { readonly text: string; readonly problem: string | null };
+  readonly test: Reply<string>;
 }
 
 /** The state frames of a run as the inspection server sends them. */
@@ -71,7 +71,7 @@ function recordedRun(entries: readonly JournalEntry[], changes: Partial<Recorded
     charts: ownCharts,
     lines: entries.map((entry) => JSON.stringify(entry)),
     states: stateFrames(entries),
-    test: { text: `// a test of ${runId}`, problem: null },
+    test: { result: `// a test of ${runId}`, problem: null },
     ...changes,
   };
 }
@@ -105,7 +105,7 @@ export async function threeRecordedRuns() {
   return [
     recordedRun(run),
     recordedRun(fork),
-    recordedRun(sure, { test: { text: '', problem: 'It cannot be replayed.' } }),
+    recordedRun(sure, { test: { result: null, problem: 'It cannot be replayed.' } }),
   ];
 }
 

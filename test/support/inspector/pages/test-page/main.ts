@@ -4,6 +4,8 @@ import { Page } from '../../../../../inspector/page.tsx';
 import { followAddress } from '../../../../../inspector/ui-state/address.ts';
 import { createInspector, type Inspector } from '../../../../../inspector/ui-state/inspector.ts';
 import type { PageListener, PageSource } from '../../../../../inspector/wire/page-source.ts';
+import type { PageRequest } from '../../../../../src/inspection/page-messages.ts';
+import type { Reply } from '../../../../../src/inspection/wire.ts';
 import type { RecordedRun } from '../../inspected-runs.ts';
 
 declare global {
@@ -24,6 +26,16 @@ const findRun = (runId: string): RecordedRun | undefined => recordedRuns.find(({
 /** Runs that the address named before they were listed. */
 const pending = new Set<string>();
 
+async function replyTo(sent: PageRequest): Promise<Reply<unknown>> {
+  if (sent.type === 'what-if') return { result: null, problem: 'There is no server.' };
+  if (sent.type === 'test') return findRun(sent.runId)?.test ?? { result: null, problem: 'There is no test.' };
+  if (sent.type === 'export') return { result: { html: '', notes: [] }, problem: null };
+  if (sent.type === 'remove') return { result: null, problem: null };
+  const event = sent.type === 'send' ? sent.event : sent.action;
+  const problem = (await window.sendToTest?.(sent.runId, event)) ?? null;
+  return { result: null, problem } as Reply<unknown>;
+}
+
 const source: PageSource = {
   start(listener) {
     window.listener = listener;
@@ -37,15 +49,7 @@ const source: PageSource = {
       window.listener.end(runId, null);
     });
   },
-  send: async (runId, event) => (await window.sendToTest?.(runId, event)) ?? null,
-  test: async (runId) => findRun(runId)?.test ?? { text: '', problem: `There is no test of ${runId}.` },
-  async act(runId, action) {
-    const problem = (await window.sendToTest?.(runId, action)) ?? null;
-    return { runId: null, note: '', needsTrust: null, problem };
-  },
-  remove: async () => null,
-  exportRun: async () => ({ html: '', notes: [], problem: null }),
-  whatIf: async () => ({ results: [], leftOut: 0, problem: 'There is no server.' }),
+  request: async (sent) => (await replyTo(sent)) as Reply<never>,
 };
 
 const inspector = createInspector(source);

@@ -1,0 +1,71 @@
+import * as z from 'zod/mini';
+import { toolTurnSchema } from '../../machines/contracts/journal.ts';
+import { parseJson } from '../internal/json-text.ts';
+import type { NeedsTrust, RunAction } from './wire.ts';
+
+const MAX_ID_CHARS = 4_096;
+
+const runId = z.string().check(z.maxLength(MAX_ID_CHARS));
+const id = z.int().check(z.gte(0));
+
+const action: z.ZodMiniType<RunAction> = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('resume'), force: z.optional(z.boolean()) }),
+  z.object({
+    type: z.literal('fork'),
+    at: z.int().check(z.gte(0)),
+    set: z.record(z.string(), z.unknown()),
+    turns: z.optional(
+      z.array(
+        z.object({
+          role: z.enum(['system', 'user', 'assistant', 'tool']),
+          content: z.string(),
+          ...toolTurnSchema.shape,
+        }),
+      ),
+    ),
+  }),
+  z.object({ type: z.literal('replay') }),
+]);
+
+const confirmed: z.ZodMiniType<NeedsTrust> = z.object({ doubt: z.string(), actions: z.array(z.string()) });
+
+/** What a page sends. Each message with an `id` gets one `reply`. */
+const pageMessageSchema = z.discriminatedUnion('type', [
+  /** Requests the entries of a run from this number on, including future ones, and its states unless `states` is false. */
+  z.object({ type: z.literal('open'), runId, from: z.int().check(z.gte(0)), states: z.optional(z.boolean()) }),
+  z.object({ type: z.literal('close'), runId }),
+  /** Sends an event to a live run. */
+  z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
+  /** Requests a Vitest test that replays the run. */
+  z.object({ type: z.literal('test'), id, runId }),
+  /** Continues or replays a recorded run. `confirmed`: the question that the user has confirmed. */
+  z.object({ type: z.literal('act'), id, runId, action, confirmed: z.nullable(confirmed) }),
+  /** Deletes a recorded run. */
+  z.object({ type: z.literal('remove'), id, runId }),
+  /** Requests a run as one page without the texts that match these patterns. */
+  z.object({
+    type: z.literal('export'),
+    id,
+    runId,
+    redact: z.array(z.string().check(z.minLength(1), z.maxLength(MAX_ID_CHARS))).check(z.maxLength(64)),
+  }),
+  /** Asks where runs would have ended with other numbers: `only` one, or all if it is null. */
+  z.object({
+    type: z.literal('what-if'),
+    id,
+    only: z.nullable(runId),
+    set: z.record(z.string().check(z.maxLength(64)), z.number()),
+  }),
+]);
+
+export type PageMessage = Readonly<z.infer<typeof pageMessageSchema>>;
+
+type WithoutId<Message> = Message extends { readonly id: number } ? Omit<Message, 'id'> : never;
+
+/** A message that gets a reply; its sender gives it an id. */
+export type PageRequest = WithoutId<PageMessage>;
+
+/** Returns null for an invalid message. */
+export function readPageMessage(text: string): PageMessage | null {
+  return pageMessageSchema.safeParse(parseJson(text)).data ?? null;
+}

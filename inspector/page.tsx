@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { excerpt } from './fold/text.ts';
 import { ChartPanel } from './panels/chart-panel.tsx';
 import { ComparePage } from './panels/compare/compare-page.tsx';
@@ -25,7 +25,7 @@ export function Page({ inspector }: { readonly inspector: Inspector }) {
   const view = inspector.view.value;
   const compared = comparedRuns.value;
   const isRun = view !== null && compared === null;
-  useEffect(
+  useLayoutEffect(
     () => addKeys([...(isRun ? [...moveKeys(inspector), chartKey, searchKey] : []), helpKey(() => setHelps(true))]),
     [isRun],
   );

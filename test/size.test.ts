@@ -7,24 +7,24 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15540, exported: 559, floors: 19 },
-  'machines/policies': { lines: 7690, exported: 345, floors: 8 },
-  'src/chain': { lines: 6420, exported: 125, floors: 9 },
+  machines: { lines: 15520, exported: 555, floors: 18 },
+  'machines/policies': { lines: 7660, exported: 341, floors: 6 },
+  'src/chain': { lines: 6410, exported: 125, floors: 9 },
   'src/cli': { lines: 4530, exported: 99, floors: 13 },
-  'src/documents': { lines: 3250, exported: 54, floors: 7 },
+  'src/documents': { lines: 3240, exported: 47, floors: 7 },
   'src/durable': { lines: 8490, exported: 131, floors: 10 },
-  'src/entries': { lines: 430, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3730, exported: 47, floors: 8 },
+  'src/entries': { lines: 420, exported: 0, floors: 1 },
+  'src/inspection': { lines: 3700, exported: 48, floors: 8 },
   'src/integrations': { lines: 3530, exported: 38, floors: 5 },
   'src/internal': { lines: 2100, exported: 105, floors: 4 },
-  'src/llm': { lines: 4200, exported: 61, floors: 10 },
+  'src/llm': { lines: 4100, exported: 60, floors: 9 },
   'src/models': { lines: 3940, exported: 66, floors: 5 },
   'src/testing': { lines: 4480, exported: 95, floors: 9 },
   'src/react': { lines: 270, exported: 6, floors: 3 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 17200, exported: 347, floors: 12 },
-  test: { lines: 68070, exported: 349, floors: 7 },
+  inspector: { lines: 17170, exported: 347, floors: 12 },
+  test: { lines: 68090, exported: 350, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -43,7 +43,6 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   const { charts, fold, at, selection, count } = view;
   const [requestedRoot, setRequestedRoot] = useState<string | null>(null);
   const selected = chartSelection.value;
-  // Before painting, so that Escape works as soon as the chart is seen.
   useLayoutEffect(() => addKeys(CHART_KEYS), []);
   useLayoutEffect(() => {
     // On a narrow page, the map that opened it is below.

@@ -29,17 +29,16 @@ interface Place {
 }
 
 /** Tests all stores and places at once, because a lease ends after ten seconds. */
-const everywhere = (check: (place: Place) => Promise<void>) => async () => {
-  await Promise.all(
-    cases.map(async ([kind, where]) => {
-      try {
-        await check(await startRun(kind, where !== 'beside it'));
-      } catch (cause) {
-        throw new Error(`${kind}, ${where}`, { cause });
-      }
-    }),
-  );
-};
+async function everywhere(check: (place: Place) => Promise<void>): Promise<void> {
+  const checked = cases.map(async ([kind, where]) => {
+    try {
+      await check(await startRun(kind, where !== 'beside it'));
+    } catch (cause) {
+      throw new Error(`${kind}, ${where}`, { cause });
+    }
+  });
+  await Promise.all(checked);
+}
 
 /** Starts a process that has written the first five entries of a run. */
 async function startRun(kind: (typeof kinds)[number], isContainer: boolean): Promise<Place> {
@@ -64,8 +63,7 @@ async function startRun(kind: (typeof kinds)[number], isContainer: boolean): Pro
 }
 
 describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(', ')})`, () => {
-  it(
-    'is refused to others while the process runs, and given to them once it has closed it',
+  it('is refused to others while the process runs, and given to them once it has closed it', () =>
     everywhere(async ({ store, writer, finish }) => {
       expect((await store.list())[0]?.status).toBe('running');
       await expect(store.open('a')).rejects.toMatchObject({
@@ -74,20 +72,16 @@ describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(',
       });
       expect(await writer.order({ close: true })).toBeNull();
       await finish(5);
-    }),
-  );
+    }));
 
-  it(
-    'is given to others after the process was killed',
+  it('is given to others after the process was killed', () =>
     everywhere(async ({ writer, finish }) => {
       writer.signal('SIGKILL');
       await writer.ended;
       await finish(5);
-    }),
-  );
+    }));
 
-  it(
-    'is given to others while the process is stopped, which then never writes again',
+  it('is given to others while the process is stopped, which then never writes again', () =>
     everywhere(async ({ writer, journal, finish, store }) => {
       await writer.stop();
       await finish(5);
@@ -98,11 +92,9 @@ describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(',
       );
       await writer.order({ close: true });
       expect(await entriesOf(store.read('a'))).toEqual(journal);
-    }),
-  );
+    }));
 
-  it(
-    'can be taken over by force from a process that runs',
+  it('can be taken over by force from a process that runs', () =>
     everywhere(async ({ writer, journal, store }) => {
       const opened = await store.open('a', { force: true });
       const [, , , , , next, after] = journal as [JournalEntry, JournalEntry, ...JournalEntry[]];
@@ -113,6 +105,5 @@ describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(',
       expect((await store.list())[0]?.status).toBe('running');
       await opened.writer.close();
       expect(await entriesOf(store.read('a'))).toEqual(journal.slice(0, 7));
-    }),
-  );
+    }));
 });

@@ -1,5 +1,5 @@
 import './compare.css';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { answerUpTo } from '../../fold/answer.ts';
 import type { Pair } from '../../fold/compare/align.ts';
@@ -28,7 +28,10 @@ export function ComparePage({ inspector, runIds }: ComparePageProps) {
   useEffect(() => {
     for (const runId of new Set(runIds)) inspector.openRun(runId);
   }, [runIds.join('\n')]);
-  useEffect(() => addKeys([{ keys: ['Escape'], description: 'Back to the runs', group: 'Page', act: showRuns }]), []);
+  useLayoutEffect(
+    () => addKeys([{ keys: ['Escape'], description: 'Back to the runs', group: 'Page', act: showRuns }]),
+    [],
+  );
   const sides = runIds.map((runId) => ({
     run: runs.find((one) => one.runId === runId),
     opened: inspector.loaded.value.find((one) => one.runId === runId),

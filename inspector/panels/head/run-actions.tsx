@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import type { CallMode, Profile } from '../../../machines/contracts/profile.ts';
@@ -45,7 +45,7 @@ export function RunActions({ inspector, view }: PanelProps) {
   const form = sender(inspector, run.runId);
   const item = (name: DialogName, label: string = TITLES[name]): MenuItem => ({ label, act: () => setOpen(name) });
 
-  useEffect(
+  useLayoutEffect(
     () =>
       isFile
         ? undefined

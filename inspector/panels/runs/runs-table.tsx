@@ -56,7 +56,10 @@ export function RunsTable({ inspector }: { readonly inspector: Inspector }) {
   const [deleting, setDeleting] = useState<readonly InspectedRun[]>([]);
   const [isExporting, setExporting] = useState(false);
   const [message, setMessage] = useState('');
-  useEffect(() => addKeys([{ keys: ['Escape'], description: 'Select no run', group: 'Runs', act: selectNone }]), []);
+  useLayoutEffect(
+    () => addKeys([{ keys: ['Escape'], description: 'Select no run', group: 'Runs', act: selectNone }]),
+    [],
+  );
 
   const [one, other = one && closestTo(one, runs)] = chosen;
   function compare(): void {
@@ -211,7 +214,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
   const latestMove = useRef(move);
   latestMove.current = move;
   // The keys also work before a row has the focus.
-  useEffect(() => addKeys(gridKeys((key) => latestMove.current(key))), []);
+  useLayoutEffect(() => addKeys(gridKeys((key) => latestMove.current(key))), []);
 
   function onKeyDown(event: KeyboardEvent): void {
     const run = placed[active]?.run;

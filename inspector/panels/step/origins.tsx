@@ -29,7 +29,7 @@ export function Origins(props: PanelProps) {
     document.addEventListener('selectionchange', onSelection);
     return () => document.removeEventListener('selectionchange', onSelection);
   }, []);
-  useEffect(
+  useLayoutEffect(
     () =>
       addKeys([
         {

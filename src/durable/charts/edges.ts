@@ -1,7 +1,7 @@
 import type { Chart, ChartState } from './chart.ts';
 
 /** All transitions between two states, drawn as one edge. `dashed`: each is triggered by an external event, a timeout or an error. */
-export interface Edge {
+interface Edge {
   readonly source: string;
   readonly target: string;
   readonly labels: readonly string[];

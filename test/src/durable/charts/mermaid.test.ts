@@ -64,6 +64,35 @@ describe('a chart as a Mermaid diagram', () => {
     ).toEqual(['  begin((" "))', '']);
   });
 
+  it('gives every state an id of its own that Mermaid accepts', () => {
+    const machine = createMachine({
+      id: 'm',
+      initial: 'a',
+      states: {
+        a: { initial: 'b', states: { b: { on: { go: 'anywhere' } }, anywhere: {} }, on: { stop: '#end' } },
+        'a b': {},
+        a_b: { on: { go: 'ended' } },
+        ended: { id: 'end' },
+        begun: { id: 'begin' },
+      },
+    });
+    expect(mermaid(chartOf(machine)).split('\n').slice(2, -1)).toEqual([
+      '  subgraph m_a ["a"]',
+      '    m_a_b["<b>b</b>"]',
+      '    m_a_anywhere["<b>anywhere</b>"]',
+      '    m_a_anywhere_{{"<i>anywhere in here</i><br/><small>stop → ended</small>"}}',
+      '  end',
+      '  m_a_b_["<b>a b</b>"]',
+      '  m_a_b__["<b>a_b</b>"]',
+      '  end_["<b>ended</b>"]',
+      '  begin_["<b>begun</b>"]',
+      '  begin((" "))',
+      '  begin --> m_a_b',
+      '  m_a_b -.->|"go"| m_a_anywhere',
+      '  m_a_b__ -.->|"go"| end_',
+    ]);
+  });
+
   it('names the actors that a state invokes; inline ones by their id or that of their machine', () => {
     const logic = fromPromise(async () => {});
     const src = createMachine({ id: 'child' });

@@ -110,21 +110,27 @@ export function createWorker(options: WorkerOptions): Worker {
       trouble.failures += 1;
       onEvent({ type: 'failed', id, error });
     }
-    running.delete(key);
+  }
+
+  async function dueOn(host: WorkerHost): Promise<readonly DueActor[]> {
+    try {
+      return await host.due();
+    } catch (error) {
+      onEvent({ type: 'unlisted', error });
+      return [];
+    }
   }
 
   async function work(): Promise<void> {
     for (const [number, host] of hosts.entries()) {
-      const due = await host.due().catch((error: unknown) => {
-        onEvent({ type: 'unlisted', error });
-        return [];
-      });
-      for (const actor of due) {
+      for (const actor of await dueOn(host)) {
         while (running.size >= concurrency) await Promise.race(running.values());
         if (ending.signal.aborted) return;
         // Actors of two hosts may have the same id.
         const key = `${number} ${actor.id}`;
-        if (isReady(key, actor)) running.set(key, advance(host, key, actor.id));
+        if (!isReady(key, actor)) continue;
+        const advanced = advance(host, key, actor.id).finally(() => running.delete(key));
+        running.set(key, advanced);
       }
     }
   }

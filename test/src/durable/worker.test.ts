@@ -139,17 +139,25 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it('rests longer after each failure, and reports a store that cannot be listed', async () => {
+  it.each([
+    ['reject', (): Promise<never> => Promise.reject(new Error('no'))],
+    [
+      'throw',
+      (): never => {
+        throw new Error('no');
+      },
+    ],
+  ])('rests longer after each failure, and reports a store that cannot be listed, if its hosts %s', async (_, fail) => {
     const clock = new TestClock();
     const tries: number[] = [];
     const failing: WorkerHost = {
       due: async () => [{ id: 'o', crashes: 0 }],
-      async advance() {
+      advance() {
         tries.push(clock.now());
-        throw new Error('no');
+        return fail();
       },
     };
-    const unlisted: WorkerHost = { due: () => Promise.reject(new Error('offline')), advance: async () => {} };
+    const unlisted: WorkerHost = { due: fail, advance: async () => {} };
     const events: string[] = [];
     const options = { clock, pollMs: 100, backoffMs: 200, onEvent: ({ type }: WorkerEvent) => events.push(type) };
     const worker = createWorker({ hosts: [unlisted, failing], ...options });

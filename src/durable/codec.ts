@@ -227,12 +227,12 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
   function check(value: unknown, path: Path, known: WeakSet<object>): void {
     if (typeof value !== 'object' || value === null) return void encode(value, path);
     if (known.has(value) || isActor(value)) return;
-    known.add(value);
     requireTree(value, path);
-    const isPlainObject = !all.some(({ is }) => is(value)) && (Array.isArray(value) || isRecord(value));
-    if (!isPlainObject) return void encode(value, path);
-    for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value))
-      if (member !== undefined) check(member, { key, owner: value, above: path }, known);
+    if (!all.some(({ is }) => is(value)) && (Array.isArray(value) || isRecord(value))) {
+      for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value))
+        if (member !== undefined) check(member, { key, owner: value, above: path }, known);
+    } else encode(value, path);
+    known.add(value);
   }
 
   const pathOf = (subject: string): Path => ({ key: subject, owner: null, above: null });

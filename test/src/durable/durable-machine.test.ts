@@ -646,6 +646,24 @@ describe('custom code', () => {
   });
 });
 
+describe('a context', () => {
+  class Response {}
+  const inItself: { self?: object } = {};
+  inItself.self = inItself;
+  it.each([
+    ['an instance of a class', new Response()],
+    ['an object in itself', inItself],
+  ])('with %s ends every actor that has it [D5]', async (_, value) => {
+    const shared = { value };
+    const child = createMachine({ context: () => ({ shared }) });
+    const onError = { actions: assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 }) };
+    const invoke = ['one', 'other'].map((id) => ({ id, src: child, onError }));
+    const machine = createMachine({ context: { n: 0 }, invoke });
+    const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+    expect(actor.getSnapshot().context).toEqual({ n: 2 });
+  });
+});
+
 describe('an end', () => {
   const machine = createMachine({
     initial: 'a',

@@ -301,7 +301,6 @@ function openSink(file: JournalFile, id: string, { token, count }: Place): LineS
   const owner = JSON.stringify(thisHolder());
   const isNew = count === 0 && token === 1;
   let seq = count;
-  let failure: { readonly error: unknown } | null = null;
   file.leases.hold(key, token);
 
   function insertRow(connection: SqliteConnection): void {
@@ -311,29 +310,27 @@ function openSink(file: JournalFile, id: string, { token, count }: Place): LineS
   }
   function insertLine(connection: SqliteConnection, at: number, line: string): void {
     const inserted = connection.run(
-      'INSERT INTO line (journal, seq, line) SELECT id, ?, ? FROM journal WHERE name = ? AND owner = ? AND token = ?',
-      [at, line, key, owner, token],
+      `INSERT INTO line (journal, seq, line) SELECT id, ?, ? FROM journal
+       WHERE name = ? AND owner = ? AND token = ? AND ifnull(${LAST_SEQ}, -1) = ? - 1`,
+      [at, line, key, owner, token, at],
     );
     if (inserted > 0) return;
     const row = rowOf(connection, id);
-    throw fencedError(subjectOf(file.format, id), row === undefined ? null : file.leases.of(row));
+    const lease = row === undefined ? null : file.leases.of(row);
+    // An entry after one that was not written would damage the journal.
+    if (lease?.token === token) throw new Error('an earlier entry could not be written');
+    throw fencedError(subjectOf(file.format, id), lease);
   }
-  const fail = (error: unknown): never => {
-    failure ??= { error };
-    throw error;
-  };
   return {
     append(lines, { sync }) {
       const from = seq;
       seq += lines.length;
       file.leases.beatIfLate();
       const write = (connection: SqliteConnection): void => {
-        // An entry after one that was not written would damage the journal.
-        if (failure !== null) throw failure.error;
         if (isNew && from === 0) insertRow(connection);
         for (const [at, line] of lines.entries()) insertLine(connection, from + at, line);
       };
-      return orElse(() => (sync ? file.writeSynced(write) : file.write(write)), fail);
+      return sync ? file.writeSynced(write) : file.write(write);
     },
     async close() {
       file.starting.delete(id);

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
@@ -47,6 +48,23 @@ it('with fsync, resolves a write when it is on the disk, and records runs as wit
   await store.delete?.('a');
   await expect(store.delete?.('run-2')).rejects.toThrow('There is no run "run-2"');
   expect((await other.list()).map(({ runId }) => runId)).toEqual(['run-1']);
+});
+
+it('writes no entry after one that it could not write', async () => {
+  const path = join(temporaryFolder(), 'runs.db');
+  const store = sqliteJournals(path, { fsync: 'always' });
+  onTestFinished(() => store.close());
+  const { run } = startScripted();
+  await run.answer;
+  const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+  const writer = store.create('a');
+  await writer.write(journal.slice(0, 1));
+  const database = new Database(path);
+  database.exec(`CREATE TRIGGER one BEFORE INSERT ON line WHEN new.seq = 1 BEGIN SELECT RAISE(ABORT, 'no room'); END`);
+  database.close();
+  await Promise.all([1, 2, 3].map((at) => writer.write(journal.slice(at, at + 1))));
+  expect([writer.failure, writer.isFenced]).toEqual([expect.stringContaining('no room'), false]);
+  expect(await entriesOf(store.read('a'))).toEqual(journal.slice(0, 1));
 });
 
 describe('a file that another process locks', () => {

@@ -1,6 +1,6 @@
 import type { Json } from './codec.ts';
 import { type DurableEntry, isExternal, JOURNAL_FORMAT, type Waiting } from './entries.ts';
-import { type JournalFormat, type ListedJournal, newestFirst } from './journals/journal-store.ts';
+import { type JournalFormat, type ListedJournal, newestFirst, redactStrings } from './journals/journal-store.ts';
 
 /** An actor in a list. */
 export interface ActorSummary {
@@ -41,6 +41,7 @@ export const durableFormat: JournalFormat<DurableEntry, ActorSummary> = {
   isEnd: (entry) => endedAs(entry) !== undefined,
   isReadAlone: ({ type }) => type === 'closed',
   isKeyframe: ({ type }) => type === 'keyframe',
+  redact: redactStrings,
 };
 
 /** An actor has ended when its last effects have. */

@@ -1,7 +1,7 @@
 import { parseJson } from '../../internal/json-text.ts';
 import { PostChainError } from '../error.ts';
 import { decodeBase85, encodeBase85 } from './base85.ts';
-import { type JournalFormat, type Redact, redactedEntry, type StoredEntry } from './journal-store.ts';
+import type { JournalFormat, Redact, StoredEntry } from './journal-store.ts';
 
 /** Loaded on use, because durable machines also run in browsers, which have no zlib. */
 const zlib = () => process.getBuiltinModule('node:zlib');
@@ -105,7 +105,7 @@ export function lineWriter<Entry extends StoredEntry>(
   let { sum, window } = state;
 
   const jsonOfEntry = (entry: Entry): string => {
-    const written = redact ? redactedEntry(format, entry, redact) : entry;
+    const written = redact ? format.redact(entry, redact) : entry;
     return JSON.stringify(format.toJson === undefined ? written : format.toJson(written));
   };
 

@@ -168,8 +168,8 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   isReadAlone?(entry: Entry): boolean;
   /** Whether an entry is a keyframe, from which the journal can be read. By default, none is. */
   isKeyframe?(entry: Entry): boolean;
-  /** Returns an entry as a store with `redact` writes it. By default, every string is replaced. */
-  redact?(entry: Entry, redact: Redact): Entry;
+  /** Returns an entry as a store with `redact` writes it. */
+  redact(entry: Entry, redact: Redact): Entry;
   /** Whether a journal that starts with this entry is redacted. A store with `redact` continues no other journals. */
   isRedacted?(first: Entry): boolean;
 }
@@ -178,15 +178,6 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
 export function newestFirst(one: ListPlace & { id?: string }, other: ListPlace & { id?: string }): number {
   const compare = (a = '\u{10ffff}', b = '\u{10ffff}'): number => (a < b ? -1 : a > b ? 1 : 0);
   return compare(other.startedAt, one.startedAt) || compare(one.id, other.id);
-}
-
-/** Returns an entry as a store with `redact` writes it. */
-export function redactedEntry<Entry extends StoredEntry>(
-  format: JournalFormat<Entry, unknown>,
-  entry: Entry,
-  redact: Redact,
-): Entry {
-  return format.redact ? format.redact(entry, redact) : redactStrings(entry, redact);
 }
 
 /** Returns a JSON value with every string replaced. */

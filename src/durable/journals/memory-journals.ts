@@ -10,7 +10,6 @@ import {
   type ManagedJournals,
   type ReadJournalOptions,
   type Redact,
-  redactedEntry,
   type StoredEntry,
 } from './journal-store.ts';
 import {
@@ -55,7 +54,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     if (at >= 0) throw unreadable(place, `cannot read entry ${at}: expected seq ${at}; received ${entries[at]?.seq}`);
     return format.isKeyframe && options.fromKeyframe ? fromKeyframe(entries, format.isKeyframe) : [...entries];
   };
-  const stored = (entry: Entry): Entry => (redact ? redactedEntry(format, entry, redact) : entry);
+  const stored = (entry: Entry): Entry => (redact ? format.redact(entry, redact) : entry);
   const writerOf = (id: string, journal: MemoryJournal<Entry>): JournalWriter<Entry> => {
     const holder = {};
     const hold = (by: object | null): void => {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { followRun } from '../../src/react/follow-run.ts';
-import { startRun } from '../../src/react/run-requests.ts';
+import { followRun, startRun } from '../../src/react/run-client.ts';
 import { temporaryFolder } from '../support/cli.ts';
 
 it('the server example answers from docs/ on the loopback interface, and stops on a signal', async () => {

@@ -2,8 +2,15 @@ import { createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { scriptedModel } from '../../../src/models/scripted.ts';
-import { followRun, type RunState } from '../../../src/react/follow-run.ts';
-import { answerEvent, type NewRun, type RunServer, sendToRun, startRun } from '../../../src/react/run-requests.ts';
+import {
+  answerEvent,
+  followRun,
+  type NewRun,
+  type RunServer,
+  type RunState,
+  sendToRun,
+  startRun,
+} from '../../../src/react/run-client.ts';
 import { useRun } from '../../../src/react/use-run.ts';
 import { newRunSchema } from '../../../src/server/run-routes.ts';
 import { emptyView, type RunView } from '../../../src/server/run-view.ts';

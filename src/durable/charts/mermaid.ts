@@ -1,5 +1,4 @@
 import type { Chart, ChartState } from './chart.ts';
-import { createChartView, edgesOf } from './edges.ts';
 
 export interface MermaidOptions {
   /** How many levels of states are drawn; deeper states are merged into their ancestor. Default: all. */
@@ -87,3 +86,125 @@ const ENTITIES: Readonly<Record<string, string>> = { '"': '#quot;', '<': '#lt;',
 
 /** Labels are HTML in quotation marks, with Mermaid's own entities. */
 const escaped = (text: string): string => text.replace(/["<>]/gu, (found) => ENTITIES[found] ?? '');
+
+/** All transitions between two states, drawn as one edge. `dashed`: each is triggered by an external event, a timeout or an error. */
+interface Edge {
+  readonly source: string;
+  readonly target: string;
+  readonly labels: readonly string[];
+  readonly dashed: boolean;
+  /** The indexes of the transitions in the chart. */
+  readonly transitions: readonly number[];
+}
+
+interface Edges {
+  /** Drawn as lines. */
+  readonly lines: readonly Edge[];
+  /** Listed as text in their source state, because lines would tangle the diagram. */
+  readonly listed: readonly Edge[];
+}
+
+/** A state with this many incoming edges, or this many outgoing ones, is crowded. */
+const CROWDED_TARGET = 5;
+const CROWDED_SOURCE = 6;
+
+/**
+ * Returns the edges of a chart. Listed are the edges of compound states, of a state to itself, and crowded ones among siblings. Every
+ * crowded state keeps the first line, and every other state at least one line to it, so that all states stay connected.
+ */
+function edgesOf(chart: Chart, view: ChartView): Edges {
+  const edges = mergedEdges(chart, view);
+  const incoming = countBy(edges, ({ target }) => target);
+  const outgoing = countBy(edges, ({ source }) => source);
+  const isCrowdedTarget = (id: string): boolean => (incoming.get(id) ?? 0) >= CROWDED_TARGET;
+  const isCrowded = ({ source, target }: Edge): boolean =>
+    view.parentOf(source) === view.parentOf(target) &&
+    (isCrowdedTarget(target) || (outgoing.get(source) ?? 0) >= CROWDED_SOURCE);
+  const isCompound = ({ source }: Edge): boolean => view.childrenOf(source).length > 0;
+  const reached = new Set(edges.filter((edge) => !isCrowded(edge)).map(({ target }) => target));
+  const lines: Edge[] = [];
+  const listed: Edge[] = [];
+  const connected = new Set<string>();
+  for (const edge of edges) {
+    const { source, target } = edge;
+    const isFirst = isCrowdedTarget(target) ? !connected.has(target) : !connected.has(source) || !reached.has(target);
+    const isKept = !isCrowded(edge) || isFirst;
+    if (isCompound(edge) || source === target || !isKept) listed.push(edge);
+    else {
+      lines.push(edge);
+      reached.add(target);
+      if (isCrowded(edge)) connected.add(isCrowdedTarget(target) ? target : source);
+    }
+  }
+  const bridges = listed.filter((edge) => isCompound(edge) && isOnlyEntry(edge, edges, view));
+  return { lines: [...lines, ...bridges], listed: listed.filter((edge) => !bridges.includes(edge)) };
+}
+
+/** Whether no edge of another state leads to the target, which is outside the source: without a line it would be disconnected. */
+function isOnlyEntry({ source, target }: Edge, edges: readonly Edge[], view: ChartView): boolean {
+  return !isWithin(target, source, view) && edges.every((other) => other.target !== target || other.source === source);
+}
+
+function isWithin(id: string | null, outer: string, view: ChartView): boolean {
+  return id !== null && (id === outer || isWithin(view.parentOf(id), outer, view));
+}
+
+function mergedEdges({ transitions }: Chart, view: ChartView): readonly Edge[] {
+  const byEnds = new Map<string, Edge>();
+  for (const [index, { source, target, event, guard, otherwise }] of transitions.entries()) {
+    for (const to of target) {
+      const ends = { source: view.visibleAncestor(source), target: view.visibleAncestor(to) };
+      // Transitions inside a collapsed state are invisible, except those that re-enter the state itself.
+      if (ends.source === ends.target && (to !== ends.target || source === to)) continue;
+      const key = `${ends.source} ${ends.target}`;
+      const merged = byEnds.get(key) ?? { labels: [], dashed: true, transitions: [] };
+      const label = labelOf(event, otherwise ? 'else' : guard);
+      const isExternal = event !== '' && event !== 'done';
+      byEnds.set(key, {
+        ...ends,
+        labels: [...new Set([...merged.labels, label])],
+        dashed: merged.dashed && isExternal,
+        transitions: [...new Set([...merged.transitions, index])],
+      });
+    }
+  }
+  return [...byEnds.values()];
+}
+
+function labelOf(event: string, guard: string | null): string {
+  if (guard === null) return event;
+  return event === '' || event === 'done' ? guard : `${event}: ${guard}`;
+}
+
+function countBy(edges: readonly Edge[], keyOf: (edge: Edge) => string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const edge of edges) counts.set(keyOf(edge), (counts.get(keyOf(edge)) ?? 0) + 1);
+  return counts;
+}
+
+/** A chart down to some depth. The root's children are at depth 1. */
+interface ChartView {
+  readonly childrenOf: (id: string) => readonly ChartState[];
+  /** Returns the state itself, or its deepest ancestor that is drawn. */
+  readonly visibleAncestor: (id: string) => string;
+  readonly initialLeaf: (id: string) => string;
+  readonly nameOf: (id: string) => string;
+  readonly parentOf: (id: string) => string | null;
+}
+
+function createChartView({ states }: Chart, maxDepth: number): ChartView {
+  const byId = new Map(states.map((state) => [state.id, state]));
+  const parentOf = (id: string): string | null => byId.get(id)?.parent ?? null;
+  const depthOf = (id: string): number => {
+    const parent = parentOf(id);
+    return parent === null ? 0 : depthOf(parent) + 1;
+  };
+  const childrenOf = (id: string): readonly ChartState[] =>
+    depthOf(id) < maxDepth ? states.filter(({ parent }) => parent === id) : [];
+  const visibleAncestor = (id: string): string => (depthOf(id) <= maxDepth ? id : visibleAncestor(parentOf(id) ?? id));
+  const initialLeaf = (id: string): string => {
+    const initial = byId.get(id)?.initial ?? null;
+    return initial === null || childrenOf(id).length === 0 ? id : initialLeaf(initial);
+  };
+  return { childrenOf, visibleAncestor, initialLeaf, parentOf, nameOf: (id) => byId.get(id)?.name ?? id };
+}

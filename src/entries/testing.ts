@@ -45,8 +45,7 @@ export {
   sends,
   updates,
 } from '../testing/exploration/occurrences.ts';
-export { cover, type Path, pathThrough, pathTo } from '../testing/exploration/paths.ts';
-export { reachedItems } from '../testing/exploration/reached-items.ts';
+export { cover, type Path, pathThrough, pathTo, reachedItems } from '../testing/exploration/paths.ts';
 export { type Invariants, type RunPathOptions, runPath } from '../testing/exploration/run-path.ts';
 export { startWalk, type Walk, type WalkOptions, walkStep } from '../testing/exploration/walk.ts';
 export {

@@ -23,7 +23,7 @@ import {
   withoutPreempted,
 } from '../../internal/xstate-internals.ts';
 import type { Exploration } from '../exploration/exploration.ts';
-import { reachedItems } from '../exploration/reached-items.ts';
+import { reachedItems } from '../exploration/paths.ts';
 import { candidateGroups, transitionsOf } from '../structure/chart-structure.ts';
 import { coverageItems, delayKey, guardKey, outcomeKey, stateKey, transitionKey } from '../structure/coverage-items.ts';
 import type { CoveredItem, MachineCoverage } from './coverage-report.ts';

@@ -147,7 +147,7 @@ export function exactJson(
 const tagged = (name: string, value?: unknown): object => ({ [TAG]: value === undefined ? [name] : [name, value] });
 
 /** Formats a part of the result of `exactJson`. */
-export function exactText(json: unknown): string {
+function exactText(json: unknown): string {
   if (typeof json !== 'object' || json === null) return JSON.stringify(json) ?? 'nothing';
   if (Array.isArray(json)) return `[${json.map(exactText).join(',')}]`;
   const [name, value] = (json as { readonly [TAG]?: readonly [string, unknown?] })[TAG] ?? [];
@@ -157,7 +157,7 @@ export function exactText(json: unknown): string {
     .join(',')}}`;
 }
 
-export const isTagged = (json: object): boolean => Object.hasOwn(json, TAG);
+const isTagged = (json: object): boolean => Object.hasOwn(json, TAG);
 
 function isActor(value: object): value is AnyActorRef {
   // `in`, because reading a member of an event without a payload is an error.
@@ -177,4 +177,36 @@ function isNative(value: object): boolean {
   if (prototype === Array.prototype) return true;
   if (!Object.hasOwn(prototype, 'constructor')) return false;
   return /\{\s*\[native code\]\s*\}\s*$/u.test(Function.prototype.toString.call(prototype.constructor));
+}
+
+/** Describes the first difference between two keys; null if they are equal. */
+export function describeDifference(received: string, expected: string): string | null {
+  if (received === expected) return null;
+  const [here, there] = [received, expected].map((key) => {
+    const [, status, rest, history, error, inputs, ...actors] = JSON.parse(key) as readonly unknown[];
+    return { status, '': rest, history, error, inputs, actors };
+  });
+  return firstDifference(here, there, '') ?? 'the abstraction has another form';
+}
+
+function firstDifference(received: unknown, expected: unknown, path: string): string | null {
+  if (isObject(received) && isObject(expected) && !isTagged(received) && !isTagged(expected)) {
+    const names = new Set([...Object.keys(expected), ...Object.keys(received)]);
+    for (const name of names) {
+      const difference = firstDifference(received[name], expected[name], [path, name].filter(Boolean).join('.'));
+      if (difference !== null) return difference;
+    }
+    return null;
+  }
+  return exactText(received) === exactText(expected)
+    ? null
+    : `expected ${path || 'the abstraction'} to be ${shortened(expected)}, received ${shortened(received)}`;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+function shortened(value: unknown): string {
+  const text = exactText(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }

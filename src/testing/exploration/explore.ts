@@ -7,13 +7,11 @@ import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
 import type { RunningActor } from '../structure/running-actors.ts';
 import { activeActors, childOf, hasGeneratedId, inputOf, spawnedActors } from '../structure/running-actors.ts';
-import type { ActorIds } from './exact-json.ts';
-import { exactJson } from './exact-json.ts';
+import { type ActorIds, describeDifference, exactJson } from './exact-json.ts';
 import type { Exploration, ExploredEdge, ExploredPlace, ExploredState, StartState } from './exploration.ts';
 import type { Place } from './occurrences.ts';
 import { type EventsOption, type Occurrences, type Outcomes, occurrencesOf } from './occurrences.ts';
 import { type PureSteps, pureSteps } from './pure-steps.ts';
-import { describeDifference } from './state-keys.ts';
 import { withStubActors } from './stub-actors.ts';
 import { timerKey } from './timers.ts';
 

@@ -3,9 +3,9 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { firstLineOf } from '../../internal/printable.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import type { EvaluatedGuard, InstrumentedStep } from '../structure/instrumented-machine.ts';
+import { describeDifference } from './exact-json.ts';
 import type { Exploration } from './exploration.ts';
 import { type Path, pathThrough } from './paths.ts';
-import { describeDifference } from './state-keys.ts';
 import { createStubbedActor } from './stub-actors.ts';
 
 /** Conditions on every snapshot, by name. A condition is broken if it returns false or throws. */

@@ -1,7 +1,7 @@
 import { firstLineOf } from '../../internal/printable.ts';
+import { describeDifference } from '../exploration/exact-json.ts';
 import type { Exploration, ExploredEdge, ExploredPlace } from '../exploration/exploration.ts';
 import { pathOf, pathThrough } from '../exploration/paths.ts';
-import { describeDifference } from '../exploration/state-keys.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { describeState, type Property, type Witness } from './properties.ts';
 

@@ -5,8 +5,7 @@ import { describeValue } from '../../internal/describe-value.ts';
 import { oneLine } from '../../internal/printable.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
-import { type Path, pathThrough, pathTo } from '../exploration/paths.ts';
-import { reachedItems } from '../exploration/reached-items.ts';
+import { type Path, pathThrough, pathTo, reachedItems } from '../exploration/paths.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { isEnterable, stateKey } from '../structure/coverage-items.ts';
 

@@ -11,7 +11,6 @@ import {
   withUniqueNames,
 } from '../testing/coverage/coverage-report.ts';
 import { findRun, type JournalFlags } from './find-run.ts';
-import { isModule } from './load-chart-module.ts';
 import { createLongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
 
@@ -33,6 +32,9 @@ export async function coverageCommand(
     : summaryText(machines, all);
   return { text, missed: missedThresholds(machines, min) };
 }
+
+/** Whether a name is the path of a module, not a recorded run. */
+const isModule = (name: string): boolean => /\.[cm]?[jt]sx?(?:#\w+)?$/iu.test(name);
 
 async function coverageOfRuns(names: readonly string[], flags: JournalFlags): Promise<readonly MachineCoverage[]> {
   if (names.length === 0) return [];

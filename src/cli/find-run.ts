@@ -7,7 +7,6 @@ import type { RunJournals } from '../chain/journal/stores.ts';
 import { type ActorSummary, durableFormat } from '../durable/durable-format.ts';
 import { createJournalFile } from '../durable/journals/file-journals.ts';
 import * as actorStores from '../durable/stores.ts';
-import { firstLineOf, oneLine } from '../internal/printable.ts';
 import { homePath } from './home.ts';
 
 export interface JournalFlags {
@@ -75,26 +74,6 @@ export function openExistingJournals(flags: JournalFlags): JournalStore {
   const { journals } = flags;
   if (journals === undefined || POSTGRES_URL.test(journals) || existsSync(journals)) return store;
   throw new PostChainError('invalid_path', `The journals ${JSON.stringify(journals)} do not exist; check --journals`);
-}
-
-/**
- * Returns the store for a new run. If the default place is not writable, the run continues without a journal and prints a warning; a place that
- * the user chose must be writable.
- */
-export function journalsForRun(flags: JournalFlags): JournalStore {
-  const store = openJournals(flags);
-  if (flags.journals !== undefined || process.env['POSTCHAIN_JOURNALS']) return store;
-  return {
-    ...store,
-    create(runId) {
-      try {
-        return store.create(runId);
-      } catch (error) {
-        process.stderr.write(`postchain: warning: the run is not recorded: ${oneLine(firstLineOf(error))}\n`);
-        return { failure: null, write: () => {}, close: () => {} };
-      }
-    },
-  };
 }
 
 export const NO_RUNS = 'No recorded runs. Start one with: postchain run "your question"';

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Run } from '../chain/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
 import { storedRunsOf } from '../inspection/stored-runs.ts';
@@ -8,7 +11,6 @@ import { makeDirectory } from '../internal/make-directory.ts';
 import { findRun, type JournalFlags, openJournals } from './find-run.ts';
 import { homePath } from './home.ts';
 import { type InspectedJournals, inspectedActions } from './inspected-actions.ts';
-import { openInBrowser } from './open-in-browser.ts';
 import { untilStopped } from './until-stopped.ts';
 
 export interface InspectFlags extends JournalFlags {
@@ -98,3 +100,30 @@ function installationToken(): string | undefined {
     return undefined;
   }
 }
+
+/** How long a browser may take to read the file. */
+const KEPT_MS = 60_000;
+
+/**
+ * Opens an address that contains a secret. Any user can list the arguments of a process, so the browser gets a file that only this user can
+ * read and that leads to the address. Nothing happens if no browser can be started.
+ */
+function openInBrowser(url: string): void {
+  const folder = mkdtempSync(join(tmpdir(), 'postchain-'));
+  const file = join(folder, 'inspector.html');
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  writeFileSync(file, `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${url}">\n`, {
+    mode: 0o600,
+  });
+  const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, pathToFileURL(file).href], { stdio: 'ignore', detached: true });
+  child.on('error', remove);
+  child.unref();
+  setTimeout(remove, KEPT_MS).unref();
+  process.once('exit', remove);
+}
+
+const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+  darwin: ['open'],
+  win32: ['explorer.exe'],
+};

@@ -12,9 +12,6 @@ export interface ChartModule extends ExploredChart<AnyStateMachine> {
   readonly properties: readonly Property[];
 }
 
-/** Whether a name is the path of a module, not a recorded run. */
-export const isModule = (name: string): boolean => /\.[cm]?[jt]sx?(?:#\w+)?$/iu.test(name);
-
 /**
  * Loads a machine from a module: its export `machine`, its default export, its only machine, or the one named after `#`. Its other exports
  * may be options of `explore` and `properties`, by name or in the default export. `names` are the other charts that the command takes.

@@ -9,11 +9,11 @@ import { createPostChain, type PostChain } from '../chain/create-post-chain.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { journalFile } from '../chain/journal/node-stores.ts';
 import { parsePhase, parseSessionId, type Turn } from '../chain/runtime/run-options.ts';
-import { count, oneLine } from '../internal/printable.ts';
+import { count, firstLineOf, oneLine } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 import type { ContentPart } from '../llm/content.ts';
 import { type ChosenModel, chooseModel, type ServerFlags } from './choose-model.ts';
-import { journalsForRun } from './find-run.ts';
+import { type JournalFlags, openJournals } from './find-run.ts';
 import { whileWorking } from './long-work.ts';
 import { recordableServer } from './mcp-servers.ts';
 import type { AnswerFormat } from './render-answer.ts';
@@ -168,6 +168,26 @@ async function journalsOf({ journal, force = false, ...flags }: RunFlags): Promi
   if (journal === false) return null;
   await requireReplaceable(journal, force);
   return journalFile(journal);
+}
+
+/**
+ * Returns the store for a new run. If the default place is not writable, the run continues without a journal and prints a warning; a place that
+ * the user chose must be writable.
+ */
+function journalsForRun(flags: JournalFlags): JournalStore {
+  const store = openJournals(flags);
+  if (flags.journals !== undefined || process.env['POSTCHAIN_JOURNALS']) return store;
+  return {
+    ...store,
+    create(runId) {
+      try {
+        return store.create(runId);
+      } catch (error) {
+        process.stderr.write(`postchain: warning: the run is not recorded: ${oneLine(firstLineOf(error))}\n`);
+        return { failure: null, write: () => {}, close: () => {} };
+      }
+    },
+  };
 }
 
 /** Makes an existing file readable by its owner only. Throws `invalid_path` if it would be lost and is not a journal, unless forced. */

@@ -16,7 +16,7 @@ export type Reply = WithoutQuestion<Extract<ChainEvent, { type: `run.${string}` 
 type WithoutQuestion<Event> = Event extends unknown ? Omit<Event, 'questionId'> : never;
 
 /** A decision about one call, without the question that it answers. */
-export type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'arguments' | 'reason' | 'by'>;
+type ApprovalReply = Pick<ApprovalGiven, 'decision' | 'arguments' | 'reason' | 'by'>;
 
 /** Answers the questions of a run. A reply of null means that the run no longer waits for it. */
 export interface Answerer {
@@ -26,7 +26,32 @@ export interface Answerer {
   close(): void;
 }
 
-export function terminalAnswerer(terminal: Terminal): Answerer {
+/** Flags that answer questions. `inspect`: the inspector's page answers too. */
+interface AnswerFlags {
+  readonly consent?: ConsentChoice;
+  readonly approve?: 'always' | 'never';
+  readonly inspect?: boolean;
+}
+
+/** At a terminal the user answers, otherwise lines of the input, and after its end the inspector's page. A quiet run does not ask for consent. */
+export function answererFor(
+  { consent, approve, inspect = false }: AnswerFlags,
+  quiet: boolean,
+  terminal: Terminal,
+): Answerer {
+  const isInteractive = terminal.input.isTTY && terminal.out.isTTY;
+  const isUnasked = quiet && (isInteractive || !inspect);
+  const answerer = isInteractive ? terminalAnswerer(terminal) : lineAnswerer(terminal, inspect);
+  if (consent !== undefined) answerer.consent = async () => ({ type: 'consent.given', choice: consent, by: 'option' });
+  else if (isUnasked) answerer.consent = async () => ({ type: 'consent.given', choice: 'keep', by: 'default' });
+  if (approve !== undefined) {
+    const decision = approve === 'always' ? 'approve' : 'deny';
+    answerer.approval = async () => ({ decision, reason: `the option --approve ${approve}`, by: 'program' });
+  } else if (isUnasked) answerer.approval = async () => NOBODY_ASKED;
+  return answerer;
+}
+
+function terminalAnswerer(terminal: Terminal): Answerer {
   return {
     consent: (request, signal, waitMs) => askConsent(request, terminal, signal, waitMs),
     direction: (proposal, signal) => askDirection(proposal, terminal, signal),
@@ -39,7 +64,7 @@ export function terminalAnswerer(terminal: Terminal): Answerer {
  * Returns an answerer that reads directions as lines of an input, whose end means "finish". Consent is always "keep", and calls that need
  * approval are denied. With a page that answers too, it leaves consent, approvals, and directions after the end of the input, to the page.
  */
-export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>, hasPage = false): Answerer {
+function lineAnswerer({ input, out }: Terminal, hasPage: boolean): Answerer {
   let reader: Interface | null = null;
   let lines: AsyncIterator<string> | null = null;
   return {
@@ -56,14 +81,6 @@ export function lineAnswerer({ input, out }: Pick<Terminal, 'input' | 'out'>, ha
     },
     close: () => reader?.close(),
   };
-}
-
-export function withConsent(answerer: Answerer, choice: ConsentChoice, by: 'option' | 'default'): Answerer {
-  return { ...answerer, consent: async () => ({ type: 'consent.given', choice, by }) };
-}
-
-export function withApproval(answerer: Answerer, reply: ApprovalReply): Answerer {
-  return { ...answerer, approval: async () => reply };
 }
 
 /** The decision about a call when nobody can be asked. */

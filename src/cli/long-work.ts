@@ -29,12 +29,8 @@ export function createLongWork(out: NodeJS.WriteStream = process.stderr, now = (
   };
 }
 
-export async function whileWorking<Value>(
-  text: string,
-  work: Promise<Value>,
-  out: NodeJS.WriteStream = process.stderr,
-): Promise<Value> {
-  const line = createLongWork(out);
+export async function whileWorking<Value>(text: string, work: Promise<Value>): Promise<Value> {
+  const line = createLongWork();
   const timer = setInterval(() => line.update(text), UPDATE_EVERY_MS);
   try {
     return await work;

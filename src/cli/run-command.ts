@@ -9,16 +9,7 @@ import type { Run } from '../chain/runtime/run.ts';
 import type { RunEvent } from '../chain/runtime/run-events.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { oneLine, printable } from '../internal/printable.ts';
-import {
-  type Answerer,
-  lineAnswerer,
-  NOBODY_ASKED,
-  type Reply,
-  type Terminal,
-  terminalAnswerer,
-  withApproval,
-  withConsent,
-} from './ask-user.ts';
+import { type Answerer, answererFor, NOBODY_ASKED, type Reply } from './ask-user.ts';
 import { type FoundRun, openJournals } from './find-run.ts';
 import type { Inspector } from './inspect-command.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
@@ -135,21 +126,6 @@ async function follow(
   if (run.journalFailure) screen.line(`postchain: warning: the journal is incomplete: ${oneLine(run.journalFailure)}`);
   if (!quiet) screen.line('');
   return { answer, isRecorded: run.journalFailure === null, isTerminated: isTerminated() };
-}
-
-/** At a terminal the user answers, otherwise lines of the input, and after its end the inspector's page. A quiet run does not ask for consent. */
-function answererFor({ consent, approve, inspect = false }: RunFlags, quiet: boolean, terminal: Terminal): Answerer {
-  const isInteractive = terminal.input.isTTY && terminal.out.isTTY;
-  const isUnasked = quiet && (isInteractive || !inspect);
-  let answerer = isInteractive ? terminalAnswerer(terminal) : lineAnswerer(terminal, inspect);
-  if (consent !== undefined) answerer = withConsent(answerer, consent, 'option');
-  else if (isUnasked) answerer = withConsent(answerer, 'keep', 'default');
-  if (approve === undefined) return isUnasked ? withApproval(answerer, NOBODY_ASKED) : answerer;
-  return withApproval(answerer, {
-    decision: approve === 'always' ? 'approve' : 'deny',
-    reason: `the option --approve ${approve}`,
-    by: 'program',
-  });
 }
 
 /** An exit code of its own, because a run with this end cannot be resumed or replayed, whatever its answer. */

@@ -4,7 +4,7 @@ import pc from 'picocolors';
 import { expect } from 'vitest';
 import type { Run } from '../../src/chain/runtime/run.ts';
 import type { RunOptions } from '../../src/chain/runtime/run-options.ts';
-import { type Terminal, terminalAnswerer } from '../../src/cli/ask-user.ts';
+import { type Answerer, answererFor, type Terminal } from '../../src/cli/ask-user.ts';
 import { createQuestions } from '../../src/cli/run-command.ts';
 import { createScreen } from '../../src/cli/screen.ts';
 import { replies } from '../../src/testing/replies.ts';
@@ -129,7 +129,7 @@ export const unsure: Plan = { yield: { ...replies.yield, confidence: 0.1, taskCo
 export function startWithTerminal(
   plan: Plan,
   options: Partial<RunOptions>,
-  answererOf = terminalAnswerer,
+  answererOf = (terminal: Terminal): Answerer => answererFor({}, false, terminal),
   fake = fakeTerminal(),
   capabilities: readonly Capability[] = [],
 ) {

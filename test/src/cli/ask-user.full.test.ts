@@ -1,15 +1,7 @@
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import {
-  type Answerer,
-  type ApprovalReply,
-  lineAnswerer,
-  type Reply,
-  type Terminal,
-  terminalAnswerer,
-  withApproval,
-  withConsent,
-} from '../../../src/cli/ask-user.ts';
+import { type Answerer, answererFor, type Reply, type Terminal } from '../../../src/cli/ask-user.ts';
 import { createQuestions } from '../../../src/cli/run-command.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { defineCapability } from '../../../src/tools/capability.ts';
@@ -23,9 +15,12 @@ import {
   waitForText,
 } from '../../support/terminal.ts';
 
+const withoutTerminal = (terminal: Terminal): Answerer =>
+  answererFor({}, false, { ...terminal, input: new PassThrough() as never });
+
 describe('without a prompt', () => {
   it('[U8] answers consent with "keep" immediately when there is no terminal', async () => {
-    const { run, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES }, lineAnswerer);
+    const { run, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES }, withoutTerminal);
     await finish();
     expect(consentResolutions(run)).toMatchObject([{ kept: 2, by: 'default' }]);
   });
@@ -36,7 +31,7 @@ describe('without a prompt', () => {
     ['remove', { removed: 2 }],
   ] as const)('[U8] applies the choice "%s" from the options immediately', async (choice, counted) => {
     const { run, fake, finish } = startWithTerminal({}, { history: TWO_LONG_MESSAGES }, (terminal) =>
-      withConsent(terminalAnswerer(terminal), choice, 'option'),
+      answererFor({ consent: choice }, false, terminal),
     );
     await finish();
     expect(consentResolutions(run)).toMatchObject([counted]);
@@ -67,7 +62,7 @@ describe('replies', () => {
       { yield: { hang: true } },
       { history: TWO_LONG_MESSAGES },
       (terminal) => ({
-        ...terminalAnswerer(terminal),
+        ...answererFor({}, false, terminal),
         consent,
       }),
     );
@@ -90,7 +85,7 @@ describe('questions of a resumed run', () => {
     const { run } = startScripted({ action: { ...replies.action, calls } }, {}, { clientTools: [place] });
     await expect.poll(() => entriesOf(run, 'approval-asked').length).toBe(1);
     const { terminal, shown } = fakeTerminal();
-    const questions = createQuestions(run, terminalAnswerer(terminal), terminal.screen);
+    const questions = createQuestions(run, answererFor({}, false, terminal), terminal.screen);
     for (const event of [...run.journal, ...entriesOf(run, 'approval-asked')]) questions.onEvent(event);
     expect(shown()).toEqual([expect.stringContaining('Waiting for the client of this run to run its tool "place".')]);
     run.cancel();
@@ -128,7 +123,7 @@ describe('questions of a resumed run', () => {
 
 /** A run that calls "pay" twice, and someone at a terminal. */
 function payAt(
-  answererOf: (terminal: Terminal) => ReturnType<typeof terminalAnswerer> = terminalAnswerer,
+  answererOf = (terminal: Terminal): Answerer => answererFor({}, false, terminal),
   payees = ['Ada\u001b[2J\u202e', 'Bob'],
 ) {
   const paid: unknown[] = [];
@@ -184,7 +179,7 @@ describe('approval at a terminal', () => {
   it('[Q2] shows every character of a call, and denies it on Escape', async () => {
     const invisible = ['\u3164', '\u115f', '\uffa0', '\u2800', '\u034f', '\ufe0f', '\u{e0100}', '\u00a0', '\u3000'];
     const to = `a${' '.repeat(300)}b   ${invisible.join('')}${'x'.repeat(10_000)}end`;
-    const { fake, finish, paid } = payAt(terminalAnswerer, [to]);
+    const { fake, finish, paid } = payAt(undefined, [to]);
     await waitForText(fake, 'Esc');
     const lines = fake.written().match(/(?<=^ {6}).*$/gm) ?? [];
     const text = lines.join('');
@@ -207,7 +202,7 @@ describe('approval at a terminal', () => {
   });
 
   it('denies if nobody can be asked', async () => {
-    const { run, finish, paid, decisions } = payAt((terminal) => lineAnswerer(terminal));
+    const { run, finish, paid, decisions } = payAt(withoutTerminal);
     await finish();
     expect(paid).toEqual([]);
     expect(entriesOf(run, 'capability-end')[0]?.result.error).toBe(
@@ -219,11 +214,11 @@ describe('approval at a terminal', () => {
     ]);
   });
 
-  it.each<[ApprovalReply['decision'], number]>([
-    ['approve', 2],
-    ['deny', 0],
-  ])('decides as an option says: %s', async (decision, count) => {
-    const { fake, finish, paid } = payAt((terminal) => withApproval(terminalAnswerer(terminal), { decision }));
+  it.each([
+    ['always', 2],
+    ['never', 0],
+  ] as const)('decides as an option says: %s', async (approve, count) => {
+    const { fake, finish, paid } = payAt((terminal) => answererFor({ approve }, false, terminal));
     await finish();
     expect(paid).toHaveLength(count);
     expect(fake.written()).toBe('');

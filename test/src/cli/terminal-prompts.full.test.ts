@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { lineAnswerer, select } from '../../../src/cli/ask-user.ts';
+import { answererFor, select } from '../../../src/cli/ask-user.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { entriesOf, type Plan, settle } from '../../support/run-chain.ts';
 import {
@@ -204,7 +204,7 @@ describe('the prompt for the next phase', () => {
     const { run, finish } = startWithTerminal(
       unsure,
       { mode: 'manual' },
-      ({ out }) => lineAnswerer({ input: lines, out }),
+      (terminal) => answererFor({}, false, { ...terminal, input: lines }),
       fake,
     );
     (lines as unknown as PassThrough).end('lunch\n\n');

@@ -1,5 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, InspectionEvent, Snapshot } from 'xstate';
-import { chartOf } from '../../durable/charts/chart.ts';
+import { chartOf, invokeLabels } from '../../durable/charts/chart.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { guardLabel } from '../../durable/charts/guard-label.ts';
 import {
@@ -169,10 +169,12 @@ function endOf(snapshot: Snapshot<unknown>) {
   return { status: 'stopped' as const };
 }
 
-/** Returns the name with which a state of the parent invokes the actor; null if an action has spawned it. */
+/** Returns the name in the parent's chart of the invocation that started the actor; null if an action has spawned it. */
 function invokedSrc({ ref, parent }: ObservedActor): string | null {
   const { src } = ref as { readonly src?: unknown };
-  if (typeof src !== 'string' || !parent?.machine) return null;
-  const invokes = nodesOf(parent.machine).flatMap(({ invoke }) => invoke);
-  return invokes.some((invoke) => invoke.id === ref.id && invoke.src === src) ? src : null;
+  for (const node of parent?.machine ? nodesOf(parent.machine) : []) {
+    const at = node.invoke.findIndex((invoke) => invoke.id === ref.id && invoke.src === src);
+    if (at >= 0) return invokeLabels(node)[at] ?? null;
+  }
+  return null;
 }

@@ -32,6 +32,13 @@ export type ActorLog = readonly ActorRecord[];
 export const receivedBy = ({ events }: ActorRecord): readonly ReceivedEvent[] =>
   events.filter(({ type }) => type !== 'xstate.init');
 
+/** The events that machines had ignored up to an entry, newest first. */
+export const ignoredEvents = (log: ActorLog, at: number): readonly ReceivedEvent[] =>
+  log
+    .flatMap(receivedBy)
+    .filter(({ seq, ignored }) => ignored !== null && seq <= at)
+    .sort((one, other) => other.seq - one.seq);
+
 export function createActorLog(): { readonly log: ActorLog; take(entry: JournalEntry): void } {
   const log: (ActorRecord & { readonly events: ReceivedEvent[] })[] = [];
   /** Those that have not ended, by name. */

@@ -72,8 +72,8 @@ export function wayText(chartId: string, transition: Transition, count = ''): st
 }
 
 /** An event of a chart; a delay has its unit. */
-export const eventName = (event: string): string =>
-  event.replace(/^after (\d+)$/u, (_, ms: string) => `after ${formatDelay(Number(ms))}`);
+const eventName = (event: string): string =>
+  event.replace(/^after (.*)$/su, (_, delay: string) => `after ${formatDelay(delay)}`);
 
 /** The event and the guard of a transition, as the chart names them. */
 export function transitionName({ event, guard, otherwise }: Transition): string {

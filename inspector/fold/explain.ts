@@ -287,7 +287,7 @@ const KINDS: readonly (readonly [prefix: string, says: (rest: string) => string]
   ['xstate.error.actor.', (rest) => `${actorIn(rest)} failed`],
   ['xstate.done.state.', (rest) => `${lastName(rest)} reached its final state`],
   ['xstate.snapshot.', (rest) => `snapshot of ${actorIn(rest)}`],
-  ['xstate.after.', (rest) => `after ${delayIn(rest)}`],
+  ['xstate.after.', (rest) => `after ${formatDelay(rest.split('.', 1)[0] ?? rest)}`],
 ];
 
 const WHOLE: Readonly<Record<string, string>> = {
@@ -309,8 +309,3 @@ export const actorIn = (id: string): string => (/^\d+\./u.test(id) ? lastName(id
 
 /** How an actor ended, as the words after its name. */
 export const END_WORDS = { done: 'finished', error: 'failed', stopped: 'was stopped' } as const;
-
-function delayIn(rest: string): string {
-  const delay = rest.split('.', 1)[0] ?? rest;
-  return /^\d+$/u.test(delay) ? formatDelay(Number(delay)) : delay;
-}

@@ -12,9 +12,12 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / large)} ${unit}${part === 0 ? '' : ` ${part} ${rest}`}`;
 }
 
-/** A delay as its chart defines it: `60 s`. */
-export const formatDelay = (ms: number): string =>
-  ms < 1_000 ? `${ms} ms` : ms <= 120_000 ? `${ms / 1_000} s` : formatDuration(ms);
+/** A delay as its chart defines it, in milliseconds or by name: `60 s`. */
+export function formatDelay(delay: string): string {
+  const ms = Number(delay);
+  if (!/^\d+$/u.test(delay)) return delay;
+  return ms < 1_000 ? `${ms} ms` : ms <= 120_000 ? `${ms / 1_000} s` : formatDuration(ms);
+}
 
 /** Formats with tenths of a millisecond below a second, with milliseconds above. */
 export const formatTime = (ms: number): string =>

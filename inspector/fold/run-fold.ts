@@ -9,14 +9,12 @@ import { countUpTo } from './sorted.ts';
 import { createSpanFold, type Spans } from './spans.ts';
 import { createStateLog, type StateLog } from './state-log.ts';
 import { createTimeLine, type TimeLine } from './time-line.ts';
-import { createTransitionLog, isInternal, type TransitionLog } from './transition-log.ts';
+import { createTransitionLog, type TransitionLog } from './transition-log.ts';
 
 /** The external events of a run. Charts act only on these, and all effects are recorded before the next one. */
 interface ExternalEvents {
   /** Their sequence numbers, ascending. */
   readonly seqs: readonly number[];
-  /** External events without a transition; the latest one is excluded while effects may still follow. */
-  readonly quiet: readonly number[];
   /** The step of an entry: from its external event up to, but excluding, the next one. `to` of the last step is Infinity. */
   stepOf(seq: number): { readonly from: number; readonly to: number };
   /** What is recorded of an event that led to no transition. */
@@ -38,11 +36,9 @@ const NO_OUTCOME: RecordedOutcome = { isHandled: false, ignored: [], machine: nu
 
 function createExternalEvents(): { readonly externalEvents: ExternalEvents; take(entry: JournalEntry): void } {
   const seqs: number[] = [];
-  const quiet: number[] = [];
   const recorded = new Map<number, RecordedOutcome>();
   /** The actor of an observed system that processes the latest event. */
   let actor: string | null = null;
-  let moved = true;
 
   function takeOutcome(entry: JournalEntry | SystemEntry): void {
     const latest = seqs.at(-1);
@@ -60,7 +56,6 @@ function createExternalEvents(): { readonly externalEvents: ExternalEvents; take
   return {
     externalEvents: {
       seqs,
-      quiet,
       outcomeOf: (seq) => recorded.get(seq) ?? NO_OUTCOME,
       stepOf(seq) {
         const next = countUpTo(seqs, seq);
@@ -68,13 +63,9 @@ function createExternalEvents(): { readonly externalEvents: ExternalEvents; take
       },
     },
     take(entry) {
-      if (entry.type === 'transition' && !isInternal(entry)) moved = true;
       takeOutcome(entry);
       if (!isExternalEvent(entry)) return;
       actor = entry.type === 'delivery' ? ((entry as { actor?: string }).actor ?? null) : null;
-      const before = seqs.at(-1);
-      if (!moved && before !== undefined) quiet.push(before);
-      moved = false;
       seqs.push(entry.seq);
       // An observed system records which events its machines ignore, and no more of other actors.
       if (actor !== null) recorded.set(entry.seq, { ...NO_OUTCOME, isHandled: true });

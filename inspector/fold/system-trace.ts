@@ -1,10 +1,10 @@
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ActorRecord, receivedBy } from './actor-log.ts';
 import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
-import { eventName } from './chart-words.ts';
 import { actorIn, humanizeEvent } from './explain.ts';
 import { humanizeGuard, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
+import { delayWords, machineWaits } from './system-waits.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
 import { NO_TROUBLE, type TraceRow } from './trace-row.ts';
 
@@ -113,12 +113,8 @@ function waitRow({ fold, charts, isOver, count }: System, machine: string): read
   const chart = chartIndexOf(charts).chart(machine);
   const position = fold.transitions.positionsOf(machine).at(-1);
   if (chart === undefined || position === undefined) return [];
-  const around = position.targets.flatMap((id) => ancestorsOf(chart, id));
-  const awaited = around.flatMap(({ id, name }) =>
-    chart.transitionsFrom(id).map(({ event }) => (event === 'done' ? `the end of ${name}` : event)),
-  );
-  const named = awaited.filter((event) => event !== '' && event !== 'error');
-  const words = [...new Set(named.map((event) => eventName(humanizeEvent(event))))];
+  const { events = [], timers = [], ends = [] } = machineWaits(fold, chart, count - 1) ?? {};
+  const words = [...events.map(humanizeEvent), ...delayWords(timers), ...ends.map((name) => `the end of ${name}`)];
   if (words.length === 0) return [];
   return [
     {

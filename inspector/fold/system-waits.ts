@@ -1,39 +1,78 @@
+import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { RunCharts } from '../../src/inspection/wire.ts';
 import { activeStatesAt } from './active-states.ts';
-import { chartIndexOf } from './chart-index.ts';
-import { humanize } from './format.ts';
+import { ancestorsOf, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
+import { formatDelay } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 
-/** What the active states of an observed system react to. */
-interface SystemWaits {
+type Transition = Chart['transitions'][number];
+
+/** What a machine waits for in its current states, by its chart: guarded transitions are included. */
+export interface MachineWaits {
+  readonly machine: string;
+  readonly states: readonly string[];
   readonly events: readonly string[];
-  /** The actors whose end they wait for. */
-  readonly actors: readonly string[];
   /** `dueMs`: since the start of the system; null if it is unknown. */
   readonly timers: readonly { readonly delay: string; readonly dueMs: number | null }[];
+  /** The actors that its states invoke. */
+  readonly actors: readonly string[];
+  /** The states that wait for their actor or their child states to finish, and the actors with an end of their own. */
+  readonly ends: readonly string[];
 }
 
-/** Reads the charts of the system, so it lists guarded transitions, too. */
-export function systemWaits({ transitions, timeLine }: RunFold, charts: RunCharts, at: number): SystemWaits {
-  const { active, leaf } = activeStatesAt(transitions, charts, at);
-  const events = new Set<string>();
-  const actors = new Set<string>();
-  const timers: SystemWaits['timers'][number][] = [];
-  for (const chart of chartIndexOf(charts).all)
-    for (const id of active[chart.id] ?? []) {
-      for (const name of chart.state(id)?.invokes ?? []) actors.add(name);
-      for (const event of new Set(chart.transitionsFrom(id).map((transition) => transition.event))) {
-        const delay = /^after (?<delay>.*)$/su.exec(event)?.groups?.['delay'];
-        if (delay !== undefined) timers.push({ delay, dueMs: dueMs(chart.id, id, Number(delay)) });
-        else if (!/^$|(?:^|: )(?:done|error)$/u.test(event)) events.add(event);
-      }
-    }
-  return { events: [...events], actors: [...actors].map(humanize), timers };
+/** What each running machine of a system waits for. */
+export function systemWaits(fold: RunFold, charts: RunCharts | null, at: number): readonly MachineWaits[] {
+  if (charts === null) return [];
+  const { active } = activeStatesAt(fold.transitions, charts, at);
+  return chartIndexOf(charts).all.flatMap((chart) =>
+    (active[chart.id]?.size ?? 0) === 0 ? [] : (machineWaits(fold, chart, at) ?? []),
+  );
+}
 
+const TIMER = 'after ';
+/** The end of the actor or the child states of a state, or of an actor with a name. */
+const END = /^(?:(?<actor>.*): )?(?:done|error)$/su;
+
+/** Null if the machine has not started. */
+export function machineWaits({ transitions, timeLine }: RunFold, chart: IndexedChart, at: number): MachineWaits | null {
+  const position = transitions.positionAt(chart.id, at);
+  if (position === undefined) return null;
+  const { targets, since } = position;
+  const { possible } = chart.entered(targets);
+  const own = possible.flatMap(({ id }) => chart.transitionsFrom(id));
+  const forbidding = own.filter((one) => !hasEffect(one) && one.guard === null);
+  const accepted = own.filter(
+    (one) =>
+      hasEffect(one) &&
+      !forbidding.some(({ event, source }) => event === one.event && isAbove(chart, one.source, source)),
+  );
   /** A state that was entered last started its timers then; when others did is not recorded. */
-  function dueMs(machine: string, id: string, delayMs: number): number | null {
-    const position = transitions.positionAt(machine, at);
-    const isEntered = position?.targets.includes(id) === true && leaf[machine]?.includes(id) === true;
-    return isEntered && Number.isFinite(delayMs) ? timeLine.atMs(position.since) + delayMs : null;
-  }
+  const timerOf = ({ event, source }: Transition) => {
+    const delay = event.slice(TIMER.length);
+    const dueMs = targets.includes(source) ? timeLine.atMs(since) + Number(delay) : Number.NaN;
+    return { delay, dueMs: Number.isFinite(dueMs) ? dueMs : null };
+  };
+  const timers = accepted.filter(({ event }) => event.startsWith(TIMER));
+  const events = accepted.filter(({ event }) => event !== '' && !event.startsWith(TIMER) && !END.test(event));
+  const ends = accepted.filter(({ event }) => event.endsWith('done') && END.test(event));
+  return {
+    machine: chart.id,
+    states: targets.map((id) => statePath(chart, id)),
+    events: distinct(events.map(({ event }) => event)),
+    timers: [...new Map(timers.map((one) => [`${one.source} ${one.event}`, timerOf(one)])).values()],
+    actors: distinct(possible.flatMap(({ invokes }) => invokes)),
+    ends: distinct(ends.map(({ event, source }) => END.exec(event)?.groups?.['actor'] ?? statePath(chart, source))),
+  };
 }
+
+const distinct = (names: readonly string[]): readonly string[] => [...new Set(names)];
+
+/** The delays of timers, each once: `after 60 s`. */
+export const delayWords = (timers: MachineWaits['timers']): readonly string[] =>
+  distinct(timers.map(({ delay }) => `after ${formatDelay(delay)}`));
+
+/** Whether a transition does anything: one without a target and actions keeps outer states from handling the event. */
+export const hasEffect = ({ target, actions }: Transition): boolean => target.length > 0 || actions.length > 0;
+
+const isAbove = (chart: IndexedChart, outer: string, inner: string): boolean =>
+  outer !== inner && ancestorsOf(chart, inner).some(({ id }) => id === outer);

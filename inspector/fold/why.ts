@@ -1,10 +1,9 @@
 import { refusalText } from '../../machines/contracts/events.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
-import type { Chart } from '../../src/durable/charts/chart.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
-import { ancestorsOf, type ChartIndex, chartIndexOf, type IndexedChart, statePath } from './chart-index.ts';
+import { type ChartIndex, chartIndexOf, type IndexedChart } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import { type EventOutcome, eventOutcome, explainEvent } from './event-outcome.ts';
 import {
@@ -21,6 +20,7 @@ import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
+import { hasEffect, machineWaits } from './system-waits.ts';
 import type { TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
 import { rejectionAfter } from './user-events.ts';
@@ -181,7 +181,6 @@ export function why(view: WhyView): Why {
 
 const FORBIDDEN = 'It did nothing: the transition for it has no target and no actions.';
 
-/** Whether a transition has neither a target nor actions: it keeps outer states from handling the event. */
 function doesNothing({ log, charts }: WhyView, seq: number): boolean {
   const entry = log.entry(seq);
   if (entry.type !== 'transition' || entry.target.length > 0 || charts === null) return false;
@@ -193,68 +192,13 @@ function doesNothing({ log, charts }: WhyView, seq: number): boolean {
 }
 
 function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {
-  const pending = chart === undefined ? null : pendingIn(view, chart);
-  if (pending === null) return [];
+  const waits = chart === undefined ? null : machineWaits(view.fold, chart, view.at);
+  if (waits === null) return [];
   return [
-    { label: 'Current states', text: pending.states.join(', ') },
-    { label: 'Events it handles', text: pending.events.join(', ') || 'nothing' },
+    { label: 'Current states', text: waits.states.join(', ') },
+    { label: 'Events it handles', text: waits.events.join(', ') || 'nothing' },
   ];
 }
-
-/** What a machine waits for in its current states. */
-export interface Pending {
-  readonly machine: string;
-  readonly states: readonly string[];
-  readonly events: readonly string[];
-  /** Delays that are running: `after 1000 ms`. */
-  readonly delays: readonly string[];
-  /** The states that wait for their actor or their child states to finish. */
-  readonly activities: readonly string[];
-}
-
-/** What each machine waits for at an entry; a machine that can do nothing more is left out. */
-export function pendingAt(view: WhyView): readonly Pending[] {
-  const index = chartIndexOf(view.charts);
-  return view.fold.transitions.machines.flatMap((machine) => {
-    const chart = index.chart(machine);
-    const pending = chart === undefined ? null : pendingIn(view, chart);
-    if (pending === null) return [];
-    return pending.events.length + pending.delays.length + pending.activities.length === 0 ? [] : [pending];
-  });
-}
-
-function pendingIn({ fold, at }: WhyView, chart: IndexedChart): Pending | null {
-  const position = fold.transitions.positionAt(chart.id, at);
-  if (position === undefined) return null;
-  const { possible } = chart.entered(position.targets);
-  const own = possible.flatMap(({ id }) => chart.transitionsFrom(id));
-  const forbidding = own.filter((one) => !hasEffect(one) && one.guard === null);
-  const isAccepted = ({ event, source }: ChartTransition): boolean =>
-    !forbidding.some((one) => one.event === event && isAbove(chart, source, one.source));
-  const accepted = own.filter((one) => hasEffect(one) && isAccepted(one));
-  const named = (is: (event: string) => boolean): string[] => [
-    ...new Set(accepted.filter(({ event }) => is(event)).map(({ event }) => event)),
-  ];
-  return {
-    machine: chart.id,
-    states: position.targets.map((id) => statePath(chart, id)),
-    events: named((event) => event !== '' && !INNER.test(event)),
-    delays: named((event) => event.startsWith('after ')),
-    activities: [
-      ...new Set(accepted.filter(({ event }) => event === 'done').map(({ source }) => statePath(chart, source))),
-    ],
-  };
-}
-
-type ChartTransition = Chart['transitions'][number];
-
-const hasEffect = ({ target, actions }: ChartTransition): boolean => target.length > 0 || actions.length > 0;
-
-const isAbove = (chart: IndexedChart, outer: string, inner: string): boolean =>
-  outer !== inner && ancestorsOf(chart, inner).some(({ id }) => id === outer);
-
-/** Events that only the machine itself raises. */
-const INNER = /^(?:done|error|after .*)$/u;
 
 function whyTransition(seq: number | undefined, log: RunLog, index: ChartIndex): Why {
   const transition = explainAt(log, seq, index);
@@ -323,44 +267,3 @@ function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartI
     transition,
   };
 }
-
-interface IgnoredEvent {
-  readonly seq: number;
-  readonly name: string;
-  readonly why: string;
-}
-
-/** The most events without a transition that are checked, newest first. */
-const MAX_CHECKED = 60;
-
-/** The ignored events up to an entry, newest first; `more`: earlier ones were not checked. */
-export function ignoredEvents(view: WhyView): { readonly events: readonly IgnoredEvent[]; readonly more: boolean } {
-  const { log, fold, at, end, run } = view;
-  const { quiet, seqs } = fold.externalEvents;
-  const known = { fold, ended: end !== null || !run.live };
-  const count = countUpTo(quiet, at);
-  const newest = seqs.at(-1);
-  const candidates = quiet.slice(Math.max(0, count - MAX_CHECKED), count).reverse();
-  if (newest !== undefined && newest <= at && !candidates.includes(newest)) candidates.unshift(newest);
-  const settled = settledEvents.get(fold) ?? new Map<number, readonly IgnoredEvent[]>();
-  settledEvents.set(fold, settled);
-  const events = candidates.flatMap((seq) => {
-    const cached = settled.get(seq);
-    if (cached !== undefined) return cached;
-    const entry = log.entry(seq);
-    if (!isExternalEvent(entry)) return [];
-    const reason = rejectionAfter(log, seq) ?? WHY[eventOutcome(entry, known).kind];
-    const event = reason === undefined ? [] : [{ seq, name: explainEvent(entry, fold.spans).name, why: reason }];
-    if (seq !== newest) settled.set(seq, event);
-    return event;
-  });
-  return { events, more: count > MAX_CHECKED };
-}
-
-/** Cached results for events whose step is complete. */
-const settledEvents = new WeakMap<RunFold, Map<number, readonly IgnoredEvent[]>>();
-
-const WHY: Readonly<Partial<Record<EventOutcome['kind'], string>>> = {
-  'guards-false': 'every guard was false',
-  'no-transition': 'no transition for this event',
-};

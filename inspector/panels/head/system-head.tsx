@@ -1,7 +1,7 @@
 import { receivedBy } from '../../fold/actor-log.ts';
-import { capitalize, formatDelay, formatDuration, pluralize } from '../../fold/format.ts';
+import { capitalize, formatDelay, formatDuration, humanize, pluralize } from '../../fold/format.ts';
 import { durationOf, endedText } from '../../fold/run-list.ts';
-import { systemWaits } from '../../fold/system-waits.ts';
+import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt } from '../../fold/text.ts';
 import { RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
@@ -66,10 +66,13 @@ export function SystemHead({ inspector, view }: PanelProps) {
 interface WaitsProps {
   /** ISO 8601. */
   readonly startedAt: string;
-  readonly waits: ReturnType<typeof systemWaits>;
+  readonly waits: readonly MachineWaits[];
 }
 
-function Waits({ startedAt, waits: { events, actors, timers } }: WaitsProps) {
+function Waits({ startedAt, waits }: WaitsProps) {
+  const events = [...new Set(waits.flatMap((machine) => machine.events))];
+  const actors = [...new Set(waits.flatMap((machine) => machine.actors))].map(humanize);
+  const timers = waits.flatMap((machine) => machine.timers);
   const names = (all: readonly string[]): string =>
     `${all
       .slice(0, MAX_LISTED)
@@ -82,8 +85,7 @@ function Waits({ startedAt, waits: { events, actors, timers } }: WaitsProps) {
       {actors.length > 0 && <li class="verbatim">Waits for actors: {names(actors)}</li>}
       {timers.map(({ delay, dueMs }) => (
         <li key={delay}>
-          Timer <span class="verbatim">{/^\d+$/u.test(delay) ? formatDelay(Number(delay)) : excerpt(delay, 60)}</span>{' '}
-          fires
+          Timer <span class="verbatim">{excerpt(formatDelay(delay), 60)}</span> fires
           {dueMs !== null && Number.isFinite(startMs) && <Countdown toMs={startMs + dueMs} />}
         </li>
       ))}

@@ -1,15 +1,22 @@
 import type { ComponentChildren } from 'preact';
 import type { Thresholds } from '../../../machines/contracts/limits.ts';
+import { ignoredEvents } from '../../fold/actor-log.ts';
 import { runStart } from '../../fold/answer.ts';
-import { eventName } from '../../fold/chart-words.ts';
 import { calledAgainBecause, enteredBecause, toolsEndedBecause } from '../../fold/entered-because.ts';
-import type { ComparedValue, ExplainedCandidate, ExplainedTransition, WhyFact } from '../../fold/explain.ts';
-import { formatScore, pluralize } from '../../fold/format.ts';
+import {
+  type ComparedValue,
+  type ExplainedCandidate,
+  type ExplainedTransition,
+  humanizeEvent,
+  type WhyFact,
+} from '../../fold/explain.ts';
+import { formatNumber, formatScore, pluralize } from '../../fold/format.ts';
 import { capWords, flipWords, guardTitle, limitWords, meaningOf, valueTitle } from '../../fold/guard-words.ts';
 import { lastStartedBy } from '../../fold/sorted.ts';
 import { stepCalls } from '../../fold/step.ts';
+import { delayWords, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
-import { type Why as Explained, entryToExplain, ignoredEvents, pendingAt, why } from '../../fold/why.ts';
+import { type Why as Explained, entryToExplain, why } from '../../fold/why.ts';
 import { GUARD_RESULTS, Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { EntryLink } from '../entry-link.tsx';
@@ -281,19 +288,23 @@ function Facts({ facts }: { readonly facts: readonly WhyFact[] }): ComponentChil
   );
 }
 
+const MAX_IGNORED = 60;
+
 function Ignored({ inspector, view }: PanelProps) {
-  const { events, more } = ignoredEvents(view);
+  const events = ignoredEvents(view.fold.actors, view.at);
   if (events.length === 0) return null;
   return (
     <section aria-label="Ignored events">
-      <h3>Ignored events ({more ? `${events.length} or more` : events.length})</h3>
+      <h3>Ignored events ({formatNumber(events.length)})</h3>
       <ul>
-        {events.map(({ seq, name, why: reason }) => (
+        {events.slice(0, MAX_IGNORED).map(({ seq, type, ignored }) => (
           <li key={seq}>
             <EntryLink seq={seq} moveTo={inspector.moveTo} isCurrent={seq === view.at}>
-              <span class="verbatim">{revealHidden(name)}</span>
+              <span class="verbatim">{revealHidden(humanizeEvent(type))}</span>
             </EntryLink>{' '}
-            <span class="muted">{reason}</span>
+            <span class="muted">
+              {ignored?.length === 0 ? 'no transition for this event' : 'every guard was false'}
+            </span>
           </li>
         ))}
       </ul>
@@ -303,18 +314,20 @@ function Ignored({ inspector, view }: PanelProps) {
 
 /** What the machines of another program wait for. */
 export function PendingWork({ view }: { readonly view: RunView }) {
-  const all = pendingAt(view);
+  const all = systemWaits(view.fold, view.charts, view.at).filter(
+    ({ events, timers, ends }) => events.length + timers.length + ends.length > 0,
+  );
   if (all.length === 0) return null;
   return (
     <Section title="Waits for">
       <ul>
-        {all.slice(0, MAX_MACHINES).map(({ machine, states, events, delays, activities }) => (
+        {all.slice(0, MAX_MACHINES).map(({ machine, states, events, timers, ends }) => (
           <li key={machine} class="verbatim">
             <b>{revealHidden(machine)}</b>, in {revealHidden(states.join(', '))}:{' '}
             {[
               ...(events.length > 0 ? [`accepts ${events.join(', ')}`] : []),
-              ...(delays.length > 0 ? [`timer ${delays.map(eventName).join(', ')}`] : []),
-              ...(activities.length > 0 ? [`the end of ${activities.join(', ')}`] : []),
+              ...(timers.length > 0 ? [`timer ${delayWords(timers).join(', ')}`] : []),
+              ...(ends.length > 0 ? [`the end of ${ends.join(', ')}`] : []),
             ]
               .map(revealHidden)
               .join('; ')}

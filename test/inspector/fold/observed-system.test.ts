@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AnyStateMachine, assign, createActor, createMachine, emit, sendTo } from 'xstate';
 import { activeStatesAt } from '../../../inspector/fold/active-states.ts';
+import { ignoredEvents } from '../../../inspector/fold/actor-log.ts';
 import { chartIndexOf } from '../../../inspector/fold/chart-index.ts';
 import { eventOutcome } from '../../../inspector/fold/event-outcome.ts';
 import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import { marksAt, visitedStates } from '../../../inspector/fold/marks.ts';
 import { stepTitle } from '../../../inspector/fold/step-title.ts';
 import { systemTrace } from '../../../inspector/fold/system-trace.ts';
-import { ignoredEvents, why } from '../../../inspector/fold/why.ts';
+import { systemWaits } from '../../../inspector/fold/system-waits.ts';
+import { why } from '../../../inspector/fold/why.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { observeForInspector } from '../../../src/inspection/systems/observe-for-inspector.ts';
 import { observedSystem } from '../../../src/inspection/systems/system-log.ts';
@@ -94,10 +96,9 @@ const counter = createMachine({
 describe('an observed system', () => {
   it('has only those events among the ignored ones whose guards were false, or that have no transition', async () => {
     const { view, deliveries, entries } = await observedRun(counter, ['COUNT', 'PING', 'SELF', 'COUNT', 'OTHER']);
-    const ignored = ignoredEvents({ ...view, at: entries.length - 1 });
-    expect(ignored.events.map(({ name, why }) => `${name}: ${why}`)).toEqual([
-      'OTHER: no transition for this event',
-      'COUNT: every guard was false',
+    expect(ignoredEvents(view.fold.actors, entries.length - 1)).toMatchObject([
+      { type: 'OTHER', ignored: [] },
+      { type: 'COUNT', ignored: ['isFew'] },
     ]);
     const [, count, ping, self, again] = deliveries.map((at) => why({ ...view, at }));
     for (const one of [count, ping])
@@ -177,6 +178,36 @@ describe('an observed system', () => {
       { kind: 'entry', from: at, to: at },
     ] as const;
     expect(stepTitle({ ...view, run, at, count: entries.length, selection }).name).toMatch(/ failed$/u);
+  });
+
+  it('waits for the events that do something, its timers, and the ends of its states and actors', async () => {
+    const child = createMachine({ id: 'child', on: { CALL: { actions: () => {} } } });
+    const machine = createMachine({
+      id: 'm',
+      initial: 'on',
+      states: {
+        on: {
+          invoke: { id: 'helper', src: child, onDone: 'over' },
+          after: { 60000: [{ guard: isNever, target: 'over' }, { target: 'on' }], pause: 'over' },
+          on: { GO: 'over', FORBIDDEN: undefined, OUTER: undefined },
+          onDone: 'over',
+          initial: 'inner',
+          states: { inner: {} },
+        },
+        over: {},
+      },
+      on: { OUTER: '.over', STOP: { actions: () => {} }, 'xstate.done.actor.search': '.over' },
+    }).provide({ delays: { pause: 90_000 } });
+    const { view, entries } = await observedRun(machine, []);
+    const at = entries.length - 1;
+    const [waits, helper, ...others] = systemWaits(view.fold, view.charts, at);
+    expect(waits).toMatchObject({ machine: 'm', states: ['on › inner'], events: ['GO', 'STOP'] });
+    expect(waits?.timers.map(({ delay }) => delay)).toEqual(['60000', 'pause']);
+    expect(waits?.ends).toEqual(['on', 'search']);
+    expect(helper).toMatchObject({ machine: 'child', events: ['CALL'] });
+    expect(others).toEqual([]);
+    const { view: left, entries: all } = await observedRun(machine, ['GO']);
+    expect(systemWaits(left.fold, left.charts, all.length - 1)).toMatchObject([{ machine: 'm', states: ['over'] }]);
   });
 
   it('shows the transitions of all parallel regions that one event took', async () => {

@@ -89,14 +89,12 @@ export interface WhyFact {
 
 /** The explanation of an entry, and a predicate for the transition that belongs to it. */
 interface Explained {
-  readonly heading: string;
   readonly facts: readonly WhyFact[];
   readonly compared: readonly ComparedValue[];
   readonly matches: (by: Transition) => boolean;
 }
 
-const explained = (heading: string, facts: readonly WhyFact[], matches: Explained['matches']): Explained => ({
-  heading,
+const explained = (facts: readonly WhyFact[], matches: Explained['matches']): Explained => ({
   facts,
   matches,
   compared: [],
@@ -124,23 +122,14 @@ function failureFacts({ stage, code, message, status, issues }: Failure): readon
 
 const MAX_ISSUES = 8;
 
-const RECOVERIES = {
-  repeat: (phase: string) => `Why is ${phase} retried?`,
-  skip: (phase: string) => `Why does the run continue without ${phase}?`,
-  finish: () => 'Why does the run skip to the answer?',
-} as const;
-
 /** Explains an entry; null if its transition explains it completely. */
 export function explain(entry: JournalEntry, thresholds: Thresholds | null): Explained | null {
   switch (entry.type) {
     case 'decision': {
-      const { rule, complete, nextPhase, cycle } = entry.decision;
+      const { rule, cycle } = entry.decision;
       const ruled = (name: string): boolean =>
         name === rule || (rule === 'nextPhaseChosen' && name.startsWith('nextPhaseIs')) || rule === 'directedByUser';
       return {
-        heading: complete
-          ? 'Why did the run decide to answer?'
-          : `Why did the run continue with ${nextPhase ?? 'action'}?`,
         facts: [
           { label: 'Reason', text: decisionReason(entry.decision, thresholds), verbatim: true },
           { label: 'Cycle', text: String(cycle) },
@@ -151,44 +140,32 @@ export function explain(entry: JournalEntry, thresholds: Thresholds | null): Exp
           by.candidates.some(({ guard, result }) => result === 'taken' && guard !== null && ruled(guard)),
       };
     }
-    case 'phase-end':
-      if (entry.failure === null || entry.failure.stage === 'aborted') return null;
-      return explained(`Why did ${entry.phase} fail?`, failureFacts(entry.failure), leavesState('recovering'));
     case 'recovery':
-      return explained(RECOVERIES[entry.action](entry.phase), failureFacts(entry.failure), leavesState('recovering'));
-    case 'attempt-end':
-      if (entry.failure === null) return null;
-      return explained(
-        `Why did attempt ${entry.attempt} at ${entry.task} fail?`,
-        failureFacts(entry.failure),
-        leavesState('recordingFailure'),
-      );
+      return explained(failureFacts(entry.failure), leavesState('recovering'));
     case 'attempt-retry': {
       const model = entry.model === 0 ? 'the first model' : `fallback ${entry.model}`;
       const wait = entry.delayMs === 0 ? 'at once' : `after a wait of ${formatNumber(entry.delayMs)} ms`;
       const next = { label: 'Next', text: `attempt ${entry.attempt}, ${model}, ${wait}` };
-      return explained('Why is the model called again?', [next], leavesState('recordingFailure'));
+      return explained([next], leavesState('recordingFailure'));
     }
     case 'consent-asked': {
       const { items } = entry.request;
       const shown = items.slice(0, 3).map(({ messageId, preview }) => `${messageId}: ${preview}`);
       const about = { label: `Messages (${items.length})`, text: shown.join('\n'), verbatim: true };
-      return explained('Why does the run ask for consent?', [about], entersState('awaitingConsent'));
+      return explained([about], entersState('awaitingConsent'));
     }
     case 'consent-resolved': {
       const { kept, summarized, removed, by } = entry;
       const what = { label: 'Messages', text: `${kept} kept, ${summarized} summarized, ${removed} removed` };
-      return explained('How was consent resolved?', [what, { label: 'By', text: by }], leavesState('awaitingConsent'));
+      return explained([what, { label: 'By', text: by }], leavesState('awaitingConsent'));
     }
     case 'approval-asked': {
       const call = { label: entry.capability, text: JSON.stringify(entry.arguments), verbatim: true };
       const problem = entry.problem === null ? [] : [{ label: 'Problem', text: entry.problem, verbatim: true }];
-      const title = entry.isClientTool ? 'Why does the run wait for its client?' : 'Why does the run ask for approval?';
-      return explained(title, [call, ...problem], entersState('awaitingApproval'));
+      return explained([call, ...problem], entersState('awaitingApproval'));
     }
     case 'direction-asked':
       return explained(
-        'Why does the run wait for a direction?',
         [
           { label: 'Proposal', text: entry.proposal, verbatim: true },
           { label: 'Answer so far', text: entry.answer, verbatim: true },
@@ -205,7 +182,7 @@ export function explain(entry: JournalEntry, thresholds: Thresholds | null): Exp
       ];
       if (problem !== null)
         facts.push({ label: 'Problem', text: [code, problem].filter(Boolean).join(': '), verbatim: true });
-      return explained('Why did the capability loop end?', facts, entersState('concluded'));
+      return explained(facts, entersState('concluded'));
     }
     default:
       return null;

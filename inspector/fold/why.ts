@@ -51,7 +51,8 @@ function describeOutcome(outcome: EventOutcome): string {
 }
 
 export interface Why {
-  readonly heading: string;
+  /** Null if the title of the step says what is explained. */
+  readonly heading: string | null;
   readonly facts: readonly WhyFact[];
   readonly compared: readonly ComparedValue[];
   readonly outcome: { readonly words: string; readonly isIgnored: boolean } | null;
@@ -69,10 +70,6 @@ export interface WhyView {
   readonly end: object | null;
 }
 
-/**
- * The entry whose explanation answers "why" for a selection: a phase and a valid call are explained by what led to them, a
- * state by how it was entered, and a live run by its latest decision.
- */
 const WAITS: ReadonlySet<string | undefined> = new Set([
   'attempt-retry',
   'consent-asked',
@@ -80,37 +77,24 @@ const WAITS: ReadonlySet<string | undefined> = new Set([
   'approval-asked',
 ]);
 
+/** The entry whose explanation answers "why" for a selection: a state is explained by how it was entered, a live run by its latest decision. */
 export function entryToExplain(
-  { run, log, fold, charts, at }: WhyView,
-  selection: Selection,
+  { run, fold, charts, at }: WhyView,
+  { kind, from }: Selection,
   isFollowing: boolean,
 ): number {
   const { entries, transitions, spans } = fold;
-  const enteredBy = (seq: number): number => {
-    const root = charts?.charts[0]?.id;
-    return transitions.positionsOf(root ?? '').findLast(({ since }) => since <= seq)?.since ?? at;
-  };
   if (run.live && isFollowing) {
+    const decision = lastUpTo(entries.of('decision'), at);
     const phase = lastStartedBy(spans.phases, at);
-    return lastUpTo(entries.of('decision'), at) ?? (phase === undefined ? at : enteredBy(phase.from));
+    if (decision !== undefined || phase === undefined) return decision ?? at;
+    const positions = transitions.positionsOf(charts?.charts[0]?.id ?? '');
+    return positions.findLast(({ since }) => since <= phase.from)?.since ?? at;
   }
-  if (selection.kind === 'state') {
-    const entering = transitions.distinct.filter(({ target }) => target.includes(selection.stateId ?? ''));
-    const seqs = entering.flatMap((taken) => lastUpTo(taken.seqs, at) ?? []);
-    return seqs.length === 0 ? at : Math.max(...seqs);
-  }
-  if (selection.kind === 'entry' && WAITS.has(entries.typeOf(selection.from))) return selection.from;
-  const type = entries.typeOf(at);
-  if (type !== 'phase-end' && type !== 'attempt-end') return at;
-  const entry = log.entry(at);
-  if (!('failure' in entry) || entry.failure !== null) return at;
-  if (entry.type === 'attempt-end' && entry.attempt > 1)
-    return lastUpTo(entries.of('attempt-retry'), selection.from) ?? at;
-  const phase = lastStartedBy(spans.phases, at);
-  return phase === undefined ? at : enteredBy(phase.from);
+  return kind === 'state' || (kind === 'entry' && WAITS.has(entries.typeOf(from))) ? from : at;
 }
 
-const NOTHING = { facts: [], compared: [], outcome: null, caused: [], transition: null } as const;
+const NOTHING = { heading: null, facts: [], compared: [], outcome: null, caused: [], transition: null } as const;
 
 /** The most transitions listed for one event. */
 const MAX_CAUSED = 24;
@@ -154,7 +138,6 @@ export function why(view: WhyView): Why {
     const got = { label: 'Received', text: entry.received, verbatim: true };
     return {
       ...NOTHING,
-      heading: 'Why was the direction rejected?',
       facts: [
         got,
         { label: 'Expected', text: entry.reason === 'cycle_limit' ? 'a cycle within the limit' : 'a phase' },
@@ -164,7 +147,6 @@ export function why(view: WhyView): Why {
   if (entry.type === 'answer-refused')
     return {
       ...NOTHING,
-      heading: 'Why was the answer refused?',
       facts: [{ label: 'Reason', text: refusalText(entry), verbatim: true }],
     };
   const ended = answerUpTo(log, fold, at);
@@ -241,7 +223,7 @@ function findTransition({ log, fold, at }: WhyView, matches: (by: Transition) =>
 }
 
 function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartIndex): Why {
-  const { status, reasons, metadata } = answer;
+  const { reasons, metadata } = answer;
   const { reason, missingFields, decision } = metadata;
   const facts: WhyFact[] = [];
   if (reason !== null) facts.push({ label: 'Reason', text: reason.replaceAll('_', ' ') });
@@ -261,7 +243,6 @@ function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartI
   const compared = decided === null || transition?.candidates.length ? [] : comparedValues(decided.inputs);
   return {
     ...NOTHING,
-    heading: status === 'completed' ? 'Why did the run end?' : `Why did the run end ${status}?`,
     facts,
     compared,
     transition,

@@ -64,7 +64,7 @@ function Explanation({ inspector, view }: PanelProps) {
   const isOwn = view.run.kind === 'run' && (isDecision || view.selection.kind === 'entry');
   return (
     <Section title="Why">
-      {!isOwn && <p class="verbatim">{revealHidden(heading)}</p>}
+      {!isOwn && heading !== null && <p class="verbatim">{revealHidden(heading)}</p>}
       {outcome !== null && <p class={outcome.isIgnored ? 'warn' : ''}>{revealHidden(outcome.words)}</p>}
       {!isDecision && <Facts facts={facts} />}
       {caused.length > 0 && (

@@ -8,6 +8,13 @@ import { scriptedChain, settle, startScripted } from '../../support/run-chain.ts
 /** A model that never replies, so that the run waits for an event. */
 const hanging = () => startScripted({ intention: { hang: true } });
 
+/** A page of a server that watches this run. */
+async function watching(run: Run) {
+  const server = await startInspector();
+  server.watch(run);
+  return { server, run, page: await openPage(server.url) };
+}
+
 const asLines = (run: Run): readonly string[] => run.journal.map((entry) => JSON.stringify(entry));
 
 describe('a live run', () => {
@@ -52,10 +59,7 @@ describe('a live run', () => {
   });
 
   it('is sent as one frame per tick for any number of entries', async () => {
-    const server = await startInspector();
-    const { run } = startScripted();
-    server.watch(run);
-    const page = await openPage(server.url);
+    const { run, page } = await watching(startScripted().run);
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     await page.end('run-1');
     expect(page.lines('run-1')).toEqual(asLines(run));
@@ -63,10 +67,7 @@ describe('a live run', () => {
   });
 
   it('is the same for pages that connect early, late, again, or after it has ended', async () => {
-    const server = await startInspector();
-    const { run } = hanging();
-    server.watch(run);
-    const early = await openPage(server.url);
+    const { server, run, page: early } = await watching(hanging().run);
     early.say({ type: 'open', runId: 'run-1', from: 0 });
     await expect.poll(() => early.lines('run-1').length).toBe(run.journal.length);
     const had = early.lines('run-1').length;
@@ -143,11 +144,9 @@ describe('a live run', () => {
   });
 
   it('ends with a reason at an entry that cannot be serialized', async () => {
-    const server = await startInspector();
     const { run } = hanging();
     const journal = [...run.journal.slice(0, 3), { seq: 3, atMs: 0, type: 'text-delta', attemptId: 'a', text: 1n }];
-    server.watch({ ...run, journal } as unknown as Run);
-    const page = await openPage(server.url);
+    const { page } = await watching({ ...run, journal } as unknown as Run);
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     expect((await page.end('run-1')).problem).toMatch(/BigInt/u);
   });
@@ -155,10 +154,7 @@ describe('a live run', () => {
 
 describe('an event sent to a run', () => {
   it('cancels the run on user request', async () => {
-    const server = await startInspector();
-    const { run } = hanging();
-    server.watch(run);
-    const page = await openPage(server.url);
+    const { run, page } = await watching(hanging().run);
     expect(
       await page.request({ type: 'send', runId: 'run-1', event: { type: 'run.cancelled', reason: 'enough' } }),
     ).toEqual({ result: null, problem: null });
@@ -169,11 +165,8 @@ describe('an event sent to a run', () => {
   });
 
   it('gives consent or adjusts thresholds', async () => {
-    const server = await startInspector();
     const long = { role: 'user' as const, content: `Please. ${'It is a long story. '.repeat(80)}` };
-    const { run } = startScripted({}, { limits: { maxCycles: 2 } }, { history: [long] });
-    server.watch(run);
-    const page = await openPage(server.url);
+    const { page } = await watching(startScripted({}, { limits: { maxCycles: 2 } }, { history: [long] }).run);
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     await expect.poll(() => page.entries('run-1').some(({ type }) => type === 'consent-asked')).toBe(true);
     const adjusted: ChainEvent = { type: 'run.adjusted', limits: { maxCycles: 1 } };
@@ -199,10 +192,7 @@ describe('an event sent to a run', () => {
       /^thresholds\.change: expected a number of at most 1; received 2/u,
     ],
   ])('is rejected with the reason, and the run continues: %j', async (event, problem) => {
-    const server = await startInspector();
-    const { run } = hanging();
-    server.watch(run);
-    const page = await openPage(server.url);
+    const { run, page } = await watching(hanging().run);
     const before = run.journal.length;
     expect(await page.request({ type: 'send', runId: 'run-1', event })).toMatchObject({
       problem: expect.stringMatching(problem),
@@ -211,10 +201,7 @@ describe('an event sent to a run', () => {
   });
 
   it('is rejected for an ended or unknown run', async () => {
-    const server = await startInspector();
-    const { run } = startScripted();
-    server.watch(run);
-    const page = await openPage(server.url);
+    const { page } = await watching(startScripted().run);
     await page.runs(({ runs }) => runs[0]?.live === false);
     const cancel = (runId: string) => page.request({ type: 'send', runId, event: { type: 'run.cancelled' } });
     expect((await cancel('run-1')).problem).toBe('The run has ended (completed); it accepts no more events.');

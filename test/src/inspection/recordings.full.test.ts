@@ -21,6 +21,22 @@ async function recorded(journals: JournalStore, runId = 'run-1') {
   return run.journal;
 }
 
+/** A page of a server with a directory that has the journal of `run-1`, with changed lines. */
+async function pageOfFolder(change: (lines: string[]) => string[] = (lines) => lines) {
+  const place = temporaryFolder();
+  const journal = await recorded(memoryJournals());
+  writeFileSync(`${place}/run-1.jsonl`, change(linesOf(journal).split('\n')).join('\n'));
+  return { journal, page: await openPage((await startInspector({ journals: fileJournals(place) })).url) };
+}
+
+/** A page of a server that has one recorded run, `run-1`. */
+async function recordedPage(from = 0) {
+  const journals = memoryJournals();
+  const journal = await recorded(journals);
+  const server = await startInspector({ journals });
+  return { journal, server, page: await openPage(server.url, from) };
+}
+
 describe('a recording', () => {
   it.each([
     ['in memory', () => memoryJournals()],
@@ -70,9 +86,7 @@ describe('a recording', () => {
   });
 
   it('is sent without its states if the page does not need them', async () => {
-    const journals = memoryJournals();
-    const journal = await recorded(journals);
-    const page = await openPage((await startInspector({ journals })).url);
+    const { journal, page } = await recordedPage();
     page.say({ type: 'open', runId: 'run-1', from: 0, states: false });
     await page.end('run-1');
     expect(page.lines('run-1')).toHaveLength(journal.length);
@@ -82,9 +96,7 @@ describe('a recording', () => {
   });
 
   it('continues from the position that a page already has', async () => {
-    const journals = memoryJournals();
-    const journal = await recorded(journals);
-    const page = await openPage((await startInspector({ journals })).url, 20);
+    const { journal, page } = await recordedPage(20);
     page.say({ type: 'open', runId: 'run-1', from: 20 });
     await page.end('run-1');
     expect(page.entries('run-1')).toEqual(journal.slice(20));
@@ -103,17 +115,13 @@ describe('a recording', () => {
   });
 
   it('is opened first if requested', async () => {
-    const journals = memoryJournals();
-    await recorded(journals);
-    const server = await startInspector({ journals });
+    const { server } = await recordedPage();
     server.choose('run-1');
     expect((await (await openPage(server.url)).runs()).chosen).toBe('run-1');
   });
 
   it('that does not exist is reported, and so is an event sent to a recording', async () => {
-    const journals = memoryJournals();
-    await recorded(journals);
-    const page = await openPage((await startInspector({ journals })).url);
+    const { page } = await recordedPage();
     page.say({ type: 'open', runId: '../run-1', from: 0 });
     expect(await page.end('../run-1')).toMatchObject({ problem: 'There is no run "../run-1".' });
     expect(await page.request({ type: 'send', runId: 'run-1', event: { type: 'run.cancelled' } })).toMatchObject({
@@ -148,30 +156,20 @@ describe('a recording', () => {
   });
 
   it('that is damaged in the middle is listed as damaged once it was read for its phases', async () => {
-    const place = temporaryFolder();
-    const [journals, path] = [fileJournals(place), `${place}/run-1.jsonl`];
-    await recorded(journals);
-    writeFileSync(path, readFileSync(path, 'utf8').split('\n').with(5, 'garbage{').join('\n'));
-    const page = await openPage((await startInspector({ journals })).url);
+    const { page } = await pageOfFolder((lines) => lines.with(5, 'garbage{'));
     const { runs } = await page.runs((list) => list.runs[0]?.status === 'damaged');
     expect(runs[0]?.problem).toMatch(/cannot read entry \d+: not valid JSON/u);
   });
 
   it('is listed with its phases, which its last line does not contain', async () => {
-    const place = temporaryFolder();
-    const journal = await recorded(memoryJournals());
-    writeFileSync(`${place}/run-1.jsonl`, linesOf(journal));
-    const page = await openPage((await startInspector({ journals: fileJournals(place) })).url);
+    const { journal, page } = await pageOfFolder();
     const { runs } = await page.runs((list) => typeof list.runs[0]?.summary?.strip === 'string');
     const phases = journal.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase.charAt(0)] : []));
     expect(runs[0]?.summary?.strip).toBe(phases.join(''));
   });
 
   it('that was read to its end is listed with the result of its checksums', async () => {
-    const place = temporaryFolder();
-    const journal = await recorded(memoryJournals());
-    writeFileSync(`${place}/run-1.jsonl`, linesOf(journal));
-    const page = await openPage((await startInspector({ journals: fileJournals(place) })).url);
+    const { journal, page } = await pageOfFolder();
     expect((await page.runs()).runs[0]?.integrity).toBe(undefined);
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     const { runs } = await page.runs((list) => list.runs[0]?.integrity !== undefined);
@@ -182,10 +180,7 @@ describe('a recording', () => {
     ['start', 0],
     ['end', -2],
   ])('with a damaged %s is listed with the reason, without being opened', async (_, at) => {
-    const place = temporaryFolder();
-    const lines = linesOf(await recorded(memoryJournals())).split('\n');
-    writeFileSync(`${place}/run-1.jsonl`, lines.with(at, 'garbage{').join('\n'));
-    const page = await openPage((await startInspector({ journals: fileJournals(place) })).url);
+    const { page } = await pageOfFolder((lines) => lines.with(at, 'garbage{'));
     const { runs } = await page.runs((list) => list.runs[0]?.problem !== undefined);
     expect(runs).toMatchObject([{ status: 'damaged', problem: expect.stringMatching(/not valid JSON/u) }]);
   });
@@ -285,9 +280,7 @@ describe("a run in a store that is not PostChain's own", () => {
 
 describe('generating a test for a recording', () => {
   it('produces a Vitest test', async () => {
-    const journals = memoryJournals();
-    await recorded(journals);
-    const page = await openPage((await startInspector({ journals })).url);
+    const { page } = await recordedPage();
     const { result, problem } = await page.request({ type: 'test', runId: 'run-1' });
     expect(problem).toBe(null);
     expect(result).toContain("new URL('./run.jsonl', import.meta.url)");

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import type * as z from 'zod';
 import type { CapabilityResult, MemoryEntry } from '../../machines/contracts/capability.ts';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
@@ -8,7 +8,8 @@ import type { PostChainOptions } from '../../src/chain/runtime/options.ts';
 import { createPostChain } from '../../src/entries/index.ts';
 import { always, type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
-import { type Capability, type CapabilityContext, defineCapability } from '../../src/tools/capability.ts';
+import type { CapabilityContext } from '../../src/tools/capability.ts';
+import { capabilityNamed, entriesOf } from './run-chain.ts';
 import { runToEnd, TestClock } from './simulated-clock.ts';
 
 export const LOOP_HOSTS = ['the chain', 'the loop alone'] as const;
@@ -30,11 +31,6 @@ export interface LoopScript {
 }
 
 export const REQUEST = 'Write a note.';
-
-export function loopCapability(name: string, execute: Execute = () => `${name} ran`, schema?: z.ZodType): Capability {
-  const wanted = schema ?? z.looseObject({});
-  return defineCapability({ name, description: `It can ${name}.`, arguments: wanted, execute: execute as never });
-}
 
 const CAPABILITY_NAMES = ['draft', 'review', 'summarize'];
 
@@ -71,7 +67,9 @@ export function startLoop(way: LoopHost, script: LoopScript = {}): StartedLoop {
     { otherwise: replies },
   );
   const names = [...new Set([...CAPABILITY_NAMES, ...Object.keys(execute)])];
-  const capabilities = names.map((name) => loopCapability(name, execute[name], script.arguments));
+  const capabilities = names.map((name) =>
+    capabilityNamed(name, execute[name], { ...(script.arguments && { arguments: script.arguments }) }),
+  );
   const { continuation } = options;
   const bounded = typeof continuation === 'function' ? { continuation: boundedDecider(continuation) } : {};
   const parts = { ...options, ...bounded, model, clock, capabilities };
@@ -124,22 +122,13 @@ function memoryOf(snapshot: { readonly context: object; readonly children?: obje
   return results?.action?.memory ?? below[0]?.getSnapshot().context.memory ?? [];
 }
 
-type EntryOf<T extends JournalEntry['type']> = Extract<JournalEntry, { type: T }>;
-
-export function entriesOfType<T extends JournalEntry['type']>(
-  { journal }: Pick<StartedLoop, 'journal'>,
-  type: T,
-): EntryOf<T>[] {
-  return journal.filter((entry) => entry.type === type) as EntryOf<T>[];
-}
-
 /** What came of it, in a form that tables compare: as the journal has it, which chain and loop both write. */
 export function loopSummary(played: StartedLoop) {
-  const [stop] = entriesOfType(played, 'capability-stop');
+  const [stop] = entriesOf(played, 'capability-stop');
   return {
     reason: stop?.reason,
     code: stop?.code,
-    results: entriesOfType(played, 'capability-end').map(({ result }) => describeResult(result)),
+    results: entriesOf(played, 'capability-end').map(({ result }) => describeResult(result)),
     memory: played.memory().map((entry) => (entry.role === 'user' ? entry.content : entry.capability)),
   };
 }

@@ -1,14 +1,13 @@
 import fc from 'fast-check';
-import * as z from 'zod';
 import type { Message } from '../../machines/contracts/message.ts';
 import { PHASES, TASKS, type Task } from '../../machines/contracts/phase.ts';
 import { memorySessions } from '../../src/chain/runtime/memory-sessions.ts';
 import { createPassageIndex } from '../../src/documents/passage-index.ts';
 import { type ScriptEntry, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
-import { defineCapability } from '../../src/tools/capability.ts';
 import { LONG_HISTORY } from './journal-files.ts';
 import {
+  capabilityNamed,
   eager,
   everyTask,
   type Plan,
@@ -214,12 +213,7 @@ export function fullChain(full: FullRun, options: Parameters<typeof scriptedChai
   const [searches, embeds] = [faultyService(full.searches), faultyService(full.embeds)];
   const [works, remembers] = [faultyService(full.works), faultyService(full.remembers)];
   const store = memorySessions();
-  const work = defineCapability({
-    name: 'work',
-    description: 'Works.',
-    arguments: z.object({}),
-    execute: (_, { signal }) => works(signal, () => 'done'),
-  });
+  const work = capabilityNamed('work', (_, { signal }) => works(signal, () => 'done'));
   return scriptedChain(planOf(full.random), {
     capabilities: [work],
     documents: { search: (query, how) => searches(how.signal, () => index.search(query, how)) },

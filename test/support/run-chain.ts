@@ -14,7 +14,7 @@ import type { Reply } from '../../src/cli/ask-user.ts';
 import { createPostChain } from '../../src/entries/index.ts';
 import { type ScriptEntry, type ScriptedModel, scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
-import { defineCapability } from '../../src/tools/capability.ts';
+import { type Capability, type CapabilityContext, defineCapability } from '../../src/tools/capability.ts';
 import { TestClock } from './simulated-clock.ts';
 
 /** One entry for every call of a task, or a function of the number of the call. */
@@ -78,8 +78,11 @@ export function scriptedChain(plan: Plan = {}, options: Omit<PostChainOptions, '
 
 export { settle } from '../../src/testing/settle.ts';
 
-export function entriesOf<T extends JournalEntry['type']>(run: Run, type: T): Extract<JournalEntry, { type: T }>[] {
-  return run.journal.filter((entry) => entry.type === type) as Extract<JournalEntry, { type: T }>[];
+export function entriesOf<T extends JournalEntry['type']>(
+  { journal }: Pick<Run, 'journal'>,
+  type: T,
+): Extract<JournalEntry, { type: T }>[] {
+  return journal.filter((entry) => entry.type === type) as Extract<JournalEntry, { type: T }>[];
 }
 
 /** Sends an answer to the question that the run asks, or a command if it asks none. */
@@ -122,7 +125,25 @@ export function unsureAnswer(call: number, changes: Record<string, unknown> = {}
 /** What the model says where it wants the capability "work" run. */
 export const workCall = { capability: 'work', arguments: '{}' };
 
-const work = defineCapability({ name: 'work', description: 'Works.', arguments: z.object({}), execute: () => 'done' });
+type Execute = (args: Record<string, unknown>, context: CapabilityContext) => unknown;
+
+/** Returns a capability that takes any arguments, unless `more` has a schema. */
+export function capabilityNamed(
+  name: string,
+  execute: Execute = () => `${name} ran`,
+  more: Partial<Capability> = {},
+): Capability {
+  const anything = z.looseObject({});
+  return defineCapability({
+    name,
+    description: `It can ${name}.`,
+    arguments: anything,
+    ...more,
+    execute: execute as never,
+  });
+}
+
+const work = capabilityNamed('work', () => 'done', { description: 'Works.', arguments: z.object({}) });
 
 /** Plan, options and run of a chain that asks its model for every task there is. */
 export const everyTask = {

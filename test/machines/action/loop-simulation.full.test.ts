@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { DecidingFunction } from '../../../src/chain/runtime/decider.ts';
-import { entriesOfType, LOOP_HOSTS, REQUEST, startLoop } from '../../support/capability-loops.ts';
+import { LOOP_HOSTS, REQUEST, startLoop } from '../../support/capability-loops.ts';
+import { entriesOf } from '../../support/run-chain.ts';
 import { nextTurn } from '../../support/simulated-clock.ts';
 
 const CAPABILITY_MS = 500;
@@ -61,14 +62,14 @@ describe('any capability loop', () => {
         for (const answer of late) answer();
         await nextTurn();
 
-        const [stop, ...others] = entriesOfType(loop, 'capability-stop');
-        const results = entriesOfType(loop, 'capability-end').map(({ result }) => result);
+        const [stop, ...others] = entriesOf(loop, 'capability-stop');
+        const results = entriesOf(loop, 'capability-end').map(({ result }) => result);
         expect(others).toEqual([]);
         expect(loop.journal).toHaveLength(entries);
         expect(loop.clock.openTimers).toBe(0);
         expect(loop.model.calls.filter(({ task }) => task === 'action')).toHaveLength(1);
         expect(ran).toBeLessThanOrEqual(maxContinuations);
-        expect(entriesOfType(loop, 'capability-start')).toHaveLength(ran);
+        expect(entriesOf(loop, 'capability-start')).toHaveLength(ran);
         expect(stop).toMatchObject({ runs: ran, failed: results.filter(({ success }) => !success).length });
         const runs = results.filter(({ id }) => id !== null);
         expect(runs.map(({ success, code }) => (success ? 'ok' : code))).toEqual(

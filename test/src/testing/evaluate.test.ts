@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import * as z from 'zod';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
-import { defineCapability } from '../../../src/entries/index.ts';
 import { type EvaluateOptions, type EvaluationCase, evaluate, evaluationText } from '../../../src/entries/testing.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
+import { capabilityNamed } from '../../support/run-chain.ts';
 
 interface Case extends EvaluationCase {
   readonly expected: string;
@@ -64,13 +63,7 @@ it('scores stored answers again without a call, until it is told to ask again', 
 
 it('ends although a call needs approval, which nobody gives', async () => {
   const ran: string[] = [];
-  const pay = defineCapability({
-    name: 'pay',
-    description: 'Pays.',
-    arguments: z.object({}),
-    approval: 'always',
-    execute: () => void ran.push('paid'),
-  });
+  const pay = capabilityNamed('pay', () => void ran.push('paid'), { approval: 'always' });
   const wanting = { ...replies, action: { ...replies.action, calls: [{ capability: 'pay', arguments: '{}' }] } };
   const model = scriptedModel({}, { otherwise: wanting });
   const { cases: results } = await evaluate(cases, { chains: { one: { model, capabilities: [pay] } }, scorers });

@@ -8,7 +8,7 @@ import { createPostChain } from '../../../../src/entries/index.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { settle } from '../../../../src/testing/settle.ts';
-import { defineCapability } from '../../../../src/tools/capability.ts';
+import { capabilityNamed } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
 const HOUR = 3_600_000;
@@ -19,13 +19,7 @@ function setUp() {
   const journals = memoryJournals();
   const paid: unknown[] = [];
   const payAs = (schema: z.ZodType<object>) =>
-    defineCapability({
-      name: 'pay',
-      description: 'Pays.',
-      arguments: schema,
-      approval: 'always',
-      execute: (args) => void paid.push(args),
-    });
+    capabilityNamed('pay', (args) => void paid.push(args), { arguments: schema, approval: 'always' });
   const calls = [{ capability: 'pay', arguments: '{"euros":5}' }];
   const model = scriptedModel({ action: always({ reply: { ...replies.action, calls } }) }, { otherwise: replies });
   const limits = { totalMs: 60_000, approvalMs: 2 * HOUR };

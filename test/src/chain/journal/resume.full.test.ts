@@ -7,10 +7,9 @@ import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { defineCapability } from '../../../../src/tools/capability.ts';
 import { killedAfter } from '../../../support/journal-files.ts';
 import { randomChain, randomRunArbitrary, runUntilEnded, startRandomRun } from '../../../support/random-runs.ts';
-import { scriptedChain } from '../../../support/run-chain.ts';
+import { capabilityNamed, scriptedChain } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
 /** Calls without a model are not model calls: each model hung before, or answers in prose. */
@@ -62,14 +61,9 @@ describe('an interrupted capability', () => {
     const keys: string[] = [];
     const step = { capability: 'pay', arguments: '{}' };
     const pay = (hangs: boolean) =>
-      defineCapability({
-        name: 'pay',
-        description: 'Pays.',
-        arguments: z.object({}),
-        execute: (_, { idempotencyKey }) => {
-          keys.push(idempotencyKey);
-          return hangs && keys.length === 2 ? new Promise(() => {}) : 'paid';
-        },
+      capabilityNamed('pay', (_, { idempotencyKey }) => {
+        keys.push(idempotencyKey);
+        return hangs && keys.length === 2 ? new Promise(() => {}) : 'paid';
       });
     const plan = { action: { ...replies.action, calls: [step] } };
     const journals = memoryJournals();
@@ -88,15 +82,14 @@ describe('an interrupted capability', () => {
     const ran: string[] = [];
     const call = (article: string) => ({ capability: 'pay', arguments: JSON.stringify({ article }) });
     const pay = (hangs: boolean) =>
-      defineCapability({
-        name: 'pay',
-        description: 'Pays.',
-        arguments: z.object({ article: z.string() }),
-        execute: ({ article }, { idempotencyKey }) => {
+      capabilityNamed(
+        'pay',
+        ({ article }, { idempotencyKey }) => {
           ran.push(`${article} ${idempotencyKey}`);
           return hangs && article === 'tent' ? new Promise(() => {}) : `${article} paid`;
         },
-      });
+        { arguments: z.object({ article: z.string() }) },
+      );
     const plan = { action: { ...replies.action, calls: ['tent', 'lamp'].map(call) } };
     const killed = scriptedChain(plan, { journals: memoryJournals(), capabilities: [pay(true)] });
     const run = killed.chain.run({ request: 'Is it so?' });

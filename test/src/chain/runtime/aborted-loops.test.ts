@@ -1,22 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { replies } from '../../../../src/testing/replies.ts';
-import { type Capability, defineCapability } from '../../../../src/tools/capability.ts';
-import { entriesOf, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
+import { capabilityNamed, entriesOf, phasesOf, settle, startScripted } from '../../../support/run-chain.ts';
 
 const step = (capability: string) => ({ capability, arguments: '{}' });
 
 /** Two capabilities: one that books immediately and one that never ends. */
 function bookThenHang(maxCycles = 1) {
   const ran: string[] = [];
-  const named = (name: string, execute: Capability['execute']): Capability =>
-    defineCapability({ name, description: `It can ${name}.`, arguments: z.object({}), execute });
   const capabilities = [
-    named('book', () => {
+    capabilityNamed('book', () => {
       ran.push('book');
       return 'booked';
     }),
-    named('hang', (_, { signal }) => {
+    capabilityNamed('hang', (_, { signal }) => {
       ran.push('hang');
       signal.addEventListener('abort', () => ran.push('aborted'), { once: true });
       return new Promise(() => {});

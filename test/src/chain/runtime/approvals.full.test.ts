@@ -13,6 +13,7 @@ import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { settle } from '../../../../src/testing/settle.ts';
 import { type Capability, defineCapability } from '../../../../src/tools/capability.ts';
+import { capabilityNamed } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
 const HOSTS = ['the chain', 'the loop alone'] as const;
@@ -31,16 +32,14 @@ type Answer = Partial<Extract<ChainEvent, { type: 'approval.given' }>>;
 function start(host: Host, script: Script = {}) {
   const { approval, calls = [{ euros: 5 }], options = {} } = { approval: 'always', ...script };
   const paid: unknown[] = [];
-  const pay = defineCapability({
-    name: 'pay',
-    description: 'Pays.',
-    arguments: z.object({ euros: z.number().max(100), to: z.string().default('Ada') }),
-    approval: approval as never,
-    execute: (args) => {
+  const pay = capabilityNamed(
+    'pay',
+    (args) => {
       paid.push(args);
       return script.execute?.();
     },
-  });
+    { arguments: z.object({ euros: z.number().max(100), to: z.string().default('Ada') }), approval: approval as never },
+  );
   const clock = new TestClock();
   const wishes = calls.map((args) => ({ capability: 'pay', arguments: JSON.stringify(args) }));
   const model = scriptedModel(
@@ -451,12 +450,9 @@ describe('a run with approvals', () => {
 /** A run that pays once, after an approval. */
 function payOnce(options: PostChainOptions = {}) {
   const paid: unknown[] = [];
-  const pay = defineCapability({
-    name: 'pay',
-    description: 'Pays.',
+  const pay = capabilityNamed('pay', (args) => void paid.push(args), {
     arguments: z.object({ euros: z.number() }),
     approval: 'always',
-    execute: (args) => void paid.push(args),
   });
   const calls = [{ capability: 'pay', arguments: '{"euros":5}' }];
   const model = scriptedModel({ action: always({ reply: { ...replies.action, calls } }) }, { otherwise: replies });

@@ -1,19 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import * as z from 'zod';
 import type { EmittedEvent } from '../../../../machines/contracts/events.ts';
 import type { EmbeddingModel } from '../../../../machines/contracts/model.ts';
 import { type BareChain, type BareChainOptions, createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import type { PartialUpdate } from '../../../../src/chain/runtime/run-events.ts';
-import {
-  createPassageIndex,
-  createPostChain,
-  defineCapability,
-  maxCorrections,
-  memoryJournals,
-} from '../../../../src/entries/index.ts';
+import { createPassageIndex, createPostChain, maxCorrections, memoryJournals } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { capabilityNamed } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
 const RUN = { request: 'When does the library open?' };
@@ -58,9 +52,7 @@ const options: Readonly<Record<string, () => BareChainOptions>> = {
       {},
       { otherwise: { ...replies, action: { ...replies.action, calls: [{ capability: 'work', arguments: '{}' }] } } },
     ),
-    capabilities: [
-      defineCapability({ name: 'work', description: 'Works.', arguments: z.object({}), execute: () => 'done' }),
-    ],
+    capabilities: [capabilityNamed('work', () => 'done')],
   }),
 };
 

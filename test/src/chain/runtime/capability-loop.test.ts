@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { DecidingFunction } from '../../../../src/chain/runtime/decider.ts';
-import {
-  entriesOfType,
-  LOOP_HOSTS,
-  type LoopScript,
-  loopSummary,
-  REQUEST,
-  startLoop,
-} from '../../../support/capability-loops.ts';
+import { LOOP_HOSTS, type LoopScript, loopSummary, REQUEST, startLoop } from '../../../support/capability-loops.ts';
+import { entriesOf } from '../../../support/run-chain.ts';
 
 const step = (capability: unknown, given: unknown = {}) =>
   ({ done: false, next: { capability, arguments: given } }) as ReturnType<DecidingFunction>;
@@ -164,7 +158,7 @@ describe.each(LOOP_HOSTS)('capability loops through %s', (way) => {
     expect(played.model.calls.filter(({ task }) => task === 'action')).toHaveLength(1);
     expect(played.clock.openTimers).toBe(0);
     if (played.answer !== null) expect((await played.answer).answerText.trim()).not.toBe('');
-    const last = entriesOfType(played, 'capability-end').at(-1);
+    const last = entriesOf(played, 'capability-end').at(-1);
     const result = output === undefined ? (last?.result ?? null) : { ...last?.result, output, synthesized: true };
     if (played.outcome !== null) expect((await played.outcome).result).toEqual(result);
     const prompt = played.model.calls.find(({ task }) => task === 'yield')?.turns.at(-1)?.content;

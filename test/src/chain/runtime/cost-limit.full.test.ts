@@ -1,14 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import type { TokenUsage } from '../../../../machines/contracts/usage.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { defineCapability } from '../../../../src/tools/capability.ts';
-import { entriesOf, settle, startScripted, unsureAnswer, workCall } from '../../../support/run-chain.ts';
+import {
+  capabilityNamed,
+  entriesOf,
+  settle,
+  startScripted,
+  unsureAnswer,
+  workCall,
+} from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
 /** Per million tokens. A call of 8,000 tokens in and 100 out costs 2. */
@@ -86,12 +91,7 @@ describe('the cost limit of a run', () => {
   });
 
   it('[A11] bounds the steps of a capability loop', async () => {
-    const work = defineCapability({
-      name: 'work',
-      description: 'Works.',
-      arguments: z.object({}),
-      execute: () => 'done',
-    });
+    const work = capabilityNamed('work', () => 'done');
     const reply = { ...replies.action, calls: [workCall] };
     const model = scriptedModel(
       ({ task }, call) =>

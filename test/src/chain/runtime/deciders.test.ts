@@ -1,20 +1,18 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import * as z from 'zod';
 import { createBareChain } from '../../../../src/chain/runtime/bare-chain.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
 import { CONTINUATION_VARIABLE, type ContinuationOption } from '../../../../src/chain/runtime/decider.ts';
-import { createPostChain, defineCapability, type PostChainOptions } from '../../../../src/entries/index.ts';
+import { createPostChain, type PostChainOptions } from '../../../../src/entries/index.ts';
 import { always, scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { LOOP_HOSTS, loopSummary, REQUEST, startLoop } from '../../../support/capability-loops.ts';
 import {
-  entriesOfType,
-  LOOP_HOSTS,
-  loopCapability,
-  loopSummary,
-  REQUEST,
-  startLoop,
-} from '../../../support/capability-loops.ts';
-import { ONE_CALL_PER_PHASE, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+  capabilityNamed,
+  entriesOf,
+  ONE_CALL_PER_PHASE,
+  startScripted,
+  unsureAnswer,
+} from '../../../support/run-chain.ts';
 
 const asked = (model: { readonly calls: readonly { task: string }[] }) =>
   model.calls.filter(({ task }) => task === 'continuation').length;
@@ -36,7 +34,7 @@ describe.each(LOOP_HOSTS)('[R6] the decider through %s', (way) => {
     const played = startLoop(way);
     await played.end();
     expect(loopSummary(played)).toMatchObject({ reason: 'one_round', results: ['draft: draft ran'] });
-    expect(entriesOfType(played, 'continuation')).toEqual([]);
+    expect(entriesOf(played, 'continuation')).toEqual([]);
     expect(asked(played.model)).toBe(0);
     expect(warned).not.toHaveBeenCalled();
   });
@@ -45,7 +43,7 @@ describe.each(LOOP_HOSTS)('[R6] the decider through %s', (way) => {
     const warned = saying('model');
     const played = startLoop(way, { continuations: [{ done: true, finalOutput: 'In short.', next: [] }] });
     await played.end();
-    expect(entriesOfType(played, 'continuation')).toMatchObject([{ decidedBy: 'model', done: true }]);
+    expect(entriesOf(played, 'continuation')).toMatchObject([{ decidedBy: 'model', done: true }]);
     expect(asked(played.model)).toBe(1);
     expect(warned).not.toHaveBeenCalled();
   });
@@ -106,7 +104,7 @@ describe('an invalid continuation option', () => {
 });
 
 describe('[R6] a loop that does not continue', () => {
-  const lookUp = loopCapability('look up');
+  const lookUp = capabilityNamed('look up');
   const call = { capability: 'look up', arguments: '{}' };
 
   /** Runs a chain whose Yield says in each cycle whether it needs tools, and returns the stop reason of its loop. */
@@ -147,12 +145,7 @@ describe('[R6] a loop that does not continue', () => {
 
 const unsure = { taskComplete: false, confidence: 0.3, informationSufficiency: 1 };
 
-const answer = defineCapability({
-  name: 'answer',
-  description: 'Computes the answer.',
-  arguments: z.object({}),
-  execute: () => '42',
-});
+const answer = capabilityNamed('answer', () => '42');
 const action = { ...replies.action, calls: [{ capability: 'answer', arguments: '{}' }] };
 
 describe('[R7] the answer after a failed decider', () => {

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { PostChainOptions } from '../../../../src/entries/index.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { defineCapability } from '../../../../src/tools/capability.ts';
-import { type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import { capabilityNamed, type Plan, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 import { neverSettles } from '../../../support/scripted-models.ts';
 
 interface Setting {
@@ -16,12 +15,7 @@ interface Setting {
 const CALL = { capability: 'lookup', arguments: '{}' };
 
 async function answerWith({ execute, calls = [CALL], limits = {}, plan = {} }: Setting) {
-  const lookup = defineCapability({
-    name: 'lookup',
-    description: 'Looks up an order.',
-    arguments: z.object({ id: z.number().optional() }),
-    execute,
-  });
+  const lookup = capabilityNamed('lookup', execute, { arguments: z.object({ id: z.number().optional() }) });
   const options = { capabilities: [lookup], limits: { ...limits, capabilityMs: 50 } };
   const { run, clock } = startScripted({ ...plan, action: { ...replies.action, calls: [...calls] } }, options);
   await settle();

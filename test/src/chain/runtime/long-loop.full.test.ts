@@ -11,7 +11,8 @@ import type { ContinuationOption } from '../../../../src/chain/runtime/decider.t
 import { resolveOptions } from '../../../../src/chain/runtime/options.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { actionInput } from '../../../support/action-machine.ts';
-import { loopCapability, REQUEST } from '../../../support/capability-loops.ts';
+import { REQUEST } from '../../../support/capability-loops.ts';
+import { capabilityNamed } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
@@ -43,7 +44,7 @@ const next = { capability: 'draft', arguments: ARGUMENTS };
 async function longLoop(way: 'machine' | 'loop', decidedBy: 'function' | 'model', fails = false): Promise<Long> {
   let runs = 0;
   let [early, late] = [0, 0];
-  const draft = loopCapability('draft', () => {
+  const draft = capabilityNamed('draft', () => {
     runs += 1;
     if (runs === 100) early = heapBytes();
     if (runs === STEPS) late = heapBytes();

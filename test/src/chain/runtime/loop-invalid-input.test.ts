@@ -3,21 +3,15 @@ import type { CapabilityResult } from '../../../../machines/contracts/capability
 import { createCapabilityLoop, type LoopOptions } from '../../../../src/chain/runtime/capability-loop.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import {
-  entriesOfType,
-  LOOP_HOSTS,
-  loopCapability,
-  REQUEST,
-  type StartedLoop,
-  startLoop,
-} from '../../../support/capability-loops.ts';
+import { LOOP_HOSTS, REQUEST, type StartedLoop, startLoop } from '../../../support/capability-loops.ts';
+import { capabilityNamed, entriesOf } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
 const ended = async (played: StartedLoop): Promise<CapabilityResult | undefined> => {
   await played.end();
   if (played.answer !== null) expect((await played.answer).answerText.trim()).not.toBe('');
   expect(played.clock.openTimers).toBe(0);
-  return entriesOfType(played, 'capability-end')[0]?.result;
+  return entriesOf(played, 'capability-end')[0]?.result;
 };
 
 const circular: { self?: object } = {};
@@ -36,7 +30,7 @@ describe('a loop with invalid input', () => {
   const loop = createCapabilityLoop({
     model: scriptedModel({}, { otherwise: replies }),
     clock: new TestClock(),
-    capabilities: [loopCapability('draft')],
+    capabilities: [capabilityNamed('draft')],
   });
   const asked = (options: unknown) => loop.run(options as LoopOptions).outcome;
 

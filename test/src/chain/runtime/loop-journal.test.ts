@@ -2,14 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { SimulatedClock } from 'xstate';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import { createCapabilityLoop } from '../../../../src/chain/runtime/capability-loop.ts';
-import {
-  entriesOfType,
-  LOOP_HOSTS,
-  type LoopScript,
-  loopCapability,
-  type StartedLoop,
-  startLoop,
-} from '../../../support/capability-loops.ts';
+import { LOOP_HOSTS, type LoopScript, type StartedLoop, startLoop } from '../../../support/capability-loops.ts';
+import { capabilityNamed, entriesOf } from '../../../support/run-chain.ts';
 
 const step = (capability: string) => ({ done: false, next: { capability, arguments: {} } }) as const;
 const continuation = (capability: string) => ({
@@ -65,22 +59,22 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
   ])('records each iteration with its kind, duration, and decider: a %s', async (decidedBy, script) => {
     const played = timed(way, script);
     await played.end();
-    expect(entriesOfType(played, 'capability-start')).toMatchObject([
+    expect(entriesOf(played, 'capability-start')).toMatchObject([
       { capability: 'draft', index: 1 },
       { capability: 'review', index: 2 },
       { capability: 'summarize', index: 3 },
     ]);
-    expect(entriesOfType(played, 'capability-end')).toMatchObject([
+    expect(entriesOf(played, 'capability-end')).toMatchObject([
       { index: 1, result: { success: true, code: null, durationMs: 20 } },
       { index: 2, result: { success: false, code: 'threw', error: 'no pen', durationMs: 0 } },
       { index: 3, result: { success: false, code: 'timed_out', durationMs: 30 } },
     ]);
-    expect(entriesOfType(played, 'continuation')).toMatchObject([
+    expect(entriesOf(played, 'continuation')).toMatchObject([
       { index: 1, decidedBy, done: false, next: ['review'], limitReached: false },
       { index: 2, decidedBy, done: false, next: ['summarize'], limitReached: false },
       { index: 3, decidedBy, done: true, next: [], limitReached: false },
     ]);
-    expect(entriesOfType(played, 'capability-stop')).toMatchObject([
+    expect(entriesOf(played, 'capability-stop')).toMatchObject([
       { reason: 'done', runs: 3, failed: 2, capabilityMs: 50, code: null, problem: null },
     ]);
   });
@@ -99,14 +93,14 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
   it('[R5] records the final output of a decider', async () => {
     const played = startLoop(way, { options: { continuation: () => ({ done: true, finalOutput: 'the end' }) } });
     await played.end();
-    expect(entriesOfType(played, 'continuation')).toMatchObject([{ done: true, finalOutput: 'the end' }]);
+    expect(entriesOf(played, 'continuation')).toMatchObject([{ done: true, finalOutput: 'the end' }]);
   });
 
   it('records the iteration at which the limit was reached', async () => {
     const played = startLoop(way, { options: { continuation: () => step('review'), limits: { maxContinuations: 3 } } });
     await played.end();
-    expect(entriesOfType(played, 'continuation').map(({ limitReached }) => limitReached)).toEqual([false, false, true]);
-    expect(entriesOfType(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', runs: 3 }]);
+    expect(entriesOf(played, 'continuation').map(({ limitReached }) => limitReached)).toEqual([false, false, true]);
+    expect(entriesOf(played, 'capability-stop')).toMatchObject([{ reason: 'limit_reached', runs: 3 }]);
   });
 
   it('[R5] records what was wrong with a failed decider or a next step', async () => {
@@ -118,7 +112,7 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
     ]) {
       const played = startLoop(way, { options: { continuation: decider, limits: { capabilityMs: 30 } } });
       await played.end();
-      problems.push(entriesOfType(played, 'capability-stop')[0]?.problem);
+      problems.push(entriesOf(played, 'capability-stop')[0]?.problem);
     }
     expect(problems).toEqual(['no idea', 'the decider did not reply within 30 ms', 'unknown capability "publish"']);
   });
@@ -128,7 +122,7 @@ describe('[R8] the journal of a standalone loop', () => {
   it('records the abort and the outcome of the running capability', async () => {
     const { outcome, journal, cancel } = createCapabilityLoop({
       clock: new SimulatedClock(),
-      capabilities: [loopCapability('draft', () => new Promise(() => {}))],
+      capabilities: [capabilityNamed('draft', () => new Promise(() => {}))],
     }).run({ request: 'Draft a letter.', call: step('draft').next });
     for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
     cancel();

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { RunEvent } from '../../../../src/chain/runtime/run-events.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
-import { createPostChain, defineCapability, memorySessions } from '../../../../src/entries/index.ts';
+import { createPostChain, memorySessions } from '../../../../src/entries/index.ts';
 import { fileJournals, sqliteJournals } from '../../../../src/entries/node.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
+import { capabilityNamed } from '../../../support/run-chain.ts';
 
 const stores: readonly (readonly [string, () => JournalStore])[] = [
   ['memory', () => memoryJournals()],
@@ -64,14 +64,9 @@ function twoProcesses(journals: JournalStore, held: string) {
         yield* scripted.stream(request, signal);
       },
     };
-    const pay = defineCapability({
-      name: 'pay',
-      description: 'Pays.',
-      arguments: z.object({}),
-      execute: async () => {
-        await enter(who, 'pay');
-        return `paid by ${who}`;
-      },
+    const pay = capabilityNamed('pay', async () => {
+      await enter(who, 'pay');
+      return `paid by ${who}`;
     });
     return createPostChain({
       journals,

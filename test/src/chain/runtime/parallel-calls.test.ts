@@ -8,6 +8,7 @@ import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts'
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
+import { capabilityNamed } from '../../../support/run-chain.ts';
 import { runToEnd, TestClock } from '../../../support/simulated-clock.ts';
 
 /** What a call of `work` does: it takes this many milliseconds, then returns or throws. A long one reaches its deadline. */
@@ -110,12 +111,7 @@ describe('the calls of one reply', () => {
 
   it('can be given, or chosen by a decider, as a list', async () => {
     const clock = new TestClock();
-    const say = defineCapability({
-      name: 'say',
-      description: 'Says it.',
-      arguments: z.object({ text: z.string() }),
-      execute: ({ text }) => text,
-    });
+    const say = capabilityNamed('say', ({ text }) => text, { arguments: z.object({ text: z.string() }) });
     const step = (...texts: readonly string[]) => texts.map((text) => ({ capability: 'say', arguments: { text } }));
     const loop = createCapabilityLoop({
       model: scriptedModel({}),

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { PHASES, type Task } from '../../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../../machines/contracts/phase-io.ts';
@@ -8,9 +7,16 @@ import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts'
 import { createPostChain, prompts, replay } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { defineCapability } from '../../../../src/tools/capability.ts';
 import { caughtError } from '../../../support/errors.ts';
-import { entriesOf, type Plan, phasesOf, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import {
+  capabilityNamed,
+  entriesOf,
+  type Plan,
+  phasesOf,
+  settle,
+  startScripted,
+  unsureAnswer,
+} from '../../../support/run-chain.ts';
 
 const passage = {
   id: 'p1',
@@ -59,12 +65,7 @@ describe('a profile', () => {
   });
 
   it('asks a model in Action only if there are capabilities', async () => {
-    const lookup = defineCapability({
-      name: 'lookup',
-      description: 'Looks something up.',
-      arguments: z.object({}),
-      execute: () => 'It is so.',
-    });
+    const lookup = capabilityNamed('lookup', () => 'It is so.');
     const action = (call: number) => ({
       ...replies.action,
       calls: call === 1 ? [{ capability: 'lookup', arguments: '{}' }] : [],

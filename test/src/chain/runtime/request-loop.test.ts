@@ -1,8 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { ContinuationOption } from '../../../../src/chain/runtime/decider.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { loopCapability } from '../../../support/capability-loops.ts';
-import { entriesOf, type Plan, sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
+import {
+  capabilityNamed,
+  entriesOf,
+  type Plan,
+  sendAnswer,
+  settle,
+  startScripted,
+  unsureAnswer,
+} from '../../../support/run-chain.ts';
 
 const step = (capability: string) => ({ capability, arguments: '{}' });
 const draft = { ...replies.action, calls: [step('draft')] };
@@ -11,7 +18,7 @@ const unsure = (call: number) => unsureAnswer(call);
 
 /** A run with a capability in every cycle; no rule but the cycle limit ends it. */
 function startLoops(decider: ContinuationOption, plan: Plan = {}, more: object = {}, run: object = {}) {
-  const capabilities = ['draft', 'review'].map((name) => loopCapability(name));
+  const capabilities = ['draft', 'review'].map((name) => capabilityNamed(name));
   const options = { capabilities, continuation: decider, thresholds: { crowdedMessages: 1_000 }, ...more };
   const started = startScripted({ action: draft, yield: unsure, ...plan }, options, run);
   const callsOf = (task: string) => started.model.calls.filter((call) => call.task === task);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { createActor, toPromise } from 'xstate';
-import * as z from 'zod';
 import { journalEntrySchema } from '../../../../machines/contracts/journal.ts';
 import type { PhaseInput } from '../../../../machines/contracts/phase-io.ts';
 import { contextOf } from '../../../../machines/policies/context.ts';
@@ -10,16 +9,10 @@ import { memorySessions } from '../../../../src/chain/runtime/memory-sessions.ts
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { defineCapability } from '../../../../src/tools/capability.ts';
-import { entriesOf, ONE_CALL_PER_PHASE, settle, startScripted } from '../../../support/run-chain.ts';
+import { capabilityNamed, entriesOf, ONE_CALL_PER_PHASE, settle, startScripted } from '../../../support/run-chain.ts';
 import { aTurn, recall, startInSession, stubSessions } from '../../../support/sessions.ts';
 
-const work = defineCapability({
-  name: 'work',
-  description: 'Works.',
-  arguments: z.object({}),
-  execute: () => 'the work is done',
-});
+const work = capabilityNamed('work', () => 'the work is done');
 const call = { capability: 'work', arguments: '{}' };
 
 /** A chain with a model that sends the same reply to every request; its runs are named run-1, run-2, … */

@@ -5,8 +5,7 @@ import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { traceRun } from '../../../../src/integrations/otel/trace-run.ts';
 import type { ScriptEntry } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { defineCapability } from '../../../../src/tools/capability.ts';
-import { type Plan, sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
+import { capabilityNamed, type Plan, sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 import { eventsOf, memoryTelemetry, spanNamed, spansOf } from '../../../support/telemetry.ts';
 
@@ -65,18 +64,8 @@ const aMarkedRun = fc.record({
 });
 
 const capabilities = [
-  defineCapability({
-    name: 'tell',
-    description: 'Tells.',
-    arguments: z.object({ a: z.string() }),
-    execute: () => `${MARK}.`,
-  }),
-  defineCapability({
-    name: 'break',
-    description: 'Breaks.',
-    arguments: z.object({ a: z.string() }),
-    execute: () => Promise.reject(new Error(MARK)),
-  }),
+  capabilityNamed('tell', () => `${MARK}.`, { arguments: z.object({ a: z.string() }) }),
+  capabilityNamed('break', () => Promise.reject(new Error(MARK)), { arguments: z.object({ a: z.string() }) }),
 ];
 
 type MarkedRun = typeof aMarkedRun extends fc.Arbitrary<infer Value> ? Value : never;

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import * as z from 'zod';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { defineCapability } from '../../../../src/tools/capability.ts';
 import { LONG_HISTORY } from '../../../support/journal-files.ts';
 import {
+  capabilityNamed,
   everyTask,
   ONE_CALL_PER_PHASE,
   sendAnswer,
@@ -112,12 +111,7 @@ describe('a run as spans', () => {
   });
 
   it('has capability runs below Action, between the model calls that requested them', async () => {
-    const work = defineCapability({
-      name: 'fail',
-      description: 'Fails.',
-      arguments: z.object({}),
-      execute: () => Promise.reject(new Error('no')),
-    });
+    const work = capabilityNamed('fail', () => Promise.reject(new Error('no')));
     const options = { ...everyTask.options, capabilities: [...everyTask.options.capabilities, work] };
     const next = { capability: 'fail', arguments: '{}' };
     const { spans } = await traceScripted(
@@ -215,12 +209,7 @@ describe('aborted spans', () => {
   });
 
   it('include a capability of a run that was stopped from outside', async () => {
-    const wait = defineCapability({
-      name: 'wait',
-      description: 'Waits.',
-      arguments: z.object({}),
-      execute: () => new Promise(() => {}),
-    });
+    const wait = capabilityNamed('wait', () => new Promise(() => {}));
     const call = { capability: 'wait', arguments: '{}' };
     const { run, clock } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities: [wait] });
     await settle();
@@ -235,13 +224,7 @@ describe('aborted spans', () => {
   });
 
   it('do not include a capability that timed out: that is a result', async () => {
-    const wait = defineCapability({
-      name: 'wait',
-      description: 'Waits.',
-      arguments: z.object({}),
-      timeoutMs: 4000,
-      execute: () => new Promise(() => {}),
-    });
+    const wait = capabilityNamed('wait', () => new Promise(() => {}), { timeoutMs: 4000 });
     const call = { capability: 'wait', arguments: '{}' };
     const { run, clock } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities: [wait] });
     await settle();

@@ -5,6 +5,7 @@ import {
   countOrNull,
   functionOrEmpty,
   MAX_CALLS,
+  orNull,
   type ReplyChunk,
   type ReplyReader,
   ReportedError,
@@ -25,7 +26,7 @@ const deltaSchema = z.object({
   reasoning: textOrEmpty,
   tool_calls: z.pipe(
     z.transform((calls) => firstOf(calls, MAX_CALLS)),
-    z.catch(z.nullish(z.array(toolCallSchema)), null),
+    orNull(z.array(toolCallSchema)),
   ),
   function_call: functionOrEmpty,
 });
@@ -35,45 +36,39 @@ type Delta = z.infer<typeof deltaSchema>;
  * Cached tokens are in the details, directly in the usage (Moonshot), or called cache hits (DeepSeek); those written to the cache are in
  * the details (OpenRouter), or have Anthropic's name (LiteLLM). xAI counts reasoning in the total, but not in the completion.
  */
-const usageSchema = z.catch(
-  z.nullish(
-    z.pipe(
-      z.object({
-        prompt_tokens: z.int().check(z.gte(0)),
-        completion_tokens: z.int().check(z.gte(0)),
-        total_tokens: countOrNull,
-        prompt_tokens_details: z.catch(
-          z.nullish(
-            z.object({
-              cached_tokens: countOrNull,
-              cache_write_tokens: countOrNull,
-              cache_creation_tokens: countOrNull,
-            }),
-          ),
-          null,
-        ),
-        completion_tokens_details: z.catch(z.nullish(z.object({ reasoning_tokens: countOrNull })), null),
-        cached_tokens: countOrNull,
-        prompt_cache_hit_tokens: countOrNull,
-        cache_creation_input_tokens: countOrNull,
-      }),
-      z.transform(({ prompt_tokens: input, completion_tokens: completion, ...usage }) => {
-        const reasoning = usage.completion_tokens_details?.reasoning_tokens;
-        const isReasoningExtra = usage.total_tokens === input + completion + (reasoning ?? 0);
-        return {
-          input,
-          output: isReasoningExtra ? completion + (reasoning ?? 0) : completion,
-          cached: usage.prompt_tokens_details?.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens,
-          written:
-            usage.prompt_tokens_details?.cache_write_tokens ??
-            usage.prompt_tokens_details?.cache_creation_tokens ??
-            usage.cache_creation_input_tokens,
-          reasoning,
-        };
-      }),
-    ),
+const usageSchema = orNull(
+  z.pipe(
+    z.object({
+      prompt_tokens: z.int().check(z.gte(0)),
+      completion_tokens: z.int().check(z.gte(0)),
+      total_tokens: countOrNull,
+      prompt_tokens_details: orNull(
+        z.object({
+          cached_tokens: countOrNull,
+          cache_write_tokens: countOrNull,
+          cache_creation_tokens: countOrNull,
+        }),
+      ),
+      completion_tokens_details: orNull(z.object({ reasoning_tokens: countOrNull })),
+      cached_tokens: countOrNull,
+      prompt_cache_hit_tokens: countOrNull,
+      cache_creation_input_tokens: countOrNull,
+    }),
+    z.transform(({ prompt_tokens: input, completion_tokens: completion, ...usage }) => {
+      const reasoning = usage.completion_tokens_details?.reasoning_tokens;
+      const isReasoningExtra = usage.total_tokens === input + completion + (reasoning ?? 0);
+      return {
+        input,
+        output: isReasoningExtra ? completion + (reasoning ?? 0) : completion,
+        cached: usage.prompt_tokens_details?.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens,
+        written:
+          usage.prompt_tokens_details?.cache_write_tokens ??
+          usage.prompt_tokens_details?.cache_creation_tokens ??
+          usage.cache_creation_input_tokens,
+        reasoning,
+      };
+    }),
   ),
-  null,
 );
 
 /**

@@ -20,23 +20,26 @@ export interface ReplyChunk {
 /** Reads the JSON values of one reply, in order. Throws a ZodError for a value that does not belong to its API. */
 export type ReplyReader = (value: unknown) => ReplyChunk;
 
+/** Reads an invalid value as null; a missing one stays undefined. */
+export const orNull = <Schema extends z.ZodMiniType>(schema: Schema) => z.catch(z.nullish(schema), null);
+
 export const textOrEmpty = z.pipe(
-  z.catch(z.nullish(z.string()), null),
+  orNull(z.string()),
   z.transform((text) => text ?? ''),
 );
 
 export const functionOrEmpty = z.pipe(
-  z.catch(z.nullish(z.object({ name: textOrEmpty, arguments: z.optional(z.unknown()) })), null),
+  orNull(z.object({ name: textOrEmpty, arguments: z.optional(z.unknown()) })),
   z.transform((called) => called ?? { name: '', arguments: null }),
 );
 
 export const toolCallSchema = z.catch(
-  z.nullable(z.object({ index: z.catch(z.nullish(z.int()), null), id: textOrEmpty, function: functionOrEmpty })),
+  z.nullable(z.object({ index: orNull(z.int()), id: textOrEmpty, function: functionOrEmpty })),
   null,
 );
 export type ToolCallEntry = NonNullable<z.infer<typeof toolCallSchema>>;
 
-export const countOrNull = z.catch(z.nullish(z.int().check(z.gte(0))), null);
+export const countOrNull = orNull(z.int().check(z.gte(0)));
 
 /** Returns the usage that a server reports; null if there is none. Missing counts of parts are left out. */
 export function tokenUsage(

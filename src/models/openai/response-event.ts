@@ -4,6 +4,7 @@ import {
   type Content,
   countOrNull,
   MAX_CALLS,
+  orNull,
   type ReplyChunk,
   type ReplyReader,
   ReportedError,
@@ -16,50 +17,41 @@ import {
 const listOrEmpty = z.catch(uncheckedList, []);
 
 /** One entry of the output: a message, reasoning or a function call. */
-const itemSchema = z.catch(
-  z.nullish(
-    z.object({
-      type: textOrEmpty,
-      call_id: textOrEmpty,
-      name: textOrEmpty,
-      arguments: z.optional(z.unknown()),
-      content: listOrEmpty,
-      summary: listOrEmpty,
-    }),
-  ),
-  null,
+const itemSchema = orNull(
+  z.object({
+    type: textOrEmpty,
+    call_id: textOrEmpty,
+    name: textOrEmpty,
+    arguments: z.optional(z.unknown()),
+    content: listOrEmpty,
+    summary: listOrEmpty,
+  }),
 );
 type Item = z.infer<typeof itemSchema>;
 
-const usageSchema = z.catch(
-  z.nullish(
-    z.pipe(
-      z.object({
-        input_tokens: z.int().check(z.gte(0)),
-        output_tokens: z.int().check(z.gte(0)),
-        input_tokens_details: z.catch(
-          z.nullish(z.object({ cached_tokens: countOrNull, cache_write_tokens: countOrNull })),
-          null,
-        ),
-        output_tokens_details: z.catch(z.nullish(z.object({ reasoning_tokens: countOrNull })), null),
-      }),
-      z.transform(({ input_tokens: input, output_tokens: output, ...usage }) => ({
-        input,
-        output,
-        cached: usage.input_tokens_details?.cached_tokens,
-        written: usage.input_tokens_details?.cache_write_tokens,
-        reasoning: usage.output_tokens_details?.reasoning_tokens,
-      })),
-    ),
+const usageSchema = orNull(
+  z.pipe(
+    z.object({
+      input_tokens: z.int().check(z.gte(0)),
+      output_tokens: z.int().check(z.gte(0)),
+      input_tokens_details: orNull(z.object({ cached_tokens: countOrNull, cache_write_tokens: countOrNull })),
+      output_tokens_details: orNull(z.object({ reasoning_tokens: countOrNull })),
+    }),
+    z.transform(({ input_tokens: input, output_tokens: output, ...usage }) => ({
+      input,
+      output,
+      cached: usage.input_tokens_details?.cached_tokens,
+      written: usage.input_tokens_details?.cache_write_tokens,
+      reasoning: usage.output_tokens_details?.reasoning_tokens,
+    })),
   ),
-  null,
 );
 
 const responseSchema = z.object({
   status: textOrEmpty,
   output: listOrEmpty,
   error: z.optional(z.unknown()),
-  incomplete_details: z.catch(z.nullish(z.object({ reason: textOrEmpty })), null),
+  incomplete_details: orNull(z.object({ reason: textOrEmpty })),
   usage: usageSchema,
 });
 type Response = z.infer<typeof responseSchema>;

@@ -6,7 +6,7 @@ import type { Assessment, Decision } from '../../machines/contracts/decision.ts'
 import type { Failure, PhaseFailure } from '../../machines/contracts/failure.ts';
 import { type Limits, limitsSchema, type Thresholds, thresholdsSchema } from '../../machines/contracts/limits.ts';
 import type { Message } from '../../machines/contracts/message.ts';
-import type { Passage } from '../../machines/contracts/passage.ts';
+import type { Passage, PassageSource } from '../../machines/contracts/passage.ts';
 import type { PhaseResults } from '../../machines/contracts/phase-io.ts';
 import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import { initialState } from '../../machines/policies/progress.ts';
@@ -63,6 +63,11 @@ export const aPassage = (changes: Partial<Passage> = {}): Passage => ({
   source: { path: 'bridges.md', startLine: 3, endLine: 5 },
   relevance: 0.9,
   ...changes,
+});
+
+/** A source that finds these passages, whatever it searches for. */
+export const sourceOf = (...passages: readonly Passage[]): PassageSource => ({
+  search: async (query) => ({ query, passages, widened: false }),
 });
 
 export const aCapabilityResult = (changes: Partial<CapabilityResult> = {}): CapabilityResult => ({

@@ -1,10 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
-import { linesOf } from '../../src/chain/journal/node-stores.ts';
+import { fileJournals, linesOf, sqliteJournals } from '../../src/chain/journal/node-stores.ts';
 import type { Turn } from '../../src/chain/runtime/run-options.ts';
 import { createPostChain, type JournalStore, memoryJournals } from '../../src/entries/index.ts';
 import { temporaryFolder } from './cli.ts';
+
+/** Each kind of journal store that one process can create by itself. */
+export const JOURNAL_STORES: readonly (readonly [kind: string, create: () => JournalStore])[] = [
+  ['memory', () => memoryJournals()],
+  ['files', () => fileJournals(temporaryFolder())],
+  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
+];
 
 const longTurn = (subject: string): string => `Please look into ${subject}. ${'It is a long story. '.repeat(80)}`;
 

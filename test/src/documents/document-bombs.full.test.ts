@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadDocuments } from '../../../src/documents/load-documents.ts';
@@ -8,7 +7,9 @@ import { readJson } from '../../../src/documents/read-json.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { readText } from '../../../src/documents/read-text.ts';
 import { atOnce } from '../../support/at-once.ts';
+import { temporaryFolder } from '../../support/cli.ts';
 import { operationsOf } from '../../support/operation-count.ts';
+import { turnsDuring } from '../../support/turns.ts';
 
 const repeated = (unit: string) => (chars: number) => unit.repeat(Math.ceil(chars / unit.length));
 const nestedJson = (chars: number) => {
@@ -58,22 +59,9 @@ describe('hostile documents', () => {
     ['data.json', JSON.stringify(Array.from({ length: 20_000 }, (_, at) => ({ at })))],
     ['notes.txt', repeated('a\n\n')(200_000)],
   ])('%s of 200,000 characters lets timers fire while it is read', async (name, text) => {
-    const folder = mkdtempSync(join(tmpdir(), 'postchain-bomb-'));
-    let turns = 0;
-    let ended = false;
-    const count = (): void => {
-      turns += 1;
-      if (!ended) setImmediate(count);
-    };
-    try {
-      writeFileSync(join(folder, name), text);
-      setImmediate(count);
-      await loadDocuments([folder]);
-    } finally {
-      ended = true;
-      rmSync(folder, { recursive: true });
-    }
-    expect(turns).toBeGreaterThan(10);
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, name), text);
+    expect(await turnsDuring(() => loadDocuments([folder]))).toBeGreaterThan(10);
   });
 
   it('short table rows are padded only up to a limit', () => {

@@ -4,6 +4,7 @@ import { retrievalSchema } from '../../../machines/contracts/passage.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { readMarkdown } from '../../../src/documents/read-markdown.ts';
 import { atOnce } from '../../support/at-once.ts';
+import { turnsDuring } from '../../support/turns.ts';
 
 const pages = {
   'yield.md':
@@ -90,16 +91,7 @@ describe('the passage index', () => {
     const block = { heading: [], startLine: 1, endLine: 1, kind: 'prose' as const, lines: [1] };
     const blocks = Array.from({ length: 4_000 }, (_, at) => ({ ...block, text: `word${at} ${'x'.repeat(400)}` }));
     const large = createPassageIndex([{ path: 'large.md', blocks }]);
-    const turnsOf = async (query: string): Promise<number> => {
-      let turns = 0;
-      let timer = setImmediate(function count() {
-        turns += 1;
-        timer = setImmediate(count);
-      });
-      await large.search(query, { limit: 5, minRelevance: 0, signal });
-      clearImmediate(timer);
-      return turns;
-    };
+    const turnsOf = (query: string) => turnsDuring(() => large.search(query, { limit: 5, minRelevance: 0, signal }));
     expect(await turnsOf('word1')).toBeGreaterThan(40);
     expect(await turnsOf('word1 word2 word3 word4')).toBeGreaterThanOrEqual(4);
   });

@@ -7,25 +7,20 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { pendingApprovals } from '../../../../machines/policies/questions.ts';
-import { fileJournals, sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
+import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { Run } from '../../../../src/chain/runtime/run.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
+import { JOURNAL_STORES } from '../../../support/journal-files.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
-
-const STORES = {
-  memory: () => memoryJournals(),
-  file: () => fileJournals(temporaryFolder()),
-  sqlite: () => sqliteJournals(join(temporaryFolder(), 'runs.db')),
-};
 
 const calls = [1, 2, 3, 4].map((euros) => ({ capability: 'pay', arguments: JSON.stringify({ euros }) }));
 
 /** A chain whose model calls "pay" four times, and what was paid, with the key of the call. */
-function payingChain(journals: ReturnType<typeof memoryJournals>) {
+function payingChain(journals: JournalStore) {
   const paid: { readonly key: string; readonly euros: number }[] = [];
   const pay = defineCapability({
     name: 'pay',
@@ -69,7 +64,7 @@ const finishedIn = (entries: readonly JournalEntry[]): readonly unknown[] =>
     return capability === 'pay' ? [given.euros] : [];
   });
 
-describe.each(Object.entries(STORES))('a run with approvals in a %s store', (_, storeOf) => {
+describe.each(JOURNAL_STORES)('a run with approvals in a %s store', (_, storeOf) => {
   it('[Q1] [Q2] is killed at any entry: no effect before its approval or twice, no approval lost', async () => {
     const whole = payingChain(memoryJournals());
     const run = whole.chain.run({ request: 'Pay.' });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
@@ -8,9 +7,9 @@ import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts'
 import type { Run } from '../../../../src/chain/runtime/run.ts';
 import { entriesOf as listOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
-import { fileJournals, sqliteJournals } from '../../../../src/entries/node.ts';
+import { fileJournals } from '../../../../src/entries/node.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
-import { killedAfter } from '../../../support/journal-files.ts';
+import { JOURNAL_STORES, killedAfter } from '../../../support/journal-files.ts';
 import { entriesOf, plannedModel, scriptedChain, settle } from '../../../support/run-chain.ts';
 import { TestClock } from '../../../support/simulated-clock.ts';
 
@@ -32,16 +31,10 @@ function setUp({ journals = memoryJournals(), ...options }: Omit<PostChainOption
   return { clock, create, start, journals, model };
 }
 
-const stores: readonly (readonly [string, () => JournalStore])[] = [
-  ['memory', () => memoryJournals()],
-  ['files', () => fileJournals(temporaryFolder())],
-  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
-];
-
 const questionOf = (run: Run): string => entriesOf(run, 'consent-asked')[0]?.questionId ?? '';
 const keep = (questionId: string) => ({ type: 'consent.given', choice: 'keep', questionId }) as const;
 
-describe.each(stores)('a run that waits for consent, with its journal in %s', (_, store) => {
+describe.each(JOURNAL_STORES)('a run that waits for consent, with its journal in %s', (_, store) => {
   it('parks, is listed with its question, and continues in another chain', async () => {
     const { clock, create, start, journals, model } = setUp({ journals: store() });
     const { run } = await start();

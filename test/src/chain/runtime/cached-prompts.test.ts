@@ -3,6 +3,7 @@ import type { ModelRequest } from '../../../../machines/contracts/model.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { sourceOf } from '../../../support/contract-samples.ts';
 import { ONE_CALL_PER_PHASE, settle } from '../../../support/run-chain.ts';
 
 const passages = [1, 2, 3].map((number) => ({
@@ -12,7 +13,7 @@ const passages = [1, 2, 3].map((number) => ({
   source: { path: 'years.md', startLine: number },
   relevance: 0.9,
 }));
-const documents = { search: async (query: string) => ({ query, passages, widened: false }) };
+const documents = sourceOf(...passages);
 
 const isPhase = ({ schemaName }: ModelRequest): boolean => schemaName === 'chain_reply';
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { aPassage } from '../../../support/contract-samples.ts';
+import { aPassage, sourceOf } from '../../../support/contract-samples.ts';
 import { assistantMessage, userMessage } from '../../../support/retention.ts';
 import { entriesOf, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
 type Input = { readonly messages: readonly Message[]; readonly content: string; readonly flags?: readonly string[] };
 
-const documents = { search: async (query: string) => ({ query, passages: [aPassage({ id: 'p1' })], widened: false }) };
+const documents = sourceOf(aPassage());
 const messages = [
   userMessage('u', 'The cellar is damp.'),
   assistantMessage('a', 'It was dug in winter.'),

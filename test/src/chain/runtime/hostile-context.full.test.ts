@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../../machines/contracts/message.ts';
-import type { Passage } from '../../../../machines/contracts/passage.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { aMessage, aPassage } from '../../../support/contract-samples.ts';
+import { aMessage, aPassage, sourceOf } from '../../../support/contract-samples.ts';
 import { searchMessage, userMessage, userTexts } from '../../../support/retention.ts';
 import { sendAnswer, settle, startScripted, unsureAnswer } from '../../../support/run-chain.ts';
 
@@ -46,13 +45,8 @@ describe('a chain that validates its input', () => {
 });
 
 describe('passages whose ids are taken', () => {
-  const source = (...ids: readonly string[]) => ({
-    search: async (query: string) => ({
-      query,
-      passages: ids.map((id): Passage => aPassage({ id, text: `Injected as ${id}.` })),
-      widened: false,
-    }),
-  });
+  const source = (...ids: readonly string[]) =>
+    sourceOf(...ids.map((id) => aPassage({ id, text: `Injected as ${id}.` })));
   const contents = (run: ReturnType<typeof startScripted>['run']) =>
     run.actor.getSnapshot().context.messages.map(({ content }) => content);
 
@@ -77,7 +71,7 @@ it('[U6] are not added again when the same passages are found repeatedly', async
       yield: (call: number) => unsureAnswer(call, { informationSufficiency: 0.1 }),
     },
     {
-      documents: { search: async (query) => ({ query, passages, widened: false }) },
+      documents: sourceOf(...passages),
       limits: { maxCycles: 30, maxModelCalls: 1e6 },
     },
   );

@@ -1,22 +1,13 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ChatModel } from '../../../../machines/contracts/model.ts';
 import type { JournalStore } from '../../../../src/chain/journal/journal-format.ts';
-import { memoryJournals } from '../../../../src/chain/journal/stores.ts';
 import type { RunEvent } from '../../../../src/chain/runtime/run-events.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { createPostChain, memorySessions } from '../../../../src/entries/index.ts';
-import { fileJournals, sqliteJournals } from '../../../../src/entries/node.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { temporaryFolder } from '../../../support/cli.ts';
+import { JOURNAL_STORES } from '../../../support/journal-files.ts';
 import { capabilityNamed } from '../../../support/run-chain.ts';
-
-const stores: readonly (readonly [string, () => JournalStore])[] = [
-  ['memory', () => memoryJournals()],
-  ['files', () => fileJournals(temporaryFolder())],
-  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'runs.db'))],
-];
 
 /** The call during which the first process loses its lease. */
 const moments: readonly (readonly [string, string, string | undefined])[] = [
@@ -80,7 +71,7 @@ function twoProcesses(journals: JournalStore, held: string) {
   return { chainOf, sessions, made, reached: reached.sent, release: gate.send };
 }
 
-describe.each(stores)('a process that lost its lease, with journals in %s', (_, create) => {
+describe.each(JOURNAL_STORES)('a process that lost its lease, with journals in %s', (_, create) => {
   it.each(moments)('writes nothing if it loses the lease while it %s', async (_, held, sessionId) => {
     const journals = create();
     const { chainOf, sessions, made, reached, release } = twoProcesses(journals, held);

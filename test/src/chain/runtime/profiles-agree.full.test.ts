@@ -2,16 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PHASES } from '../../../../machines/contracts/phase.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { aPassage, sourceOf } from '../../../support/contract-samples.ts';
 import { entriesOf, phasesOf, startScripted } from '../../../support/run-chain.ts';
 
-const passage = {
-  id: 'p1',
-  text: 'The bridge was opened in 1932.',
-  heading: [],
-  source: { path: 'a.md', startLine: 1 },
-  relevance: 0.9,
-};
-const documents = { search: async (query: string) => ({ query, passages: [passage], widened: false }) };
+const passage = aPassage({ text: 'The bridge was opened in 1932.', heading: [] });
+const documents = sourceOf(passage);
 
 /** What a brief reply without exceptions says of the phases before Yield. */
 const USUAL = {

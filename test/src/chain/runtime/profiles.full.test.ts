@@ -7,6 +7,7 @@ import type { PostChainOptions } from '../../../../src/chain/runtime/options.ts'
 import { createPostChain, prompts, replay } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { aPassage, sourceOf } from '../../../support/contract-samples.ts';
 import { caughtError } from '../../../support/errors.ts';
 import {
   capabilityNamed,
@@ -18,14 +19,8 @@ import {
   unsureAnswer,
 } from '../../../support/run-chain.ts';
 
-const passage = {
-  id: 'p1',
-  text: 'It is so, for certain.',
-  heading: [],
-  source: { path: 'a.md', startLine: 1 },
-  relevance: 0.9,
-};
-const documents = { search: async (query: string) => ({ query, passages: [passage], widened: false }) };
+const passage = aPassage({ text: 'It is so, for certain.', heading: [], source: { path: 'a.md', startLine: 1 } });
+const documents = sourceOf(passage);
 
 /** Starts a run in a profile; the documents support the answer. */
 const start = (plan: Plan, options: Omit<PostChainOptions, 'model' | 'clock'>) =>
@@ -193,7 +188,7 @@ describe('a brief reply', () => {
       {},
       {
         ...lean,
-        documents: { search: async (query: string) => ({ query, passages: [{ ...passage, text }], widened: false }) },
+        documents: sourceOf({ ...passage, text }),
         thresholds: { windowShare: 0.02 },
       },
     );

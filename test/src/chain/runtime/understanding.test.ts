@@ -9,7 +9,7 @@ import type { RunOptions } from '../../../../src/chain/runtime/run-options.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { replies } from '../../../../src/testing/replies.ts';
-import { aPassage } from '../../../support/contract-samples.ts';
+import { aPassage, sourceOf } from '../../../support/contract-samples.ts';
 import {
   eager,
   entriesOf,
@@ -178,9 +178,7 @@ const QUESTION = 'When was the harbor bridge opened?';
 const FOUND = 'The harbor bridge was opened on 19 March 1932.';
 const turns = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ role: 'user' as const, content: `Note ${at}: buy milk.` }));
-const documents = {
-  search: async (query: string) => ({ query, passages: [aPassage({ id: 'p', text: FOUND })], widened: false }),
-};
+const documents = sourceOf(aPassage({ id: 'p', text: FOUND }));
 
 describe('a long history with space left in the context window', () => {
   it('[U10] leaves room for the passages that the run finds, so that the answer uses them', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { ModelPart } from '../../../../machines/contracts/model.ts';
 import { argumentsPart, readAll, readText, reasoningPart } from '../../../support/model-streams.ts';
+import { turnsDuring } from '../../../support/turns.ts';
 
 let parsed = 0;
 
@@ -151,21 +152,13 @@ describe('yielding to the event loop', () => {
       { type: 'text-delta', text: '' } as const,
       argumentsPart('{', { name: 'search' }),
     ]) {
-      let [left, turns] = [5_000, 0];
-      let isOver = false;
-      const count = (): void => {
-        turns += 1;
-        if (!isOver) setImmediate(count);
-      };
-      setImmediate(count);
+      let left = 5_000;
       const parts = {
         [Symbol.asyncIterator]: () => ({
           next: () => Promise.resolve({ done: left-- === 0, value: part } as IteratorResult<ModelPart, undefined>),
         }),
       };
-      await readAll(parts);
-      isOver = true;
-      expect(turns).toBeGreaterThanOrEqual(9);
+      expect(await turnsDuring(() => readAll(parts))).toBeGreaterThanOrEqual(9);
     }
   });
 });

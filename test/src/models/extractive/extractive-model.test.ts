@@ -15,6 +15,7 @@ import {
   synthesisInput,
   THREE_PHASE_CONTEXT,
 } from '../../../support/extractive-inputs.ts';
+import { turnsDuring } from '../../../support/turns.ts';
 
 const schemas = { ...replySchemas, synthesis: synthesisReplySchema };
 const { signal } = new AbortController();
@@ -72,29 +73,19 @@ describe('the extractive model', () => {
   it.each(TASKS.filter((task) => task !== 'experience' && task !== 'continuation'))(
     'lets timers fire while it makes a reply to %s',
     async (task) => {
-      let turns = 0;
-      let timer = setImmediate(function count() {
-        turns += 1;
-        timer = setImmediate(count);
-      });
-      await collect(requestOf(task, inputOf(task, 'In which order does Yield check its guards?', MANY)));
-      clearImmediate(timer);
-      expect(turns).toBeGreaterThan(40);
+      const request = requestOf(task, inputOf(task, 'In which order does Yield check its guards?', MANY));
+      expect(await turnsDuring(() => collect(request))).toBeGreaterThan(40);
     },
   );
 
   it('stops in the middle of a reply when the signal aborts', async () => {
     const abort = new AbortController();
-    let turns = 0;
-    let timer = setImmediate(function count() {
-      turns += 1;
-      if (turns === 10) abort.abort();
-      timer = setImmediate(count);
-    });
     const parts: ModelPart[] = [];
     const request = requestOf('yield', inputOf('yield', 'In which order does Yield check its guards?', MANY));
-    for await (const part of extractiveModel().stream(request, { signal: abort.signal })) parts.push(part);
-    clearImmediate(timer);
+    const read = async () => {
+      for await (const part of extractiveModel().stream(request, { signal: abort.signal })) parts.push(part);
+    };
+    const turns = await turnsDuring(read, (turn) => turn === 10 && abort.abort());
     expect(parts).toEqual([]);
     expect(turns).toBeLessThan(20);
   });

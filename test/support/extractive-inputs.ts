@@ -1,7 +1,6 @@
 import type { Message } from '../../machines/contracts/message.ts';
 import type { Passage } from '../../machines/contracts/passage.ts';
 import type { PhaseInput } from '../../machines/contracts/phase-io.ts';
-import type { AnswerMaterial } from '../../machines/contracts/synthesis.ts';
 import { aMessage, aPassage } from './contract-samples.ts';
 
 /** A message with only what a test is about. */
@@ -32,20 +31,6 @@ export function phaseInput<P extends PhaseInput['phase']>(
   };
   const own = { capabilities: [], passages, previousAnswer: '', flags: [], phases: ['action'], progress };
   return { phase, ...common, ...own } as unknown as Extract<PhaseInput, { phase: P }>;
-}
-
-/** The material of a final answer after one cycle. */
-export function synthesisInput(request: string, draft: string, messages: readonly Message[]): AnswerMaterial {
-  return {
-    request,
-    draft: { text: draft, confidence: 0.5, usedMessageIds: [], notes: '' },
-    steps: [],
-    messages,
-    converged: false,
-    cycles: 1,
-    corrections: 0,
-    notes: { ending: 'rationale: test', plan: '', task: '', passes: '', validation: '' },
-  };
 }
 
 /** A small context about three phases, as the chain builds it: headings in the first line. */

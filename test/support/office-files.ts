@@ -34,14 +34,6 @@ const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relation
 const WORDS = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const MAIN = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
 
-/** Returns a DOCX file with a heading and paragraphs. */
-export function docxOf(heading: string, paragraphs: readonly string[]): Uint8Array {
-  const paragraph = (text: string, style = ''): string => `<w:p>${style}<w:r><w:t>${text}</w:t></w:r></w:p>`;
-  const title = paragraph(heading, '<w:pPr><w:pStyle w:val="Heading1"/></w:pPr>');
-  const body = [title, ...paragraphs.map((text) => paragraph(text))].join('');
-  return docxWith(body);
-}
-
 /** Returns a DOCX file with this XML as its body, and other parts by path. */
 export function docxWith(body: string, parts: Readonly<Record<string, string>> = {}): Uint8Array {
   const root = (name: string, xml: string): string => `${XML}<w:${name} xmlns:w="${WORDS}">${xml}</w:${name}>`;

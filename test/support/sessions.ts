@@ -63,9 +63,6 @@ export const startInSession = (
   options: Parameters<typeof startScripted>[1] = {},
 ) => startScripted(plan, { sessions, ...options }, { sessionId: 'u42' });
 
-/** How the notes of an answer begin that was given without all of its session. */
-export const SESSION_NOTE = 'Part of the session was not recalled:';
-
 const PROGRAM = `
   import { sqliteSessions } from './dist/node.js';
   const [file, who, count] = process.argv.slice(1);

@@ -147,7 +147,7 @@ function noteOn(ids: readonly string[], missing: readonly string[]): string {
 }
 
 /** Returns the best quotation, or the draft if there is none, with a note on how the answer was made. */
-export function* replySynthesis(input: AnswerMaterial): Steps<Replies['synthesis']> {
+function* replySynthesis(input: AnswerMaterial): Steps<Replies['synthesis']> {
   const { text, confidence, ids, missing } = yield* findAnswer(input.request, input.messages.filter(isResult));
   const notes = noteOn(ids, missing);
   const draft = bestDraft(input);

@@ -6,7 +6,15 @@ import { loadDocuments } from '../../../src/documents/load-documents.ts';
 import { createPassageIndex } from '../../../src/documents/passage-index.ts';
 import { type Document, documentsFrom, readDocument } from '../../../src/documents/read-document.ts';
 import { readPassage } from '../../../src/tools/read-passage.ts';
-import { docxBomb, docxOf, pdfOf } from '../../support/office-files.ts';
+import { docxBomb, docxWith, pdfOf } from '../../support/office-files.ts';
+
+/** Returns a DOCX file with a heading and paragraphs. */
+function docxOf(heading: string, paragraphs: readonly string[]): Uint8Array {
+  const paragraph = (text: string, style = ''): string => `<w:p>${style}<w:r><w:t>${text}</w:t></w:r></w:p>`;
+  const title = paragraph(heading, '<w:pPr><w:pStyle w:val="Heading1"/></w:pPr>');
+  const body = [title, ...paragraphs.map((text) => paragraph(text))].join('');
+  return docxWith(body);
+}
 
 const { signal } = new AbortController();
 const search = (documents: Parameters<typeof createPassageIndex>[0], query: string) =>

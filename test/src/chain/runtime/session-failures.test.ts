@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionStore } from '../../../../machines/contracts/session.ts';
 import { entriesOf, settle, startScripted } from '../../../support/run-chain.ts';
-import { aTurn, neverSettles, SESSION_NOTE, startInSession, stubSessions } from '../../../support/sessions.ts';
+import { aTurn, neverSettles, startInSession, stubSessions } from '../../../support/sessions.ts';
+
+/** How the notes of an answer begin that was given without all of its session. */
+const SESSION_NOTE = 'Part of the session was not recalled:';
 
 const proxied = new Proxy([], {
   get: () => {

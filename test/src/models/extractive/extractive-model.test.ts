@@ -1,20 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
+import type { Message } from '../../../../machines/contracts/message.ts';
 import type { ModelPart, ModelRequest } from '../../../../machines/contracts/model.ts';
 import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
 import { type PhaseInput, type Replies, replySchemas } from '../../../../machines/contracts/phase-io.ts';
-import { synthesisReplySchema } from '../../../../machines/contracts/synthesis.ts';
+import { type AnswerMaterial, synthesisReplySchema } from '../../../../machines/contracts/synthesis.ts';
 import { extractiveModel } from '../../../../src/models/extractive/extractive-model.ts';
-import { replySynthesis, replyTo } from '../../../../src/models/extractive/replies.ts';
+import { replyTo, replyToTask } from '../../../../src/models/extractive/replies.ts';
 import { atOnce } from '../../../support/at-once.ts';
-import {
-  message,
-  passage,
-  phaseInput,
-  synthesisInput,
-  THREE_PHASE_CONTEXT,
-} from '../../../support/extractive-inputs.ts';
+import { message, passage, phaseInput, THREE_PHASE_CONTEXT } from '../../../support/extractive-inputs.ts';
 import { turnsDuring } from '../../../support/turns.ts';
 
 const schemas = { ...replySchemas, synthesis: synthesisReplySchema };
@@ -39,6 +34,20 @@ async function collect(request: ModelRequest, chunkChars = 40): Promise<ModelPar
 
 const textOf = (parts: readonly ModelPart[]) =>
   parts.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
+
+/** The material of a final answer after one cycle. */
+function synthesisInput(request: string, draft: string, messages: readonly Message[]): AnswerMaterial {
+  return {
+    request,
+    draft: { text: draft, confidence: 0.5, usedMessageIds: [], notes: '' },
+    steps: [],
+    messages,
+    converged: false,
+    cycles: 1,
+    corrections: 0,
+    notes: { ending: 'rationale: test', plan: '', task: '', passes: '', validation: '' },
+  };
+}
 
 function inputOf(
   task: Task,
@@ -320,23 +329,24 @@ describe('the extractive model in Yield', () => {
 });
 
 describe('the extractive model in synthesis', () => {
+  const synthesized = (request: string, draft: string) =>
+    atOnce(replyToTask('synthesis', synthesisInput(request, draft, THREE_PHASE_CONTEXT))) as Replies['synthesis'];
+
   it('keeps a good draft, cites its sources, and states that it is extractive', () => {
     const draft = replied(phaseInput('yield', ORDER, THREE_PHASE_CONTEXT)).answer;
-    const reply = atOnce(replySynthesis(synthesisInput(ORDER, draft, THREE_PHASE_CONTEXT)));
+    const reply = synthesized(ORDER, draft);
     expect(reply).toMatchObject({ answerText: draft, usedMessageIds: ['s1'] });
     expect(reply.notes).toContain('the extractive model (no LLM)');
   });
 
   it('replaces an empty or worse draft with the best span', () => {
     for (const draft of ['', 'Bread is baked.', replied(phaseInput('yield', UNKNOWN, THREE_PHASE_CONTEXT)).answer]) {
-      expect(atOnce(replySynthesis(synthesisInput(ORDER, draft, THREE_PHASE_CONTEXT))).answerText).toContain(
-        'cycleLimitReached',
-      );
+      expect(synthesized(ORDER, draft).answerText).toContain('cycleLimitReached');
     }
   });
 
   it('states what was not found', () => {
-    const reply = atOnce(replySynthesis(synthesisInput(UNKNOWN, '', THREE_PHASE_CONTEXT)));
+    const reply = synthesized(UNKNOWN, '');
     expect(reply.answerText).toContain('No passage answers this question');
     expect(reply.notes).toContain('Not in the retrieved passages: "deploy" and "Kubernetes"');
   });

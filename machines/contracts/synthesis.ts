@@ -20,7 +20,7 @@ export const synthesisReplySchema = z.object({
 export type SynthesisReply = Readonly<z.infer<typeof synthesisReplySchema>>;
 
 /** What prevented a model from writing the answer: its prompt, its call, its reply, or anything else. */
-export const FALLBACKS = ['prompt', 'model', 'validation', 'other'] as const;
+const FALLBACKS = ['prompt', 'model', 'validation', 'other'] as const;
 export type Fallback = (typeof FALLBACKS)[number];
 
 /**

@@ -122,7 +122,7 @@ const SENTENCE_START = /(?:^|[.!?:;\n])[\s"'“”‘’()*_-]*$/u;
  * Returns what loop detection compares of an answer: hashes of its content words, and of those that make it a different statement
  * if they differ (numbers, names and negation).
  */
-export function sketchOf(answer: string): AnswerSketch {
+function sketchOf(answer: string): AnswerSketch {
   const text = answer.slice(0, MAX_CHARS);
   const terms = new Set<number>();
   const facts = new Set<number>();
@@ -138,7 +138,7 @@ export function sketchOf(answer: string): AnswerSketch {
 }
 
 /** Returns how often the run has already continued with the same phase and nearly the same answer. */
-export function countRepeats(
+function countRepeats(
   history: readonly ContinueDecision[],
   next: Pick<ContinueDecision, 'target' | 'fingerprint' | 'sketch'>,
 ): number {

@@ -220,12 +220,6 @@ export function fixedMessages(messages: readonly Message[]): ReadonlySet<Message
   return new Set(messages.filter((one) => newest.has(one) || ambiguous.has(one.id) || isProtected(one)));
 }
 
-/** Returns how many of the messages may be removed without consent. */
-export function removableCount(messages: readonly Message[]): number {
-  const fixed = fixedMessages(messages);
-  return messages.filter((message) => message.role !== 'user' && !fixed.has(message)).length;
-}
-
 /** Returns the newest assistant messages of this run and of the conversation before it. */
 function newestAnswers(messages: readonly Message[]): ReadonlySet<Message | undefined> {
   const ofRun = messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null);

@@ -1,16 +1,15 @@
 import type { ChainState, ContinueDecision, RecordedState } from '../contracts/chain-state.ts';
-import type { Decision } from '../contracts/decision.ts';
+import type { Decision, GuardResult } from '../contracts/decision.ts';
 import type { Limits, Thresholds } from '../contracts/limits.ts';
 import type { Phase } from '../contracts/phase.ts';
 import { withGrades } from './assessment.ts';
 import { DEFAULT_PHASE, isPhase, NOTHING_IN_FLIGHT, skipsAhead, visibleMessages } from './progress.ts';
 import {
-  GUARD_REPLACED,
-  rationaleOf,
+  describeInputs,
   recommendedRule,
-  replacedGuard,
   YIELD_RULES,
   type YieldRule,
+  type YieldRuleDefinition,
 } from './yield-rules.ts';
 
 /** The number of decisions that the state keeps. */
@@ -36,12 +35,18 @@ export function decideToComplete(state: ChainState, rule: YieldRule): Partial<Ch
 }
 
 function completion(state: ChainState, rule: YieldRule): Omit<Decision, 'cycle'> {
-  const { holds, inputs } = YIELD_RULES[rule].evaluate(state);
-  if (!holds)
-    return { rule, complete: true, nextPhase: null, rationale: rationaleOf(state, rule), inputs: GUARD_REPLACED };
-  const rationale = `${rationaleOf(state, rule)}${gradingNote(state)}`;
-  return { rule, complete: true, nextPhase: null, rationale, inputs };
+  const { evaluate, rationale, describe = describeInputs }: YieldRuleDefinition = YIELD_RULES[rule];
+  const { holds, inputs } = evaluate(state);
+  const decision = { rule, complete: true, nextPhase: null };
+  if (!holds) return { ...decision, rationale: replacedGuard(rule), inputs: GUARD_REPLACED };
+  return { ...decision, rationale: `${rationale} (${describe(inputs)})${gradingNote(state)}`, inputs };
 }
+
+/** The inputs of a decision whose guard was replaced with `provide`: the values that it compared are unknown. */
+const GUARD_REPLACED: GuardResult['inputs'] = { guardReplaced: true };
+
+/** The rationale if a guard was replaced with `provide` and disagrees with its policy. */
+const replacedGuard = (guard: string): string => `decided by the guard ${guard}, which replaces the built-in one`;
 
 /** Returns the decision to complete the run that the user may take or decline in manual mode; null if no rule recommends it. */
 export function recommendation(state: ChainState): Decision | null {

@@ -198,7 +198,7 @@ export function phaseSaved({ failure, direction }: ChainState): GuardResult {
  * reply, the latter is more informative: models are available, and the next phase may succeed. So is any failure of a
  * call, compared with that of a model that was not called.
  */
-export function informativeFailure({ attempts }: AttemptExecution, failure: Failure): Failure {
+function informativeFailure({ attempts }: AttemptExecution, failure: Failure): Failure {
   if (!isUnreachable(failure)) return failure;
   const lastOf = new Map(attempts.map((attempt) => [attempt.model, attempt.failure]));
   const called = [...lastOf.values()].filter((last) => last !== null && !wasNotMade(last));

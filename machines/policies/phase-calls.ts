@@ -41,7 +41,7 @@ import {
 type ReadingPhase = Exclude<Phase, 'action' | 'yield'>;
 type InputOf<P extends Phase> = Extract<PhaseInput, { phase: P }>;
 
-export function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
+function phaseInput<P extends Phase>(state: ChainState, phase: P): InputOf<P> {
   return INPUTS[phase](state) as InputOf<P>;
 }
 
@@ -190,7 +190,7 @@ function flags({ results, retrieval }: ChainState): readonly Flag[] {
   return raised;
 }
 
-export function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
+function attemptPolicy(state: ChainState, task: Task): AttemptPolicy {
   const { limits, usage, phase, early } = state;
   const maxCalls = Math.max(1, limits.maxModelCalls - usage.modelCalls - (early === null ? 0 : 1));
   const parentMs = phaseDeadlineMs(limits, phase);
@@ -278,7 +278,7 @@ function promptFits(state: ChainState): GuardResult {
  * Returns the messages to show to a model: the entire context or, if a long history exceeds the limit before
  * Understanding has run, what would remain of it without asking the user. The context itself does not change.
  */
-export function promptMessages(state: ChainState): readonly Message[] {
+function promptMessages(state: ChainState): readonly Message[] {
   const messages = visibleMessages(state);
   const allowed = tokensAllowed(state);
   if (contextTokens(state, messages) <= allowed) return messages;

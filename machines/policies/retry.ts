@@ -212,7 +212,7 @@ const STAGES: readonly FailureStage[] = ['extraction', 'schema', 'refinement', '
  * Feedback on the last reply for the next call; null if the reply was not at fault or feedback would not help. At most
  * `maxChars` characters, half for the reply and half for its problems, plus the notes on what was left out.
  */
-export function feedbackFor(text: string, failure: Failure, maxChars: number): Feedback | null {
+function feedbackFor(text: string, failure: Failure, maxChars: number): Feedback | null {
   if (maxChars === 0 || !failure.retryable || !STAGES.includes(failure.stage)) return null;
   const half = Math.floor(maxChars / 2);
   if (failure.code === 'form_rejected') return null;

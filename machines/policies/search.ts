@@ -6,7 +6,7 @@ import { visibleMessages } from './progress.ts';
 import { phaseDeadlineMs } from './usage.ts';
 
 /** Returns the search of the current cycle. It starts with Action, because it does not depend on what Action answers. */
-export function searchInput({ request, results, thresholds }: ChainState): RetrievePassagesInput {
+function searchInput({ request, results, thresholds }: ChainState): RetrievePassagesInput {
   const missing = results.experience?.reply.missing.slice(0, 8) ?? [];
   return {
     query: [request, ...missing].join(' '),

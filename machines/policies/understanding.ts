@@ -12,7 +12,7 @@ import type {
   UnderstandingResult,
 } from '../contracts/phase-io.ts';
 import { preview, summarize } from '../text/summary.ts';
-import { applyOperations, isLoss, type Loss, removableCount, withConsentFor } from './context.ts';
+import { applyOperations, fixedMessages, isLoss, type Loss, withConsentFor } from './context.ts';
 import { addedTokens, attributeChars, tokensOfFiles } from './message-parts.ts';
 import { chargeExecution, type PhaseOutput, visibleMessages } from './progress.ts';
 import { planRetention } from './retention.ts';
@@ -276,6 +276,12 @@ export function statistics({
     tokensOver: Math.max(0, tokensAfter - tokensAllowed),
     messagesOver: Math.max(0, removableCount(remaining) - maxMessages),
   };
+}
+
+/** Returns how many of the messages may be removed without consent. */
+function removableCount(messages: readonly Message[]): number {
+  const fixed = fixedMessages(messages);
+  return messages.filter((message) => message.role !== 'user' && !fixed.has(message)).length;
 }
 
 /** Returns the tokens of a message after an operation; null if the message is removed. */

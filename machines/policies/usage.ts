@@ -41,9 +41,6 @@ function costOf({ inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTo
   };
 }
 
-/** Returns the maximum number of model calls for the answer: the first, a correction, a transport retry, one per fallback model. */
-export const maxWritingCalls = (fallbackModels: number): number => 3 + fallbackModels;
-
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     modelCalls: a.modelCalls + b.modelCalls,

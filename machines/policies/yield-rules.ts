@@ -38,7 +38,7 @@ function decimalsFor(numbers: readonly number[]): number {
 const roundTo = (value: number, decimals: number): number =>
   Number.isInteger(value) ? value : Number(value.toFixed(decimals));
 
-interface YieldRuleDefinition {
+export interface YieldRuleDefinition {
   readonly evaluate: (state: ChainState) => GuardResult;
   /** Begins the decision's rationale. */
   readonly rationale: string;
@@ -135,19 +135,6 @@ export const YIELD_RULES = {
 export type YieldRule = keyof typeof YIELD_RULES;
 
 const rules: Readonly<Record<string, YieldRuleDefinition>> = YIELD_RULES;
-
-export function rationaleOf(state: ChainState, rule: YieldRule): string {
-  const { evaluate, rationale, describe = describeInputs }: YieldRuleDefinition = YIELD_RULES[rule];
-  const { holds, inputs } = evaluate(state);
-  return holds ? `${rationale} (${describe(inputs)})` : replacedGuard(rule);
-}
-
-/** The inputs of a decision whose guard was replaced with `provide`: the values that it compared are unknown. */
-export const GUARD_REPLACED: GuardResult['inputs'] = { guardReplaced: true };
-
-/** The rationale if a guard was replaced with `provide` and disagrees with its policy. */
-export const replacedGuard = (guard: string): string =>
-  `decided by the guard ${guard}, which replaces the built-in one`;
 
 /**
  * Whether a run ended with a good answer: by a rule that says so, or at a limit at which such a rule held as well. The limits come

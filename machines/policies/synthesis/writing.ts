@@ -14,14 +14,7 @@ import { clipped } from '../../text/clip.ts';
 import { startRoute } from '../model-status.ts';
 import { type CallBounds, callLimits, costBounds, executionId } from '../phase-calls.ts';
 import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
-import {
-  costExceeds,
-  deadlines,
-  instructionsFor,
-  instructionTokens,
-  maxWritingCalls,
-  tokensPerCharOf,
-} from '../usage.ts';
+import { costExceeds, deadlines, instructionsFor, instructionTokens, tokensPerCharOf } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
 import { type AnswerBasis, basisOf } from './basis.ts';
 import { composeAnswer, composedOutcome, draftedOutcome, lateOutcome, outcomeOf } from './compose.ts';
@@ -68,6 +61,9 @@ export function planWriting(
 
 const REPLY_SHARE = 0.25;
 
+/** The first call, a correction and a transport retry. */
+const BASE_WRITING_CALLS = 3;
+
 /**
  * The limits of the calls that write the answer, all paid from the reserve: at most one correction, one transport retry
  * and one call of each fallback, while another prompt fits into the rest; a reply is at most as long as the first
@@ -85,7 +81,7 @@ export function writingPolicy(
     triesReplyForms: false,
     maxCorrections: Math.min(1, calls.maxCorrections),
     maxTransportRetries: Math.min(1, calls.maxTransportRetries),
-    maxCalls: maxWritingCalls(bounds.fallbackModels),
+    maxCalls: BASE_WRITING_CALLS + bounds.fallbackModels,
     maxTokens: limits.synthesisReserveTokens,
     maxReplyChars: Math.max(1, Math.min(limits.maxReplyChars, Math.floor(replyTokens / tokensPerChar))),
   };
@@ -125,7 +121,7 @@ interface Piece {
  * fit is cut to its beginning, and a note left out. Null if not even the request and the draft fit. Counts the
  * texts of the built-in prompt with their usual number of tokens.
  */
-export function fitPrompt(material: AnswerMaterial, tokens: number): PromptFit | null {
+function fitPrompt(material: AnswerMaterial, tokens: number): PromptFit | null {
   const { request, draft, steps, messages, notes } = material;
   const tokensPerChar = tokensPerCharOf(textsOf(material));
   const maxChars = tokens / tokensPerChar;

@@ -1,11 +1,10 @@
 import { clipped } from '../../../machines/text/clip.ts';
-import { wordsOf } from '../../../machines/text/numbered-words.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { introduces } from '../../documents/blocks.ts';
 import { definitionOf } from '../../documents/definitions.ts';
 import { splitHeadings, type Unit, unitsOf } from '../../documents/units.ts';
 import type { Steps } from '../../internal/async.ts';
-import { type Question, questionOf, type Text } from './question.ts';
+import { type Question, questionOf, type Text, wordsOf } from './question.ts';
 
 /** How a text fits a question: `defines` if it defines the term that is asked for, `open` if the question asks for no known kind of information, `doubtful` if the kind cannot be recognized reliably. */
 type Fit = 'defines' | 'fits' | 'open' | 'doubtful' | 'unfit';

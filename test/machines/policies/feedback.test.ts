@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import * as feedback from '../../../machines/policies/retry.ts';
-import { aFailure } from '../../support/contract-samples.ts';
+import { phaseAttempt } from '../../../machines/policies/phase-calls.ts';
+import { planNextCall } from '../../../machines/policies/retry.ts';
+import { aFailure, anExecution, aState } from '../../support/contract-samples.ts';
 
-const feedbackFor = (text: string, failure: Failure, maxChars = 8_000) => feedback.feedbackFor(text, failure, maxChars);
+const { policy, models = [] } = phaseAttempt(aState());
+const route = { task: 'action', models, model: 0, gaveUp: [] };
+
+/** Returns the feedback that the next call gets. */
+const feedbackFor = (text: string, failure: Failure) =>
+  planNextCall(anExecution(), failure, text, policy, { hooks: {}, elapsedMs: 0, route }).next?.feedback;
+
 const issues = (count: number) =>
   Array.from({ length: count }, (_, at) => ({ path: `items.${at}`, message: 'too long' }));
 

@@ -1,21 +1,40 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ContinueDecision } from '../../../machines/contracts/chain-state.ts';
-import { countRepeats, sketchOf } from '../../../machines/policies/assessment.ts';
+import { assess } from '../../../machines/policies/assessment.ts';
 import { decideToContinue } from '../../../machines/policies/decisions.ts';
 import { loopDetected } from '../../../machines/policies/yield-rules.ts';
-import { anAssessment, aState, someThresholds } from '../../support/contract-samples.ts';
+import { anAssessment, aState, results, someThresholds } from '../../support/contract-samples.ts';
+
+/** Assesses an answer after earlier decisions to continue; a new cycle would begin with Action, or else with Experience. */
+const assessed = (
+  answer: string,
+  history: readonly ContinueDecision[] = [],
+  next: 'action' | 'experience' = 'action',
+) =>
+  assess(aState({ recursion: { history } }), [], {
+    ...results.yield.reply,
+    answer,
+    informationSufficiency: next === 'action' ? 1 : 0,
+  });
+/** The decision to continue with Action after an answer. */
+const continued = (answer: string, target: ContinueDecision['target'] = 'action'): ContinueDecision => {
+  const { fingerprint, sketch } = assessed(answer);
+  return { cycle: 1, target, fingerprint, sketch };
+};
+const repeatsOf = (before: string, after: string): number => assessed(after, [continued(before)]).repeats;
 
 describe('loops', () => {
   it('[Y7] are the same target with the same content, regardless of when they occurred', () => {
-    const history: readonly ContinueDecision[] = [
-      { cycle: 1, target: 'experience', fingerprint: 'a', sketch: null },
-      { cycle: 2, target: 'action', fingerprint: 'a', sketch: null },
-      { cycle: 3, target: 'experience', fingerprint: 'b', sketch: null },
-    ];
-    expect(countRepeats(history, { target: 'experience', fingerprint: 'a', sketch: null })).toBe(1);
-    expect(countRepeats(history, { target: 'experience', fingerprint: 'c', sketch: null })).toBe(0);
-    expect(countRepeats(history, { target: 'intention', fingerprint: 'a', sketch: null })).toBe(0);
+    const withoutSketch = { ...continued('One.'), sketch: null };
+    const history = [
+      { ...withoutSketch, target: 'experience' },
+      withoutSketch,
+      continued('Two.', 'experience'),
+    ] as const;
+    expect(assessed('One.', history, 'experience').repeats).toBe(1);
+    expect(assessed('Three.', history, 'experience').repeats).toBe(0);
+    expect(assessed('Two.', history).repeats).toBe(0);
   });
 
   const LIT = 'The lantern was lit by the keeper at dusk, as the diary of 1887 says.';
@@ -27,10 +46,8 @@ describe('loops', () => {
     ['Die Brücke wurde 1932 vom Bürgermeister eröffnet.', 'Vom Bürgermeister wurde 1932 die Brücke eröffnet.'],
     ['地铁首班车五点半发车', '地铁首班车五点半发车。'],
   ])('[Y7] are the same target with the same content in other words: %s', (before, after) => {
-    const history = [{ cycle: 1, target: 'experience', fingerprint: 'a', sketch: sketchOf(before) }] as const;
-    const next = { fingerprint: 'b', sketch: sketchOf(after) };
-    expect(countRepeats(history, { ...next, target: 'experience' })).toBe(1);
-    expect(countRepeats(history, { ...next, target: 'action' })).toBe(0);
+    expect(assessed(after, [continued(before, 'experience')], 'experience').repeats).toBe(1);
+    expect(assessed(after, [continued(before, 'experience')]).repeats).toBe(0);
   });
 
   it.each([
@@ -41,19 +58,11 @@ describe('loops', () => {
     ['half of the words', LIT, 'The lantern was lit by the baker at dawn, as the letter of 1887 says.'],
     ['everything', LIT, ''],
   ])('[Y7] are not two answers that differ in %s', (_, before, after) => {
-    const history = [{ cycle: 1, target: 'action', fingerprint: 'a', sketch: sketchOf(before) }] as const;
-    expect(countRepeats(history, { target: 'action', fingerprint: 'b', sketch: sketchOf(after) })).toBe(0);
+    expect(repeatsOf(before, after)).toBe(0);
   });
 
   const word = fc.stringMatching(/^[a-z]{4,9}$/).map((letters) => `x${letters}`);
   const saidOf = (words: readonly string[]) => `It is ${words.join(' and ')}.`;
-  const repeatsOf = (before: string, after: string): number =>
-    countRepeats([{ cycle: 1, target: 'action', fingerprint: 'a', sketch: sketchOf(before) }], {
-      target: 'action',
-      fingerprint: 'b',
-      sketch: sketchOf(after),
-    });
-
   it('[Y7] are found for the same words in any order', () => {
     fc.assert(
       fc.property(
@@ -112,7 +121,7 @@ describe('loops', () => {
       }
       looks = 0;
       const recursion = { ...state.recursion, history: watched(state.recursion.history) };
-      countRepeats(recursion.history, { target: 'action', fingerprint: 'f', sketch: null });
+      assess({ ...state, recursion }, [], results.yield.reply);
       decideToContinue({ ...state, recursion }, 'nextPhaseChosen', 'action');
       expect(state.recursion.cycle).toBe(turns + 1);
       return looks;

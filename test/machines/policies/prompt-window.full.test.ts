@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { phaseInput, promptMessages } from '../../../machines/policies/phase-calls.ts';
+import type { PhaseInput } from '../../../machines/contracts/phase-io.ts';
+import { phaseAttempt } from '../../../machines/policies/phase-calls.ts';
 import { contextTokens } from '../../../machines/policies/understanding.ts';
 import { tokensAllowed, tokensPerCharOf } from '../../../machines/policies/usage.ts';
 import { promptSpec } from '../../../src/chain/prompts/prompt-spec.ts';
@@ -9,12 +10,14 @@ import { contextArbitrary } from '../../support/arbitraries.ts';
 import { aState, someLimits } from '../../support/contract-samples.ts';
 import { assistantMessage, isProtected, searchMessage, userMessage, userTexts } from '../../support/retention.ts';
 
+const inputOf = (state: ReturnType<typeof aState>) => phaseAttempt(state).input as PhaseInput;
+
 describe('the context shown to a model', () => {
   it('[U10] is complete when it is within its limit', () => {
     fc.assert(
       fc.property(contextArbitrary, (messages) => {
         const state = aState({ messages, contextWindowTokens: 1_000_000 });
-        expect(promptMessages(state)).toEqual(messages);
+        expect(inputOf(state).messages).toEqual(messages);
       }),
     );
   });
@@ -22,7 +25,7 @@ describe('the context shown to a model', () => {
   it('[U4] [U10] always includes user messages, protected messages, and the newest answer', () => {
     fc.assert(
       fc.property(contextArbitrary, fc.constantFrom(0, 10, 100), (messages, contextWindowTokens) => {
-        const shown = promptMessages(aState({ messages, contextWindowTokens }));
+        const shown = inputOf(aState({ messages, contextWindowTokens })).messages;
         expect(userTexts(shown)).toEqual(userTexts(messages));
         const newest = messages.findLast(({ role }) => role === 'assistant');
         // A reference to a message that is not shown is left out.
@@ -40,7 +43,7 @@ describe('the context shown to a model', () => {
       assistantMessage('n', '是'),
     ];
     const state = aState({ messages, contextWindowTokens: 1_000, tokensPerChar: 1 });
-    expect(contextTokens(state, promptMessages(state))).toBeLessThanOrEqual(tokensAllowed(state));
+    expect(contextTokens(state, inputOf(state).messages)).toBeLessThanOrEqual(tokensAllowed(state));
   });
 });
 
@@ -71,12 +74,13 @@ describe('a prompt over many short messages', () => {
             searchMessage(`m${at}`, `Note ${at}.`, some[at % some.length]),
           );
           const state = aState({
+            phase,
             messages,
             contextWindowTokens,
             limits: someLimits({ maxMessages: 10_000 }),
             recursion: { step: 1 },
           });
-          const turns = promptSpec(prompts[phase]).turns(phaseInput(state, phase));
+          const turns = promptSpec(prompts[phase]).turns(inputOf(state));
           const chars = turns.reduce((sum, { content }) => sum + content.length, 0);
           expect(chars * state.tokensPerChar).toBeLessThanOrEqual(contextWindowTokens);
         },
@@ -90,12 +94,13 @@ describe('a prompt over many short messages', () => {
     const source = { path: '上海地铁/首班车与末班车时刻表/二号线.md', startLine: 1, endLine: 2 };
     const messages = Array.from({ length: 400 }, (_, at) => searchMessage(`m${at}`, `Note ${at}.`, { tags, source }));
     const state = aState({
+      phase: 'understanding',
       messages,
       contextWindowTokens: 32_000,
       limits: someLimits({ maxMessages: 10_000 }),
       recursion: { step: 1 },
     });
-    const turns = promptSpec(prompts.understanding).turns(phaseInput(state, 'understanding'));
+    const turns = promptSpec(prompts.understanding).turns(inputOf(state));
     const tokens = turns.reduce((sum, { content }) => sum + content.length * tokensPerCharOf([content]), 0);
     expect(tokens).toBeLessThanOrEqual(32_000);
   });

@@ -5,7 +5,6 @@ import { PHASES } from '../../../machines/contracts/phase.ts';
 import {
   failByError,
   finishPhase,
-  informativeFailure,
   modelUnavailable,
   phaseMayBeSkipped,
   phaseMayRepeat,
@@ -61,24 +60,20 @@ describe('a failed phase', () => {
   it('[Y9] [C4] reports the failure of the model that replied, not that of the unreachable fallback', () => {
     const gone = aFailure({ stage: 'transport', code: 'gone' });
     const wrong = aFailure({ stage: 'schema', code: 'wrong' });
-    const tellingOf = (...failures: readonly (readonly [model: number, failure: Failure])[]) => {
-      const attempts = failures.map(([model, failure]) => anAttempt({ model, failure }));
-      return informativeFailure(anExecution({ attempts }), failures.at(-1)?.[1] ?? gone).code;
-    };
-    expect(tellingOf([0, gone], [1, gone])).toBe('gone');
-    expect(tellingOf([0, wrong], [1, gone], [2, gone])).toBe('wrong');
-    expect(tellingOf([0, gone], [1, wrong], [2, gone])).toBe('wrong');
-    expect(tellingOf([0, gone], [1, wrong]), 'the last one answered').toBe('wrong');
-    expect(tellingOf([0, wrong], [0, gone]), 'one model, and now it is gone').toBe('gone');
     const late = aFailure({ stage: 'deadline', code: 'late' });
-    expect(informativeFailure(anExecution({ attempts: [anAttempt({ failure: wrong })] }), late).code).toBe('late');
-    const outcome = {
-      ok: false as const,
-      failure: gone,
-      execution: anExecution({ attempts: [anAttempt({ failure: wrong }), anAttempt({ model: 1, failure: gone })] }),
+    const afterCalls = (...calls: [model: number, failure: Failure][]) => {
+      const execution = anExecution({ attempts: calls.map(([model, failure]) => anAttempt({ model, failure })) });
+      const failure = calls.at(-1)?.[1] ?? gone;
+      return { ...aState(), ...finishPhase(aState(), 'action', { ok: false, failure, execution }) };
     };
-    const state = aState();
-    expect(modelUnavailable({ ...state, ...finishPhase(state, 'action', outcome) }).holds).toBe(false);
+    const codeAfter = (...calls: Parameters<typeof afterCalls>) => afterCalls(...calls).failure?.failure.code;
+    expect(codeAfter([0, gone], [1, gone])).toBe('gone');
+    expect(codeAfter([0, wrong], [1, gone], [2, gone])).toBe('wrong');
+    expect(codeAfter([0, gone], [1, wrong], [2, gone])).toBe('wrong');
+    expect(codeAfter([0, gone], [1, wrong]), 'the last one answered').toBe('wrong');
+    expect(codeAfter([0, wrong], [0, gone]), 'one model, and now it is gone').toBe('gone');
+    expect(codeAfter([0, wrong], [1, late])).toBe('late');
+    expect(modelUnavailable(afterCalls([0, wrong], [1, gone])).holds).toBe(false);
   });
 
   it('[C3] leaves the context unchanged and is recorded with its cycle', () => {

@@ -4,13 +4,15 @@ import type { AttemptPolicy } from '../../../machines/contracts/attempt.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { newModels } from '../../../machines/contracts/model-status.ts';
 import { failureOf, NO_FAILURE, unexpectedFailure } from '../../../machines/policies/failures.ts';
-import { attemptPolicy } from '../../../machines/policies/phase-calls.ts';
+import { phaseAttempt } from '../../../machines/policies/phase-calls.ts';
 import { backoffMs, fallbackDue, isHopeless, recordAttempt, retryAllowed } from '../../../machines/policies/retry.ts';
 import { writingInput } from '../../../machines/policies/synthesis/writing.ts';
 import { aFailure, anAttempt, anExecution, aState, deepFreeze, someLimits } from '../../support/contract-samples.ts';
 
+const policyOfPhase = (changes: Parameters<typeof aState>[0] = {}) =>
+  phaseAttempt(aState({ phase: 'yield', ...changes })).policy;
 const policy = (changes: Partial<AttemptPolicy> = {}): AttemptPolicy => ({
-  ...attemptPolicy(aState(), 'yield'),
+  ...policyOfPhase(),
   ...changes,
 });
 const wrong = aFailure({ stage: 'schema' });
@@ -25,7 +27,7 @@ const route = { task: 'yield', models: newModels(1), model: 0, gaveUp: [] } as c
 describe('retries', () => {
   it('[A4] never exceed the calls that the run has left', () => {
     const usage = { modelCalls: 99, inputTokens: 0, outputTokens: 0, estimated: false, cost: null };
-    expect(attemptPolicy(aState({ usage }), 'yield').maxCalls).toBe(1);
+    expect(policyOfPhase({ usage }).maxCalls).toBe(1);
   });
 
   it('[A4] [E9] continue while the prompt fits into the remaining tokens', () => {
@@ -45,10 +47,9 @@ describe('retries', () => {
   });
 
   it('[C4] [E9] add one call per fallback model, for a phase and for the final answer', () => {
-    const state = aState({ fallbackModels: 2 });
-    expect(attemptPolicy(state, 'yield')).toMatchObject({ maxFallbacks: 2 });
-    expect(writingInput(state).policy).toMatchObject({ maxFallbacks: 2, maxCalls: 5 });
-    expect(attemptPolicy(aState(), 'yield')).toMatchObject({ maxFallbacks: 0 });
+    expect(policyOfPhase({ fallbackModels: 2 })).toMatchObject({ maxFallbacks: 2 });
+    expect(writingInput(aState({ fallbackModels: 2 })).policy).toMatchObject({ maxFallbacks: 2, maxCalls: 5 });
+    expect(policyOfPhase()).toMatchObject({ maxFallbacks: 0 });
   });
 
   it('[A13] are not made for an unexpected exception, which is reported in one line', () => {

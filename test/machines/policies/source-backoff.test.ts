@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { backOff, endSearch, searchInput, sourceError, sourceMayRecover } from '../../../machines/policies/search.ts';
+import { backOff, endSearch, searchToStart, sourceError, sourceMayRecover } from '../../../machines/policies/search.ts';
 import { aState, someLimits } from '../../support/contract-samples.ts';
 
 const limits = someLimits({ phaseMs: 10_000, maxTransportRetries: 3, backoffBaseMs: 500, backoffMaxMs: 1_500 });
@@ -7,10 +7,10 @@ const limited = { status: 429 };
 
 /** Returns the state after a search that failed with this error, and earlier ones, each followed by a backoff. */
 function afterErrors(...errors: readonly unknown[]) {
-  let state = aState({ limits });
+  let state = aState({ limits, hasDocuments: true });
   for (const [at, error] of errors.entries()) {
     if (at > 0) state = { ...state, ...backOff(state) };
-    const search = { input: searchInput(state), result: null };
+    const search = searchToStart(state);
     state = { ...state, ...endSearch({ ...state, search }, { found: null, error: sourceError(error) }) };
   }
   return state;

@@ -5,7 +5,6 @@ import type { AnswerBasis } from '../../../../machines/policies/synthesis/basis.
 import {
   composeAnswer,
   failedSynthesis,
-  fallbackOf,
   lateOutcome,
   outcomeOf,
 } from '../../../../machines/policies/synthesis/compose.ts';
@@ -61,7 +60,7 @@ describe('the four fallbacks for the final answer', () => {
     ['unexpected', 'unexpected', 'other'],
     ['unexpected', 'policy_failed', 'other'],
   ] as const)('[E4] maps a failure in %s (%s) to the fallback %s', (stage, code, wanted) => {
-    expect(fallbackOf(failureOf(stage, code, 'x'))).toBe(wanted);
+    expect(failing(stage, code, 'x')).toMatchObject({ fallback: wanted });
   });
 });
 

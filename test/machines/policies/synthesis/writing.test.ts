@@ -2,12 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnswerMaterial } from '../../../../machines/contracts/synthesis.ts';
 import type { AnswerBasis } from '../../../../machines/policies/synthesis/basis.ts';
-import {
-  fitPrompt,
-  planWriting,
-  type WritingPlan,
-  writingPolicy,
-} from '../../../../machines/policies/synthesis/writing.ts';
+import { planWriting, type WritingPlan, writingPolicy } from '../../../../machines/policies/synthesis/writing.ts';
 import { promptSpec } from '../../../../src/chain/prompts/prompt-spec.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import { requestOf } from '../../../../src/llm/request.ts';
@@ -68,10 +63,11 @@ describe('the material shown to the model', () => {
       search('new', 4_000, { importance: 0.9 }),
     ];
     const steps = [{ stepId: 's1', phase: 'action', content: 'a'.repeat(4_000) }];
-    const { material } = aBasis({}, { messages, steps, draft: aDraft('It was so.', ['used']) });
     const shownOf = (tokens: number) => {
-      const { input } = fitPrompt(deepFreeze(material), tokens) ?? {};
-      return [...(input?.messages ?? []), ...(input?.steps ?? [])]
+      const reserve = Math.ceil(tokens / 0.75);
+      const basis = withReserve(reserve, { messages, steps, draft: aDraft('It was so.', ['used']) });
+      const { input } = asked(planWriting(deepFreeze(basis), WINDOW));
+      return [...input.messages, ...input.steps]
         .filter(({ content }) => content.length === 4_000)
         .map((one) => ('stepId' in one ? one.stepId : one.id));
     };

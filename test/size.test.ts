@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
  * number needs its reason in the commit; lower it when a folder shrinks.
  */
 const BUDGET: Readonly<Record<string, Size>> = {
-  machines: { lines: 15520, exported: 555, floors: 18 },
-  'machines/policies': { lines: 7660, exported: 341, floors: 6 },
+  machines: { lines: 15450, exported: 532, floors: 18 },
+  'machines/policies': { lines: 7640, exported: 326, floors: 6 },
   'src/chain': { lines: 6410, exported: 125, floors: 9 },
   'src/cli': { lines: 4520, exported: 93, floors: 13 },
   'src/documents': { lines: 3240, exported: 47, floors: 7 },
@@ -18,13 +18,13 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/integrations': { lines: 3530, exported: 38, floors: 5 },
   'src/internal': { lines: 2100, exported: 105, floors: 4 },
   'src/llm': { lines: 4100, exported: 60, floors: 9 },
-  'src/models': { lines: 3930, exported: 66, floors: 5 },
+  'src/models': { lines: 3970, exported: 67, floors: 5 },
   'src/testing': { lines: 4480, exported: 91, floors: 8 },
   'src/react': { lines: 270, exported: 5, floors: 2 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 17070, exported: 348, floors: 12 },
-  test: { lines: 67940, exported: 349, floors: 7 },
+  test: { lines: 67950, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

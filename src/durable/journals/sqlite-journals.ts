@@ -301,6 +301,7 @@ function openSink(file: JournalFile, id: string, { token, count }: Place): LineS
   const owner = JSON.stringify(thisHolder());
   const isNew = count === 0 && token === 1;
   let seq = count;
+  let hasRow = !isNew;
   file.leases.hold(key, token);
 
   function insertRow(connection: SqliteConnection): void {
@@ -318,7 +319,7 @@ function openSink(file: JournalFile, id: string, { token, count }: Place): LineS
     const row = rowOf(connection, id);
     const lease = row === undefined ? null : file.leases.of(row);
     // An entry after one that was not written would damage the journal.
-    if (lease?.token === token) throw new Error('an earlier entry could not be written');
+    if (lease?.token === token || !hasRow) throw new Error('an earlier entry could not be written');
     throw fencedError(subjectOf(file.format, id), lease);
   }
   return {
@@ -330,7 +331,11 @@ function openSink(file: JournalFile, id: string, { token, count }: Place): LineS
         if (isNew && from === 0) insertRow(connection);
         for (const [at, line] of lines.entries()) insertLine(connection, from + at, line);
       };
-      return sync ? file.writeSynced(write) : file.write(write);
+      const stored = (): void => {
+        hasRow = true;
+      };
+      const written = sync ? file.writeSynced(write) : file.write(write);
+      return written instanceof Promise ? written.then(stored) : stored();
     },
     async close() {
       file.starting.delete(id);

@@ -19,7 +19,7 @@ export interface RelevanceInputs {
 type Clock = Omit<RelevanceInputs, 'request' | 'similarity'>;
 
 /** 1 at age 0, half as much after each half-life. A negative or invalid age counts as 0. */
-export function recency(age: number, halfLife: number): number {
+function recency(age: number, halfLife: number): number {
   return age > 0 ? 0.5 ** (age / halfLife) : 1;
 }
 

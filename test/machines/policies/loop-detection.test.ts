@@ -26,12 +26,7 @@ const repeatsOf = (before: string, after: string): number => assessed(after, [co
 
 describe('loops', () => {
   it('[Y7] are the same target with the same content, regardless of when they occurred', () => {
-    const withoutSketch = { ...continued('One.'), sketch: null };
-    const history = [
-      { ...withoutSketch, target: 'experience' },
-      withoutSketch,
-      continued('Two.', 'experience'),
-    ] as const;
+    const history = [continued('One.', 'experience'), continued('One.'), continued('Two.', 'experience')];
     expect(assessed('One.', history, 'experience').repeats).toBe(1);
     expect(assessed('Three.', history, 'experience').repeats).toBe(0);
     expect(assessed('Two.', history).repeats).toBe(0);

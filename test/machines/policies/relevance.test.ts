@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../../../machines/contracts/message.ts';
-import { recency, relevanceOf, usesOf } from '../../../machines/policies/relevance.ts';
+import { relevanceOf, usesOf } from '../../../machines/policies/relevance.ts';
 import { contextArbitrary, prose } from '../../support/arbitraries.ts';
 import { aMessage } from '../../support/contract-samples.ts';
 
@@ -164,11 +164,13 @@ describe('relevance', () => {
   });
 
   it('[U11] halves exactly after each half-life', () => {
-    expect([0, 2, 4, 6].map((age) => recency(age, 2))).toEqual([1, 0.5, 0.25, 0.125]);
-    fc.assert(fc.property(fc.integer({ min: 1, max: 1_000 }), (halfLife) => recency(halfLife, halfLife) === 0.5));
+    const recencyAt = (cycle: number, halfLifeCycles: number) =>
+      factorsOf({ ...plain, cycle: 0 }, { cycle, halfLifeCycles }).recency;
+    expect([0, 2, 4, 6].map((cycle) => recencyAt(cycle, 2))).toEqual([1, 0.5, 0.25, 0.125]);
+    fc.assert(fc.property(fc.integer({ min: 1, max: 1_000 }), (halfLife) => recencyAt(halfLife, halfLife) === 0.5));
   });
 
   it('[U11] treats a message from a later cycle or without a valid cycle as new', () => {
-    expect([recency(-3, 2), recency(Number.NaN, 2)]).toEqual([1, 1]);
+    expect([7, Number.NaN].map((cycle) => factorsOf({ ...plain, cycle }).recency)).toEqual([1, 1]);
   });
 });

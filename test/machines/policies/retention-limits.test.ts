@@ -7,7 +7,13 @@ import { planRetention } from '../../../machines/policies/retention.ts';
 import { estimatedMeasures, pruningLog, statistics } from '../../../machines/policies/understanding.ts';
 import { contextArbitrary, prose, unit } from '../../support/arbitraries.ts';
 import { aMessage, deepFreeze, someThresholds } from '../../support/contract-samples.ts';
-import { type EvaluatedInputs, estimatedTokens, plannedOperations } from '../../support/retention.ts';
+import {
+  type EvaluatedInputs,
+  estimatedTokens,
+  isProtected,
+  plannedOperations,
+  retentionPlan,
+} from '../../support/retention.ts';
 
 const assessments = fc.array(
   fc.record({ messageId: fc.constantFrom('a', 'b', 'c', 'd', 'nobody'), relevance: unit, reason: fc.constant('') }),
@@ -26,9 +32,9 @@ const inputsArbitrary: fc.Arbitrary<EvaluatedInputs> = fc.record({
   tokensAllowed: fc.nat(400),
 });
 
-const isProtected = (message: Message, messages: readonly Message[]) =>
+const mustStay = (message: Message, messages: readonly Message[]) =>
   message.role === 'user' ||
-  message.tags.some((tag) => ['pinned', 'critical', 'kept-by-user'].includes(tag)) ||
+  isProtected(message) ||
   message.id === messages.findLast(({ role, phase }) => role === 'assistant' && phase !== null)?.id ||
   message.id === messages.findLast(({ role, phase }) => role === 'assistant' && phase === null)?.id;
 
@@ -43,24 +49,12 @@ function expectWithinLimits(inputs: EvaluatedInputs): void {
   const { messages, maxMessages, tokensAllowed } = inputs;
   for (const operations of [plannedOperations(inputs), unasked(inputs, false)]) {
     const left = applyOperations(messages, operations);
-    const removable = left.filter((message) => !isProtected(message, messages));
+    const removable = left.filter((message) => !mustStay(message, messages));
     expect(removable.length).toBeLessThanOrEqual(maxMessages);
     if (estimatedTokens(left) > tokensAllowed) expect(removable).toEqual([]);
   }
 }
 
-const inputs = (messages: readonly Message[], changes: Partial<EvaluatedInputs> = {}): EvaluatedInputs => ({
-  messages,
-  request: 'When was the bridge opened?',
-  cycle: 3,
-  nowMs: 0,
-  step: 5,
-  assessments: [],
-  thresholds: someThresholds(),
-  maxMessages: 200,
-  tokensAllowed: 1_000,
-  ...changes,
-});
 const fill = (id: string, role: Message['role'], chars: number, changes: Partial<Message> = {}) =>
   aMessage({
     id,
@@ -98,11 +92,17 @@ describe('retention under any context', () => {
       fill('a2', 'assistant', 400, { links: [{ to: 'a2', relation: 'r', strength: 1 }] }),
       fill('new', 'assistant', 4),
     ];
-    const counterexample = inputs(messages, {
+    const counterexample: EvaluatedInputs = {
+      messages,
+      request: 'When was the bridge opened?',
+      cycle: 3,
+      nowMs: 0,
+      step: 5,
+      assessments: [],
       maxMessages: 9,
       tokensAllowed: 20,
       thresholds: someThresholds({ prune: 0 }),
-    });
+    };
     fc.assert(fc.property(inputsArbitrary, expectWithinLimits), { examples: [[counterexample]] });
   });
 });
@@ -118,8 +118,8 @@ describe('a context over its limit', () => {
       fill('new', 'assistant', 400),
     ];
     const pruned = (limit: Partial<EvaluatedInputs>) =>
-      plannedOperations(inputs(messages, { ...limit, thresholds: none }))
-        .filter(({ metadata }) => metadata['requiresConsent'] !== true)
+      retentionPlan(messages, { ...limit, thresholds: none })
+        .operations.filter(({ metadata }) => metadata['requiresConsent'] !== true)
         .map(({ target }) => target);
     const wanted = [[], ['s2'], ['s2', 's1'], ['s2', 's1', 'a1'], ['s2', 's1', 'a1']];
     expect([500, 400, 300, 200, 0].map((tokensAllowed) => pruned({ tokensAllowed }))).toEqual(wanted);
@@ -137,12 +137,8 @@ describe('a context over its limit', () => {
     ];
     const none = someThresholds({ prune: 0, summarize: 0 });
     const plan = (tokensAllowed: number) => {
-      const all = planRetention({
-        ...inputs(messages, { tokensAllowed, thresholds: none }),
-        ...estimatedMeasures(messages),
-        mayAsk: true,
-      });
-      return [...all.operations.map(({ operation, target }) => `${operation} ${target}`), all.tokensOver];
+      const { operations, tokensOver } = retentionPlan(messages, { tokensAllowed, thresholds: none });
+      return [...operations.map(({ operation, target }) => `${operation} ${target}`), tokensOver];
     };
     expect(plan(3_235)).toEqual([0]);
     expect(plan(3_234)).toEqual(['PRUNE s3', 0]);
@@ -159,9 +155,7 @@ describe('a context over its limit', () => {
     const found = Array.from({ length: 210 }, (_, at) => fill(`f${at}`, 'search', 4, { importance: at / 210 }));
     const given = { tokensAllowed: 1e6, thresholds: someThresholds({ prune: 0 }) };
     const removed = (all: readonly Message[], mayAsk: boolean) =>
-      planRetention({ ...inputs(all, given), ...estimatedMeasures(all), mayAsk }).operations.map(
-        ({ target }) => target,
-      );
+      retentionPlan(all, { ...given, mayAsk }).operations.map(({ target }) => target);
     const expected = Array.from({ length: 10 }, (_, at) => `f${at}`);
     for (const mayAsk of [true, false]) {
       expect(removed([...users, ...pinned, ...found], mayAsk)).toEqual(expected);
@@ -176,7 +170,7 @@ describe('a context over its limit', () => {
       fill('s3', 'search', 400, { importance: 0.1 }),
     ];
     const limit = { tokensAllowed: 200, thresholds: someThresholds({ prune: 0 }) };
-    expect(plannedOperations(inputs(messages, limit)).map(({ target }) => target)).toEqual(['s2']);
+    expect(retentionPlan(messages, limit).operations.map(({ target }) => target)).toEqual(['s2']);
   });
 
   it('[U10] reports the excess of pinned messages and drops none', () => {
@@ -184,21 +178,16 @@ describe('a context over its limit', () => {
       fill('p', 'assistant', 4_000, { tags: ['pinned'] }),
       fill('c', 'user', 4_000, { tags: ['critical'] }),
     ];
-    const limits = {
-      ...inputs(messages, { tokensAllowed: 700, maxMessages: 1 }),
-      ...estimatedMeasures(messages),
-      mayAsk: true,
-    };
-    expect(planRetention(limits)).toEqual({ operations: [], tokensOver: 1_300 });
+    const plan = retentionPlan(messages, { tokensAllowed: 700, maxMessages: 1 });
+    expect(plan).toEqual({ operations: [], tokensOver: 1_300 });
   });
 
   it('[U7] [U13] reports which limit is exceeded', () => {
     const messages = [fill('s1', 'search', 400), fill('new', 'assistant', 400)];
-    const reason = (limit: Partial<EvaluatedInputs>) => plannedOperations(inputs(messages, limit))[0]?.reason;
-    expect(reason({ tokensAllowed: 199 })).toBe('200 tokens exceed the limit of 199');
-    expect(plannedOperations(inputs([fill('s0', 'search', 400), ...messages], { maxMessages: 1 }))[0]?.reason).toBe(
-      '2 removable messages exceed the limit of 1',
-    );
+    const reason = (...given: Parameters<typeof retentionPlan>) => retentionPlan(...given).operations[0]?.reason;
+    expect(reason(messages, { tokensAllowed: 199 })).toBe('200 tokens exceed the limit of 199');
+    const more = [fill('s0', 'search', 400), ...messages];
+    expect(reason(more, { maxMessages: 1 })).toBe('2 removable messages exceed the limit of 1');
   });
 
   const messages = [fill('s1', 'search', 400), fill('u1', 'user', 41)];

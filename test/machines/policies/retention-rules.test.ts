@@ -3,7 +3,7 @@ import { contextOperationSchema } from '../../../machines/contracts/context.ts';
 import type { Message } from '../../../machines/contracts/message.ts';
 import { applyOperations, KEPT_BY_USER } from '../../../machines/policies/context.ts';
 import { aMessage, someThresholds } from '../../support/contract-samples.ts';
-import { type EvaluatedInputs, plannedOperations } from '../../support/retention.ts';
+import { type EvaluatedInputs, retentionPlan } from '../../support/retention.ts';
 
 const LONG = 'Some words about other things. '.repeat(8);
 /** So old, unimportant, and off-topic that the computed relevance is 0, and only the rating of the model remains. */
@@ -15,18 +15,7 @@ const rated = (relevance: number) => [{ messageId: 'old', relevance, reason: 'sa
 const eager = { thresholds: someThresholds({ pruneAbove: 0 }) };
 
 const planned = (messages: readonly Message[], changes: Partial<EvaluatedInputs> = {}) =>
-  plannedOperations({
-    messages: [...messages, newest],
-    request: 'When was the bridge opened?',
-    cycle: 10_000,
-    nowMs: 0,
-    step: 5,
-    assessments: [],
-    thresholds: someThresholds(),
-    maxMessages: 200,
-    tokensAllowed: 100_000,
-    ...changes,
-  });
+  retentionPlan([...messages, newest], { cycle: 10_000, ...changes }).operations;
 const kinds = (messages: readonly Message[], changes: Partial<EvaluatedInputs> = {}) =>
   planned(messages, changes).map(({ operation, target }) => `${operation} ${target}`);
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
 import type { ContextOperation } from '../../../../machines/contracts/context.ts';
 import type { PhaseResults } from '../../../../machines/contracts/phase-io.ts';
 import { explanationOf, type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
@@ -35,7 +36,13 @@ const reply = {
   usedStepIds: [] as string[],
   notes: 'Two sources.',
 };
-const written = { type: 'written', prose: false, reply, usage: NO_USAGE } as const;
+/** Returns the answer that a model wrote. */
+const writtenWith = (changes: Partial<typeof reply>, state: Partial<ChainState> = {}) =>
+  answerOf({
+    ...done,
+    ...state,
+    written: { type: 'written', prose: false, reply: { ...reply, ...changes }, usage: NO_USAGE },
+  });
 
 describe('the final answer', () => {
   it('[E2] [E3] [E6] is valid and non-empty in any state, and does not mutate the state', () => {
@@ -95,11 +102,8 @@ describe('the final answer', () => {
   });
 
   describe('the steps that contributed', () => {
-    const usedBy = (changes: Partial<typeof reply>) =>
-      answerOf({ ...done, written: { ...written, reply: { ...reply, ...changes } } }).usedStepIds;
-
     it('[E2] are those that the model cites, once each and in order, without invented ones', () => {
-      expect(usedBy({ usedStepIds: ['s6', 'nobody', 's2', 's6'] })).toEqual(['s2', 's6']);
+      expect(writtenWith({ usedStepIds: ['s6', 'nobody', 's2', 's6'] }).usedStepIds).toEqual(['s2', 's6']);
     });
 
     const added = (id: string, messageId: string): ContextOperation => {
@@ -108,21 +112,14 @@ describe('the final answer', () => {
     };
     const history = { ...done.history, operations: [added('s2.o1', 'a.md#L3-L3'), added('s1.o1', 's1.m1')] };
     const envelope = { ...done.envelope, operations: [added('s4.o1', 's4.m1'), added('s4.o2', 's3.md#L1-L1')] };
-    const citing = (usedMessageIds: readonly string[]) =>
-      answerOf({
-        ...done,
-        history,
-        envelope,
-        written: { ...written, reply: { ...reply, usedMessageIds: [...usedMessageIds], usedStepIds: [] } },
-      }).usedStepIds;
 
-    it.each<[string, readonly string[], readonly string[]]>([
+    it.each<[string, string[], string[]]>([
       ['a message of a step', ['s4.m1'], ['s4']],
       ['a passage: the step that found it', ['a.md#L3-L3'], ['s2']],
       ['a passage and a message', ['s1.m1', 'a.md#L3-L3'], ['s1', 's2']],
       ['a passage whose file has the name of a step', ['s3.md#L1-L1'], ['s4']],
-    ])('[E2] are those that added what the model cites: %s', (_, cited, steps) => {
-      expect(citing(cited)).toEqual(steps);
+    ])('[E2] are those that added what the model cites: %s', (_, usedMessageIds, steps) => {
+      expect(writtenWith({ usedMessageIds }, { history, envelope }).usedStepIds).toEqual(steps);
     });
 
     it('[E2] are those that support the text if the model cites none', () => {
@@ -130,23 +127,17 @@ describe('the final answer', () => {
         { stepId: 's1', phase: 'action', content: 'The weather was mild.' },
         { stepId: 's2', phase: 'experience', content: 'The papers say that the tram line opened in 1932.' },
       ];
-      const answer = answerOf({
-        ...done,
-        steps,
-        written: { ...written, reply: { ...reply, answerText: 'It opened in 1932.' } },
-      });
-      expect(answer.usedStepIds).toEqual(['s2']);
+      expect(writtenWith({ answerText: 'It opened in 1932.' }, { steps }).usedStepIds).toEqual(['s2']);
     });
   });
 
   it('[E2] cites only messages of the context with a source, once each', () => {
-    const used = ['p1', 'p2', 'nobody', 'p1'];
-    const { sources } = answerOf({ ...done, written: { ...written, reply: { ...reply, usedMessageIds: used } } });
+    const { sources } = writtenWith({ usedMessageIds: ['p1', 'p2', 'nobody', 'p1'] });
     expect(sources).toEqual([{ ...source, messageId: 'p1', quote: 'The bridge was opened in 1932.' }]);
   });
 
   it('[E2] of a complete run is the text of the model with its confidence, or the answer of Yield', () => {
-    expect(answerOf({ ...done, written })).toMatchObject({
+    expect(writtenWith({})).toMatchObject({
       answerText: 'The year was 1932.',
       confidence: 0.7,
       notes: 'Two sources.',

@@ -5,6 +5,7 @@ import type { AnswerReason } from '../../../../machines/contracts/synthesis.ts';
 import { answerOf } from '../../../../machines/policies/synthesis/writing.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
 import {
+  aCapabilityResult,
   aDecision,
   aMessage,
   anAssessment,
@@ -15,7 +16,8 @@ import {
 } from '../../../support/contract-samples.ts';
 
 const passage = 'The city museum opens from 7:30 to 15:30. Tickets cost 12 euros.';
-const found = aMessage({ id: 'museum.md#L1', role: 'search', phase: 'experience', content: passage });
+const document = (content: string) => aMessage({ id: 'museum.md#L1', role: 'search', phase: 'experience', content });
+const found = document(passage);
 
 /** A run with documents that ended with a good answer. */
 const good = aState({
@@ -88,9 +90,7 @@ describe('the reasons of an answer', () => {
       'a document has the number in another unit',
       {
         text: 'The warranty lasts 2 years.',
-        messages: [
-          aMessage({ id: 'w.md#L1', role: 'search', phase: 'experience', content: 'The warranty lasts 24 months.' }),
-        ],
+        messages: [document('The warranty lasts 24 months.')],
         changes: { request: 'How long does the warranty last?' },
       },
       ['not_grounded', 'low_confidence'],
@@ -119,14 +119,7 @@ describe('the reasons of an answer', () => {
       'a number is the sum of numbers of two sentences',
       {
         text: 'Both cost 18 euros.',
-        messages: [
-          aMessage({
-            id: 'p',
-            role: 'search',
-            phase: 'experience',
-            content: 'Adults pay 12 euros. Children pay 6 euros.',
-          }),
-        ],
+        messages: [document('Adults pay 12 euros. Children pay 6 euros.')],
         changes: { request: 'What do an adult and a child pay?' },
       },
       ['not_grounded', 'low_confidence'],
@@ -173,14 +166,7 @@ describe('the reasons of an answer', () => {
       'the sum of two numbers of a sentence with the same unit',
       {
         text: 'Together they pay 18 euros.',
-        messages: [
-          aMessage({
-            id: 'p',
-            role: 'search',
-            phase: 'experience',
-            content: 'Adults pay 12 euros and children 6 euros.',
-          }),
-        ],
+        messages: [document('Adults pay 12 euros and children 6 euros.')],
         changes: { request: 'What do an adult and a child pay?' },
       },
     ],
@@ -249,20 +235,8 @@ describe('the reasons of an answer', () => {
     expect(codesOf(answerWith({ text: RIGHT, changes: rejected }))).toEqual(['not_grounded', 'low_confidence']);
   });
 
-  const ran = (changes: Partial<CapabilityResult>): CapabilityResult => ({
-    id: 'a.1',
-    capability: 'lookup',
-    arguments: {},
-    success: true,
-    output: 'found',
-    code: null,
-    error: null,
-    sessionId: null,
-    synthesized: false,
-    startedAtMs: 0,
-    durationMs: 10,
-    ...changes,
-  });
+  const ran = (changes: Partial<CapabilityResult>) =>
+    aCapabilityResult({ capability: 'lookup', startedAtMs: 0, durationMs: 10, ...changes });
   const failed = (changes: Partial<CapabilityResult> = {}) =>
     ran({ success: false, output: '', code: 'threw', error: 'it is down', ...changes });
   const unknown = failed({ id: null, capability: 'look_up', code: 'unknown_capability', startedAtMs: null });

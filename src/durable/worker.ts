@@ -112,18 +112,14 @@ export function createWorker(options: WorkerOptions): Worker {
     }
   }
 
-  async function dueOn(host: WorkerHost): Promise<readonly DueActor[]> {
-    try {
-      return await host.due();
-    } catch (error) {
-      onEvent({ type: 'unlisted', error });
-      return [];
-    }
-  }
-
   async function work(): Promise<void> {
     for (const [number, host] of hosts.entries()) {
-      for (const actor of await dueOn(host)) {
+      const listed = Promise.resolve().then(() => host.due());
+      const due = await listed.catch((error: unknown) => {
+        onEvent({ type: 'unlisted', error });
+        return [];
+      });
+      for (const actor of due) {
         while (running.size >= concurrency) await Promise.race(running.values());
         if (ending.signal.aborted) return;
         // Actors of two hosts may have the same id.

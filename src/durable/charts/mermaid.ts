@@ -93,15 +93,6 @@ interface Edge {
   readonly target: string;
   readonly labels: readonly string[];
   readonly dashed: boolean;
-  /** The indexes of the transitions in the chart. */
-  readonly transitions: readonly number[];
-}
-
-interface Edges {
-  /** Drawn as lines. */
-  readonly lines: readonly Edge[];
-  /** Listed as text in their source state, because lines would tangle the diagram. */
-  readonly listed: readonly Edge[];
 }
 
 /** A state with this many incoming edges, or this many outgoing ones, is crowded. */
@@ -109,10 +100,10 @@ const CROWDED_TARGET = 5;
 const CROWDED_SOURCE = 6;
 
 /**
- * Returns the edges of a chart. Listed are the edges of compound states, of a state to itself, and crowded ones among siblings. Every
+ * Returns the edges of a chart: those drawn as lines, and those listed as text in their source state, because lines would tangle the diagram. Listed are the edges of compound states, of a state to itself, and crowded ones among siblings. Every
  * crowded state keeps the first line, and every other state at least one line to it, so that all states stay connected.
  */
-function edgesOf(chart: Chart, view: ChartView): Edges {
+function edgesOf(chart: Chart, view: ChartView) {
   const edges = mergedEdges(chart, view);
   const incoming = countBy(edges, ({ target }) => target);
   const outgoing = countBy(edges, ({ source }) => source);
@@ -151,20 +142,19 @@ function isWithin(id: string | null, outer: string, view: ChartView): boolean {
 
 function mergedEdges({ transitions }: Chart, view: ChartView): readonly Edge[] {
   const byEnds = new Map<string, Edge>();
-  for (const [index, { source, target, event, guard, otherwise }] of transitions.entries()) {
+  for (const { source, target, event, guard, otherwise } of transitions) {
     for (const to of target) {
       const ends = { source: view.visibleAncestor(source), target: view.visibleAncestor(to) };
       // Transitions inside a collapsed state are invisible, except those that re-enter the state itself.
       if (ends.source === ends.target && (to !== ends.target || source === to)) continue;
       const key = `${ends.source} ${ends.target}`;
-      const merged = byEnds.get(key) ?? { labels: [], dashed: true, transitions: [] };
+      const merged = byEnds.get(key) ?? { labels: [], dashed: true };
       const label = labelOf(event, otherwise ? 'else' : guard);
       const isExternal = event !== '' && event !== 'done';
       byEnds.set(key, {
         ...ends,
         labels: [...new Set([...merged.labels, label])],
         dashed: merged.dashed && isExternal,
-        transitions: [...new Set([...merged.transitions, index])],
       });
     }
   }
@@ -182,17 +172,10 @@ function countBy(edges: readonly Edge[], keyOf: (edge: Edge) => string): Readonl
   return counts;
 }
 
-/** A chart down to some depth. The root's children are at depth 1. */
-interface ChartView {
-  readonly childrenOf: (id: string) => readonly ChartState[];
-  /** Returns the state itself, or its deepest ancestor that is drawn. */
-  readonly visibleAncestor: (id: string) => string;
-  readonly initialLeaf: (id: string) => string;
-  readonly nameOf: (id: string) => string;
-  readonly parentOf: (id: string) => string | null;
-}
+type ChartView = ReturnType<typeof createChartView>;
 
-function createChartView({ states }: Chart, maxDepth: number): ChartView {
+/** Returns a chart down to some depth. The root's children are at depth 1. */
+function createChartView({ states }: Chart, maxDepth: number) {
   const byId = new Map(states.map((state) => [state.id, state]));
   const parentOf = (id: string): string | null => byId.get(id)?.parent ?? null;
   const depthOf = (id: string): number => {
@@ -201,10 +184,12 @@ function createChartView({ states }: Chart, maxDepth: number): ChartView {
   };
   const childrenOf = (id: string): readonly ChartState[] =>
     depthOf(id) < maxDepth ? states.filter(({ parent }) => parent === id) : [];
+  /** Returns the state itself, or its deepest ancestor that is drawn. */
   const visibleAncestor = (id: string): string => (depthOf(id) <= maxDepth ? id : visibleAncestor(parentOf(id) ?? id));
   const initialLeaf = (id: string): string => {
     const initial = byId.get(id)?.initial ?? null;
     return initial === null || childrenOf(id).length === 0 ? id : initialLeaf(initial);
   };
-  return { childrenOf, visibleAncestor, initialLeaf, parentOf, nameOf: (id) => byId.get(id)?.name ?? id };
+  const nameOf = (id: string): string => byId.get(id)?.name ?? id;
+  return { childrenOf, visibleAncestor, initialLeaf, parentOf, nameOf };
 }

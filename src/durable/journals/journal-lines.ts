@@ -124,7 +124,7 @@ export function lineWriter<Entry extends StoredEntry>(
     const text = Buffer.from(`${texts.join('\n')}\n`);
     if (text.length > MAX_BLOCK_BYTES) throw new Error(`entry ${entries[0]?.seq} is larger than 256 MB`);
     const isReadAlone = (entry: Entry): boolean =>
-      format.isEnd(entry) || format.isReadAlone?.(entry) === true || format.isKeyframe?.(entry) === true;
+      format.isEnd(entry) || format.isReadAlone(entry) || format.isKeyframe?.(entry) === true;
     const isAlone = window.length === 0 || entries.some(isReadAlone);
     const dictionary = isAlone ? undefined : window.subarray(-DICTIONARY_BYTES);
     const deflated = zlib().deflateRawSync(text, { level: 3, memLevel: 6, ...(dictionary && { dictionary }) });

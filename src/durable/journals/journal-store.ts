@@ -155,17 +155,17 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   /** Returns what lists show of a journal; null if it is of another kind, and not listed. */
   summarize(journal: ListedJournal): Summary | null;
   /** The order of lists, as in `Array.sort`. */
-  compare?(one: Summary, other: Summary): number;
+  compare(one: Summary, other: Summary): number;
   /** When a journal with this first entry started, as in its summary. */
-  startedAt?(first: Entry): string;
+  startedAt(first: Entry): string;
   /** The statuses that a summary has only after the end of its journal. */
-  readonly endStatuses?: readonly string[];
+  readonly endStatuses: readonly string[];
   /** Whether an entry is synced with `fsync: 'checkpoint'`. */
   isCheckpoint(entry: Entry): boolean;
   /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
   isEnd(entry: Entry): boolean;
-  /** Whether lists read an entry that does not end its journal. By default, none. */
-  isReadAlone?(entry: Entry): boolean;
+  /** Whether lists read an entry that does not end its journal. */
+  isReadAlone(entry: Entry): boolean;
   /** Whether an entry is a keyframe, from which the journal can be read. By default, none is. */
   isKeyframe?(entry: Entry): boolean;
   /** Returns an entry as a store with `redact` writes it. */

@@ -171,7 +171,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
         const last = entries.at(-1);
         return sink.append(lines.lines(entries), {
           sync: mustSync(entries),
-          startedAt: first?.seq === 0 ? format.startedAt?.(first) : undefined,
+          startedAt: first?.seq === 0 ? format.startedAt(first) : undefined,
           isEnd: last !== undefined && format.isEnd(last),
         });
       },
@@ -352,7 +352,7 @@ export function listing<Summary>({
   read,
   remove,
 }: ListSource<Summary>): Pick<ManagedJournals<never, Summary>, 'list' | 'delete' | 'prune'> {
-  const { compare = () => 0, endStatuses = [] } = format;
+  const { compare, endStatuses } = format;
   /** Undefined if some journals with these statuses have ended, and others have not. */
   function haveEnded(statuses: readonly unknown[] | null): boolean | undefined {
     const [one, ...others] = new Set(statuses?.map((each) => each !== 'damaged' && endStatuses.includes(String(each))));

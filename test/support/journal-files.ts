@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { fileJournals, linesOf, sqliteJournals } from '../../src/chain/journal/node-stores.ts';
 import type { Turn } from '../../src/chain/runtime/run-options.ts';
+import type { JournalWriter } from '../../src/durable/journals/journal-store.ts';
 import { createPostChain, type JournalStore, memoryJournals } from '../../src/entries/index.ts';
 import { temporaryFolder } from './cli.ts';
 
@@ -43,9 +44,13 @@ export function fileWith(text: string | Uint8Array, name = 'run.jsonl'): string 
   return path;
 }
 
-/** Records a run in a store, as if it had just been made. */
-export async function writeRun(store: JournalStore, runId: string, entries: readonly JournalEntry[]): Promise<void> {
-  const writer = store.create(runId);
+/** Stores a journal, as if its process had just ended. */
+export async function writeJournal<Entry>(
+  store: { create(id: string): JournalWriter<Entry> },
+  id: string,
+  entries: readonly Entry[],
+): Promise<void> {
+  const writer = store.create(id);
   await writer.write(entries);
   await writer.close();
 }

@@ -11,7 +11,7 @@ import { runsCommand } from '../../../src/cli/runs-command.ts';
 import { showCommand } from '../../../src/cli/show-command.ts';
 import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { writeRun } from '../../support/journal-files.ts';
+import { writeJournal } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';
 
@@ -24,7 +24,7 @@ async function recordedRuns(days: Readonly<Record<string, number>>) {
     const { run } = startScripted({}, { newId: () => runId });
     await run.answer;
     const startedAt = new Date(Date.now() - age * DAY_MS).toISOString();
-    await writeRun(
+    await writeJournal(
       fileJournals(journals),
       runId,
       run.journal.map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry)),
@@ -95,7 +95,7 @@ describe('postchain runs --delete', () => {
       ],
     };
     for (const [runId, entries] of Object.entries(journalOf)) {
-      await writeRun(fileJournals(journals), runId, entries);
+      await writeJournal(fileJournals(journals), runId, entries);
     }
     expect(await remove({ delete: true, olderThan: 30 * DAY_MS, yes: true })).toBe('Deleted 1 run.\n');
     expect(await left()).toEqual(['resumed', 'waiting']);

@@ -15,7 +15,7 @@ import {
   streaming,
 } from '../../support/chat-server.ts';
 import { aUser, startCli, temporaryFolder } from '../../support/cli.ts';
-import { writeRun } from '../../support/journal-files.ts';
+import { writeJournal } from '../../support/journal-files.ts';
 
 /** Runs the command on this server, and returns its progress, the first entry of its journal and the requests for replies. */
 async function runOn({ baseURL, exchanges }: ChatServer, ...flags: readonly string[]) {
@@ -97,7 +97,7 @@ async function aKilledRun(baseURL: string) {
   const entries = await entriesOf(fileJournals(place).read(runId));
   const killed = join(place, 'killed');
   const journals = fileJournals(killed);
-  await writeRun(journals, runId, entries.slice(0, 20));
+  await writeJournal(journals, runId, entries.slice(0, 20));
   return { user: aUser(env, killed), start: runStartOf(entries), killed };
 }
 

@@ -8,7 +8,7 @@ import { inspectedActions } from '../../../src/cli/inspected-actions.ts';
 import { forkCommand, resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
 import type { NeedsTrust } from '../../../src/inspection/wire.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { writeRun } from '../../support/journal-files.ts';
+import { writeJournal } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
 import { fakeTerminal, type Key, waitForText } from '../../support/terminal.ts';
 
@@ -64,7 +64,7 @@ describe('a run that someone else may have recorded', () => {
     const trap = aTrap();
     const { store, name, flags = {} } = place(temporaryFolder());
     anInstallation();
-    await writeRun(store, 'friendly', await aKilledRun({ flags: trap.flags }));
+    await writeJournal(store, 'friendly', await aKilledRun({ flags: trap.flags }));
     const refused = {
       code: 'invalid_option',
       message: expect.stringMatching(/would start mcp "touch .*owned".*may come from someone else.*--trust/u),
@@ -81,7 +81,7 @@ describe('a run that someone else may have recorded', () => {
   it('is continued without a question if it opens nothing', async () => {
     anInstallation();
     const folder = temporaryFolder();
-    await writeRun(fileJournals(folder), 'friendly', await aKilledRun(null));
+    await writeJournal(fileJournals(folder), 'friendly', await aKilledRun(null));
     expect(await resumeCommand('last', { journals: folder, quiet: true }, streams())).toBeTypeOf('number');
   });
 
@@ -98,7 +98,7 @@ describe('a run that someone else may have recorded', () => {
   ])('does not spend the key of the user: its model is %s', async (_, flags, env, model) => {
     anInstallation(env);
     const folder = temporaryFolder();
-    await writeRun(fileJournals(folder), 'friendly', await aKilledRun({ flags }));
+    await writeJournal(fileJournals(folder), 'friendly', await aKilledRun({ flags }));
     const refused = { code: 'invalid_option', message: expect.stringContaining(`would use the model "${model}" with`) };
     await expect(resumeCommand('last', { journals: folder }, streams())).rejects.toMatchObject(refused);
     await expect(forkCommand('last', { journals: folder, at: 5 }, streams())).rejects.toMatchObject(refused);
@@ -112,7 +112,7 @@ describe('a run that someone else may have recorded', () => {
     const trap = aTrap();
     anInstallation();
     const folder = temporaryFolder();
-    await writeRun(fileJournals(folder), 'friendly', await aKilledRun({ flags: trap.flags }));
+    await writeJournal(fileJournals(folder), 'friendly', await aKilledRun({ flags: trap.flags }));
     const fake = fakeTerminal(300);
     const resumed = resumeCommand('last', { journals: folder }, streams(fake, true));
     const refused = expect(resumed).rejects.toMatchObject({ code: isStarted ? 'mcp_failed' : 'invalid_option' });
@@ -132,8 +132,8 @@ describe('a run that is replaced while the user reviews it', () => {
     anInstallation();
     const [folder, replaced] = [temporaryFolder(), temporaryFolder()];
     const run = (mcp: string[]) => aKilledRun({ flags: { model: 'offline', ...(mcp.length > 0 && { mcp }) } });
-    await writeRun(fileJournals(folder), 'friendly', await run(first));
-    await writeRun(fileJournals(replaced), 'friendly', await run(trap.flags.mcp));
+    await writeJournal(fileJournals(folder), 'friendly', await run(first));
+    await writeJournal(fileJournals(replaced), 'friendly', await run(trap.flags.mcp));
     let reads = 0;
     const now = (): JournalStore => fileJournals(reads++ < readsOfFirst ? folder : replaced);
     const store = {
@@ -183,7 +183,7 @@ describe('a run in the journal directory of the user', () => {
     const trap = aTrap();
     const [folder, env] = places(temporaryFolder());
     anInstallation(env);
-    await writeRun(fileJournals(folder), 'friendly', await aKilledRun(here(trap.flags)));
+    await writeJournal(fileJournals(folder), 'friendly', await aKilledRun(here(trap.flags)));
     await expect(resumeCommand('last', {}, streams())).rejects.toMatchObject({ code: 'mcp_failed' });
     expect(trap.isOwned()).toBe(true);
   });
@@ -192,7 +192,7 @@ describe('a run in the journal directory of the user', () => {
     const trap = aTrap();
     const folder = temporaryFolder();
     anInstallation({ POSTCHAIN_JOURNALS: folder });
-    await writeRun(
+    await writeJournal(
       fileJournals(folder),
       'friendly',
       await aKilledRun({ flags: { ...trap.flags, directory: '/another' } }),
@@ -210,7 +210,7 @@ describe('a run in the journal directory of the user', () => {
     anInstallation();
     const trap = aTrap();
     const folder = temporaryFolder();
-    await writeRun(
+    await writeJournal(
       fileJournals(folder),
       'friendly',
       await aKilledRun({ flags: { mcp: [`touch ${trap.file}-[hidden]`] } }),

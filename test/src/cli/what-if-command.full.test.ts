@@ -5,7 +5,7 @@ import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { whatIfCommand } from '../../../src/cli/what-if-command.ts';
 import { entriesOf } from '../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../support/cli.ts';
-import { writeRun } from '../../support/journal-files.ts';
+import { writeJournal } from '../../support/journal-files.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
 /** Records a run of up to three cycles whose answer gets 0.5, 0.7 and 0.95 as its confidence. */
@@ -17,7 +17,7 @@ async function recordedRun(): Promise<string> {
   };
   const { run } = startScripted(plan, { newId: () => 'apple-run' });
   await run.answer;
-  await writeRun(fileJournals(journals), 'apple-run', run.journal);
+  await writeJournal(fileJournals(journals), 'apple-run', run.journal);
   return journals;
 }
 
@@ -48,7 +48,7 @@ describe('postchain what-if', () => {
   it('names the runs that it left out, with the reason', async () => {
     const journals = await recordedRun();
     const [start] = await entriesOf(fileJournals(journals).read('apple-run'));
-    await writeRun(fileJournals(journals), 'banana-run', [
+    await writeJournal(fileJournals(journals), 'banana-run', [
       { ...start, runId: 'banana-run' } as JournalEntry,
       { type: 'nothing' } as never,
     ]);

@@ -10,6 +10,7 @@ import {
   sqliteJournals,
 } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
+import { writeJournal } from '../../support/journal-files.ts';
 import { TestClock } from '../../support/simulated-clock.ts';
 
 interface Account {
@@ -79,14 +80,15 @@ function setupActors(config: object) {
 const isPartial = (entries: readonly DurableEntry[]): boolean => entries[1]?.type === 'keyframe' && entries[1].seq > 1;
 
 /** A store with the journal of an account that received many events and was then frozen. */
-async function frozenAccount(journals: ActorJournals, clock: TestClock, events = 150) {
+async function frozenAccount(journals = frequent(memoryJournals()), events = 150) {
+  const clock = new TestClock();
   const accounts = createDurableMachine(account(), { journals, clock });
   const actor = await accounts.open('a');
   for (let count = 0; count < events; count += 1) void actor.send({ type: 'ADD' }, { id: `add ${count}` });
   await actor.send({ type: 'FREEZE' });
   const { context } = actor.getSnapshot();
   await actor.close();
-  return { context, entries: actor.entries };
+  return { journals, clock, accounts, context, entries: actor.entries };
 }
 
 describe('an actor with a long journal', () => {
@@ -95,10 +97,7 @@ describe('an actor with a long journal', () => {
     ['files', (folder) => frequent(fileJournals(folder)), 150],
     ['SQLite', (folder) => frequent(sqliteJournals(join(folder, 'actors.db'))), 150],
   ])('in %s continues from a keyframe as from the start [D2, D3, D4]', async (_, create, events) => {
-    const journals = create(temporaryFolder());
-    const clock = new TestClock();
-    const { context, entries } = await frozenAccount(journals, clock, events);
-    const accounts = createDurableMachine(account(), { journals, clock });
+    const { clock, accounts, context, entries } = await frozenAccount(create(temporaryFolder()), events);
 
     const actor = await accounts.open('a');
     expect(isPartial(actor.entries)).toBe(true);
@@ -122,18 +121,14 @@ describe('an actor with a long journal', () => {
   });
 
   it('is woken for a delay that its keyframe contains', async () => {
-    const journals = frequent(memoryJournals());
-    const clock = new TestClock();
-    await frozenAccount(journals, clock);
-    const accounts = createDurableMachine(account(), { journals, clock });
+    const { clock, accounts } = await frozenAccount();
     expect(await accounts.wake()).toEqual([]);
     clock.increment(1_000);
     expect(await accounts.wake()).toEqual(['a']);
   });
 
   it('is replayed from the start if its keyframes do not match the machine', async () => {
-    const clock = new TestClock();
-    const { context, entries } = await frozenAccount(frequent(memoryJournals()), clock);
+    const { clock, context, entries } = await frozenAccount();
     const keyframes = entries.filter(({ type }) => type === 'keyframe');
     const wrong = entries.map((entry) =>
       entry === keyframes.at(-1) && entry.type === 'keyframe'
@@ -141,9 +136,7 @@ describe('an actor with a long journal', () => {
         : entry,
     );
     const journals = frequent(memoryJournals());
-    const writer = journals.create('a');
-    await writer.write(wrong);
-    await writer.close();
+    await writeJournal(journals, 'a', wrong);
     const accounts = createDurableMachine(account(), { journals, clock });
     const actor = await accounts.open('a');
     expect(isPartial(actor.entries)).toBe(false);
@@ -157,9 +150,7 @@ describe('an actor with a long journal', () => {
   });
 
   it('is rejected after its functions changed, with the first divergence of the whole journal', async () => {
-    const journals = frequent(memoryJournals());
-    const clock = new TestClock();
-    await frozenAccount(journals, clock);
+    const { journals, clock } = await frozenAccount();
     const accounts = createDurableMachine(account(1), { journals, clock });
     await expect(accounts.open('a')).rejects.toMatchObject({ code: 'diverged' });
   });
@@ -331,10 +322,7 @@ describe('an actor with a long journal', () => {
   });
 
   it('is forked by its id, and not with the entries since a keyframe', async () => {
-    const journals = frequent(memoryJournals());
-    const clock = new TestClock();
-    await frozenAccount(journals, clock);
-    const accounts = createDurableMachine(account(), { journals, clock });
+    const { accounts } = await frozenAccount();
     const actor = await accounts.open('a');
     await expect(accounts.fork(actor.entries, { at: 20, id: 'fork' })).rejects.toMatchObject({
       code: 'invalid_option',

@@ -11,6 +11,7 @@ import {
 } from '../../../src/entries/durable.ts';
 import { createPostChain, memoryJournals as runJournals } from '../../../src/entries/index.ts';
 import { temporaryFolder } from '../../support/cli.ts';
+import { writeJournal } from '../../support/journal-files.ts';
 import { entriesOf, plannedModel, settle } from '../../support/run-chain.ts';
 import { nextTurn, TestClock } from '../../support/simulated-clock.ts';
 
@@ -139,36 +140,35 @@ describe('a worker', () => {
     await worker.stop();
   });
 
-  it.each([
-    ['reject', (): Promise<never> => Promise.reject(new Error('no'))],
-    [
-      'throw',
-      (): never => {
-        throw new Error('no');
-      },
-    ],
-  ])('rests longer after each failure, and reports a store that cannot be listed, if its hosts %s', async (_, fail) => {
-    const clock = new TestClock();
-    const tries: number[] = [];
-    const failing: WorkerHost = {
-      due: async () => [{ id: 'o', crashes: 0 }],
-      advance() {
-        tries.push(clock.now());
-        return fail();
-      },
-    };
-    const unlisted: WorkerHost = { due: fail, advance: async () => {} };
-    const events: string[] = [];
-    const options = { clock, pollMs: 100, backoffMs: 200, onEvent: ({ type }: WorkerEvent) => events.push(type) };
-    const worker = createWorker({ hosts: [unlisted, failing], ...options });
-    for (let tick = 0; tick < 16; tick += 1) {
-      await worker.poll();
-      clock.increment(100);
-    }
-    await worker.stop();
-    expect(tries).toEqual([0, 200, 600, 1_400]);
-    expect(new Set(events)).toEqual(new Set(['unlisted', 'continued', 'failed']));
-  });
+  it.each(['throw', 'reject'])(
+    'rests longer after failures, and reports an unlisted store, if hosts %s',
+    async (how) => {
+      const fail = (): Promise<never> => {
+        if (how === 'throw') throw new Error('no');
+        return Promise.reject(new Error('no'));
+      };
+      const clock = new TestClock();
+      const tries: number[] = [];
+      const failing: WorkerHost = {
+        due: async () => [{ id: 'o', crashes: 0 }],
+        advance() {
+          tries.push(clock.now());
+          return fail();
+        },
+      };
+      const unlisted: WorkerHost = { due: fail, advance: async () => {} };
+      const events: string[] = [];
+      const options = { clock, pollMs: 100, backoffMs: 200, onEvent: ({ type }: WorkerEvent) => events.push(type) };
+      const worker = createWorker({ hosts: [unlisted, failing], ...options });
+      for (let tick = 0; tick < 16; tick += 1) {
+        await worker.poll();
+        clock.increment(100);
+      }
+      await worker.stop();
+      expect(tries).toEqual([0, 200, 600, 1_400]);
+      expect(new Set(events)).toEqual(new Set(['unlisted', 'continued', 'failed']));
+    },
+  );
 
   it('closes what it continues when it is stopped, and the call starts again in another process', async () => {
     let resolve = (): void => {};
@@ -242,9 +242,7 @@ describe('the look of a worker', () => {
     const chain = createPostChain({ journals: { ...journals, list }, model: plannedModel({}) });
     const { answer, journal } = chain.run({ request: 'Is it so?' });
     await answer;
-    const killed = journals.create('killed');
-    await killed.write(journal.slice(0, 9));
-    await killed.close();
+    await writeJournal(journals, 'killed', journal.slice(0, 9));
     expect(await chain.due()).toEqual([{ id: 'killed', crashes: 0 }]);
     expect(listed).toEqual([[expect.objectContaining({ runId: 'killed' })]]);
   });
@@ -256,11 +254,6 @@ describe('the look of a worker', () => {
     const chain = createPostChain({ journals: runs, model: plannedModel({}) });
     const { answer, journal } = chain.run({ request: 'Is it so?' });
     await answer;
-    const kill = async (store: Pick<typeof runs, 'create'>, id: string, entries: readonly unknown[]) => {
-      const writer = store.create(id);
-      await writer.write(entries as never);
-      await writer.close();
-    };
     const { entries: all, writer: opened } = await journals.open('good');
     await opened.close();
     const started = all.filter(({ type }) => type !== 'closed');
@@ -268,8 +261,8 @@ describe('the look of a worker', () => {
       [runs, journal.slice(0, 9)],
       [journals, started],
     ] as const) {
-      await kill(store as typeof runs, 'whole', entries);
-      await kill(store as typeof runs, 'damaged', [...entries.slice(0, 1), ...entries]);
+      await writeJournal<unknown>(store, 'whole', entries);
+      await writeJournal<unknown>(store, 'damaged', [...entries.slice(0, 1), ...entries]);
     }
     const worker = createWorker({ hosts: [host(), chain], onEvent: (event) => events.push(event) });
     await worker.poll();

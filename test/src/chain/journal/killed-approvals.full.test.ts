@@ -14,7 +14,7 @@ import type { Run } from '../../../../src/chain/runtime/run.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { defineCapability } from '../../../../src/tools/capability.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
-import { JOURNAL_STORES } from '../../../support/journal-files.ts';
+import { JOURNAL_STORES, writeJournal } from '../../../support/journal-files.ts';
 import { scriptedChain } from '../../../support/run-chain.ts';
 
 const calls = [1, 2, 3, 4].map((euros) => ({ capability: 'pay', arguments: JSON.stringify({ euros }) }));
@@ -74,9 +74,7 @@ describe.each(JOURNAL_STORES)('a run with approvals in a %s store', (_, storeOf)
     for (let at = 1; at <= end; at += 1) {
       const recorded = run.journal.slice(0, at);
       const journals = storeOf();
-      const writer = journals.create('run-1');
-      await writer.write(recorded);
-      await writer.close();
+      await writeJournal(journals, 'run-1', recorded);
       const { chain, paid } = payingChain(journals);
       const resumed = await chain.resume('run-1');
       await answerQuestions(resumed);

@@ -1,22 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { fileJournals, memoryJournals, sqliteJournals } from '../../../../src/durable/stores.ts';
 import { createDurableMachine } from '../../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 
-function openSqlite() {
-  const store = sqliteJournals(join(temporaryFolder(), 'actors.db'));
-  onTestFinished(() => store.close());
-  return store;
-}
-
 it.each([
   ['memory', memoryJournals],
   ['files', () => fileJournals(temporaryFolder())],
-  ['SQLite', openSqlite],
+  ['SQLite', () => sqliteJournals(join(temporaryFolder(), 'actors.db'))],
 ])('journals of actors in %s are named in messages', async (_, open) => {
   const store = open();
   store.create('a').write([{ seq: 0, atMs: 0, type: 'note', note: null }]);

@@ -7,6 +7,7 @@ import { replay } from '../../../../src/chain/journal/replay.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
+import { writeJournal } from '../../../support/journal-files.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 
 const START = '{"type":"run-start","request":"r","startedAt":"2026-01-01T10:00:00.000Z","forkedFrom":null}\n';
@@ -95,14 +96,8 @@ describe('redacted journals', () => {
     const folder = join(temporaryFolder(), 'runs');
     const { run } = startScripted();
     await run.answer;
-    for (const [runId, length] of [
-      ['a', 9],
-      ['b', run.journal.length],
-    ] as const) {
-      const writer = fileJournals(folder).create(runId);
-      writer.write(run.journal.slice(0, length));
-      writer.close();
-    }
+    await writeJournal(fileJournals(folder), 'a', run.journal.slice(0, 9));
+    await writeJournal(fileJournals(folder), 'b', run.journal);
     const store = fileJournals(folder, { redact: (text) => text });
     await expect(store.open('a')).rejects.toThrow('Run "a" was recorded without "redact"');
     (await store.open('b')).writer.close();

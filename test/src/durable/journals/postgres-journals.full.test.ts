@@ -14,6 +14,7 @@ import { createPostChain } from '../../../../src/entries/index.ts';
 import { scriptedModel } from '../../../../src/models/scripted.ts';
 import { journalStoreChecks } from '../../../../src/testing/journal-store-checks.ts';
 import { replies } from '../../../../src/testing/replies.ts';
+import { writeJournal } from '../../../support/journal-files.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../support/postgres.ts';
 import { startScripted } from '../../../support/run-chain.ts';
 
@@ -132,9 +133,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const entries = await entriesOf(other.read(run.runId));
     expect(entries).toEqual(JSON.parse(JSON.stringify(run.journal)));
     expect(await followed).toEqual(entries);
-    const writer = other.create('killed');
-    await writer.write(entries.slice(0, 9));
-    await writer.close();
+    await writeJournal(other, 'killed', entries.slice(0, 9));
     const late = entriesOf(other.follow('killed', { from: 4 }));
     const resumed = await chainOn(one).resume('killed');
     expect((await resumed.answer).answerText).toBe((await run.answer).answerText);
@@ -169,9 +168,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
         return result;
       },
     });
-    const writer = store.create('a');
-    await writer.write(recorded.slice(0, 1));
-    await writer.close();
+    await writeJournal(store, 'a', recorded.slice(0, 1));
     await store.delete('a');
     expect(losses).toBe(-1);
     await expect(store.delete('a')).rejects.toThrow('There is no run');

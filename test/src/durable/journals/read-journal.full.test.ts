@@ -9,7 +9,7 @@ import { journalFile, linesOf, readJournal } from '../../../../src/chain/journal
 import { lineReader, lineWriter } from '../../../../src/durable/journals/journal-lines.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
-import { fileWith } from '../../../support/journal-files.ts';
+import { fileWith, writeJournal } from '../../../support/journal-files.ts';
 import { sendAnswer, startScripted } from '../../../support/run-chain.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
@@ -28,9 +28,7 @@ describe('readJournal', () => {
   it('[U12] yields the written entries', async () => {
     const journal = await journalOf();
     const path = join(temporaryFolder(), 'run.jsonl');
-    const writer = journalFile(path).create('run-1');
-    writer.write(journal);
-    writer.close();
+    await writeJournal(journalFile(path), 'run-1', journal);
     expect(await read(path)).toEqual(journal);
   });
 

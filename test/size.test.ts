@@ -14,7 +14,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/documents': { lines: 3240, exported: 47, floors: 7 },
   'src/durable': { lines: 8480, exported: 128, floors: 10 },
   'src/entries': { lines: 430, exported: 0, floors: 1 },
-  'src/inspection': { lines: 3710, exported: 48, floors: 8 },
+  'src/inspection': { lines: 3700, exported: 47, floors: 8 },
   'src/integrations': { lines: 3530, exported: 38, floors: 5 },
   'src/internal': { lines: 2100, exported: 105, floors: 4 },
   'src/llm': { lines: 4100, exported: 60, floors: 9 },
@@ -23,8 +23,8 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/react': { lines: 270, exported: 5, floors: 2 },
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
-  inspector: { lines: 17070, exported: 348, floors: 12 },
-  test: { lines: 67870, exported: 349, floors: 7 },
+  inspector: { lines: 17080, exported: 346, floors: 12 },
+  test: { lines: 67790, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

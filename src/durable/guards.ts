@@ -1,7 +1,7 @@
 import type { AnyStateMachine, AnyTransitionDefinition, EventObject, GuardArgs, MachineContext } from 'xstate';
 import { and, or } from 'xstate';
 import { replaceBehavior } from '../internal/xstate-internals.ts';
-import { nodesOf, transitionsOf } from './charts/chart-nodes.ts';
+import { nodesOf, outgoingTransitions } from './charts/chart-nodes.ts';
 import { guardLabel } from './charts/guard-label.ts';
 import { currentStep } from './step-log.ts';
 
@@ -48,7 +48,7 @@ export function withRecordedGuards(machine: AnyStateMachine): AnyStateMachine {
   const known = instrumented.get(machine);
   if (known !== undefined) return known;
   const copy = machine.provide({ guards: explainedGuards(machine) } as never) as AnyStateMachine;
-  for (const transition of nodesOf(copy).flatMap(transitionsOf)) {
+  for (const transition of nodesOf(copy).flatMap(outgoingTransitions)) {
     if (transition.guard === undefined) continue;
     const label = guardLabel(transition.guard);
     labels.set(transition, label);

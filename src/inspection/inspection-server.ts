@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod/mini';
@@ -9,7 +9,6 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { hasMethod, invalidOption } from '../internal/options.ts';
-import { limitConnections } from './connection-limit.ts';
 import { servePage } from './page-session.ts';
 import { builtFolder } from './pages.ts';
 import {
@@ -95,6 +94,34 @@ export async function inspectionServer(options: InspectionOptions = {}): Promise
     close() {
       closed ??= closeAll(server, sockets.close);
       return closed;
+    },
+  };
+}
+
+interface ConnectionLimit {
+  /** Keeps a connection open, whatever else connects. */
+  keep(socket: Socket): void;
+}
+
+/**
+ * Limits the open connections of a server. Any local program can connect, and stay silent; so each connection above the limit closes the
+ * oldest one that is not kept, or itself if all are.
+ */
+function limitConnections(server: Server, most: number): ConnectionLimit {
+  const strangers = new Set<Socket>();
+  const kept = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    strangers.add(socket);
+    socket.once('close', () => {
+      strangers.delete(socket);
+      kept.delete(socket);
+    });
+    const [oldest] = strangers;
+    if (strangers.size + kept.size > most) oldest?.destroy();
+  });
+  return {
+    keep(socket) {
+      if (strangers.delete(socket)) kept.add(socket);
     },
   };
 }

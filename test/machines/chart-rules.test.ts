@@ -3,7 +3,7 @@ import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { actionMachine } from '../../machines/action/action.machine.ts';
 import { attemptMachine } from '../../machines/attempt/attempt.machine.ts';
 import { chainMachine } from '../../machines/chain/chain.machine.ts';
-import { nodesOf, transitionsOf } from '../../src/durable/charts/chart-nodes.ts';
+import { nodesOf, outgoingTransitions } from '../../src/durable/charts/chart-nodes.ts';
 
 const MACHINES: readonly (readonly [string, AnyStateMachine])[] = [
   ['attempt', attemptMachine],
@@ -54,7 +54,7 @@ describe.each(MACHINES)('the %s chart', (_, machine) => {
       expect(handling?.transitions.has(`xstate.error.actor.${id}`)).toBe(true);
       expect(namesOf(handling?.exit ?? [])).toContain(id === 'search' ? 'stopSearch' : 'discardEarly');
       const starting = nodes.filter((node) =>
-        [node.entry, ...transitionsOf(node).map(({ actions }) => actions)].some((actions) =>
+        [node.entry, ...outgoingTransitions(node).map(({ actions }) => actions)].some((actions) =>
           namesOf(actions).includes(starter),
         ),
       );

@@ -1,10 +1,38 @@
 import './header.css';
+import { effect, signal } from '@preact/signals';
 import { statusWords } from '../../fold/run-list.ts';
 import { excerpt } from '../../fold/text.ts';
 import { Icon } from '../../icon.tsx';
 import type { Inspector, RunView } from '../../ui-state/inspector.ts';
 import { comparedRuns, isChartFull } from '../../ui-state/layout.ts';
-import { nextTheme, theme } from '../../ui-state/theme.ts';
+
+const THEMES = ['system', 'light', 'dark'] as const;
+type Theme = (typeof THEMES)[number];
+
+const STORAGE_KEY = 'postchain-theme';
+
+/** Light, dark or the system's theme; persisted if storage is available. */
+const theme = signal<Theme>(storedTheme());
+
+const nextTheme = (): Theme => THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? 'system';
+
+effect(() => {
+  document.documentElement.dataset['theme'] = theme.value;
+  try {
+    localStorage.setItem(STORAGE_KEY, theme.value);
+  } catch {
+    // Pages opened from disk may have no storage.
+  }
+});
+
+function storedTheme(): Theme {
+  try {
+    const parameters = localStorage.getItem(STORAGE_KEY);
+    return THEMES.find((name) => name === parameters) ?? 'system';
+  } catch {
+    return 'system';
+  }
+}
 
 interface HeaderProps {
   readonly inspector: Inspector;

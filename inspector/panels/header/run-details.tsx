@@ -3,7 +3,7 @@ import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { startedText } from '../../fold/format.ts';
 import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
-import { CopyButton } from '../step/section.tsx';
+import { CopyButton } from '../copy-button.tsx';
 
 interface RunDetailsProps {
   readonly inspector: Inspector;

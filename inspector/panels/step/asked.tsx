@@ -5,9 +5,10 @@ import { formatNumber, pluralize } from '../../fold/format.ts';
 import { callBefore, type NumberedCall, promptSeq } from '../../fold/step.ts';
 import { excerpt, revealHidden } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
+import { CopyButton } from '../copy-button.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
-import { CopyButton, Section } from './section.tsx';
+import { Section } from './section.tsx';
 
 /** The prompt that a model call sent: the last user turn first, with what is new since the call before it. */
 export function Asked({ view, call }: { readonly view: RunView; readonly call: NumberedCall }) {

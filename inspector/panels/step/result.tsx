@@ -13,12 +13,13 @@ import { excerpt } from '../../fold/text.ts';
 import { taskWords } from '../../fold/trace-items.ts';
 import { Icon } from '../../icon.tsx';
 import type { RunView } from '../../ui-state/inspector.ts';
+import { CopyButton } from '../copy-button.tsx';
 import { JsonTree } from '../json-tree.tsx';
 import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { AnswerText } from './answer-text.tsx';
 import { CallReply, Fields } from './reply-fields.tsx';
-import { CopyButton, Section } from './section.tsx';
+import { Section } from './section.tsx';
 import { ToolResult } from './tools.tsx';
 
 interface ResultProps extends PanelProps {

@@ -8,7 +8,7 @@ export function nodesOf({ root }: AnyStateMachine): readonly AnyStateNode[] {
 }
 
 /** Returns the transitions of a state, the eventless ones last. */
-export const transitionsOf = (node: AnyStateNode): readonly AnyTransitionDefinition[] =>
+export const outgoingTransitions = (node: AnyStateNode): readonly AnyTransitionDefinition[] =>
   [...node.transitions.values(), node.always ?? []].flat();
 
 type Kind = 'actor' | 'action' | 'guard' | 'delay';
@@ -46,7 +46,7 @@ function namedBy(node: AnyStateNode): readonly Named[] {
 }
 
 const namedByTransitions = (node: AnyStateNode): readonly Named[] =>
-  transitionsOf(node).flatMap(({ guard, actions }) => [
+  outgoingTransitions(node).flatMap(({ guard, actions }) => [
     ...ofGuard(guard, node.id),
     ...actions.flatMap((action) => ofAction(action, node.id)),
   ]);

@@ -1,5 +1,4 @@
-import { connect } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -66,21 +65,5 @@ describe('generating a test for a run', () => {
     go();
     expect(await replies[0]).toMatchObject({ problem: null });
     expect(await ask()).toMatchObject({ problem: null });
-  });
-});
-
-describe('idle connections', () => {
-  it('are limited so that the inspected program keeps its file descriptors', async () => {
-    const { url } = await startInspector();
-    const closed: number[] = [];
-    const sockets = Array.from({ length: 400 }, (_, at) => {
-      const socket = connect(Number(new URL(url).port), '127.0.0.1');
-      socket.on('error', () => {}).on('close', () => closed.push(at));
-      return socket;
-    });
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-    });
-    await expect.poll(() => closed.length).toBeGreaterThan(100);
   });
 });

@@ -1,20 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { WebSocket } from 'ws';
 import { servePage } from '../../../src/inspection/page-session.ts';
 import { createRequestAuthorizer, isOwnOrigin } from '../../../src/inspection/request-authorizer.ts';
 import { runList } from '../../../src/inspection/runs.ts';
 import { openSockets, type SocketEndpoint } from '../../../src/inspection/sockets.ts';
 import { lineLog, type RunSource, type SourceSink } from '../../../src/inspection/source.ts';
-import type { InspectedRun, RunCharts } from '../../../src/inspection/wire.ts';
+import type { RunCharts } from '../../../src/inspection/wire.ts';
 import { openPage } from '../../support/inspection-server.ts';
-import { startScripted } from '../../support/run-chain.ts';
 
 const chartNamed = (id: string): RunCharts => ({ charts: [{ id, states: [], transitions: [] }], invoked: {} });
 
 /** A source of another kind, whose charts grow and which accepts no events. */
-function aSystem(info: Partial<InspectedRun> = {}) {
+function aSystem() {
   const entries: object[] = [];
   const log = lineLog(entries);
   const sinks = new Set<SourceSink>();
@@ -29,7 +27,6 @@ function aSystem(info: Partial<InspectedRun> = {}) {
       live: true,
       fidelity: ['Guards are not told.'],
       summary: null,
-      ...info,
     }),
     charts: () => charts,
     follow(from, sink) {
@@ -51,8 +48,8 @@ function aSystem(info: Partial<InspectedRun> = {}) {
   };
 }
 
-/** A server with a WebSocket path in addition to that of pages. */
-async function serve(places: readonly [string, SocketEndpoint][] = []) {
+/** A server of pages, with its list of runs. */
+async function serve() {
   const runs = runList(null);
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -64,7 +61,7 @@ async function serve(places: readonly [string, SocketEndpoint][] = []) {
     allows: isOwnOrigin,
     accept: (socket) => servePage(socket, runs),
   };
-  const sockets = await openSockets(door, new Map([['socket', pages], ...places]));
+  const sockets = await openSockets(door, new Map([['socket', pages]]));
   server.on('upgrade', sockets.upgrade);
   onTestFinished(async () => {
     server.close();
@@ -119,27 +116,6 @@ describe('the system of another program', () => {
     expect(test.problem).toBe('A test can only be generated from a PostChain run.');
   });
 
-  it('is listed by time with a status that may change', async () => {
-    const { runs, url } = await serve();
-    let live = true;
-    const system = aSystem();
-    runs.add({ ...system.source, info: () => ({ ...system.source.info(), live }) });
-    runs.add(aSystem({ runId: 'system-2', startedAt: '2025-01-01T00:00:00.000Z' }).source);
-    runs.watch(startScripted().run);
-    const page = await openPage(url);
-    const { runs: listed } = await page.runs();
-    expect(listed.map(({ startedAt }) => startedAt)).toEqual(
-      listed
-        .map(({ startedAt }) => startedAt)
-        .toSorted()
-        .reverse(),
-    );
-    expect(listed).toHaveLength(3);
-    live = false;
-    runs.changed('system-1');
-    await page.runs((list) => list.runs.some(({ runId, live: is }) => runId === 'system-1' && !is));
-  });
-
   it('that cannot be shown ends with the reason, and the page stays open', async () => {
     const { runs, url } = await serve();
     const { source } = aSystem();
@@ -150,38 +126,5 @@ describe('the system of another program', () => {
     const page = await openPage(url);
     page.say({ type: 'open', runId: 'system-1', from: 0 });
     expect((await page.end('system-1')).problem).toBe('It has no charts.');
-  });
-});
-
-describe('an additional WebSocket path', () => {
-  it('has its own rules for access, message size, and connection count', async () => {
-    const heard: number[] = [];
-    const { url } = await serve([
-      [
-        'systems',
-        {
-          maxMessageBytes: 100_000,
-          maxSockets: 1,
-          allows: (origin) => origin === 'http://localhost:5173',
-          accept: (socket) => void socket.on('message', (data) => heard.push(String(data).length)),
-        },
-      ],
-    ]);
-    const address = `${url.replace('http', 'ws')}systems`;
-    const opened = (origin: string): Promise<string> =>
-      new Promise((resolve) => {
-        const socket = new WebSocket(address, { origin });
-        onTestFinished(() => socket.terminate());
-        socket.once('open', () => {
-          socket.send('x'.repeat(50_000));
-          resolve('open');
-        });
-        socket.once('error', ({ message }) => resolve(message));
-      });
-    expect(await opened('http://evil.example')).toBe('Unexpected server response: 403');
-    expect(await opened('http://localhost:5173')).toBe('open');
-    await expect.poll(() => heard).toEqual([50_000]);
-    expect(await opened('http://localhost:5173')).toBe('Unexpected server response: 503');
-    expect((await (await openPage(url)).runs()).runs).toEqual([]);
   });
 });

@@ -27,6 +27,24 @@ export const systemClock: Clock = {
   }),
 };
 
+/** The time of day may be adjusted by less than this. */
+const MIN_SUSPENSION_MS = 5_000;
+
+/** Returns the system clock, with the time while the computer was suspended. */
+export function createWallClock(): Clock {
+  let suspendedMs = 0;
+  return {
+    ...systemClock,
+    now() {
+      const nowMs = systemClock.now() + suspendedMs;
+      const missingMs = Date.now() - nowMs;
+      if (missingMs < MIN_SUSPENSION_MS) return nowMs;
+      suspendedMs += missingMs;
+      return nowMs + missingMs;
+    },
+  };
+}
+
 /** Executes `act` when the clock gives it its turn. */
 export const takeTurnOf =
   ({ takeTurn }: Clock): TakeTurn =>

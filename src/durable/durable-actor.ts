@@ -83,17 +83,19 @@ export interface HostOptions {
 /** The approximate length of an entry. A keyframe delays the next one by its own length in entries, so they at most double a journal. */
 const ENTRY_CHARS = 100;
 
-/** The longest delay that `setTimeout` supports. */
-const MAX_WAIT_MS = 2 ** 31 - 1;
+/** A longer wait is split, so that a delay ends soon after the computer was suspended. */
+const MAX_WAIT_MS = 60_000;
 
 /** Shorter pauses before the start are not recorded. After a crash, deadlines for users end earlier by that time. */
 const RECORDED_PAUSE_MS = 1_000;
+
+type EffectEnd = Extract<DurableEvent, { type: 'effect-end' }>;
 
 /** An external event, a note of a reused call, or effects that have ended after the events that they sent. */
 interface Item {
   /** When it arrived. */
   readonly atMs: number;
-  readonly event: ExternalEvent | Extract<DurableEvent, { type: 'note' | 'effect-end' }>;
+  readonly event: ExternalEvent | Extract<DurableEvent, { type: 'note' }> | EffectEnd;
   /** Whether its receiver still waits for it. */
   readonly isOpen?: (() => boolean) | undefined;
   readonly resolve: (isAccepted: boolean) => void;
@@ -167,8 +169,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
     const elapsedMs = this.#openedAtMs - options.clockStartMs;
-    // The clock of an earlier process may have been ahead.
-    this.#offsetMs = options.doesTimeCount ? Math.max(elapsedMs, this.#atMs) : this.#atMs;
+    // The clock of an earlier process may have been ahead: then the time since that process left counts.
+    const awayMs = elapsedMs < this.#atMs ? Math.max(0, this.#openedAtMs - leftAtMs(entries)) : elapsedMs - this.#atMs;
+    this.#offsetMs = this.#atMs + (options.doesTimeCount ? awayMs : 0);
     this.#clockStarts = clockStartsIn(entries, options.clockStartMs);
     const unstored = replayed.unstored?.find((event) => event.type === 'timer-start');
     this.#firstOwnTimer = unstored?.timer ?? this.#system.timerCount;
@@ -235,7 +238,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   note(note: Json): void {
-    if (!this.#isClosed) this.#appendNote({ type: 'note', note });
+    // Nothing follows the step that ends the actor, which may still be in progress.
+    if (!this.#isClosed && (this.#isInStep || !this.#hasEnded)) this.#appendNote({ type: 'note', note });
   }
 
   get isClosed(): boolean {
@@ -465,12 +469,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       this.#append(event);
       return;
     }
-    if (event.type === 'effect-end') {
-      const { status } = this.#system.root.getSnapshot();
-      for (const effect of event.effects) this.#system.openEffects.delete(effect);
-      this.#append(status === 'active' || this.#system.openEffects.size > 0 ? event : { ...event, status });
-      return this.#write();
-    }
+    if (event.type === 'effect-end') return this.#storeEffectsEnd(event);
     const isRepeated = event.type === 'delivery' && event.id !== undefined && this.#sentIds.has(event.id);
     if (isRepeated || isOpen?.() === false || !this.#system.accepts(event)) return resolve(false);
     if (event.type === 'delivery' && event.id !== undefined) this.#sentIds.add(event.id);
@@ -556,10 +555,16 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   /** Records that effects have ended, so that they are not executed again. */
   #endEffects(effects: readonly number[]): void {
     if (effects.length === 0 || this.#failure !== null) return;
-    if (this.#isClosed) {
-      this.#append({ type: 'effect-end', effects });
-      void this.#write();
-    } else this.#push({ type: 'effect-end', effects });
+    const end = { type: 'effect-end', effects } as const;
+    if (this.#isClosed) void this.#storeEffectsEnd(end);
+    else this.#push(end);
+  }
+
+  #storeEffectsEnd(end: EffectEnd): void | Promise<void> {
+    const { status } = this.#system.root.getSnapshot();
+    for (const effect of end.effects) this.#system.openEffects.delete(effect);
+    this.#append(status === 'active' || this.#system.openEffects.size > 0 ? end : { ...end, status });
+    return this.#write();
   }
 
   /** Settles the output, and closes the actor when its effects have ended. */
@@ -570,7 +575,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     if (this.#runningEffects === 0) void this.close();
   }
 
-  /** Waits until the next timer is due or the actor parks, or for as long as `setTimeout` supports. */
+  /** Waits until the next timer is due or the actor parks. */
   #setTimer(): void {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
@@ -606,6 +611,13 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 /** How many entries take as much room as a keyframe. */
 const entriesFor = (keyframe: DurableEvent | null | undefined): number =>
   keyframe?.type === 'keyframe' ? JSON.stringify(keyframe.state).length / ENTRY_CHARS : 0;
+
+/** Returns when the last process left the actor, by its clock. After a kill, that is when it opened the actor. */
+function leftAtMs(entries: readonly DurableEntry[]): number {
+  const last = entries.findLast((entry) => entry.type === 'closed' || entry.type === 'resumed');
+  if (last === undefined) return Number.POSITIVE_INFINITY;
+  return Date.parse(last.type === 'closed' ? last.closedAt : last.resumedAt);
+}
 
 /** Returns since when an actor has only waited, if no event has arrived since it was closed; otherwise null. */
 function sinceIn(entries: readonly DurableEntry[]): number | null {

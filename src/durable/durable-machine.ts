@@ -4,7 +4,7 @@ import { describeValue } from '../internal/describe-value.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, createWallClock, systemClock } from './clock.ts';
 import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor, type HostOptions, type SendOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
@@ -197,11 +197,14 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   #waking: Promise<readonly string[]> | null = null;
 
+  /** What removes the journals of actors whose first step has failed, by id. */
+  readonly #cleanUps = new Map<string, Promise<void>>();
+
   constructor(machine: Machine, options: DurableMachineOptions) {
     requireOptions(machine, options);
     this.#machine = machine;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? (this.#timeWithoutProcess === 'counts' ? createWallClock() : systemClock);
     this.#codec = createCodec(options.codecs);
     for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#codec);
   }
@@ -395,6 +398,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
     const { journals } = this.#options;
+    await this.#cleanUps.get(id);
     const created = options.mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
     if (created === null) {
       const { entries, writer } = await journals.open(id, { ...options, ...this.#readOptions });
@@ -452,13 +456,24 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       if (!isPaused) host.begin(system.effects);
       return { host, stored };
     } catch (error) {
-      const { journals } = this.#options;
-      // Nothing was written. A store with `has` keeps nothing of a journal without entries, so the id may be that of another journal by now.
-      void Promise.resolve(writer.close())
-        .then(() => (journals.has === undefined ? journals.delete?.(id) : undefined))
-        .catch(() => {});
+      this.#cleanUps.set(id, this.#cleanUp(id, writer));
       throw error;
     }
+  }
+
+  /**
+   * Deletes the journal of an actor whose first step has failed. If the writer has failed, another process created a journal with this id; a
+   * store with `has` keeps nothing of a journal without entries, so the id may be that of another journal by now.
+   */
+  async #cleanUp(id: string, writer: JournalWriter<DurableEntry>): Promise<void> {
+    const { journals } = this.#options;
+    try {
+      await writer.close();
+      if (journals.has === undefined && writer.failure === null) await journals.delete?.(id);
+    } catch {
+      // The error of the first step is reported.
+    }
+    this.#cleanUps.delete(id);
   }
 
   async #resume(
@@ -529,11 +544,24 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       machine,
       actorId,
       codec: this.#codec,
-      describeCall: this.#options.describeCall ?? (() => null),
-      describeEnd: this.#options.describeEnd ?? (() => null),
-      // biome-ignore lint/suspicious/noConsole: as in XState, the console is the default
-      logger: this.#options.logger ?? ((...args: unknown[]) => console.log(...args)),
+      describeCall: (source, input) =>
+        this.#described('describeCall', (options) => options.describeCall?.(source, input)),
+      describeEnd: (snapshot) => this.#described('describeEnd', (options) => options.describeEnd?.(snapshot)),
+      logger: this.#log,
     };
+  }
+
+  // biome-ignore lint/suspicious/noConsole: as in XState, the console is the default
+  readonly #log = (...args: unknown[]): void => (this.#options.logger ?? console.log)(...args);
+
+  /** Returns null if the user's code throws: a description must not end an actor. */
+  #described(name: string, describe: (options: DurableMachineOptions) => Json | undefined): Json {
+    try {
+      return describe(this.#options) ?? null;
+    } catch (error) {
+      this.#log(`${name} has failed, so nothing is described:`, error);
+      return null;
+    }
   }
 
   #hostOptions(id: string, start: StartEntry): HostOptions {
@@ -545,7 +573,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       doesTimeCount: this.#timeWithoutProcess === 'counts',
       counts: this.#counts,
       parkAfterMs: this.#options.parkAfterMs ?? Number.POSITIVE_INFINITY,
-      describeWait: this.#options.describeWait ?? (() => null),
+      describeWait: (snapshot) => this.#described('describeWait', (options) => options.describeWait?.(snapshot)),
       keepsKeyframes: this.#readOptions.fromKeyframe && isSameBuild(start, this.#machineOf(start)),
     };
   }

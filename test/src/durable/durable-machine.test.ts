@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type AnyEventObject,
   and,
@@ -185,6 +185,29 @@ describe('a durable machine', () => {
     const dueAtMs = actor.pending.timers[0]?.dueAtMs ?? 0;
     clock.increment(dueAtMs - clock.now());
     expect(actor.getSnapshot().context.reminders).toBe(1);
+  });
+
+  it('ends a delay in time if the clock of the last process was ahead, also if it is opened often [D4]', async () => {
+    const store = journals();
+    const ahead = createDurableMachine(order, { journals: store, clock: clockAt('2026-06-01T00:00:00Z') });
+    const first = await ahead.open('o', { input: { amount: 1 } });
+    await first.close();
+    const clock = clockAt('2026-01-01T00:00:00Z');
+    const behind = createDurableMachine(order, { journals: store, clock });
+    for (let day = 0; day < 31; day += 1) {
+      await (await behind.open('o')).park();
+      clock.increment(86_400_000);
+    }
+    expect((await behind.open('o')).getSnapshot().context.reminders).toBe(1);
+  });
+
+  it('ends a delay in time after the computer was suspended [D4]', async () => {
+    const orders = createDurableMachine(order, { journals: journals() });
+    await (await orders.open('o', { input: { amount: 1 } })).park();
+    expect(await orders.due()).toEqual([]);
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 30 * 86_400_000);
+    onTestFinished(() => void vi.restoreAllMocks());
+    expect(await orders.due()).toEqual([{ id: 'o', crashes: 0 }]);
   });
 
   it('wakes actors whose timer is due or whose call was interrupted, and no others [D4]', async () => {
@@ -455,6 +478,17 @@ describe('stores', () => {
     expect(context.reminders).toBe(3);
   });
 
+  it.each([
+    ['memory', () => memoryJournals()],
+    ['files', () => fileJournals(folder)],
+    ['SQLite', () => sqliteJournals(join(folder, 'actors.db'))],
+  ])('in %s do not keep an actor whose first step fails', async (_, create) => {
+    const orders = createDurableMachine(order, { journals: create() });
+    await expect(orders.open('o')).rejects.toThrow(TypeError);
+    expect((await orders.open('o', { input: { amount: 1 } })).getSnapshot().value).toBe('waiting');
+    expect(await orders.list()).toHaveLength(1);
+  });
+
   it('of runs are rejected [D1]', () => {
     const runs = runJournals() as never;
     expect(() => createDurableMachine(order, { journals: runs })).toThrow(
@@ -681,6 +715,24 @@ describe('an end', () => {
     expect((await durable.list())[0]?.status).toBe('error');
   });
 
+  it('is stored, and so is a wait, if their descriptions throw', async () => {
+    const logged: unknown[] = [];
+    const fail = () => failWith('no description');
+    const options = {
+      describeEnd: fail,
+      describeWait: fail,
+      logger: (...given: unknown[]) => void logged.push(given[0]),
+    };
+    const durable = createDurableMachine(machine, { journals: journals(), ...options });
+    expect(await (await durable.open('x')).park()).toBe(true);
+    expect(await (await durable.open('x')).send({ type: 'GO' })).toBe(true);
+    expect((await durable.list())[0]?.status).toBe('done');
+    expect(logged).toEqual([
+      'describeWait has failed, so nothing is described:',
+      'describeEnd has failed, so nothing is described:',
+    ]);
+  });
+
   it('whose effect was interrupted is woken [D4]', async () => {
     const store = journals();
     const actor = await createDurableMachine(machine, { journals: store }).open('x');
@@ -729,15 +781,16 @@ describe('opening and closing', () => {
     expect(actor.getSnapshot().value).toBe('b');
   });
 
+  const slow = (writer: ReturnType<ReturnType<typeof journals>['create']>) => ({
+    failure: null,
+    write: (entries: readonly DurableEntry[]) => Promise.resolve().then(() => writer.write(entries)),
+    close: () => writer.close(),
+  });
+
   it('leaves the effects of a step that is being stored to the next process [D3]', async () => {
     const calls: string[] = [];
     const machine = createMachine({ on: { GO: { actions: () => void calls.push('mailed') } } });
     const store = journals();
-    const slow = (writer: ReturnType<typeof store.create>) => ({
-      failure: null,
-      write: (entries: readonly DurableEntry[]) => Promise.resolve().then(() => writer.write(entries)),
-      close: () => writer.close(),
-    });
     const durable = createDurableMachine(machine, {
       journals: { ...store, create: (id) => slow(store.create(id)) },
     });
@@ -747,6 +800,38 @@ describe('opening and closing', () => {
     const again = await durable.open('x');
     expect([await sent, calls]).toEqual([true, ['mailed']]);
     expect(await again.send({ type: 'NO' })).toBe(true);
+  });
+
+  it('stores no note after the step that ends the actor', async () => {
+    const store = journals();
+    const ends = createMachine({ initial: 'a', states: { a: { on: { GO: 'b' } }, b: { type: 'final' } } });
+    const durable = createDurableMachine(ends, { journals: { ...store, create: (id) => slow(store.create(id)) } });
+    const actor = await durable.open('x');
+    const sent = actor.send({ type: 'GO' });
+    actor.note('late');
+    await sent;
+    await actor.close();
+    expect((await durable.list())[0]?.status).toBe('done');
+  });
+
+  it('deletes no journal that another process has created meanwhile', async () => {
+    let failure: string | null = null;
+    const deleted: string[] = [];
+    const write = (): void => {
+      failure = 'actor "x" already exists';
+    };
+    const create = () => ({
+      get failure() {
+        return failure;
+      },
+      write,
+      close: () => {},
+    });
+    const store = { ...journals(), create, delete: async (id: string) => void deleted.push(id) };
+    await expect(createDurableMachine(createMachine({}), { journals: store }).open('x')).rejects.toThrow(
+      'already exists',
+    );
+    expect(deleted).toEqual([]);
   });
 
   it('rejects if the store rejects [D6]', async () => {
@@ -951,13 +1036,6 @@ describe('wrong use', () => {
     await expect(orders.fork('o', { at: 0, of: 'o' } as never)).rejects.toThrow('received of');
   });
 
-  it('does not store an actor whose first step fails', async () => {
-    const orders = createDurableMachine(order, { journals: journals() });
-    await expect(orders.open('o')).rejects.toThrow(TypeError);
-    expect(await orders.list()).toEqual([]);
-    expect((await orders.open('o', { input: { amount: 1 } })).getSnapshot().value).toBe('waiting');
-  });
-
   it('keeps machines in one store apart', async () => {
     const store = journals();
     const door = createDurableMachine(createMachine({ id: 'door', on: { GO: {} } }), { journals: store });
@@ -1024,7 +1102,9 @@ describe('an effect that lasts', () => {
     const closing = actor.close();
     ends[0]?.();
     await closing;
-    await createDurableMachine(machine, { journals: store }).open('x');
+    const durable = createDurableMachine(machine, { journals: store });
+    expect((await durable.list())[0]?.status).toBe('done');
+    await durable.open('x');
     expect(ends).toHaveLength(1);
   });
 });

@@ -12,7 +12,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / large)} ${unit}${part === 0 ? '' : ` ${part} ${rest}`}`;
 }
 
-/** A delay as its chart defines it, in milliseconds or by name: `60 s`. */
+/** Formats a delay of a chart: milliseconds as `60 s` or `5 min`, a named delay as its name. */
 export function formatDelay(delay: string): string {
   const ms = Number(delay);
   if (!/^\d+$/u.test(delay)) return delay;

@@ -7,7 +7,7 @@ import type { RunFold } from './run-fold.ts';
 
 type Transition = Chart['transitions'][number];
 
-/** What a machine waits for in its current states, by its chart: guarded transitions are included. */
+/** What a machine waits for in its current states, according to its chart. Guarded transitions are included. */
 export interface MachineWaits {
   readonly machine: string;
   readonly states: readonly string[];
@@ -16,11 +16,11 @@ export interface MachineWaits {
   readonly timers: readonly { readonly delay: string; readonly dueMs: number | null }[];
   /** The actors that its states invoke. */
   readonly actors: readonly string[];
-  /** The states that wait for their actor or their child states to finish, and the actors with an end of their own. */
+  /** States with a transition for when their actor or child states finish, and named actors with a transition for when they finish. */
   readonly ends: readonly string[];
 }
 
-/** What each running machine of a system waits for. */
+/** Returns what each running machine of a system waits for at an entry. */
 export function systemWaits(fold: RunFold, charts: RunCharts | null, at: number): readonly MachineWaits[] {
   if (charts === null) return [];
   const { active } = activeStatesAt(fold.transitions, charts, at);
@@ -30,20 +30,20 @@ export function systemWaits(fold: RunFold, charts: RunCharts | null, at: number)
 }
 
 const TIMER = 'after ';
-/** The end of the actor or the child states of a state, or of an actor with a name. */
+/** Matches the events `done` and `error` of a state, and of a named actor: `search: done`. */
 const END = /^(?:(?<actor>.*): )?(?:done|error)$/su;
 
-/** Null if the machine has not started. */
+/** Returns what a machine waits for at an entry; null if it has not started by then. */
 export function machineWaits({ transitions, timeLine }: RunFold, chart: IndexedChart, at: number): MachineWaits | null {
   const position = transitions.positionAt(chart.id, at);
   if (position === undefined) return null;
   const { targets, since } = position;
   const { possible } = chart.entered(targets);
   const own = possible.flatMap(({ id }) => chart.transitionsFrom(id));
-  const forbidding = own.filter((one) => !hasEffect(one) && one.guard === null);
+  const forbidding = own.filter((one) => !doesSomething(one) && one.guard === null);
   const accepted = own.filter(
     (one) =>
-      hasEffect(one) &&
+      doesSomething(one) &&
       !forbidding.some(({ event, source }) => event === one.event && isAbove(chart, one.source, source)),
   );
   /** A state that was entered last started its timers then; when others did is not recorded. */
@@ -71,8 +71,8 @@ const distinct = (names: readonly string[]): readonly string[] => [...new Set(na
 export const delayWords = (timers: MachineWaits['timers']): readonly string[] =>
   distinct(timers.map(({ delay }) => `after ${formatDelay(delay)}`));
 
-/** Whether a transition does anything: one without a target and actions keeps outer states from handling the event. */
-export const hasEffect = ({ target, actions }: Transition): boolean => target.length > 0 || actions.length > 0;
+/** Whether a transition has a target or actions. One with neither only keeps outer states from handling the event. */
+export const doesSomething = ({ target, actions }: Transition): boolean => target.length > 0 || actions.length > 0;
 
 const isAbove = (chart: IndexedChart, outer: string, inner: string): boolean =>
   outer !== inner && ancestorsOf(chart, inner).some(({ id }) => id === outer);

@@ -20,7 +20,7 @@ import { humanizeGuard } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import type { Selection } from './selection.ts';
 import { countUpTo, lastStartedBy, lastUpTo } from './sorted.ts';
-import { hasEffect, machineWaits } from './system-waits.ts';
+import { doesSomething, machineWaits } from './system-waits.ts';
 import type { TransitionLog } from './transition-log.ts';
 import { transitionLookup } from './transition-lookup.ts';
 import { rejectionAfter } from './user-events.ts';
@@ -51,7 +51,7 @@ function describeOutcome(outcome: EventOutcome): string {
 }
 
 export interface Why {
-  /** Null if the title of the step says what is explained. */
+  /** Null if the step's title already names what is explained. */
   readonly heading: string | null;
   readonly facts: readonly WhyFact[];
   readonly compared: readonly ComparedValue[];
@@ -77,7 +77,10 @@ const WAITS: ReadonlySet<string | undefined> = new Set([
   'approval-asked',
 ]);
 
-/** The entry whose explanation answers "why" for a selection: a state is explained by how it was entered, a live run by its latest decision. */
+/**
+ * Returns the entry that explains a selection. A selected state: the entry that entered it. A live run that the page follows: its latest
+ * decision, or else the transition into its current phase.
+ */
 export function entryToExplain(
   { run, fold, charts, at }: WhyView,
   { kind, from }: Selection,
@@ -170,7 +173,7 @@ function doesNothing({ log, charts }: WhyView, seq: number): boolean {
   const index = transitionLookup(charts.charts).indexOf({ ...entry, guard });
   const { transitions = [] } = charts.charts.find(({ id }) => id === entry.machine) ?? {};
   const taken = index === null ? undefined : transitions[index];
-  return taken !== undefined && !hasEffect(taken);
+  return taken !== undefined && !doesSomething(taken);
 }
 
 function currentStateFacts(view: WhyView, chart: IndexedChart | undefined): readonly WhyFact[] {

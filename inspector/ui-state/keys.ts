@@ -13,7 +13,7 @@ const registered: Key[] = [];
 /** All shortcuts, in registration order. */
 export const knownKeys: readonly Key[] = registered;
 
-/** Registers shortcuts, in `useLayoutEffect`, so that they act as soon as their part is seen. Returns a function that removes them. */
+/** Registers shortcuts and returns a function that removes them. Call it in `useLayoutEffect`: they work as soon as their part is visible. */
 export function addKeys(keys: readonly Key[]): () => void {
   registered.push(...keys);
   return () => {

@@ -33,21 +33,24 @@ interface AnswerFlags {
   readonly inspect?: boolean;
 }
 
-/** At a terminal the user answers, otherwise lines of the input, and after its end the inspector's page. A quiet run does not ask for consent. */
+/**
+ * Returns what answers the questions of a run: the user at a terminal, otherwise `lineAnswerer`. The flags `consent` and `approve` replace its
+ * answers. A quiet run keeps messages and denies calls without asking, unless the inspector's page answers.
+ */
 export function answererFor(
   { consent, approve, inspect = false }: AnswerFlags,
   quiet: boolean,
   terminal: Terminal,
 ): Answerer {
   const isInteractive = terminal.input.isTTY && terminal.out.isTTY;
-  const isUnasked = quiet && (isInteractive || !inspect);
+  const usesDefaults = quiet && (isInteractive || !inspect);
   const answerer = isInteractive ? terminalAnswerer(terminal) : lineAnswerer(terminal, inspect);
   if (consent !== undefined) answerer.consent = async () => ({ type: 'consent.given', choice: consent, by: 'option' });
-  else if (isUnasked) answerer.consent = async () => ({ type: 'consent.given', choice: 'keep', by: 'default' });
+  else if (usesDefaults) answerer.consent = async () => ({ type: 'consent.given', choice: 'keep', by: 'default' });
   if (approve !== undefined) {
     const decision = approve === 'always' ? 'approve' : 'deny';
     answerer.approval = async () => ({ decision, reason: `the option --approve ${approve}`, by: 'program' });
-  } else if (isUnasked) answerer.approval = async () => NOBODY_ASKED;
+  } else if (usesDefaults) answerer.approval = async () => NOBODY_ASKED;
   return answerer;
 }
 

@@ -1,4 +1,4 @@
-/** The attribute of a list item with its marker, which `read-docx.ts` writes. */
+/** The HTML attribute in which `read-docx.ts` stores the marker of a list item. */
 export const MARKER = 'data-marker';
 
 const ROMAN = { m: 1000, cm: 900, d: 500, cd: 400, c: 100, xc: 90, l: 50, xl: 40, x: 10, ix: 9, v: 5, iv: 4, i: 1 };

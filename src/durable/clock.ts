@@ -27,10 +27,13 @@ export const systemClock: Clock = {
   }),
 };
 
-/** The time of day may be adjusted by less than this. */
+/** Smaller jumps of the time of day are taken for adjustments (NTP), not for a suspension. */
 const MIN_SUSPENSION_MS = 5_000;
 
-/** Returns the system clock, with the time while the computer was suspended. */
+/**
+ * Returns a system clock that also advances while the computer is suspended. Any forward jump of the time of day by five seconds or more counts
+ * as a suspension.
+ */
 export function createWallClock(): Clock {
   let suspendedMs = 0;
   return {

@@ -83,7 +83,7 @@ export interface HostOptions {
 /** The approximate length of an entry. A keyframe delays the next one by its own length in entries, so they at most double a journal. */
 const ENTRY_CHARS = 100;
 
-/** A longer wait is split, so that a delay ends soon after the computer was suspended. */
+/** Longer waits are split, so that a timer that came due while the computer was suspended fires within a minute of waking up. */
 const MAX_WAIT_MS = 60_000;
 
 /** Shorter pauses before the start are not recorded. After a crash, deadlines for users end earlier by that time. */
@@ -169,7 +169,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
     const elapsedMs = this.#openedAtMs - options.clockStartMs;
-    // The clock of an earlier process may have been ahead: then the time since that process left counts.
+    // If the clock of an earlier process was ahead, only the time since the last process closed the actor counts.
     const awayMs = elapsedMs < this.#atMs ? Math.max(0, this.#openedAtMs - leftAtMs(entries)) : elapsedMs - this.#atMs;
     this.#offsetMs = this.#atMs + (options.doesTimeCount ? awayMs : 0);
     this.#clockStarts = clockStartsIn(entries, options.clockStartMs);
@@ -213,7 +213,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   begin(given: readonly Effect[] = [...this.#system.openEffects.values()]): void {
     if (this.#isBegun || this.#isClosed) return;
     this.#isBegun = true;
-    // An actor that has ended is opened for its output only: nothing follows its end.
+    // After the end of an actor, only the ends of its effects are recorded.
     if (!this.#options.doesTimeCount && !this.#hasEnded) {
       const nowMs = this.#options.clock.now();
       const wasPaused = nowMs - this.#openedAtMs >= RECORDED_PAUSE_MS;
@@ -238,7 +238,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   }
 
   note(note: Json): void {
-    // Nothing follows the step that ends the actor, which may still be in progress.
+    // Notes are recorded until the end of the step that ends the actor.
     if (!this.#isClosed && (this.#isInStep || !this.#hasEnded)) this.#appendNote({ type: 'note', note });
   }
 
@@ -612,7 +612,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 const entriesFor = (keyframe: DurableEvent | null | undefined): number =>
   keyframe?.type === 'keyframe' ? JSON.stringify(keyframe.state).length / ENTRY_CHARS : 0;
 
-/** Returns when the last process left the actor, by its clock. After a kill, that is when it opened the actor. */
+/** Returns when the last process closed the actor or, if it was killed, resumed it, by its own clock. Infinity if neither is recorded. */
 function leftAtMs(entries: readonly DurableEntry[]): number {
   const last = entries.findLast((entry) => entry.type === 'closed' || entry.type === 'resumed');
   if (last === undefined) return Number.POSITIVE_INFINITY;

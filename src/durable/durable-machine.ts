@@ -46,11 +46,11 @@ export interface DurableMachineOptions {
   readonly clock?: Clock;
   /** Describes a call, for readers of the journal: JSON that its entry contains. Null for nothing. */
   readonly describeCall?: (source: string, input: unknown) => Json;
-  /** A summary of how an actor ended, from its last snapshot: JSON that its last entry contains. Null for nothing. Must not throw. */
+  /** A summary of how an actor ended, from its last snapshot: JSON that its last entry contains. Null for nothing. */
   readonly describeEnd?: (snapshot: AnyMachineSnapshot) => Json;
-  /** Describes what a closed actor waits for, from its last snapshot: JSON that lists show. Null for nothing. Must not throw. */
+  /** Describes what a closed actor waits for, from its last snapshot: JSON that lists show. Null for nothing. */
   readonly describeWait?: (snapshot: AnyMachineSnapshot) => Json;
-  /** Receives what the action `log` prints; by default the console. */
+  /** Receives what the action `log` prints, and errors of cleanups and of the three functions above, which then give null; by default the console. */
   readonly logger?: (...args: unknown[]) => void;
 }
 
@@ -197,8 +197,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   #waking: Promise<readonly string[]> | null = null;
 
-  /** What removes the journals of actors whose first step has failed, by id. */
-  readonly #cleanUps = new Map<string, Promise<void>>();
+  /** Cleanups in progress after a failed first step, by actor id. Opening the actor waits for them. */
+  readonly #cleanups = new Map<string, Promise<void>>();
 
   constructor(machine: Machine, options: DurableMachineOptions) {
     requireOptions(machine, options);
@@ -398,7 +398,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async #startOrResume(id: string, options: OpenActorOptions<Machine>): Promise<ActorHost<Machine>> {
     const { journals } = this.#options;
-    await this.#cleanUps.get(id);
+    await this.#cleanups.get(id);
     const created = options.mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
     if (created === null) {
       const { entries, writer } = await journals.open(id, { ...options, ...this.#readOptions });
@@ -456,16 +456,16 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       if (!isPaused) host.begin(system.effects);
       return { host, stored };
     } catch (error) {
-      this.#cleanUps.set(id, this.#cleanUp(id, writer));
+      this.#cleanups.set(id, this.#removeFailed(id, writer));
       throw error;
     }
   }
 
   /**
-   * Deletes the journal of an actor whose first step has failed. If the writer has failed, another process created a journal with this id; a
-   * store with `has` keeps nothing of a journal without entries, so the id may be that of another journal by now.
+   * Closes the writer and deletes the journal of an actor whose first step failed. Keeps the journal if it may belong to another process: the
+   * writer has failed (the id may be taken), or the store has `has`, and so stores nothing without entries.
    */
-  async #cleanUp(id: string, writer: JournalWriter<DurableEntry>): Promise<void> {
+  async #removeFailed(id: string, writer: JournalWriter<DurableEntry>): Promise<void> {
     const { journals } = this.#options;
     try {
       await writer.close();
@@ -473,7 +473,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     } catch {
       // The error of the first step is reported.
     }
-    this.#cleanUps.delete(id);
+    this.#cleanups.delete(id);
   }
 
   async #resume(
@@ -559,7 +559,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     try {
       return describe(this.#options) ?? null;
     } catch (error) {
-      this.#log(`${name} has failed, so nothing is described:`, error);
+      this.#log(`${name} threw an error; null is stored instead:`, error);
       return null;
     }
   }

@@ -38,7 +38,7 @@ const pageMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('send'), id, runId, event: z.unknown() }),
   /** Requests a Vitest test that replays the run. */
   z.object({ type: z.literal('test'), id, runId }),
-  /** Continues or replays a recorded run. `confirmed`: the question that the user has confirmed. */
+  /** Resumes, forks or replays a recorded run. `confirmed`: the `needsTrust` of an earlier reply that the user has confirmed, otherwise null. */
   z.object({ type: z.literal('act'), id, runId, action, confirmed: z.nullable(confirmed) }),
   /** Deletes a recorded run. */
   z.object({ type: z.literal('remove'), id, runId }),

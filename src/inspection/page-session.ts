@@ -130,7 +130,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     for (const run of all.slice(0, MAX_WHAT_IF)) {
       if (asked !== id || !page.isOpen) break;
       try {
-        const recorded = await entriesOf(run.runId, 'Only a PostChain run takes decisions.');
+        const recorded = await entriesOf(run.runId, 'Only a PostChain run can be evaluated with other numbers.');
         const { currency } = runStartOf(recorded);
         const result = await inTurns(whatIfSteps(recorded, set));
         results.push({ runId: run.runId, request: run.title, currency: currency ?? '', ...result });
@@ -159,7 +159,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
     return toVitest(recorded, { journalPath: './run.jsonl' });
   }
 
-  /** Rejects with this problem if the source is not a run. */
+  /** Resolves to the entries of a run. Rejects with `problem` if the source is not a PostChain run. */
   async function entriesOf(runId: string, problem: string): Promise<readonly JournalEntry[]> {
     const { entries } = await sourceOf(runId);
     if (entries === undefined) throw new PostChainError('invalid_option', problem);

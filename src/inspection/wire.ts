@@ -139,7 +139,7 @@ export interface WhatIfResult {
   readonly leftOut: number;
 }
 
-/** The result of each request of a page, by the type of its message. */
+/** The result of each request of a page, by message type. */
 export interface Results {
   readonly send: null;
   readonly test: string;
@@ -149,7 +149,7 @@ export interface Results {
   readonly 'what-if': WhatIfResult;
 }
 
-/** The result of a request or, in one line, why there is none. */
+/** The result of a request, or a `problem` in one line if it failed. */
 export type Reply<Result> =
   | { readonly result: Result; readonly problem: null }
   | { readonly result: null; readonly problem: string };
@@ -245,7 +245,7 @@ export type ServerMessage =
   | { readonly type: 'states'; readonly runId: string; readonly from: number }
   /** No more entries follow. `problem`: why the rest of a recording cannot be read. */
   | { readonly type: 'end'; readonly runId: string; readonly problem: string | null }
-  /** What became of the request with this id. */
+  /** The reply to the request with this id. */
   | ({ readonly type: 'reply'; readonly id: number } & Reply<Results[keyof Results]>);
 
 /**

@@ -28,7 +28,7 @@ interface Place {
   finish(at: number, force?: boolean): Promise<void>;
 }
 
-/** Tests all stores and places at once, because a lease ends after ten seconds. */
+/** Checks all stores and places in parallel, because some checks wait ten seconds for a lease to expire. */
 async function everywhere(check: (place: Place) => Promise<void>): Promise<void> {
   const checked = cases.map(async ([kind, where]) => {
     try {
@@ -63,7 +63,7 @@ async function startRun(kind: (typeof kinds)[number], isContainer: boolean): Pro
 }
 
 describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(', ')})`, () => {
-  it('is refused to others while the process runs, and given to them once it has closed it', () =>
+  it('cannot be opened while the process runs, and can once the process closes it', () =>
     everywhere(async ({ store, writer, finish }) => {
       expect((await store.list())[0]?.status).toBe('running');
       await expect(store.open('a')).rejects.toMatchObject({
@@ -74,14 +74,14 @@ describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(',
       await finish(5);
     }));
 
-  it('is given to others after the process was killed', () =>
+  it('can be opened after the process was killed', () =>
     everywhere(async ({ writer, finish }) => {
       writer.signal('SIGKILL');
       await writer.ended;
       await finish(5);
     }));
 
-  it('is given to others while the process is stopped, which then never writes again', () =>
+  it('can be opened while the process is stopped; the process cannot write when it continues', () =>
     everywhere(async ({ writer, journal, finish, store }) => {
       await writer.stop();
       await finish(5);

@@ -11,7 +11,7 @@ export function caughtError(act: () => unknown): { readonly code: string; readon
   }
 }
 
-/** Returns the PostChainError that something throws. Throws any other error, and an error if nothing is thrown. */
+/** Returns the PostChainError that `act` throws. Rethrows other errors, and throws if `act` does not. */
 export function errorOf(act: () => unknown): PostChainError {
   try {
     act();

@@ -79,7 +79,7 @@ export interface TestPage {
   entries(runId: string): readonly JournalEntry[];
   /** The end of a run that was opened. */
   end(runId: string): Promise<MessageOf<'end'>>;
-  /** What became of a request. */
+  /** Sends a request and resolves to its reply. */
   request<Sent extends PageRequest>(sent: Sent): Promise<Reply<Results[Sent['type']]>>;
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
 }

@@ -7,7 +7,7 @@ import type { JournalWriter } from '../../src/durable/journals/journal-store.ts'
 import { createPostChain, type JournalStore, memoryJournals } from '../../src/entries/index.ts';
 import { temporaryFolder } from './cli.ts';
 
-/** Each kind of journal store that one process can create by itself. */
+/** The kinds of journal store that need no server. */
 export const JOURNAL_STORES: readonly (readonly [kind: string, create: () => JournalStore])[] = [
   ['memory', () => memoryJournals()],
   ['files', () => fileJournals(temporaryFolder())],

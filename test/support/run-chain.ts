@@ -127,7 +127,7 @@ export const workCall = { capability: 'work', arguments: '{}' };
 
 type Execute = (args: Record<string, unknown>, context: CapabilityContext) => unknown;
 
-/** Returns a capability that takes any arguments, unless `more` has a schema. */
+/** Returns a capability that takes any arguments, unless `more.arguments` is given. */
 export function capabilityNamed(
   name: string,
   execute: Execute = () => `${name} ran`,

@@ -73,8 +73,8 @@ export function resolvePolicies(given: ChainPolicy | undefined): ResolvedPolicie
  * that a rule is called once per decision.
  */
 export function recordedHooks(rules: ResolvedPolicies['rules']): RetryHooks {
-  /** Returns undefined if the task does not have the rule. */
-  function apply<Name extends RetryRule>(
+  /** Calls a rule of the task and records its result. Returns undefined if the task does not have the rule. */
+  function applyRule<Name extends RetryRule>(
     name: Name,
     { id, task }: AttemptExecution,
     call: (rule: NonNullable<RetryHooks[Name]>) => unknown,
@@ -84,22 +84,23 @@ export function recordedHooks(rules: ResolvedPolicies['rules']): RetryHooks {
   }
   return {
     shouldRetry: (execution, failure) =>
-      (apply('shouldRetry', execution, (rule) => requireBoolean(rule(execution, failure))) as boolean | undefined) ??
-      true,
+      (applyRule('shouldRetry', execution, (rule) => requireBoolean(rule(execution, failure))) as
+        | boolean
+        | undefined) ?? true,
     recordFailure: (record, execution) => ({
       ...record,
-      ...(apply('recordFailure', execution, (rule) =>
+      ...(applyRule('recordFailure', execution, (rule) =>
         changesOf(record, attemptRecordSchema.parse(rule(record, execution))),
       ) as Partial<AttemptRecord> | undefined),
     }),
     prepareRetry: (next, execution, failure) => ({
       ...next,
-      ...(apply('prepareRetry', execution, (rule) =>
+      ...(applyRule('prepareRetry', execution, (rule) =>
         changesOf(next, nextCallSchema.parse(rule(next, execution, failure))),
       ) as Partial<NextCall> | undefined),
     }),
     finalizeOrThrow: (failure, execution) =>
-      apply('finalizeOrThrow', execution, (rule) => toJson(requireValue(rule(failure, execution)))),
+      applyRule('finalizeOrThrow', execution, (rule) => toJson(requireValue(rule(failure, execution)))),
   };
 }
 

@@ -16,7 +16,7 @@ const WIDE = '%%{init: {"flowchart": {"wrappingWidth": 600}}}%%';
 export function mermaid(chart: Chart, { depth = Number.POSITIVE_INFINITY }: MermaidOptions = {}): string {
   const view = createChartView(chart, depth);
   const { lines, listed } = edgesOf(chart, view);
-  const newId = nodeIds();
+  const newId = createNodeIds();
   const ids = new Map(chart.states.map(({ id }) => [id, newId(id)]));
   const nodeId = (id: string): string => ids.get(id) ?? '';
   const output = [WIDE, 'flowchart TD'];
@@ -67,12 +67,12 @@ export function mermaid(chart: Chart, { depth = Number.POSITIVE_INFINITY }: Merm
   return `${output.join('\n')}\n`;
 }
 
-/** Mermaid does not accept these as ids, and `begin` is the start of the diagram. */
+/** Ids that Mermaid rejects, and `begin`, the id of the start node. */
 const RESERVED =
   'accDescr accTitle begin call class classDef click default end flowchart graph href interpolate linkStyle style subgraph';
 
-/** Returns a function that returns a new id for a name. Names that differ only in their punctuation get different ids. */
-function nodeIds(): (name: string) => string {
+/** Returns a function that makes a unique id from a name, even for names that differ only in punctuation. */
+function createNodeIds(): (name: string) => string {
   const taken = new Set(RESERVED.split(' '));
   return (name) => {
     let id = name.replace(/[^A-Za-z0-9]/g, '_');
@@ -100,7 +100,8 @@ const CROWDED_TARGET = 5;
 const CROWDED_SOURCE = 6;
 
 /**
- * Returns the edges of a chart: those drawn as lines, and those listed as text in their source state, because lines would tangle the diagram. Listed are the edges of compound states, of a state to itself, and crowded ones among siblings. Every
+ * Returns the edges drawn as lines, and those listed as text in their source state, because lines would tangle the diagram. Listed are edges
+ * from compound states, unless nothing else leads to their target; edges from a state to itself; and crowded edges between siblings. Every
  * crowded state keeps the first line, and every other state at least one line to it, so that all states stay connected.
  */
 function edgesOf(chart: Chart, view: ChartView) {

@@ -164,7 +164,7 @@ export interface JournalFormat<Entry extends StoredEntry, Summary> {
   isCheckpoint(entry: Entry): boolean;
   /** Whether an entry ends its journal. It is stored such that a list can read it without the entries before it. */
   isEnd(entry: Entry): boolean;
-  /** Whether lists read an entry that does not end its journal. */
+  /** Whether lists also read this entry. Like an end, it is stored so that it can be read without the entries before it. */
   isReadAlone(entry: Entry): boolean;
   /** Whether an entry is a keyframe, from which the journal can be read. By default, none is. */
   isKeyframe?(entry: Entry): boolean;

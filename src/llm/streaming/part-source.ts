@@ -189,7 +189,7 @@ function usageIn(usage: unknown): TokenUsage | null {
 }
 
 function tooLong(maxChars: number): Failure {
-  const message = `The reply, including its reasoning, is longer than ${maxChars} characters; expected a shorter one.`;
+  const message = `The reply is longer than ${maxChars} characters, including its reasoning; expected at most ${maxChars}.`;
   return failureOf('extraction', 'too_long', message);
 }
 

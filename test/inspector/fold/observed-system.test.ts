@@ -180,7 +180,7 @@ describe('an observed system', () => {
     expect(stepTitle({ ...view, run, at, count: entries.length, selection }).name).toMatch(/ failed$/u);
   });
 
-  it('waits for the events that do something, its timers, and the ends of its states and actors', async () => {
+  it('lists the events that a machine handles, its timers, and the states and actors whose end it waits for', async () => {
     const child = createMachine({ id: 'child', on: { CALL: { actions: () => {} } } });
     const machine = createMachine({
       id: 'm',

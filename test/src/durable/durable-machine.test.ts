@@ -187,7 +187,7 @@ describe('a durable machine', () => {
     expect(actor.getSnapshot().context.reminders).toBe(1);
   });
 
-  it('ends a delay in time if the clock of the last process was ahead, also if it is opened often [D4]', async () => {
+  it('fires a timer on time if the clock of the first process was ahead and the actor is opened every day [D4]', async () => {
     const store = journals();
     const ahead = createDurableMachine(order, { journals: store, clock: clockAt('2026-06-01T00:00:00Z') });
     const first = await ahead.open('o', { input: { amount: 1 } });
@@ -201,7 +201,7 @@ describe('a durable machine', () => {
     expect((await behind.open('o')).getSnapshot().context.reminders).toBe(1);
   });
 
-  it('ends a delay in time after the computer was suspended [D4]', async () => {
+  it('lists an actor as due if its delay ended while the computer was suspended [D4]', async () => {
     const orders = createDurableMachine(order, { journals: journals() });
     await (await orders.open('o', { input: { amount: 1 } })).park();
     expect(await orders.due()).toEqual([]);
@@ -686,8 +686,8 @@ describe('a context', () => {
   inItself.self = inItself;
   it.each([
     ['an instance of a class', new Response()],
-    ['an object in itself', inItself],
-  ])('with %s ends every actor that has it [D5]', async (_, value) => {
+    ['a circular object', inItself],
+  ])('with %s fails every actor that has it [D5]', async (_, value) => {
     const shared = { value };
     const child = createMachine({ context: () => ({ shared }) });
     const onError = { actions: assign({ n: ({ context }: { context: { n: number } }) => context.n + 1 }) };
@@ -715,7 +715,7 @@ describe('an end', () => {
     expect((await durable.list())[0]?.status).toBe('error');
   });
 
-  it('is stored, and so is a wait, if their descriptions throw', async () => {
+  it('is stored even if `describeEnd` throws, and a wait if `describeWait` throws', async () => {
     const logged: unknown[] = [];
     const fail = () => failWith('no description');
     const options = {
@@ -728,8 +728,8 @@ describe('an end', () => {
     expect(await (await durable.open('x')).send({ type: 'GO' })).toBe(true);
     expect((await durable.list())[0]?.status).toBe('done');
     expect(logged).toEqual([
-      'describeWait has failed, so nothing is described:',
-      'describeEnd has failed, so nothing is described:',
+      'describeWait threw an error; null is stored instead:',
+      'describeEnd threw an error; null is stored instead:',
     ]);
   });
 

@@ -26,7 +26,7 @@ async function heapBytes(): Promise<number> {
 const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 const sockets = (): number => process.getActiveResourcesInfo().filter((name) => /socket|tcp/iu.test(name)).length;
 
-/** Parks many, then as many more, and compares what these leave behind. */
+/** Parks a first batch to warm up, then checks the memory, timers and sockets that a second batch adds. */
 async function parkMany(park: (id: string) => Promise<boolean>, clock: TestClock): Promise<void> {
   // Compiled code and caches grow at first.
   for (let at = 0; at < PARKED; at += 1) expect(await park(`warm-${at}`)).toBe(true);

@@ -13,9 +13,9 @@ type RenderedName = PromptName | 'json-answer';
 /** Every prompt as it was rendered when its version was set, and the JSON schema of each reply. */
 const FOLDER = 'test/src/chain/prompts/rendered';
 
-const keptIn = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
 
-/** A file names the schema of its reply by its digest, so that a changed schema needs a new version of every prompt that has it. */
+/** Each file contains the digest of its reply schema, so that changing a schema requires a new version of every prompt that uses it. */
 function rendered(task: RenderedName): { readonly text: string; readonly schema: [file: string, text: string] | null } {
   if (task === 'json-answer') {
     const { version, system, user } = jsonAnswerPrompt;
@@ -41,12 +41,12 @@ describe('[E8] rendered prompts change only with their version', () => {
     (task) => {
       const file = `${FOLDER}/${task}.txt`;
       const { text, schema } = rendered(task);
-      if (process.env['UPDATE_PROMPTS'] && versionIn(text) > versionIn(keptIn(file))) {
+      if (process.env['UPDATE_PROMPTS'] && versionIn(text) > versionIn(textOf(file))) {
         writeFileSync(file, text);
         if (schema !== null) writeFileSync(...schema);
       }
-      expect(text).toBe(keptIn(file));
-      if (schema !== null) expect(schema[1]).toBe(keptIn(schema[0]));
+      expect(text).toBe(textOf(file));
+      if (schema !== null) expect(schema[1]).toBe(textOf(schema[0]));
     },
   );
 });

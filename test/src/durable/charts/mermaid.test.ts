@@ -64,7 +64,7 @@ describe('a chart as a Mermaid diagram', () => {
     ).toEqual(['  begin((" "))', '']);
   });
 
-  it('gives every state an id of its own that Mermaid accepts', () => {
+  it('gives every state a unique id that Mermaid accepts', () => {
     const machine = createMachine({
       id: 'm',
       initial: 'a',

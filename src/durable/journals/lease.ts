@@ -9,7 +9,7 @@ const fs = () => process.getBuiltinModule('node:fs');
 export interface Lease {
   /** Null if the lease cannot be read. */
   readonly holder: LeaseHolder | null;
-  /** A fencing token: it grows with every takeover, and a writer with an older token must not write. */
+  /** A fencing token, different for each lease: a writer with the token of an earlier one must not write. */
   readonly token: number;
   /** The time of the last heartbeat, in milliseconds, by a clock that may differ from ours: compare it only with earlier values. */
   readonly beatMs: number;
@@ -32,6 +32,12 @@ export function parseHolder(value: unknown): LeaseHolder | null {
   if (![id, startedAt, host, space].every((text) => typeof text === 'string')) return null;
   const isValid = /^[\w-]{1,64}$/u.test(id) && Number.isSafeInteger(pid) && pid >= 1;
   return isValid ? { id, pid, startedAt, host, space } : null;
+}
+
+/** Returns a random token, so that a journal created again under its id rejects earlier writers. */
+export function newToken(): number {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return (high % 2 ** 20) * 2 ** 32 + low;
 }
 
 let self: LeaseHolder | null = null;

@@ -1,7 +1,16 @@
 import { parseJson } from '../../internal/json-text.ts';
 import { PostChainError } from '../error.ts';
 import type { JournalFormat, JournalStoreOptions, ManagedJournals, StoredEntry } from './journal-store.ts';
-import { fencedError, heartbeat, type Lease, leaseState, parseHolder, takeOver, thisHolder } from './lease.ts';
+import {
+  fencedError,
+  heartbeat,
+  type Lease,
+  leaseState,
+  newToken,
+  parseHolder,
+  takeOver,
+  thisHolder,
+} from './lease.ts';
 import { createLineStore, journalExists, type LineSink, noSuchJournal, subjectOf } from './line-store.ts';
 import { openPostgres, type PostgresSource, type PostgresTables } from './postgres.ts';
 
@@ -16,7 +25,7 @@ const EXPIRES = `now() + interval '${LEASE_MS} milliseconds'`;
 
 /**
  * `name` is the id of the journal as JSON, because PostgreSQL stores no zero characters. `owner` is the process that holds the lease, as JSON;
- * null if none does. `token` is random for every lease, so that a journal created again under its id rejects earlier writers.
+ * null if none does. `token` is random for every lease.
  */
 const schemaOf = (journals: string, lines: string): string => `
   CREATE TABLE IF NOT EXISTS ${journals} (
@@ -297,11 +306,6 @@ function leaseOf({ owner, token, isValid, expiresMs }: Row): Lease | null {
   if (owner === null || !isValid) return null;
   return { holder: parseHolder(parseJson(owner)), token, beatMs: expiresMs };
 }
-
-const newToken = (): number => {
-  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
-  return (high % 2 ** 20) * 2 ** 32 + low;
-};
 
 type HeldLease = readonly [token: number, name: string];
 

@@ -6,6 +6,7 @@ import {
   heartbeat,
   isSameLease,
   type Lease,
+  newToken,
   parseHolder,
   seemsHeld,
   takeOver,
@@ -35,8 +36,8 @@ export type SqliteJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
 };
 
 /**
- * `name` is the id of the journal as JSON. `owner` is the process that holds the lease on it, as JSON; null if none does. `token` grows with
- * every lease, and `beat_ms` with every heartbeat of the owner.
+ * `name` is the id of the journal as JSON. `owner` is the process that holds the lease on it, as JSON; null if none does. `token` is random
+ * for every lease; `beat_ms` is the time of the owner's last heartbeat.
  */
 const SCHEMA = `
   CREATE TABLE journal (
@@ -72,7 +73,7 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
         const exists = file.readNow((connection) => rowOf(connection, id) !== undefined) ?? false;
         if (exists || file.starting.has(id)) throw journalExists(format, id);
         file.starting.add(id);
-        return openSink(file, id, { token: 1, count: 0 });
+        return openSink(file, id, { token: newToken(), count: 0, isNew: true });
       },
       async *lines(id, first = 0) {
         const row = await file.read((connection) => rowOf(connection, id));
@@ -93,12 +94,13 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
           ).toReversed();
       },
       async reopen(id, { force = false }) {
-        const place = await takeOverRow(file, id, force, (connection, row) => {
-          const claimed = claim(connection, row);
-          file.leases.mark(keyOf(id), claimed.token);
-          return claimed;
+        const token = newToken();
+        const count = await takeOverRow(file, id, force, (connection, row) => {
+          claim(connection, row, token);
+          file.leases.mark(token);
+          return countOf(connection, row.id);
         });
-        return openSink(file, id, place);
+        return openSink(file, id, { token, count, isNew: false });
       },
       async remove(id) {
         await takeOverRow(file, id, false, (connection, row) => {
@@ -144,7 +146,7 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
     const message = `Cannot use the journals in "${path}": ${sqliteReason(cause, resolved)}`;
     throw new PostChainError('invalid_path', message, { cause });
   };
-  const leases = createLeases(file, resolved);
+  const leases = createLeases(file);
   return {
     format,
     starting: new Set(),
@@ -160,14 +162,13 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
   };
 }
 
-/** The leases that this process holds, in all its stores, as `file`, `key` and `token`. */
-const held = new Set<string>();
+/** The tokens of the leases that this process holds, in all its stores. */
+const held = new Set<number>();
 
 /** Returns the leases that this process holds on the journals of a file. */
-function createLeases(file: SqliteFile, resolved: string) {
+function createLeases(file: SqliteFile) {
   const owner = JSON.stringify(thisHolder());
   const leases = new Map<string, { readonly token: number; isReleased: boolean }>();
-  const nameOf = (key: string, token: number): string => JSON.stringify([resolved, key, token]);
   let beats: ReturnType<typeof heartbeat> | null = null;
   let isBeating = false;
   let isEnded = false;
@@ -197,22 +198,22 @@ function createLeases(file: SqliteFile, resolved: string) {
     isBeating = false;
   }
   const markReleased = (key: string, token: number): void => {
-    held.delete(nameOf(key, token));
+    held.delete(token);
     const lease = leases.get(key);
     if (lease?.token === token) lease.isReleased = true;
   };
 
   return {
     /** Returns the lease in a row; null if there is none, or this process has released it but could not write that yet. */
-    of({ name: key, owner: text, token, beatMs }: Row): Lease | null {
+    of({ owner: text, token, beatMs }: Row): Lease | null {
       const holder = textOf(text);
-      if (text === null || (holder === owner && !held.has(nameOf(textOf(key), token)))) return null;
+      if (text === null || (holder === owner && !held.has(token))) return null;
       return { holder: parseHolder(parseJson(holder)), token, beatMs };
     },
     /** Called in the transaction that writes a lease, so that no other call in this process takes it for one that was released. */
-    mark: (key: string, token: number): void => void held.add(nameOf(key, token)),
+    mark: (token: number): void => void held.add(token),
     hold(key: string, token: number): void {
-      held.add(nameOf(key, token));
+      held.add(token);
       leases.set(key, { token, isReleased: false });
       beats ??= heartbeat(() => void beat());
     },
@@ -282,24 +283,23 @@ function takeOverRow<Value>(
 interface Place {
   readonly token: number;
   readonly count: number;
+  /** Whether the row is written with the first line. */
+  readonly isNew: boolean;
 }
 
 /** Replaces the lease in a row with one of this process. */
-function claim(connection: SqliteConnection, row: Row): Place {
-  const token = row.token + 1;
+function claim(connection: SqliteConnection, { id }: Row, token: number): void {
   connection.run('UPDATE journal SET owner = ?, token = ?, beat_ms = ? WHERE id = ?', [
     JSON.stringify(thisHolder()),
     token,
     Date.now(),
-    row.id,
+    id,
   ]);
-  return { token, count: countOf(connection, row.id) };
 }
 
-function openSink(file: JournalFile, id: string, { token, count }: Place): LineSink {
+function openSink(file: JournalFile, id: string, { token, count, isNew }: Place): LineSink {
   const key = keyOf(id);
   const owner = JSON.stringify(thisHolder());
-  const isNew = count === 0 && token === 1;
   let seq = count;
   let hasRow = !isNew;
   file.leases.hold(key, token);

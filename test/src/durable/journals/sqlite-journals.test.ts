@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
+import { type SqliteJournals, sqliteJournals } from '../../../../src/chain/journal/node-stores.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { lockInOtherProcess } from '../../../support/file-lock.ts';
@@ -70,6 +70,54 @@ it.each([0, 1])('writes no entry after one that it could not write: %i', async (
   // An empty journal is rejected.
   const stored = await entriesOf(store.read('a')).catch(() => []);
   expect(stored).toEqual(journal.slice(0, failing));
+});
+
+describe('two stores of one process', async () => {
+  const { run } = startScripted();
+  await run.answer;
+  const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+
+  function openTwo(options = {}, name = 'runs.db') {
+    const folder = temporaryFolder();
+    if (name !== 'runs.db') symlinkSync(join(folder, 'runs.db'), join(folder, name));
+    const stores = ['runs.db', name].map((each) => sqliteJournals(join(folder, each), options));
+    onTestFinished(() => stores.forEach((each) => void each.close()));
+    return stores as [SqliteJournals, SqliteJournals];
+  }
+
+  it('respect the leases of each other if the file has two names', async () => {
+    const [store, other] = openTwo({}, 'link.db');
+    const writer = store.create('a');
+    writer.write(journal.slice(0, 3));
+    await expect(other.open('a')).rejects.toThrow('is still running');
+    await expect(other.delete('a')).rejects.toThrow('is still running');
+    writer.write(journal.slice(3));
+    expect(await entriesOf(other.read('a'))).toEqual(journal);
+  });
+
+  it('keep the lease of the one that created a journal first when the other gives up', async () => {
+    const [store, other] = openTwo({ fsync: 'always' });
+    const [first, second] = [store.create('a'), other.create('a')];
+    await Promise.all([first, second].map((writer) => writer.write(journal.slice(0, 3))));
+    expect([first.failure, second.failure]).toEqual([null, expect.stringContaining('already exists')]);
+    await second.close();
+    await expect(other.open('a')).rejects.toThrow('is still running');
+    await first.write(journal.slice(3));
+    expect(await entriesOf(other.read('a'))).toEqual(journal);
+  });
+
+  it('do not mistake a new journal for a deleted one of the same id', async () => {
+    const [store, other] = openTwo();
+    const earlier = store.create('a');
+    earlier.write(journal.slice(0, 3));
+    (await other.open('a', { force: true })).writer.close();
+    await other.delete('a');
+    const later = other.create('a');
+    later.write(journal.slice(0, 3));
+    earlier.write(journal.slice(3, 4));
+    expect([earlier.isFenced, later.failure]).toEqual([true, null]);
+    expect(await entriesOf(other.read('a'))).toEqual(journal.slice(0, 3));
+  });
 });
 
 describe('a file that another process locks', () => {

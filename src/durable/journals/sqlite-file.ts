@@ -274,9 +274,7 @@ interface OpenConnection extends SqliteConnection {
 /** Connects to a file, and prepares it if it is new. Never waits: throws if another process holds a lock. */
 function connect(path: string, kind: SqliteKind): OpenConnection {
   const Sqlite = loadLibsql();
-  const { closeSync, existsSync, openSync } = process.getBuiltinModule('node:fs');
-  // A file that exists is not opened: closing it would release the locks of this process's other connections to it.
-  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  createIfMissing(path);
   // The path must be absolute: the library treats other strings as server URLs.
   const connection = connectionOn(new Sqlite(path, { timeout: 0 }));
   try {
@@ -286,6 +284,25 @@ function connect(path: string, kind: SqliteKind): OpenConnection {
   } catch (error) {
     connection.close();
     throw error;
+  }
+}
+
+/**
+ * Creates a missing file, readable only by its owner. Creates it under another name, because closing a file releases all locks of this
+ * process on it, also those of a thread that has connected to it meanwhile.
+ */
+function createIfMissing(path: string): void {
+  const { closeSync, existsSync, linkSync, openSync, rmSync } = process.getBuiltinModule('node:fs');
+  if (existsSync(path)) return;
+  const temporary = `${path}.${globalThis.crypto.randomUUID()}.new`;
+  closeSync(openSync(temporary, 'wx', 0o600));
+  try {
+    linkSync(temporary, path);
+  } catch {
+    // Without hard links, or if the path is a symbolic link to a missing file.
+    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  } finally {
+    rmSync(temporary, { force: true });
   }
 }
 

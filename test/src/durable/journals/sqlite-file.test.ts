@@ -1,6 +1,6 @@
-import { cpSync } from 'node:fs';
+import fs, { cpSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   openSqliteFile,
   type SqliteConnection,
@@ -58,7 +58,10 @@ describe('an SQLite file', () => {
   it('keeps what several connections of a process write after another process has closed the file', async () => {
     const { path, file, other } = openTwice();
     file.write(insert('a'));
+    // A late thread finds the file missing.
+    const exists = vi.spyOn(fs, 'existsSync').mockReturnValueOnce(false);
     expect(await other.read(names)).toEqual(['a']);
+    exists.mockRestore();
     const close = await lockInOtherProcess(path);
     await close();
     file.write(insert('b'));
@@ -69,6 +72,17 @@ describe('an SQLite file', () => {
     const left = openSqliteFile(join(copy, 'items.db'), kind);
     onTestFinished(() => left.close());
     expect(await left.read(names)).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each(['runs.db', 'link.db'])('is created for its owner only, and leaves nothing beside it: %s', (name) => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'runs.db');
+    if (name !== 'runs.db') symlinkSync(path, join(folder, name));
+    const file = openSqliteFile(join(folder, name), kind);
+    onTestFinished(() => file.close());
+    file.write(insert('a'));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder).filter((each) => each.endsWith('.new'))).toEqual([]);
   });
 
   it('gives up a write after the longest wait, and remains usable', async () => {

@@ -89,7 +89,8 @@ export function leaseState(lease: Lease | null): LeaseState {
 export function seemsHeld(lease: Lease | null): boolean {
   const state = leaseState(lease);
   if (state !== 'unsure') return state === 'held';
-  return Date.now() - (lease?.beatMs ?? 0) < EXPIRY_MS + CLOCK_SKEW_MS;
+  // A heartbeat far in the future is from a clock that is wrong, or was set back since.
+  return Math.abs(Date.now() - (lease?.beatMs ?? 0)) < EXPIRY_MS + CLOCK_SKEW_MS;
 }
 
 /** Throws `invalid_journal` if the holder of a lease seems to be running or is unknown. */

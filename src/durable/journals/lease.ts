@@ -22,7 +22,7 @@ export interface LeaseHolder {
   /** When the process started, in kernel ticks since boot, because process ids are reused; empty if unknown. */
   readonly startedAt: string;
   readonly host: string;
-  /** Identifies the boot and the PID namespace: only there does the process id mean anything. */
+  /** Identifies the boot, and the PID and time namespaces: only there do the process id and the start time mean anything. */
   readonly space: string;
 }
 
@@ -178,11 +178,13 @@ export function heartbeat(beat: () => void): { ifLate(): void; end(): void } {
   };
 }
 
-/** Returns the boot and the PID namespace on Linux, otherwise the name of the host. */
+/** Returns the boot and the namespaces on Linux, otherwise the name of the host. */
 function pidSpace(): string {
   try {
     const boot = fs().readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return `${boot} ${fs().readlinkSync('/proc/self/ns/pid')}`;
+    // Linux before 5.6 has no time namespaces.
+    const time = fs().existsSync('/proc/self/ns/time') ? ` ${fs().readlinkSync('/proc/self/ns/time')}` : '';
+    return `${boot} ${fs().readlinkSync('/proc/self/ns/pid')}${time}`;
   } catch {
     return process.platform === 'linux' ? '' : process.getBuiltinModule('node:os').hostname();
   }

@@ -86,7 +86,7 @@ export function openPostgres(source: PostgresSource, what: string, table: string
 
   return {
     async rows<Row>(sql: string, values: readonly unknown[], name?: string) {
-      const untilMs = performance.now() + RETRY_MS;
+      let untilMs: number | null = null;
       for (let delayMs = FIRST_RETRY_MS; ; delayMs *= 2) {
         if (isClosed) throw new PostChainError('invalid_path', `${what}: the store is closed`);
         try {
@@ -97,6 +97,8 @@ export function openPostgres(source: PostgresSource, what: string, table: string
             canPrepare = false;
             continue;
           }
+          // Counted from the first failure: if this process was paused and lost its connection, the statement may have begun long before.
+          untilMs ??= performance.now() + RETRY_MS;
           if (!isConnectionError(cause) || performance.now() + delayMs > untilMs) throw unusable(what, cause);
         }
         await new Promise((resolve) => setTimeout(resolve, delayMs));

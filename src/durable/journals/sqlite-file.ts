@@ -80,6 +80,7 @@ interface PendingWrite {
 export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   const waitMs = kind.waitMs ?? DEFAULT_WAIT_MS;
   let open: OpenConnection | null = null;
+  let inode: number | undefined;
   let closed = false;
   let queue: PendingWrite[] = [];
   let scheduled = false;
@@ -88,7 +89,11 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
   /** Calls `act` with the connection, which is replaced after an SQLite error. */
   function use<Value>(act: (connection: OpenConnection) => Value): Value {
     if (closed) throw storeClosed();
-    open ??= connect(path, kind);
+    if (open === null) {
+      open = connect(path, kind);
+      inode = inodeOf(path);
+    }
+    if (inodeOf(path) !== inode) throw fileReplaced();
     try {
       return act(open);
     } catch (error) {
@@ -254,6 +259,14 @@ const codeOf = (error: unknown): string => {
 const isBusy = (error: unknown): boolean =>
   error instanceof WriteLocked || /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/u.test(codeOf(error));
 const isSqliteError = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_');
+
+/** Undefined if the file does not exist. */
+const inodeOf = (path: string): number | undefined =>
+  process.getBuiltinModule('node:fs').statSync(path, { throwIfNoEntry: false })?.ino;
+
+/** SQLite would continue to write to the file that it has opened, which has no name or another one. */
+const fileReplaced = (): Error =>
+  new Error('the file was removed or replaced while it was open; put it back, or close the store and open it again');
 
 const storeClosed = (): Error => new Error('the file is not open, because the store is closed');
 

@@ -1,4 +1,4 @@
-import fs, { cpSync, readdirSync, statSync, symlinkSync } from 'node:fs';
+import fs, { cpSync, readdirSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
@@ -131,6 +131,21 @@ describe('an SQLite file', () => {
     expect(other.write(insert('a'))).toBe(1);
     expect(file.write(insert('b'))).toBe(1);
     expect(await other.read(names)).toEqual(['a', 'b']);
+  });
+
+  it('stores nothing while the file is removed or replaced', async () => {
+    const { path, file } = openTwice();
+    file.write(insert('a'));
+    const moved = `${path}.moved`;
+    const replaced = 'the file was removed or replaced while it was open';
+    renameSync(path, moved);
+    expect(() => file.write(insert('b'))).toThrow(replaced);
+    cpSync(moved, path);
+    await expect(file.writeSynced(insert('c'))).rejects.toThrow(replaced);
+    await expect(file.read(names)).rejects.toThrow(replaced);
+    renameSync(moved, path);
+    file.write(insert('d'));
+    expect(await file.read(names)).toEqual(['a', 'd']);
   });
 
   it('finishes the waiting writes when it is closed; later ones fail', async () => {

@@ -99,11 +99,14 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     const lock = lockOf(id);
     return lock === null ? null : takeLock(lock, subjectOf(format, id));
   }
+  const exists = (id: string): boolean => fs().existsSync(pathOf(id));
+  function requireNew(id: string): void {
+    if (exists(id)) throw journalExists(format, id);
+  }
   async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
-    const exists = (): boolean => fs().existsSync(pathOf(id));
-    const path = exists() ? orInvalidPath(givenPath, () => lockOf(id)) : null;
+    const path = exists(id) ? orInvalidPath(givenPath, () => lockOf(id)) : null;
     const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force);
-    if (exists()) return lock;
+    if (exists(id)) return lock;
     // It may have been deleted before this process had the lock.
     lock?.release();
     throw noSuchJournal(format, id);
@@ -147,13 +150,18 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
   return {
     create: (id: string) =>
       orInvalidPath(givenPath, () => {
-        if (fs().existsSync(pathOf(id))) throw journalExists(format, id);
-        return openSink(id, claim(id), (path) => fs().openSync(path, 'a', 0o600), true);
+        requireNew(id);
+        const open = (path: string): number => {
+          // Another process may have created it before this one had the lock.
+          requireNew(id);
+          return fs().openSync(path, 'a', 0o600);
+        };
+        return openSink(id, claim(id), open, true);
       }),
     replace: (id: string) =>
       orInvalidPath(givenPath, () => openSink(id, claim(id), (path) => fs().openSync(path, 'w', 0o600))),
     lines(id: string, from = 0) {
-      if (!fs().existsSync(pathOf(id))) throw noSuchJournal(format, id);
+      if (!exists(id)) throw noSuchJournal(format, id);
       return linesOfFile(pathOf(id), from);
     },
     linesBackward: (id: string) => linesOfFileBackward(pathOf(id)),

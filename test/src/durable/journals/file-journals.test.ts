@@ -1,8 +1,8 @@
-import fs, { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
-import { fileJournals, journalFile } from '../../../../src/chain/journal/node-stores.ts';
+import { fileJournals, journalFile, linesOf } from '../../../../src/chain/journal/node-stores.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
 import { replies } from '../../../../src/testing/replies.ts';
@@ -41,6 +41,21 @@ describe('fileJournals', () => {
       message: /EISDIR/u,
     });
   });
+});
+
+it('does not create a journal that another process creates, and closes, before this one has the lock', async () => {
+  const folder = temporaryFolder();
+  const { run } = startScripted();
+  await run.answer;
+  const link = fs.linkSync.bind(fs);
+  const spy = vi.spyOn(fs, 'linkSync').mockImplementationOnce((...args) => {
+    writeFileSync(join(folder, 'a.jsonl'), linesOf(run.journal));
+    link(...args);
+  });
+  onTestFinished(() => spy.mockRestore());
+  expect(() => fileJournals(folder).create('a')).toThrow('Run "a" already exists; use a new id');
+  expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(run.journal.length);
+  expect(readdirSync(folder)).toEqual(['a.jsonl']);
 });
 
 describe('fsync', () => {

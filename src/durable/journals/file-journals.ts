@@ -24,7 +24,7 @@ import {
   repeat,
   subjectOf,
 } from './line-store.ts';
-import { type HeldLock, readLock, takeLock, takeOverLock } from './lock-file.ts';
+import { createFile, type HeldLock, readLock, takeLock, takeOverLock } from './lock-file.ts';
 
 /** Loaded on use, because durable machines also run in browsers, which have no file system. */
 const fs = () => process.getBuiltinModule('node:fs');
@@ -104,40 +104,41 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     if (exists(id)) throw journalExists(format, id);
   }
   async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
-    const path = exists(id) ? orInvalidPath(givenPath, () => lockOf(id)) : null;
+    const isKnown = exists(id) || fs().existsSync(`${pathOf(id)}${LOCK}`);
+    const path = isKnown ? orInvalidPath(givenPath, () => lockOf(id)) : null;
     const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force);
     if (exists(id)) return lock;
-    // It may have been deleted before this process had the lock.
+    // It may have no entry yet, or have been deleted before this process had the lock.
     lock?.release();
     throw noSuchJournal(format, id);
   }
-  function openSink(id: string, lock: HeldLock | null, open: (path: string) => number, isNew = false): LineSink {
-    const file = openLocked(pathOf(id), lock, open);
-    let isEmpty = isNew;
+  /** Starts a file with its first lines at once, so that a killed process leaves no empty journal. */
+  function startFile(id: string, text: string): number {
+    if (!createFile(pathOf(id), text, copyOf(pathOf(id)))) throw journalExists(format, id);
+    return fs().openSync(pathOf(id), 'a', 0o600);
+  }
+  /** `open` returns null for a file that starts with the first lines. */
+  function openSink(id: string, lock: HeldLock | null, open: (path: string) => number | null): LineSink {
+    let file = openLocked(pathOf(id), lock, open);
     let isNameSynced = false;
     let syncing: Promise<unknown> | null = null;
     /** Throws if the journal was taken over and replaced by a copy without the last lines: the process may have been paused while it wrote. */
     function requireOwn(): void {
-      const isRemoved = fs().fstatSync(file).nlink === 0;
+      const isRemoved = file !== null && fs().fstatSync(file).nlink === 0;
       lock?.check();
       if (isRemoved)
         throw new PostChainError('invalid_path', `The journal file "${pathOf(id)}" was removed during a write`);
     }
     function release(): void {
-      fs().closeSync(file);
+      if (file !== null) fs().closeSync(file);
       lock?.release();
     }
     return {
       append(lines, { sync }) {
         lock?.check();
-        try {
-          fs().appendFileSync(file, lines.map((line) => `${line}\n`).join(''));
-        } catch (error) {
-          // On a full disk, no empty journal is left behind.
-          if (isEmpty) fs().rmSync(pathOf(id), { force: true });
-          throw error;
-        }
-        isEmpty = false;
+        const text = lines.map((line) => `${line}\n`).join('');
+        if (file === null) file = startFile(id, text);
+        else fs().appendFileSync(file, text);
         if (!sync) return requireOwn();
         syncing = Promise.all([syncing, syncFile(file, isNameSynced ? null : paths().dirname(pathOf(id)))]);
         isNameSynced = true;
@@ -151,18 +152,18 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     create: (id: string) =>
       orInvalidPath(givenPath, () => {
         requireNew(id);
-        const open = (path: string): number => {
+        return openSink(id, claim(id), () => {
           // Another process may have created it before this one had the lock.
           requireNew(id);
-          return fs().openSync(path, 'a', 0o600);
-        };
-        return openSink(id, claim(id), open, true);
+          return null;
+        });
       }),
     replace: (id: string) =>
       orInvalidPath(givenPath, () => openSink(id, claim(id), (path) => fs().openSync(path, 'w', 0o600))),
     lines(id: string, from = 0) {
-      if (!exists(id)) throw noSuchJournal(format, id);
-      return linesOfFile(pathOf(id), from);
+      if (exists(id)) return linesOfFile(pathOf(id), from);
+      if (seemsHeld(readLock(`${pathOf(id)}${LOCK}`))) return [];
+      throw noSuchJournal(format, id);
     },
     linesBackward: (id: string) => linesOfFileBackward(pathOf(id)),
     async reopen(id: string, { force = false }: OpenJournalOptions = {}) {
@@ -205,7 +206,7 @@ async function syncFile(file: number, folder: string | null): Promise<void> {
 }
 
 /** Opens a file that this process has locked. Releases the lock if that fails. */
-function openLocked(path: string, lock: HeldLock | null, open: (path: string) => number): number {
+function openLocked<Opened>(path: string, lock: HeldLock | null, open: (path: string) => Opened): Opened {
   try {
     if (lock?.mustFence && fs().existsSync(path)) replaceByCopy(path);
     return open(path);
@@ -215,10 +216,13 @@ function openLocked(path: string, lock: HeldLock | null, open: (path: string) =>
   }
 }
 
+/** Returns a new path beside a file. What a killed process leaves there is removed with its lock. */
+const copyOf = (path: string): string => `${path}${LOCK}.${globalThis.crypto.randomUUID()}.copy`;
+
 /** Replaces a file with a copy, so that a process that still writes to the old one writes to an unlinked file. */
 function replaceByCopy(path: string): void {
   const real = fs().realpathSync(path);
-  const copy = `${real}${LOCK}.${globalThis.crypto.randomUUID()}.copy`;
+  const copy = copyOf(real);
   try {
     fs().copyFileSync(real, copy);
     fs().renameSync(copy, real);

@@ -151,9 +151,8 @@ function removeLock(path: string, own: Lease): void {
   if (isClaimed) fs().rmSync(successor, { force: true });
 }
 
-/** Creates a file atomically with its text, using a hard link. Returns false if it exists. */
-function createFile(path: string, text: string): boolean {
-  const temporary = `${path}.${thisHolder().id}.new`;
+/** Creates a file atomically with its text, using a hard link to a temporary one. Returns false if it exists. */
+export function createFile(path: string, text: string, temporary = `${path}.${thisHolder().id}.new`): boolean {
   try {
     fs().writeFileSync(temporary, text, { mode: 0o600 });
     return linkFile(temporary, path) ?? createWithoutLink(path, text);

@@ -5,6 +5,7 @@ import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { fileJournals, journalFile, linesOf } from '../../../../src/chain/journal/node-stores.ts';
 import { replay } from '../../../../src/chain/journal/replay.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { thisHolder } from '../../../../src/durable/journals/lease.ts';
 import { replies } from '../../../../src/testing/replies.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { writeJournal } from '../../../support/journal-files.ts';
@@ -56,6 +57,43 @@ it('does not create a journal that another process creates, and closes, before t
   expect(() => fileJournals(folder).create('a')).toThrow('Run "a" already exists; use a new id');
   expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(run.journal.length);
   expect(readdirSync(folder)).toEqual(['a.jsonl']);
+});
+
+it('leaves nothing of a journal whose process ends before the first entry, and does not list it before', async () => {
+  const folder = temporaryFolder();
+  const store = fileJournals(folder);
+  const writer = store.create('a');
+  expect(await store.list()).toEqual([]);
+  await expect(store.open('a')).rejects.toThrow('Run "a" is still running in process');
+  await expect(entriesOf(store.read('a'))).rejects.toThrow('run a: the journal is empty');
+  const followed = store.follow('a').next();
+  // The lock of a process that has ended: its id is higher than any process id.
+  writeFileSync(join(folder, 'b.jsonl.lock'), JSON.stringify({ ...thisHolder(), id: 'gone', pid: 4_194_305 }));
+  await expect(entriesOf(store.read('b'))).rejects.toThrow('There is no run "b"');
+  store.create('b').close();
+  const { run } = startScripted();
+  await run.answer;
+  writer.write(run.journal);
+  writer.close();
+  expect((await followed).value).toMatchObject({ type: 'run-start' });
+  expect(await store.list()).toMatchObject([{ runId: 'a', status: 'completed' }]);
+  expect(readdirSync(folder)).toEqual(['a.jsonl']);
+});
+
+it('writes the first lines at once, or not at all', async () => {
+  const folder = temporaryFolder();
+  const { run } = startScripted();
+  await run.answer;
+  const writer = fileJournals(folder).create('a');
+  const spy = vi.spyOn(fs, 'writeFileSync').mockImplementationOnce((path) => {
+    fs.appendFileSync(path, '{"seq":0,');
+    throw new Error('ENOSPC: no space left on device');
+  });
+  onTestFinished(() => spy.mockRestore());
+  writer.write(run.journal);
+  expect(writer.failure).toBe('ENOSPC: no space left on device');
+  writer.close();
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 describe('fsync', () => {

@@ -170,7 +170,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       const lock = await lockExisting(id, force);
       return orInvalidPath(givenPath, () =>
         openSink(id, lock, (path) => {
-          dropTornLine(path);
+          dropTornLine(path, () => lock?.check());
           return fs().openSync(path, 'a', 0o600);
         }),
       );

@@ -41,10 +41,14 @@ export function* linesOfFileBackward(path: string): Generator<string> {
   }
 }
 
-/** Truncates a file after its last line feed. */
-export function dropTornLine(path: string): void {
-  const { end, size } = withFile(path, (file, bytes) => ({ end: lastLineEnd(file, bytes), size: bytes }));
-  if (end !== size) fs().truncateSync(path, end);
+/** Truncates a file after its last line feed. Calls `check` once the file is open: a process that then takes over replaces the file. */
+export function dropTornLine(path: string, check: () => void): void {
+  const truncate = (file: number, size: number): void => {
+    check();
+    const end = lastLineEnd(file, size);
+    if (end !== size) fs().ftruncateSync(file, end);
+  };
+  withFile(path, truncate, 'r+');
 }
 
 /** Returns the first and the last complete line of a file; both are empty if there is none. */
@@ -57,8 +61,8 @@ export function firstAndLastLine(path: string): { readonly first: string; readon
   });
 }
 
-function withFile<Value>(path: string, use: (file: number, size: number) => Value): Value {
-  const file = fs().openSync(path, 'r');
+function withFile<Value>(path: string, use: (file: number, size: number) => Value, flags = 'r'): Value {
+  const file = fs().openSync(path, flags);
   try {
     return use(file, fs().fstatSync(file).size);
   } finally {

@@ -197,6 +197,20 @@ describe('a process that is paused while it writes, and whose journal another on
     writer.close();
     expect(existsSync(join(folder, 'run.jsonl'))).toBe(then !== 'deleted');
   });
+
+  it('leaves a torn last line to it', async () => {
+    const { run } = startScripted();
+    await run.answer;
+    const path = fileWith(`${linesOf(run.journal.slice(0, 9))}{"seq":9,`);
+    const open = fs.openSync.bind(fs);
+    const spy = vi.spyOn(fs, 'openSync').mockImplementation((...args) => {
+      if (args[1] === 'r+') takeOver(path, 'continued');
+      return open(...args);
+    });
+    onTestFinished(() => spy.mockRestore());
+    await expect(fileJournals(join(path, '..')).open('run')).rejects.toMatchObject({ code: 'journal_fenced' });
+    expect(readFileSync(path, 'utf8')).toMatch(/\{"seq":9,$/u);
+  });
 });
 
 it.each(['open', 'delete'] as const)(

@@ -208,7 +208,7 @@ async function syncFile(file: number, folder: string | null): Promise<void> {
 /** Opens a file that this process has locked. Releases the lock if that fails. */
 function openLocked<Opened>(path: string, lock: HeldLock | null, open: (path: string) => Opened): Opened {
   try {
-    if (lock?.mustFence && fs().existsSync(path)) replaceByCopy(path);
+    if (lock?.mustFence && fs().existsSync(path)) replaceByCopy(path, lock.check);
     return open(path);
   } catch (error) {
     lock?.release();
@@ -219,12 +219,16 @@ function openLocked<Opened>(path: string, lock: HeldLock | null, open: (path: st
 /** Returns a new path beside a file. What a killed process leaves there is removed with its lock. */
 const copyOf = (path: string): string => `${path}${LOCK}.${globalThis.crypto.randomUUID()}.copy`;
 
-/** Replaces a file with a copy, so that a process that still writes to the old one writes to an unlinked file. */
-function replaceByCopy(path: string): void {
+/**
+ * Replaces a file with a copy, so that a process that still writes to the old one writes to an unlinked file. `check` throws if another
+ * process has taken over since, and may have written.
+ */
+function replaceByCopy(path: string, check: () => void): void {
   const real = fs().realpathSync(path);
   const copy = copyOf(real);
   try {
     fs().copyFileSync(real, copy);
+    check();
     fs().renameSync(copy, real);
   } finally {
     fs().rmSync(copy, { force: true });

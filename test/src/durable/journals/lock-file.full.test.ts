@@ -213,6 +213,23 @@ describe('a process that is paused while it writes, and whose journal another on
   });
 });
 
+it('does not replace the journal by its copy if another process takes it over meanwhile', async () => {
+  const { run } = startScripted();
+  await run.answer;
+  const path = fileWith(linesOf(run.journal.slice(0, 9)));
+  writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
+  const copy = fs.copyFileSync.bind(fs);
+  const spy = vi.spyOn(fs, 'copyFileSync').mockImplementation((...args) => {
+    copy(...args);
+    writeFileSync(`${path}.lock`, JSON.stringify(claimed(5)));
+    writeFileSync(path, linesOf(run.journal));
+  });
+  onTestFinished(() => spy.mockRestore());
+  const store = fileJournals(join(path, '..'));
+  await expect(store.open('run', { force: true })).rejects.toMatchObject({ code: 'journal_fenced' });
+  expect(readFileSync(path, 'utf8')).toBe(linesOf(run.journal));
+});
+
 it.each(['open', 'delete'] as const)(
   'a journal that is deleted before the lock is taken does not exist: %s',
   async (name) => {

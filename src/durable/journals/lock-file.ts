@@ -74,7 +74,8 @@ function nextPath(path: string, chain: readonly LockLink[]): string {
 
 /** Replaces a lease with one of this process. Returns null if another process was faster. */
 function replaceLock(path: string, subject: string, previous: Lease | null): HeldLock | null {
-  const token = (previous?.token ?? 0) + 1;
+  // Random: if another process has had the lock in between, this one must not mistake its earlier lease for the new one.
+  const token = process.getBuiltinModule('node:crypto').randomInt(1, 2 ** 48 - 1);
   if (!claim(path, previous, token)) return null;
   return heldLock(path, subject, token, leaseState(previous) !== 'free');
 }

@@ -94,7 +94,15 @@ function claim(path: string, previous: Lease | null, token: number): boolean {
     fs().rmSync(successor, { force: true });
     return false;
   }
-  fs().renameSync(successor, path);
+  try {
+    fs().renameSync(successor, path);
+  } catch (error) {
+    // A process that took over while this one was paused has removed the file.
+    if (codeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+  // A process that is paused before it renames its file must not find it again.
+  for (const passed of chain.slice(1, -1)) fs().rmSync(passed.path, { force: true });
   removeRemains(path);
   return true;
 }
@@ -148,7 +156,8 @@ function removeLock(path: string, own: Lease): void {
   const successor = nextPath(path, [{ path, lease: own }]);
   const isClaimed = linkFile(path, successor);
   if (isClaimed === false) return;
-  if (isClaimed === null || isSameLease(readLease(successor), own)) fs().rmSync(path, { force: true });
+  // This process may have been paused since.
+  if (isSameLease(readLease(path), own)) fs().rmSync(path, { force: true });
   if (isClaimed) fs().rmSync(successor, { force: true });
 }
 

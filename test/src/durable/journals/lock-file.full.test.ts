@@ -165,6 +165,45 @@ describe('the lock of a process that died', () => {
   });
 });
 
+describe('a process that is paused, and whose lock another one takes over', () => {
+  it('while it took over the lock itself, leaves nothing', async () => {
+    const path = lockIn(temporaryFolder());
+    writeFileSync(path, JSON.stringify(gone));
+    writeFileSync(`${path}.gone.3`, JSON.stringify(inAnotherContainer));
+    (await takeOverLock(path, 'Run "run"', true)).check();
+    expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
+  });
+
+  it('while it took over the lock itself, does not get it', () => {
+    const path = lockIn(temporaryFolder());
+    writeFileSync(path, JSON.stringify(gone));
+    const rename = fs.renameSync.bind(fs);
+    const spy = vi.spyOn(fs, 'renameSync').mockImplementationOnce((from, to) => {
+      rmSync(from);
+      writeFileSync(path, JSON.stringify(inAnotherContainer));
+      rename(from, to);
+    });
+    onTestFinished(() => spy.mockRestore());
+    expect(() => takeLock(path, 'Run "run"')).toThrow('on worker-7');
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(inAnotherContainer);
+  });
+
+  it('while it released the lock, does not remove it', () => {
+    const path = lockIn(temporaryFolder());
+    const lock = takeLock(path, 'Run "run"');
+    const link = fs.linkSync.bind(fs);
+    const spy = vi.spyOn(fs, 'linkSync').mockImplementationOnce((...args) => {
+      link(...args);
+      rmSync(path);
+      writeFileSync(path, JSON.stringify(inAnotherContainer));
+    });
+    onTestFinished(() => spy.mockRestore());
+    lock.release();
+    expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
+    expect(readLock(path)).toMatchObject({ holder: { id: 'elsewhere' } });
+  });
+});
+
 describe('a process that is paused while it writes, and whose journal another one takes over', () => {
   const write = fs.appendFileSync.bind(fs);
 

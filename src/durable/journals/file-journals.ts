@@ -95,9 +95,10 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     if (!fs().existsSync(paths().dirname(pathOf(id)))) throw new Error('its directory does not exist');
     return `${pathOf(id)}${LOCK}`;
   }
+  const fenceOf = (id: string) => (check: () => void) => replaceByCopy(pathOf(id), check);
   function claim(id: string): HeldLock | null {
     const lock = lockOf(id);
-    return lock === null ? null : takeLock(lock, subjectOf(format, id));
+    return lock === null ? null : takeLock(lock, subjectOf(format, id), fenceOf(id));
   }
   const exists = (id: string): boolean => fs().existsSync(pathOf(id));
   function requireNew(id: string): void {
@@ -106,7 +107,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
   async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
     const isKnown = exists(id) || fs().existsSync(`${pathOf(id)}${LOCK}`);
     const path = isKnown ? orInvalidPath(givenPath, () => lockOf(id)) : null;
-    const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force);
+    const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force, fenceOf(id));
     if (exists(id)) return lock;
     // It may have no entry yet, or have been deleted before this process had the lock.
     lock?.release();
@@ -208,7 +209,6 @@ async function syncFile(file: number, folder: string | null): Promise<void> {
 /** Opens a file that this process has locked. Releases the lock if that fails. */
 function openLocked<Opened>(path: string, lock: HeldLock | null, open: (path: string) => Opened): Opened {
   try {
-    if (lock?.mustFence && fs().existsSync(path)) replaceByCopy(path, lock.check);
     return open(path);
   } catch (error) {
     lock?.release();
@@ -224,6 +224,7 @@ const copyOf = (path: string): string => `${path}${LOCK}.${globalThis.crypto.ran
  * process has taken over since, and may have written.
  */
 function replaceByCopy(path: string, check: () => void): void {
+  if (!fs().existsSync(path)) return;
   const real = fs().realpathSync(path);
   const copy = copyOf(real);
   try {

@@ -16,28 +16,32 @@ const fs = () => process.getBuiltinModule('node:fs');
 
 /** The lease of a journal file, held by this process. */
 export interface HeldLock {
-  /** Whether the previous holder may still be running: its pending writes must not reach the journal. */
-  readonly mustFence: boolean;
   /** Throws if the lock is no longer held. Call it before every write. */
   check(): void;
   release(): void;
 }
 
+/**
+ * Keeps the pending writes of an earlier holder, which may still be running, from the journal. `check` throws if the lock is no longer held.
+ * If it throws, the earlier holder keeps the lock.
+ */
+type Fence = (check: () => void) => void;
+
 /** Takes a lock file without waiting. Throws `invalid_journal` if its holder seems to be running or is unknown. */
-export function takeLock(path: string, subject: string): HeldLock {
+export function takeLock(path: string, subject: string, fence: Fence): HeldLock {
   for (;;) {
     const current = readLock(path);
     requireUnused(subject, current);
-    const held = replaceLock(path, subject, current);
+    const held = replaceLock(path, subject, current, fence);
     if (held !== null) return held;
   }
 }
 
 /** Takes a lock file. Waits and rejects as `takeOver` does. */
-export function takeOverLock(path: string, subject: string, force: boolean): Promise<HeldLock> {
+export function takeOverLock(path: string, subject: string, force: boolean, fence: Fence): Promise<HeldLock> {
   return takeOver(subject, force, {
     read: () => readLock(path),
-    replace: (previous) => replaceLock(path, subject, previous),
+    replace: (previous) => replaceLock(path, subject, previous, fence),
   });
 }
 
@@ -73,15 +77,19 @@ function nextPath(path: string, chain: readonly LockLink[]): string {
 }
 
 /** Replaces a lease with one of this process. Returns null if another process was faster. */
-function replaceLock(path: string, subject: string, previous: Lease | null): HeldLock | null {
+function replaceLock(path: string, subject: string, previous: Lease | null, fence: Fence): HeldLock | null {
   // Random: if another process has had the lock in between, this one must not mistake its earlier lease for the new one.
   const token = process.getBuiltinModule('node:crypto').randomInt(1, 2 ** 48 - 1);
-  if (!claim(path, previous, token)) return null;
-  return heldLock(path, subject, token, leaseState(previous) !== 'free');
+  const own: Lease = { holder: thisHolder(), token, beatMs: 0 };
+  const check = (): void => {
+    const current = readLock(path);
+    if (!isSameLease(current, own)) throw fencedError(subject, current);
+  };
+  return claim(path, previous, token, () => fence(check)) ? heldLock(path, own, check) : null;
 }
 
 /** Makes this process the holder, with the given token. */
-function claim(path: string, previous: Lease | null, token: number): boolean {
+function claim(path: string, previous: Lease | null, token: number, fence: () => void): boolean {
   const text = JSON.stringify({ ...thisHolder(), token });
   const before = chainOf(path);
   if (!isSameLease(before.at(-1)?.lease ?? null, previous)) return false;
@@ -93,6 +101,13 @@ function claim(path: string, previous: Lease | null, token: number): boolean {
   if (chain.at(-1)?.path !== successor) {
     fs().rmSync(successor, { force: true });
     return false;
+  }
+  try {
+    // The earlier leases stay until then: if this process fails or dies, the next one fences their holders.
+    if (chain.slice(0, -1).some(({ lease }) => leaseState(lease) !== 'free')) fence();
+  } catch (error) {
+    fs().rmSync(successor, { force: true });
+    throw error;
   }
   try {
     fs().renameSync(successor, path);
@@ -120,12 +135,7 @@ function removeRemains(path: string): void {
   }
 }
 
-function heldLock(path: string, subject: string, token: number, mustFence: boolean): HeldLock {
-  const own: Lease = { holder: thisHolder(), token, beatMs: 0 };
-  const check = (): void => {
-    const current = readLock(path);
-    if (!isSameLease(current, own)) throw fencedError(subject, current);
-  };
+function heldLock(path: string, own: Lease, check: () => void): HeldLock {
   const beats = heartbeat(() => {
     try {
       check();
@@ -136,7 +146,6 @@ function heldLock(path: string, subject: string, token: number, mustFence: boole
     }
   });
   return {
-    mustFence,
     check() {
       check();
       beats.ifLate();

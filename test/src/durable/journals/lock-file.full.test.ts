@@ -6,6 +6,7 @@ import fs, {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,10 +15,15 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalWriter } from '../../../../src/chain/journal/journal-format.ts';
 import { fileJournals, linesOf } from '../../../../src/chain/journal/node-stores.ts';
 import { leaseState, seemsHeld, thisHolder } from '../../../../src/durable/journals/lease.ts';
-import { readLock, takeLock, takeOverLock } from '../../../../src/durable/journals/lock-file.ts';
+import * as locks from '../../../../src/durable/journals/lock-file.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 import { fileWith } from '../../../support/journal-files.ts';
 import { startScripted } from '../../../support/run-chain.ts';
+
+const { readLock } = locks;
+const takeLock = (path: string, fence = () => {}) => locks.takeLock(path, 'Run "run"', fence);
+const takeOverLock = (path: string, force: boolean, fence = () => {}) =>
+  locks.takeOverLock(path, 'Run "run"', force, fence);
 
 const lockIn = (folder: string): string => join(folder, 'run.jsonl.lock');
 
@@ -58,10 +64,9 @@ it('is free at once if its process has ended, or another process has its id', ()
     const path = lockIn(temporaryFolder());
     writeFileSync(path, JSON.stringify(holder));
     expect(leaseState(readLock(path))).toBe('free');
-    const lock = takeLock(path, 'Run "run"');
-    expect(lock.mustFence).toBe(false);
+    const lock = takeLock(path, expect.unreachable);
     expect(readLock(path)).toMatchObject({ holder: thisHolder() });
-    expect(() => takeLock(path, 'Run "run"')).toThrow(`Run "run" is still running in process ${process.pid}`);
+    expect(() => takeLock(path)).toThrow(`Run "run" is still running in process ${process.pid}`);
     lock.release();
     expect(readdirSync(join(path, '..'))).toEqual([]);
   }
@@ -72,7 +77,7 @@ it('is held if its process is in another container or on another host', async ()
   writeFileSync(path, JSON.stringify(inAnotherContainer));
   expect(leaseState(readLock(path))).toBe('unsure');
   expect(seemsHeld(readLock(path))).toBe(true);
-  expect(() => takeLock(path, 'Run "run"')).toThrow(
+  expect(() => takeLock(path)).toThrow(
     `Run "run" is still running in process ${process.pid} on worker-7; wait until it ends or parks ("parkAfterMs"), stop that process, or take it over with the option "force"`,
   );
 });
@@ -99,10 +104,11 @@ it.each(['', '0', '123 456', 'me', '{"id":"../x","pid":1}'])(
   async (text) => {
     const path = lockIn(temporaryFolder());
     writeFileSync(path, text);
-    expect(() => takeLock(path, 'Run "run"')).toThrow('is still running in an unknown process');
-    await expect(takeOverLock(path, 'Run "run"', false)).rejects.toMatchObject({ code: 'invalid_journal' });
-    const lock = await takeOverLock(path, 'Run "run"', true);
-    expect(lock.mustFence).toBe(true);
+    expect(() => takeLock(path)).toThrow('is still running in an unknown process');
+    await expect(takeOverLock(path, false)).rejects.toMatchObject({ code: 'invalid_journal' });
+    const fence = vi.fn();
+    const lock = await takeOverLock(path, true, fence);
+    expect(fence).toHaveBeenCalledOnce();
     lock.check();
     lock.release();
     expect(readdirSync(join(path, '..'))).toEqual([]);
@@ -111,8 +117,8 @@ it.each(['', '0', '123 456', 'me', '{"id":"../x","pid":1}'])(
 
 it('fences the previous holder if it is taken over by force', async () => {
   const path = lockIn(temporaryFolder());
-  const first = takeLock(path, 'Run "run"');
-  const second = await takeOverLock(path, 'Run "run"', true);
+  const first = takeLock(path);
+  const second = await takeOverLock(path, true);
   expect(() => first.check()).toThrow(
     /^Run "run" is no longer written by this process, because process \d+ has taken it over/u,
   );
@@ -122,10 +128,10 @@ it('fences the previous holder if it is taken over by force', async () => {
 
 it('is lost if its file is removed, also for a process that takes it again', () => {
   const path = lockIn(temporaryFolder());
-  const lock = takeLock(path, 'Run "run"');
+  const lock = takeLock(path);
   rmSync(path);
   expect(() => lock.check()).toThrow('its lock was removed');
-  takeLock(path, 'Run "run"').check();
+  takeLock(path).check();
   expect(() => lock.check()).toThrow('has taken it over');
 });
 
@@ -144,11 +150,11 @@ describe('the lock of a process that died', () => {
     const path = lockIn(temporaryFolder());
     for (const [name, content] of Object.entries(files))
       writeFileSync(`${path}${name}`, typeof content === 'string' ? content : JSON.stringify(content));
-    const lock = takeLock(path, 'Run "run"');
+    const lock = takeLock(path);
     lock.check();
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ id: thisHolder().id });
     expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
-    expect(() => takeLock(path, 'Run "run"')).toThrow(`is still running in process ${process.pid}`);
+    expect(() => takeLock(path)).toThrow(`is still running in process ${process.pid}`);
     lock.release();
     expect(readdirSync(join(path, '..'))).toEqual([]);
   });
@@ -157,8 +163,8 @@ describe('the lock of a process that died', () => {
     const path = lockIn(temporaryFolder());
     writeFileSync(path, JSON.stringify(gone));
     for (const name of ['.gone.3', '.unreadable.0']) writeFileSync(`${path}${name}`, '');
-    expect(() => takeLock(path, 'Run "run"')).toThrow('is still running in an unknown process');
-    const lock = await takeOverLock(path, 'Run "run"', true);
+    expect(() => takeLock(path)).toThrow('is still running in an unknown process');
+    const lock = await takeOverLock(path, true);
     lock.check();
     lock.release();
     expect(existsSync(path)).toBe(false);
@@ -170,7 +176,7 @@ describe('a process that is paused, and whose lock another one takes over', () =
     const path = lockIn(temporaryFolder());
     writeFileSync(path, JSON.stringify(gone));
     writeFileSync(`${path}.gone.3`, JSON.stringify(inAnotherContainer));
-    (await takeOverLock(path, 'Run "run"', true)).check();
+    (await takeOverLock(path, true)).check();
     expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl.lock']);
   });
 
@@ -184,13 +190,13 @@ describe('a process that is paused, and whose lock another one takes over', () =
       rename(from, to);
     });
     onTestFinished(() => spy.mockRestore());
-    expect(() => takeLock(path, 'Run "run"')).toThrow('on worker-7');
+    expect(() => takeLock(path)).toThrow('on worker-7');
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(inAnotherContainer);
   });
 
   it('while it released the lock, does not remove it', () => {
     const path = lockIn(temporaryFolder());
-    const lock = takeLock(path, 'Run "run"');
+    const lock = takeLock(path);
     const link = fs.linkSync.bind(fs);
     const spy = vi.spyOn(fs, 'linkSync').mockImplementationOnce((...args) => {
       link(...args);
@@ -251,6 +257,33 @@ describe('a process that is paused while it writes, and whose journal another on
     await expect(fileJournals(join(path, '..')).open('run')).rejects.toMatchObject({ code: 'journal_fenced' });
     expect(readFileSync(path, 'utf8')).toMatch(/\{"seq":9,$/u);
   });
+});
+
+it('fences an earlier holder even if the process that took over from it died while it did so', () => {
+  const path = lockIn(temporaryFolder());
+  writeFileSync(path, JSON.stringify(inAnotherContainer));
+  writeFileSync(`${path}.elsewhere.3`, JSON.stringify(gone));
+  const fence = vi.fn();
+  takeLock(path, fence);
+  expect(fence).toHaveBeenCalledOnce();
+});
+
+it('leaves the lock to its holder if the journal cannot be copied', async () => {
+  const { run } = startScripted();
+  await run.answer;
+  const path = fileWith(linesOf(run.journal.slice(0, 9)));
+  writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
+  const store = fileJournals(join(path, '..'));
+  const spy = vi.spyOn(fs, 'copyFileSync').mockImplementationOnce(() => {
+    throw new Error('ENOSPC: no space left on device');
+  });
+  onTestFinished(() => spy.mockRestore());
+  await expect(store.open('run', { force: true })).rejects.toThrow('ENOSPC');
+  expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl', 'run.jsonl.lock']);
+  expect(readLock(`${path}.lock`)).toMatchObject({ holder: { id: 'elsewhere' } });
+  const { ino } = statSync(path);
+  (await store.open('run', { force: true })).writer.close();
+  expect(statSync(path).ino).not.toBe(ino);
 });
 
 it('does not replace the journal by its copy if another process takes it over meanwhile', async () => {

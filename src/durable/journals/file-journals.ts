@@ -93,7 +93,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
   function lockOf(id: string): string | null {
     if (fs().existsSync(pathOf(id)) && !fs().statSync(pathOf(id)).isFile()) return null;
     if (!fs().existsSync(paths().dirname(pathOf(id)))) throw new Error('its directory does not exist');
-    return `${pathOf(id)}${LOCK}`;
+    return lockPathOf(pathOf(id));
   }
   const fenceOf = (id: string) => (check: () => void) => replaceByCopy(pathOf(id), check);
   function claim(id: string): HeldLock | null {
@@ -105,7 +105,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     if (exists(id)) throw journalExists(format, id);
   }
   async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
-    const isKnown = exists(id) || fs().existsSync(`${pathOf(id)}${LOCK}`);
+    const isKnown = exists(id) || fs().existsSync(lockPathOf(pathOf(id)));
     const path = isKnown ? orInvalidPath(givenPath, () => lockOf(id)) : null;
     const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force, fenceOf(id));
     if (exists(id)) return lock;
@@ -163,7 +163,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       orInvalidPath(givenPath, () => openSink(id, claim(id), (path) => fs().openSync(path, 'w', 0o600))),
     lines(id: string, from = 0) {
       if (exists(id)) return linesOfFile(pathOf(id), from);
-      if (seemsHeld(readLock(`${pathOf(id)}${LOCK}`))) return [];
+      if (seemsHeld(readLock(lockPathOf(pathOf(id))))) return [];
       throw noSuchJournal(format, id);
     },
     linesBackward: (id: string) => linesOfFileBackward(pathOf(id)),
@@ -189,7 +189,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       const version = versionOf(path);
       if (version === null) return [];
       const lines = isKnown?.(id, version) === true ? null : firstAndLastOrEmpty(path);
-      return [{ id, version, lines, isWritten: seemsHeld(readLock(`${path}${LOCK}`)) }];
+      return [{ id, version, lines, isWritten: seemsHeld(readLock(lockPathOf(path))) }];
     },
     watch: (onChange: (ids: null) => void) => repeat(POLL_MS, () => onChange(null)),
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
@@ -213,6 +213,16 @@ function openLocked<Opened>(path: string, lock: HeldLock | null, open: (path: st
   } catch (error) {
     lock?.release();
     throw error;
+  }
+}
+
+/** Returns the path of a journal's lock file: the same for all symbolic links to the journal. */
+function lockPathOf(path: string): string {
+  try {
+    return `${fs().realpathSync.native(path)}${LOCK}`;
+  } catch {
+    // The journal does not exist yet.
+    return `${path}${LOCK}`;
   }
 }
 

@@ -1,4 +1,4 @@
-import fs, { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
@@ -27,6 +27,19 @@ describe('fileJournals', () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'a.jsonl'), text);
     expect(await fileJournals(folder).list()).toMatchObject([{ runId: 'a', status }]);
+  });
+
+  it('locks a journal once for all symbolic links to it', async () => {
+    const [folder, other] = [temporaryFolder(), temporaryFolder()];
+    const { run } = startScripted();
+    await run.answer;
+    const writer = fileJournals(folder).create('a');
+    writer.write(run.journal.slice(0, 9));
+    symlinkSync(join(folder, 'a.jsonl'), join(other, 'b.jsonl'));
+    expect(await fileJournals(other).list()).toMatchObject([{ runId: 'b', status: 'running' }]);
+    await expect(fileJournals(other).open('b')).rejects.toThrow('Run "b" is still running in process');
+    writer.close();
+    (await fileJournals(other).open('b')).writer.close();
   });
 
   it('ignores other files in the directory', async () => {

@@ -106,8 +106,13 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
   }
   async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
     const isKnown = exists(id) || fs().existsSync(lockPathOf(pathOf(id)));
-    const path = isKnown ? orInvalidPath(givenPath, () => lockOf(id)) : null;
-    const lock = path === null ? null : await takeOverLock(path, subjectOf(format, id), force, fenceOf(id));
+    let lock: HeldLock | null = null;
+    try {
+      const path = isKnown ? lockOf(id) : null;
+      if (path !== null) lock = await takeOverLock(path, subjectOf(format, id), force, fenceOf(id));
+    } catch (cause) {
+      throw invalidPath(givenPath, cause);
+    }
     if (exists(id)) return lock;
     // It may have no entry yet, or have been deleted before this process had the lock.
     lock?.release();
@@ -358,11 +363,15 @@ function orInvalidPath<Value>(path: string, act: () => Value): Value {
   try {
     return act();
   } catch (cause) {
-    if (cause instanceof PostChainError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const remedy = /^(?:ENOSPC|EDQUOT)\b/u.test(reason)
-      ? 'free space on its volume'
-      : 'expected a path in an existing, writable directory';
-    throw new PostChainError('invalid_path', `Cannot write the journal "${path}" (${reason}); ${remedy}`, { cause });
+    throw invalidPath(path, cause);
   }
+}
+
+function invalidPath(path: string, cause: unknown): PostChainError {
+  if (cause instanceof PostChainError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const remedy = /^(?:ENOSPC|EDQUOT)\b/u.test(reason)
+    ? 'free space on its volume'
+    : 'expected a path in an existing, writable directory';
+  return new PostChainError('invalid_path', `Cannot write the journal "${path}" (${reason}); ${remedy}`, { cause });
 }

@@ -278,7 +278,10 @@ it('leaves the lock to its holder if the journal cannot be copied', async () => 
     throw new Error('ENOSPC: no space left on device');
   });
   onTestFinished(() => spy.mockRestore());
-  await expect(store.open('run', { force: true })).rejects.toThrow('ENOSPC');
+  await expect(store.open('run', { force: true })).rejects.toMatchObject({
+    code: 'invalid_path',
+    message: expect.stringMatching(/\(ENOSPC: no space left on device\); free space on its volume$/u),
+  });
   expect(readdirSync(join(path, '..'))).toEqual(['run.jsonl', 'run.jsonl.lock']);
   expect(readLock(`${path}.lock`)).toMatchObject({ holder: { id: 'elsewhere' } });
   const { ino } = statSync(path);

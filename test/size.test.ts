@@ -12,7 +12,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6410, exported: 125, floors: 9 },
   'src/cli': { lines: 4520, exported: 93, floors: 13 },
   'src/documents': { lines: 3240, exported: 47, floors: 7 },
-  'src/durable': { lines: 8540, exported: 129, floors: 10 },
+  'src/durable': { lines: 8650, exported: 131, floors: 10 },
   'src/entries': { lines: 430, exported: 0, floors: 1 },
   'src/inspection': { lines: 3700, exported: 47, floors: 8 },
   'src/integrations': { lines: 3530, exported: 38, floors: 5 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 17080, exported: 346, floors: 12 },
-  test: { lines: 67870, exported: 349, floors: 7 },
+  test: { lines: 68190, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

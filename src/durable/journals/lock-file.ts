@@ -5,6 +5,7 @@ import {
   isSameLease,
   type Lease,
   leaseState,
+  newToken,
   parseHolder,
   requireUnused,
   takeOver,
@@ -79,7 +80,7 @@ function nextPath(path: string, chain: readonly LockLink[]): string {
 /** Replaces a lease with one of this process. Returns null if another process was faster. */
 function replaceLock(path: string, subject: string, previous: Lease | null, fence: Fence): HeldLock | null {
   // Random: if another process has had the lock in between, this one must not mistake its earlier lease for the new one.
-  const token = process.getBuiltinModule('node:crypto').randomInt(1, 2 ** 48 - 1);
+  const token = newToken();
   const own: Lease = { holder: thisHolder(), token, beatMs: 0 };
   const check = (): void => {
     const current = readLock(path);

@@ -305,8 +305,10 @@ function connect(path: string, kind: SqliteKind): OpenConnection {
  * process on it, also those of a thread that has connected to it meanwhile.
  */
 function createIfMissing(path: string): void {
-  const { closeSync, existsSync, linkSync, openSync, rmSync } = process.getBuiltinModule('node:fs');
-  if (existsSync(path)) return;
+  const { closeSync, existsSync, linkSync, openSync, rmSync, statSync } = process.getBuiltinModule('node:fs');
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) throw new Error('it is a directory');
+  if (found !== undefined) return;
   const temporary = `${path}.${globalThis.crypto.randomUUID()}.new`;
   closeSync(openSync(temporary, 'wx', 0o600));
   try {

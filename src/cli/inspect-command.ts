@@ -27,9 +27,11 @@ export async function inspectCommand(
   const { runId, ...found } = await findJournals(name, flags);
   const inspector = await openInspector({ ...found, port: flags.port }, stderr);
   if (runId !== null) inspector.choose(runId);
-  if (flags.open) openInBrowser(inspector.url);
   stderr.write(`To show other XState programs: inspectTo('${inspector.inspectUrl}')\n`);
-  await inspector.stay();
+  const stopped = inspector.stay();
+  // A signal that nobody listens to would leave the browser's file behind.
+  if (flags.open) openInBrowser(inspector.url);
+  await stopped;
   await inspector.close();
   return 0;
 }

@@ -255,11 +255,13 @@ describe('limits', () => {
   });
 
   it('hold for concurrent requests', async () => {
-    const model = scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
-    const { direct } = await startServer({ chain: { model, profile: 'thorough' }, limits: { runsPerOwner: 1 } });
+    // The first call of each model hangs.
+    const hanging = () => scriptedModel({ action: [{ hang: true }] }, { otherwise: replies });
+    const startLimited = (limits: object) => startServer({ chain: { model: hanging(), profile: 'thorough' }, limits });
+    const { direct } = await startLimited({ runsPerOwner: 1 });
     const started = await Promise.all(['1', '2', '3'].map((session) => direct.post('/runs', { ...ask, session })));
     expect(started.map(({ status }) => status).sort()).toEqual([201, 429, 429]);
-    const limited = await startServer({ chain: { model, profile: 'thorough' }, limits: { eventsPerRun: 2 } });
+    const limited = await startLimited({ eventsPerRun: 2 });
     const events = `/runs/${await limited.start()}/events`;
     const undone = { type: 'context.undone', operationId: 'none' };
     const sent = await Promise.all(Array.from({ length: 4 }, () => limited.direct.post(events, undone)));

@@ -50,3 +50,11 @@ describe('[E8] rendered prompts change only with their version', () => {
     },
   );
 });
+
+it.each([
+  [0, 'No capability can run any more.'],
+  [3, 'To run more capabilities,'],
+])('the continuation in words tells a model with %i runs left what it can do', (runsLeft, words) => {
+  const { toolsInWords } = promptSpec(prompts.continuation as Prompt);
+  expect(toolsInWords?.({ ...promptInputs.continuation, runsLeft })).toContain(words);
+});

@@ -50,7 +50,7 @@ export interface DurableMachineOptions {
   readonly describeEnd?: (snapshot: AnyMachineSnapshot) => Json;
   /** Describes what a closed actor waits for, from its last snapshot: JSON that lists show. Null for nothing. */
   readonly describeWait?: (snapshot: AnyMachineSnapshot) => Json;
-  /** Receives what the action `log` prints, and errors of cleanups and of the three functions above, which then give null; by default the console. */
+  /** Receives what the action `log` prints, and errors of cleanups and of the three `describe` functions; by default the console. */
   readonly logger?: (...args: unknown[]) => void;
 }
 

@@ -23,8 +23,8 @@ export interface HeldLock {
 }
 
 /**
- * Keeps the pending writes of an earlier holder, which may still be running, from the journal. `check` throws if the lock is no longer held.
- * If it throws, the earlier holder keeps the lock.
+ * Makes sure that an earlier holder, which may still be running, can no longer write to the journal. `check` throws if the lock is no longer
+ * held. If the fence throws, the earlier holder keeps the lock.
  */
 type Fence = (check: () => void) => void;
 
@@ -79,7 +79,7 @@ function nextPath(path: string, chain: readonly LockLink[]): string {
 
 /** Replaces a lease with one of this process. Returns null if another process was faster. */
 function replaceLock(path: string, subject: string, previous: Lease | null, fence: Fence): HeldLock | null {
-  // Random: if another process has had the lock in between, this one must not mistake its earlier lease for the new one.
+  // If another process has held the lock meanwhile, this one must not mistake its earlier lease for the new one.
   const token = newToken();
   const own: Lease = { holder: thisHolder(), token, beatMs: 0 };
   const check = (): void => {

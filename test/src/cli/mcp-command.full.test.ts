@@ -8,7 +8,7 @@ import { type ClientOptions, connectClient } from '../../support/mcp-client.ts';
 const TOOL = { capability: 'mcp1_refusals', arguments: '{}' };
 const ask = { name: 'ask', arguments: { question: 'Is it so?' } };
 
-/** A client of `postchain mcp` with a tool that requires approval, and a user with the same journals. */
+/** A client of `postchain mcp` with a tool that requires approval, the progress that it receives, and a user with the same journals. */
 async function connect(options: ClientOptions) {
   const model = await chatServer(({ body, response }) => {
     const reply = taskOf(body) === 'action' ? { ...replies.action, calls: [TOOL] } : replyTo(body);
@@ -19,16 +19,21 @@ async function connect(options: ClientOptions) {
   const args = ['dist/cli.js', 'mcp', '--model', 'good', '--journals', user.place];
   const mcp = ['--mcp', `${process.execPath} test/support/mcp-server.mjs plain`];
   const { PATH = '' } = process.env;
-  const client = await connectClient(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [...args, ...mcp],
-      env: { PATH, ...env },
-      stderr: 'ignore',
-    }),
-    options,
-  );
-  return { client, user };
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [...args, ...mcp],
+    env: { PATH, ...env },
+    stderr: 'ignore',
+  });
+  const client = await connectClient(transport, options);
+  const progress: unknown[] = [];
+  const { onmessage } = transport;
+  // The client does not report progress that it receives together with the result.
+  transport.onmessage = (message) => {
+    if ('method' in message && message.method === 'notifications/progress') progress.push(message.params?.['message']);
+    onmessage?.(message);
+  };
+  return { client, user, progress };
 }
 
 describe('postchain mcp', () => {
@@ -36,19 +41,17 @@ describe('postchain mcp', () => {
     'asks the user of a client of either protocol era (%s), and records the run',
     async (mode) => {
       const asked: string[] = [];
-      const { client, user } = await connect({
+      const { client, user, progress } = await connect({
         mode,
         answer(message) {
           asked.push(message);
           return { action: 'accept', content: { approved: true } };
         },
       });
-      const progress: (string | undefined)[] = [];
-      const result = await client.callTool(ask, { onprogress: ({ message }) => void progress.push(message) });
+      const result = await client.callTool(ask, { onprogress: () => {} });
       expect(result).toMatchObject({ structuredContent: { answer: 'It is so.', status: 'completed' } });
       expect(asked).toEqual(['Run the tool mcp1_refusals with {}?']);
-      // What happens while no call waits is not reported.
-      expect(progress).toContain('Reading the request');
+      expect(progress).toContain('Running mcp1_refusals');
       await client.close();
       const { stdout } = await user.call('show', 'last', '--json', '--journals', user.place);
       expect(stdout).toContain('"status":"completed"');

@@ -58,15 +58,15 @@ describe('an SQLite file', () => {
   it('keeps what several connections of a process write after another process has closed the file', async () => {
     const { path, file, other } = openTwice();
     file.write(insert('a'));
-    // A late thread finds the file missing.
-    const exists = vi.spyOn(fs, 'existsSync').mockReturnValueOnce(false);
+    // As for a thread that looked before the file was created.
+    const late = vi.spyOn(fs, 'statSync').mockReturnValueOnce(undefined);
     expect(await other.read(names)).toEqual(['a']);
-    exists.mockRestore();
+    late.mockRestore();
     const close = await lockInOtherProcess(path);
     await close();
     file.write(insert('b'));
     other.write(insert('c'));
-    // As a crash would leave it.
+    // The copy is what a crash would leave.
     const copy = temporaryFolder();
     cpSync(dirname(path), copy, { recursive: true });
     const left = openSqliteFile(join(copy, 'items.db'), kind);

@@ -57,7 +57,7 @@ it.each([0, 1])('writes no entry after one that it could not write: %i', async (
   const { run } = startScripted();
   await run.answer;
   const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
-  // The file exists after its first use.
+  // The first use creates the file.
   await store.list();
   const database = new Database(path);
   database.exec(
@@ -67,7 +67,7 @@ it.each([0, 1])('writes no entry after one that it could not write: %i', async (
   const writer = store.create('a');
   await Promise.all([0, 1, 2, 3].map((at) => writer.write(journal.slice(at, at + 1))));
   expect([writer.failure, writer.isFenced]).toEqual([expect.stringContaining('no room'), false]);
-  // An empty journal is rejected.
+  // `read` rejects an empty journal.
   const stored = await entriesOf(store.read('a')).catch(() => []);
   expect(stored).toEqual(journal.slice(0, failing));
 });

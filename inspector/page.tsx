@@ -11,7 +11,7 @@ import { ErrorBoundary, type PanelProps } from './panels/panel.tsx';
 import { RunsTable } from './panels/runs/runs-table.tsx';
 import { Separator } from './panels/separator.tsx';
 import { StepPanel } from './panels/step/step-panel.tsx';
-import { Trace } from './panels/trace/trace.tsx';
+import { Trace } from './panels/trace/trace-panel.tsx';
 import type { Inspector, RunView } from './ui-state/inspector.ts';
 import { addKeys, type Key, listenToKeys } from './ui-state/keys.ts';
 import { comparedRuns, isChartFull, toggleChart } from './ui-state/layout.ts';

@@ -13,7 +13,7 @@ import { excerpt, shortRunId } from '../../fold/text.ts';
 import type { Inspector, OpenedRun } from '../../ui-state/inspector.ts';
 import { addKeys } from '../../ui-state/keys.ts';
 import { comparedRuns } from '../../ui-state/layout.ts';
-import { useCutText } from '../head/answer.tsx';
+import { useCutText } from '../head/answer-panel.tsx';
 import { PhaseStrip } from '../runs/phase-strip.tsx';
 import { CompareSteps, LETTERS, placeOf } from './compare-steps.tsx';
 

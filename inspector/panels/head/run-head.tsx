@@ -12,7 +12,7 @@ import { ForkMark } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
 import { useClock } from '../trace/use-clock.ts';
-import { Answer, ProvisionalAnswer } from './answer.tsx';
+import { Answer, ProvisionalAnswer } from './answer-panel.tsx';
 import { RunActions } from './run-actions.tsx';
 import { SentOutcome } from './sending.tsx';
 import { SystemHead } from './system-head.tsx';

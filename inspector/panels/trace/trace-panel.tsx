@@ -12,7 +12,7 @@ import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { isNarrowPage } from '../../ui-state/layout.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
 import type { PanelProps } from '../panel.tsx';
-import { heightOf, type Moment, Row } from './trace-row.tsx';
+import { heightOf, type Moment, Row } from './row.tsx';
 import { useClock } from './use-clock.ts';
 import { indexAfter, partWith, reveal, useWindow } from './use-window.ts';
 

@@ -3,9 +3,12 @@ import { type ClosingFeature, closingFeatures, isGreetingOrThanks } from './clos
 import { contradictionsIn } from './contradiction.ts';
 import {
   type Compared,
+  type Comparison,
   type CompletionFeature,
   checkSentences,
+  compare,
   completionFeatures,
+  type Grounding,
   groundingOf,
   type SentenceCheck,
   supportOf,
@@ -21,9 +24,10 @@ import { type SufficiencyFeature, shareInOneSentence, sufficiencyFeatures } from
 export function gradeByDefault(input: GradingInput, compared?: Compared): AnswerGrades {
   const { request, answer } = input;
   const readings = readInput(input);
-  const { completion, sufficiency, closing } = featuresOf(input, readings, compared);
+  const grounding = groundingOf(comparisonIn(request, readings, compared));
+  const { completion, sufficiency, closing } = featuresOf(input, readings, grounding);
   return {
-    grounding: supportIn(request, readings, compared),
+    grounding: supportOf(grounding),
     completion: isNoAnswer(answer) ? 0 : probability(COMPLETION_WEIGHTS, completion),
     sufficiency: sufficiencyOf(readings, sufficiency),
     satisfaction: closing === null ? 0 : probability(CLOSING_WEIGHTS, closing),
@@ -41,7 +45,8 @@ export interface AnswerFeatures {
 
 /** Returns the features of an answer: what `npm run eval -- folds` fits the weights of the default grader to. */
 export function answerFeatures(input: GradingInput): AnswerFeatures {
-  return featuresOf(input, readInput(input));
+  const readings = readInput(input);
+  return featuresOf(input, readings, groundingOf(comparisonIn(input.request, readings)));
 }
 
 interface Readings {
@@ -61,16 +66,13 @@ const withoutNumbering = (text: string): string =>
   text.replace(/^[^\S\n]*\d{1,3}[.)](?=\s)/gmu, (marker) => ' '.repeat(marker.length));
 
 function featuresOf(
-  { request, evidence, dialogue }: GradingInput,
-  readings: Readings,
-  compared?: Compared,
+  { evidence, dialogue }: GradingInput,
+  { request, answer, texts }: Readings,
+  grounding: Grounding,
 ): AnswerFeatures {
-  const { answer, texts } = readings;
-  const sources = asksForInvention(request) ? [] : texts;
-  const grounding = groundingOf(answer, readings.request, sources, comparedFor(request, compared));
   return {
-    completion: completionFeatures(answer, readings.request, grounding, texts.length < evidence.length),
-    sufficiency: sufficiencyFeatures(readings.request, texts),
+    completion: completionFeatures(answer, request, grounding, texts.length < evidence.length),
+    sufficiency: sufficiencyFeatures(request, texts),
     closing: closingFeatures(dialogue),
   };
 }
@@ -85,31 +87,9 @@ const comparedFor = (request: string, compared?: Compared): Compared | undefined
 
 const asksForInvention = (request: string): boolean => INVENTION.test(request.slice(0, 100));
 
-/** Returns how far evidence supports an answer, 0..1; null if there is nothing to check. */
-export function supportFor(
-  request: string,
-  answer: string,
-  evidence: readonly EvidenceText[],
-  compared?: Compared,
-): number | null {
-  return answerSupport(request, answer, compared)(evidence);
-}
-
-/** Returns the same for any evidence, and reads request and answer once. */
-export function answerSupport(
-  asked: string,
-  given: string,
-  compared: Compared = 'words',
-): (evidence: readonly EvidenceText[]) => number | null {
-  const [request, answer] = [readStart(asked), readAnswer(given)];
-  return (evidence) => supportIn(asked, { request, answer, texts: readEvidence(evidence) }, compared);
-}
-
-function supportIn(asked: string, { request, answer, texts }: Readings, compared?: Compared): number | null {
-  if (asksForInvention(asked)) return null;
-  const { support, inventsName } = groundingOf(answer, request, texts, comparedFor(asked, compared));
-  return support === null ? null : supportOf({ support, inventsName });
-}
+/** Without texts if the request asks for an invention: then there is nothing to check. */
+const comparisonIn = (asked: string, { request, answer, texts }: Readings, compared?: Compared): Comparison =>
+  compare(answer, request, asksForInvention(asked) ? [] : texts, comparedFor(asked, compared));
 
 /** How far evidence supports a text, 0..1, which of its sentences it does not support, and the ids of the texts that contradict it. */
 export interface TextCheck {
@@ -118,27 +98,35 @@ export interface TextCheck {
   readonly contradictedBy: readonly string[];
 }
 
-/** Compares an answer, and each of its sentences, with evidence. Returns null if there is nothing to check. `required`: 0..1. */
-export function checkText(
+/** An answer compared with evidence. */
+export interface CheckedAnswer {
+  /** How far the evidence supports it, 0..1; null if there is nothing to check. */
+  readonly support: number | null;
+  /** Compares each of its sentences, too; null if there is nothing to check. `required`: the least support, 0..1. */
+  readonly check: (required: number) => TextCheck | null;
+}
+
+/** Returns what compares an answer with evidence; request and answer are read once. */
+export function checkAnswer(
   asked: string,
   given: string,
-  evidence: readonly EvidenceText[],
-  required: number,
-  compared: Compared,
-): TextCheck | null {
-  const [request, answer, texts] = [readStart(asked), readAnswer(given), readEvidence(evidence)];
-  const support = supportIn(asked, { request, answer, texts }, compared);
-  if (support === null) return null;
-  const { unsupported, contradicting } = checkSentences(
-    withoutNumbering(given.slice(0, START_CHARS)),
-    answer,
-    request,
-    texts,
-    required,
-    comparedFor(asked, compared),
-  );
-  const ids = evidence.filter((text) => contradicting.some((one) => readEvidence([text])[0] === one));
-  return { support, unsupported, contradictedBy: ids.map(({ id }) => id) };
+  compared: Compared = 'words',
+): (evidence: readonly EvidenceText[]) => CheckedAnswer {
+  const [request, answer] = [readStart(asked), readAnswer(given)];
+  return (evidence) => {
+    const comparison = comparisonIn(asked, { request, answer, texts: readEvidence(evidence) }, compared);
+    const support = supportOf(groundingOf(comparison));
+    return {
+      support,
+      check(required) {
+        if (support === null) return null;
+        const text = withoutNumbering(given.slice(0, START_CHARS));
+        const { unsupported, contradicting } = checkSentences(comparison, text, required);
+        const ids = evidence.filter((one) => contradicting.some((other) => readEvidence([one])[0] === other));
+        return { support, unsupported, contradictedBy: ids.map(({ id }) => id) };
+      },
+    };
+  };
 }
 
 /** Returns how far evidence suffices, 0..1: several texts together, or one sentence, of which missing words count twice. */

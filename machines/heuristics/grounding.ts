@@ -1,10 +1,20 @@
 import { datesIn, monthsOfDays } from '../text/dates.ts';
 import { sentencesOf } from '../text/sentences.ts';
 import { isUnspaced, stemOfFolded } from '../text/words.ts';
-import { type Features, FULL_LENGTH, type Reading, read, shareOf, spaced, type Word, weightIn } from './reading.ts';
+import {
+  type Features,
+  FULL_LENGTH,
+  once,
+  type Reading,
+  read,
+  shareOf,
+  spaced,
+  type Word,
+  weightIn,
+} from './reading.ts';
 
 /** How evidence supports an answer. */
-interface Grounding {
+export interface Grounding {
   /** The share of what the answer adds to the request that the evidence has, 0..1; null if there is nothing to check. */
   readonly support: number | null;
   /** Whether a text has the answer, or every name and number of a longer one, word by word. */
@@ -34,24 +44,24 @@ function isBare(answer: Reading): boolean {
  * has no others), weighted by how few sentences have them, names and numbers more, short
  * words less. Linear in the texts.
  */
-export function groundingOf(
-  answer: Reading,
-  request: Reading,
-  texts: readonly Reading[],
-  compared?: Compared,
-): Grounding {
-  const nothing = { support: null, verbatim: false, inventsName: false };
-  if (texts.length === 0 || answer.words.length === 0 || isBare(answer)) return nothing;
-  const scale = scaleFor(answer, request, texts, compared);
-  const measured = scale.measure(answer);
-  if (measured === null) return nothing;
-  return { ...measured, verbatim: isVerbatim(answer, request, texts, scale.isDerived, compared) };
+export function groundingOf(comparison: Comparison): Grounding {
+  const { answer, texts } = comparison;
+  const isEmpty = texts.length === 0 || answer.words.length === 0 || isBare(answer);
+  const measured = isEmpty ? null : comparison.measure(answer);
+  return measured === null
+    ? { support: null, verbatim: false, inventsName: false }
+    : { ...measured, verbatim: isVerbatim(comparison) };
 }
 
 /** Which terms of an answer are compared. `names`: names and numbers only, for the output of programs, which is seldom prose. */
 export type Compared = 'words' | 'names';
 
-interface Scale {
+/** An answer beside the texts that may support it. */
+export interface Comparison {
+  readonly answer: Reading;
+  readonly request: Reading;
+  readonly texts: readonly Reading[];
+  readonly compared: Compared;
   /** Whether evidence has a term of the answer, or it is the result of a calculation. */
   readonly isFound: (term: string) => boolean;
   /** Whether a term is the result of a calculation with numbers of the request and the answer, or the sum or difference of two in a sentence. */
@@ -60,15 +70,20 @@ interface Scale {
   readonly measure: (part: Reading) => (Pick<Grounding, 'inventsName'> & { readonly support: number }) | null;
 }
 
-function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], compared: Compared = 'words'): Scale {
+export function compare(
+  answer: Reading,
+  request: Reading,
+  texts: readonly Reading[],
+  compared: Compared = 'words',
+): Comparison {
   const { names } = answer;
   const wrong = wrongDates(answer, texts);
   const isInText = (term: string) => !wrong.has(term) && texts.some(({ terms }) => terms.has(term));
   const operands = numbersIn(request);
   operands.push(...numbersIn(answer).filter(({ stem }) => isInText(stem)));
   const units = unitsIn(answer);
-  const sentences = numberSentences(texts);
-  const isSum = (one: NumberWord) => !isInText(one.stem) && isSumInSentence(one, units.get(one.stem), sentences);
+  const isSum = (one: NumberWord) =>
+    !isInText(one.stem) && texts.some((text) => isSumInSentence(one, units.get(one.stem), numberSentences(text)));
   const derived = new Set(
     numbersIn(answer).flatMap((one) => (isResult(one, operands) || isSum(one) ? [one.stem] : [])),
   );
@@ -89,7 +104,7 @@ function scaleFor(answer: Reading, request: Reading, texts: readonly Reading[], 
     const inventsName = checked.some((term) => names.has(term) && !isFound(term));
     return { support: shareOf(checked, weight)(isFound), inventsName };
   };
-  return { isFound, isDerived, measure };
+  return { answer, request, texts, compared, isFound, isDerived, measure };
 }
 
 /** Returns the days and months of those dates in an answer that no text has: a day beside another month is another date. */
@@ -119,7 +134,7 @@ function numbersIn({ words }: Reading): NumberWord[] {
 }
 
 /** Returns the words after each number: its units, such as "years" or "MB"; empty if no word follows directly. */
-function unitsIn({ words }: Reading): ReadonlyMap<string, ReadonlySet<string>> {
+const unitsIn = once(({ words }: Reading): ReadonlyMap<string, ReadonlySet<string>> => {
   const units = new Map<string, Set<string>>();
   for (const [at, { folded, stem }] of words.entries()) {
     if (!NUMBER.test(folded)) continue;
@@ -128,7 +143,7 @@ function unitsIn({ words }: Reading): ReadonlyMap<string, ReadonlySet<string>> {
     units.set(stem, (units.get(stem) ?? new Set()).add(unit));
   }
   return units;
-}
+});
 
 /** Numbers with different units do not contradict each other: 24 months are 2 years. */
 const haveCommonUnit = (stated: ReadonlySet<string>, there: ReadonlySet<string> | undefined): boolean =>
@@ -157,18 +172,16 @@ const calculations = (one: number, other: number) => [
 /** The numbers of a sentence by unit, if two or more have the same one. */
 type UnitNumbers = readonly (readonly [unit: string, numbers: readonly NumberWord[]])[];
 
-function numberSentences(texts: readonly Reading[]): readonly UnitNumbers[] {
-  return texts.flatMap((text) => {
-    const units = unitsIn(text);
-    return text.sentences.flatMap((terms): UnitNumbers[] => {
-      const stems = new Map<string, string[]>();
-      for (const term of terms)
-        for (const unit of units.get(term) ?? []) if (unit !== '') stems.set(unit, [...(stems.get(unit) ?? []), term]);
-      const several = [...stems].filter(([, numbers]) => numbers.length > 1);
-      return several.length === 0 ? [] : [several.map(([unit, numbers]) => [unit, numbersOf(numbers)])];
-    });
+const numberSentences = once((text: Reading): readonly UnitNumbers[] => {
+  const units = unitsIn(text);
+  return text.sentences.flatMap((terms): UnitNumbers[] => {
+    const stems = new Map<string, string[]>();
+    for (const term of terms)
+      for (const unit of units.get(term) ?? []) if (unit !== '') stems.set(unit, [...(stems.get(unit) ?? []), term]);
+    const several = [...stems].filter(([, numbers]) => numbers.length > 1);
+    return several.length === 0 ? [] : [several.map(([unit, numbers]) => [unit, numbersOf(numbers)])];
   });
-}
+});
 
 /**
  * Whether a number is the sum or difference of two numbers of one sentence, and all three have the same unit. A passage has so many pairs
@@ -197,13 +210,7 @@ function isResult(
   );
 }
 
-function isVerbatim(
-  answer: Reading,
-  request: Reading,
-  texts: readonly Reading[],
-  isDerived: Scale['isDerived'],
-  compared?: Compared,
-): boolean {
+function isVerbatim({ answer, request, texts, compared, isDerived }: Comparison): boolean {
   const runs = namesIn(answer.words).filter((run) => run.some(({ stem }) => !request.terms.has(stem)));
   const isCalculated = (run: readonly Word[]) => run.every(({ stem }) => isDerived(stem));
   if (runs.length > 0 && runs.every(isCalculated)) return true;
@@ -233,27 +240,19 @@ export interface SentenceCheck {
  * Compares each sentence of an answer with evidence. A text contradicts a sentence if no text contains one of the sentence's numbers, and
  * a sentence of the text has different numbers and at least the share `required` (0..1) of the other words of request and sentence.
  */
-export function checkSentences(
-  text: string,
-  answer: Reading,
-  request: Reading,
-  texts: readonly Reading[],
-  required: number,
-  compared?: Compared,
-): SentenceCheck {
-  const scale = scaleFor(answer, request, texts, compared);
+export function checkSentences(comparison: Comparison, text: string, required: number): SentenceCheck {
+  const { answer, request, texts } = comparison;
   const unsupported: Part[] = [];
   const contradicting = new Set<Reading>();
   const rarity = weightIn(texts, request);
   const asked = numbersIn(request);
   const units = unitsIn(answer);
-  const unitsOf = new Map<Reading, ReturnType<typeof unitsIn>>();
   for (const part of sentencesOf(text)) {
     const sentence = read(part.text);
-    const measured = isBare(sentence) ? null : scale.measure(sentence);
-    if (measured !== null && supportOf(measured) < required) unsupported.push(part);
+    const measured = isBare(sentence) ? null : comparison.measure(sentence);
+    if (measured !== null && measured.support * factorOf(measured) < required) unsupported.push(part);
     const stated = numbersIn(sentence).filter(
-      ({ stem, value }) => !request.terms.has(stem) && !scale.isFound(stem) && !isSpelledOut(value, texts),
+      ({ stem, value }) => !request.terms.has(stem) && !comparison.isFound(stem) && !isSpelledOut(value, texts),
     );
     if (stated.length === 0) continue;
     const context = new Set([...request.terms, ...sentence.terms]);
@@ -270,8 +269,7 @@ export function checkSentences(
     for (const other of texts) {
       const isAbout = (terms: ReadonlySet<string>) =>
         share((term) => terms.has(term) || other.title.includes(term)) >= required;
-      const unitsThere = unitsOf.get(other) ?? unitsIn(other);
-      unitsOf.set(other, unitsThere);
+      const unitsThere = unitsIn(other);
       // Last, because it costs more, and few sentences are about the same.
       if (other.sentences.some((terms) => isAbout(terms) && isOther(terms, unitsThere))) contradicting.add(other);
     }
@@ -280,10 +278,11 @@ export function checkSentences(
 }
 
 /** A name or number that no text has is probably invented. */
-const INVENTED_FACTOR = 0.5;
+const factorOf = ({ inventsName }: Pick<Grounding, 'inventsName'>): number => (inventsName ? 0.5 : 1);
 
-export const supportOf = ({ support, inventsName }: { readonly support: number; readonly inventsName: boolean }) =>
-  support * (inventsName ? INVENTED_FACTOR : 1);
+/** Returns the support, halved if a name or number is in no text; null if there is nothing to check. */
+export const supportOf = (grounding: Grounding): number | null =>
+  grounding.support === null ? null : grounding.support * factorOf(grounding);
 
 /** Returns the words without those at the start that no text has, if they are short and not names: "by John Bradfield". */
 function withoutEnds(words: readonly Word[], texts: readonly Reading[]): readonly Word[] {

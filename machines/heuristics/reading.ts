@@ -120,18 +120,22 @@ const TEXT_CHARS = 50_000;
 /** Reads the first 20,000 characters of an answer or request. */
 export const readStart = (text: string): Reading => read(text.slice(0, START_CHARS));
 
-/** An evidence text never changes, so it is read once. */
-const readings = new WeakMap<EvidenceText, Reading>();
+/** Returns a function that computes a value once for each object: evidence never changes, and is compared with one answer after another. */
+export function once<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const values = new WeakMap<Key, Value>();
+  return (key) => {
+    const value = values.get(key) ?? compute(key);
+    values.set(key, value);
+    return value;
+  };
+}
+
+const readText = once(({ content }: EvidenceText) => read(content.slice(0, TEXT_CHARS)));
 
 /** Reads the first 50,000 characters of each distinct evidence text, without empty ones; each object only once. */
 export function readEvidence(texts: readonly EvidenceText[]): readonly Reading[] {
   const distinct = new Map(texts.map((text) => [text.content, text]));
-  const all = Array.from(distinct.values(), (text) => {
-    const reading = readings.get(text) ?? read(text.content.slice(0, TEXT_CHARS));
-    readings.set(text, reading);
-    return reading;
-  });
-  return all.filter(({ words }) => words.length > 0);
+  return Array.from(distinct.values(), readText).filter(({ words }) => words.length > 0);
 }
 
 /** The values of named features. */

@@ -1,10 +1,10 @@
 import type { ChainState } from '../contracts/chain-state.ts';
 import type { Assessment } from '../contracts/decision.ts';
-import type { EvidenceText, GradingInput, SomeGrades } from '../contracts/grading.ts';
+import type { GradingInput, SomeGrades } from '../contracts/grading.ts';
 import type { Thresholds } from '../contracts/limits.ts';
 import type { Message } from '../contracts/message.ts';
 import type { YieldReply } from '../contracts/phase-io.ts';
-import { checkText, gradeByDefault, supportFor, type TextCheck } from '../heuristics/default-grader.ts';
+import { type CheckedAnswer, checkAnswer, gradeByDefault, type TextCheck } from '../heuristics/default-grader.ts';
 import type { Compared } from '../heuristics/grounding.ts';
 import { isNoAnswer } from '../heuristics/no-answer.ts';
 import { FAILED_TAG, REQUEST } from './context.ts';
@@ -83,35 +83,28 @@ export function gradingInput(
   };
 }
 
+/** The part of a run that answers are checked with. */
+type CheckedRun = Pick<ChainState, 'request' | 'hasDocuments'> & { readonly thresholds: Pick<Thresholds, 'grounding'> };
+
 /** Returns how far the search results in the context support a text, 0..1; null if there is nothing to check. */
-export function groundingIn(
-  run: Pick<ChainState, 'request' | 'hasDocuments'> & { readonly thresholds: Pick<Thresholds, 'grounding'> },
-  messages: readonly Message[],
-  text: string,
-): number | null {
-  if (!isCheckable(run, messages)) return null;
-  const found = evidenceIn(messages);
-  const support = supportFor(run.request, text, found.length === 0 ? UNRELATED : found, comparedOf(found));
-  // The sentences are compared only if that can change the result.
-  const isSettled = support === null || isSupported(run, support) || saidBefore(messages).length === 0;
-  return isSettled ? support : (checkAgainstContext(run, messages, text)?.support ?? null);
-}
+export const groundingIn = (run: CheckedRun, messages: readonly Message[], text: string): number | null =>
+  compareWithContext(run, messages, text)?.support ?? null;
 
 /** Compares a text, and each of its sentences, with the evidence in the context. Returns null if there is nothing to check. */
-export function checkAgainstContext(
-  run: Pick<ChainState, 'request' | 'hasDocuments'> & { readonly thresholds: Pick<Thresholds, 'grounding'> },
-  messages: readonly Message[],
-  text: string,
-): TextCheck | null {
+export const checkAgainstContext = (run: CheckedRun, messages: readonly Message[], text: string): TextCheck | null =>
+  compareWithContext(run, messages, text)?.check(run.thresholds.grounding) ?? null;
+
+function compareWithContext(run: CheckedRun, messages: readonly Message[], text: string): CheckedAnswer | null {
   if (!isCheckable(run, messages)) return null;
   const found = evidenceIn(messages);
-  const check = (evidence: readonly EvidenceText[]) =>
-    checkText(run.request, text, evidence, run.thresholds.grounding, comparedOf(found));
-  const byFound = check(found.length === 0 ? UNRELATED : found);
+  const compare = checkAnswer(run.request, text, comparedOf(found));
+  const byFound = compare(found.length === 0 ? UNRELATED : found);
   // They support an answer, too, for example to "What is my name?", but not against what was found.
   const said = saidBefore(messages);
-  const isSettled = byFound === null || isSupported(run, byFound.support) || byFound.contradictedBy.length > 0;
-  return isSettled || said.length === 0 ? byFound : check([...found, ...said]);
+  const isSettled = byFound.support === null || isSupported(run, byFound.support) || said.length === 0;
+  return isSettled || byFound.check(run.thresholds.grounding)?.contradictedBy.length !== 0
+    ? byFound
+    : compare([...found, ...said]);
 }
 
 /** Returns the earlier messages of the user. */

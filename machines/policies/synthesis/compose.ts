@@ -13,7 +13,7 @@ import {
   synthesisReplySchema,
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
-import { answerSupport, type TextCheck } from '../../heuristics/default-grader.ts';
+import { checkAnswer, type TextCheck } from '../../heuristics/default-grader.ts';
 import { isNoAnswer } from '../../heuristics/no-answer.ts';
 import { changeBetween } from '../../text/similarity.ts';
 import { preview } from '../../text/summary.ts';
@@ -130,10 +130,10 @@ function usedSteps(
   const ids = [...new Set(steps.map(({ stepId }) => stepId))];
   const known = ids.filter((id) => cited.has(id));
   if (known.length > 0) return known;
-  const supportBy = answerSupport(request, text);
+  const compare = checkAnswer(request, text);
   const supporting = steps.filter(({ stepId: id, content }) => {
     if (content.includes(text)) return true;
-    const support = hasVisibleText(content) ? supportBy([{ id, content }]) : null;
+    const support = hasVisibleText(content) ? compare([{ id, content }]).support : null;
     return support !== null && support >= thresholds.grounding;
   });
   return ids.filter((id) => supporting.some(({ stepId }) => stepId === id));

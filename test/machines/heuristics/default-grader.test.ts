@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { answerGradesSchema, type EvidenceText, type GradingInput } from '../../../machines/contracts/grading.ts';
-import { answerFeatures, gradeByDefault, supportFor } from '../../../machines/heuristics/default-grader.ts';
+import { answerFeatures, checkAnswer, gradeByDefault } from '../../../machines/heuristics/default-grader.ts';
 
 const texts = (...contents: string[]): EvidenceText[] => contents.map((content, at) => ({ id: `t${at}`, content }));
 const BRIDGE = texts(
@@ -10,6 +10,9 @@ const BRIDGE = texts(
 );
 const SHANGHAI = texts('上海地铁1号线首班车5点30分从富锦路发车。', '末班车在22点30分到达莘庄站。');
 const TRAM = texts('Die erste Straßenbahn fährt in Helder um 4:40 Uhr am Hafen ab.', 'Der Hafen wurde 1911 eröffnet.');
+
+const supportFor = (request: string, answer: string, evidence: readonly EvidenceText[], compared?: 'names') =>
+  checkAnswer(request, answer, compared)(evidence).support;
 
 const grade = (changes: Partial<GradingInput>) =>
   gradeByDefault({

@@ -103,6 +103,17 @@ describe('maxConcurrentRuns', () => {
     expect(model.calls.length).toBeGreaterThan(2);
   });
 
+  it('does not let a resumed run wait for a slot if its signal has aborted', async () => {
+    const { chain } = queueingChain(1, 2);
+    const ended = chain.run(request);
+    ended.cancel();
+    await ended.answer;
+    const hanging = chain.run(request);
+    await settle();
+    expect((await chain.resume('run-1', { signal: AbortSignal.abort() })).runId).toBe('run-1');
+    hanging.cancel();
+  });
+
   it('gives the slot of a run that cannot be resumed to the next one', async () => {
     const { chain } = queueingChain(1, 0);
     const failed = await Promise.allSettled([chain.resume('nowhere'), chain.resume('nowhere')]);

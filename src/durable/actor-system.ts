@@ -52,8 +52,11 @@ export interface SystemParts {
 /** Receives what happens in an actor system. The owner changes when a replay ends and the actor continues. */
 export interface SystemOwner {
   record(event: ExternalEvent | DerivedEvent): void;
-  /** Receives the external events that arrive between steps: pass them to `apply`, one at a time. */
-  receive(event: ExternalEvent): void;
+  /**
+   * Receives the external events that arrive between steps: pass them to `apply`, one at a time, and leave out those whose receiver is gone
+   * by then. Another actor may have taken its place.
+   */
+  receive(event: ExternalEvent, isOpen?: () => boolean): void;
   /** The recorded outcome of `recordOnce`, if this is a replay; undefined to call it. */
   recorded(name: string): Outcome | undefined;
   /** Receives the notes of activities. */
@@ -304,17 +307,19 @@ export class DurableActorSystem {
 
   /** Records and processes an external event that `accepts` has accepted. */
   apply(event: ExternalEvent, atMs: number): void {
+    const { codec } = this.#parts;
+    // Before it is recorded: what cannot be decoded would end every replay.
+    const decoded = 'event' in event ? (codec.decode(event.event) as AnyEventObject) : null;
     this.#step(atMs, this.#isActive(), () => {
       this.owner.record(event);
-      const { codec } = this.#parts;
       this.#externalType = this.#typeOf(event);
       switch (event.type) {
         case 'delivery':
-          return this.#deliver(this.#actors.get(event.actor), event.event, null);
+          return this.#deliver(this.#actors.get(event.actor), decoded, null);
         case 'activity-event': {
           const activity = this.activities.get(event.activity);
           if (activity !== undefined) forgetAnswered(activity, event.received ?? 0);
-          return this.#deliver(this.#actors.get(event.actor), event.event, event.activity);
+          return this.#deliver(this.#actors.get(event.actor), decoded, event.activity);
         }
         case 'timer': {
           const timer = this.timers.get(event.timer);
@@ -362,11 +367,12 @@ export class DurableActorSystem {
     }
   }
 
-  /** Reports that custom code of an actor has thrown. Another actor may have taken its place since. */
+  /** Reports that custom code of an actor has thrown. */
   #fail(path: ActorPath, actor: HostedActor | undefined, error: unknown, effect = -1): void {
-    if (this.#isClosed || actor === undefined || this.#actors.get(path) !== actor) return;
+    const isOpen = (): boolean => actor !== undefined && this.#actors.get(path) === actor;
+    if (this.#isClosed || !isOpen()) return;
     const failed = { type: 'failed', actor: path, error: this.#encodeError(error) } as const;
-    this.owner.receive({ ...failed, ...(effect >= 0 && { effect }) });
+    this.owner.receive({ ...failed, ...(effect >= 0 && { effect }) }, isOpen);
   }
 
   /** Aborts the activities and ignores everything from now on. Nothing is recorded. */
@@ -488,6 +494,8 @@ export class DurableActorSystem {
       unregister: (ended) => this.#forget(ended),
       stop: () => this.owner.receive({ type: 'stopped' }),
       outside: (act) => this.#outside(act),
+      reportInspector: (error) =>
+        this.#outside(() => this.#parts.logger(`${this.#rootId}: an inspector failed:`, error)),
     });
     if (isRoot) this.#root = actor;
     const path = isRoot ? '' : this.#freePath(`${this.#pathOf(actor.parent)}/${escapeId(ref.id)}`);
@@ -595,6 +603,11 @@ export class DurableActorSystem {
   /** All events of the system pass through here: an event that arrives between steps is external. */
   readonly #relay: SystemHooks['relay'] = (source, target, event, pass) => {
     if (this.#isClosed) return;
+    if (!this.#paths.has(target)) {
+      // An actor of another system: a replay must not send it anything.
+      this.#recordEffect(this.#pathOf(source), 'xstate.sendTo', () => target.send(event));
+      return;
+    }
     const sender = source === undefined ? undefined : this.#activityOf.get(source);
     const receiver = this.#activityOf.get(target);
     // A chart may forward such an event to custom code, which then receives it like any other.
@@ -606,9 +619,8 @@ export class DurableActorSystem {
   };
 
   /** Passes an external event to an actor. Custom code of another actor than its sender receives it when the step is stored. */
-  #deliver(actor: HostedActor | undefined, stored: Json, sender: number | null): void {
-    if (actor === undefined) return;
-    const event = this.#parts.codec.decode(stored) as AnyEventObject;
+  #deliver(actor: HostedActor | undefined, event: AnyEventObject | null, sender: number | null): void {
+    if (actor === undefined || event === null) return;
     const receiver = this.#activityOf.get(actor.ref);
     if (receiver === undefined || receiver.number === sender) actor.deliver(event);
     else postpone(receiver, () => this.#outside(() => actor.deliver(event)));
@@ -617,15 +629,16 @@ export class DurableActorSystem {
   #receive(sender: Activity | undefined, target: AnyActorRef, event: AnyEventObject): void {
     const { codec } = this.#parts;
     const actor = this.#pathOf(target);
+    const isOpen = (): boolean => this.#actors.get(actor)?.ref === target;
     try {
       const stored = codec.encode(event, `event "${event.type}" for ${this.#nameOf(actor)}`);
-      const id = this.#nextSendId();
+      const id = this.nextSendId();
       if (sender === undefined)
-        this.owner.receive({ type: 'delivery', actor, event: stored, ...(id !== null && { id }) });
+        this.owner.receive({ type: 'delivery', actor, event: stored, ...(id !== null && { id }) }, isOpen);
       else {
         const { number: activity, source: name, received } = sender;
         const place = { type: 'activity-event', activity, source: name, actor } as const;
-        this.owner.receive({ ...place, event: stored, ...(received > 0 && { received }) });
+        this.owner.receive({ ...place, event: stored, ...(received > 0 && { received }) }, isOpen);
       }
     } catch (error) {
       if (sender === undefined) throw error;
@@ -638,7 +651,7 @@ export class DurableActorSystem {
     const wasInside = this.#isInside;
     this.#isInside = false;
     try {
-      return inRealWorld(act);
+      return inRealWorld(() => inStep(null, act));
     } finally {
       this.#isInside = wasInside;
     }
@@ -681,7 +694,11 @@ export class DurableActorSystem {
 
   #addEffect(number: number, path: ActorPath, run: () => unknown): void {
     const actor = this.#actors.get(path);
-    const effect: Effect = { number, path, run, fail: (error) => this.#fail(path, actor, error, number) };
+    const fail = (error: unknown): void => {
+      if (actor?.isRunning === true) this.#fail(path, actor, error, number);
+      else this.#parts.logger(`${this.#nameOf(path)}: an effect failed after the end of its actor:`, error);
+    };
+    const effect: Effect = { number, path, run, fail };
     this.effects.push(effect);
     if (number >= 0) this.openEffects.set(number, effect);
   }
@@ -697,7 +714,8 @@ export class DurableActorSystem {
     }
   }
 
-  #nextSendId(): string | null {
+  /** Returns the id of an event that the effect in execution sends; null outside of effects. */
+  nextSendId(): string | null {
     if (this.#sending === null) return null;
     this.#sending.count += 1;
     return `${this.#sending.key}:${this.#sending.count}`;

@@ -13,6 +13,7 @@ import type { ApprovalGiven } from './approval.ts';
 import { type Clock, takeTurnOf } from './clock.ts';
 import { type ClockStart, clockStartFor, clockStartsIn } from './clock-starts.ts';
 import type { Codec, Json } from './codec.ts';
+import { inRealWorld } from './determinism.ts';
 import { type DurableEntry, type DurableEvent, type ExternalEvent, isExternal } from './entries.ts';
 import { PostChainError } from './error.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
@@ -98,6 +99,11 @@ interface Item {
   readonly event: ExternalEvent | Extract<DurableEvent, { type: 'note' }> | EffectEnd;
   /** Whether its receiver still waits for it. */
   readonly isOpen?: (() => boolean) | undefined;
+  /** Of an event that a caller waits for. */
+  readonly sender?: Sender | undefined;
+}
+
+interface Sender {
   readonly resolve: (isAccepted: boolean) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -118,7 +124,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly #options: HostOptions;
   readonly #writer: JournalWriter<DurableEntry>;
   readonly #sentIds: Set<string>;
-  readonly #inbox: Item[] = [];
+  #inbox: Item[] = [];
   #openedAtMs: number;
   #offsetMs: number;
   /** For the timers of earlier processes. */
@@ -140,15 +146,16 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #isBegun = false;
   #isInStep = false;
   #failure: PostChainError | null = null;
+  /** Nothing more is started, and events are taken only from the actor's own effects and calls, until the effects have ended. */
   #isClosed = false;
+  #isReleased = false;
   #timer: unknown;
   /** Effects that have not returned yet. */
   #runningEffects = 0;
-  readonly #whenEffectsEnd: (() => void)[] = [];
   #closesWhenIdle = false;
   isKept = false;
   /** The timers below this number may fire. Those that start later wait for a turn of the event loop, as with `setTimeout`. */
-  #firstUnarmed = 0;
+  #firstUnarmed: number;
   #whenDrained: (() => void)[] = [];
 
   constructor(
@@ -166,6 +173,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     const last = entries.findLastIndex(({ type }) => type === 'keyframe');
     const every = (options.keepsKeyframes && writer.keyframeEvery) || Number.POSITIVE_INFINITY;
     this.#untilKeyframe = every + entriesFor(entries[last]) - (entries.length - 1 - last);
+    this.#firstUnarmed = entries.length === 0 ? 0 : this.#system.timerCount;
     this.#atMs = entries.at(-1)?.atMs ?? 0;
     this.#openedAtMs = options.clock.now();
     const elapsedMs = this.#openedAtMs - options.clockStartMs;
@@ -190,10 +198,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.output.catch(() => {});
     this.#system.owner = {
       record: (event) => this.#append(event),
-      receive: (event) => this.#push(event),
+      receive: (event, isOpen) => this.#push(event, isOpen),
       recorded: () => undefined,
       note: (note, activity) => {
-        if (!this.#isClosed) this.#appendNote({ type: 'note', note, activity });
+        if (!this.#isReleased) this.#appendNote({ type: 'note', note, activity });
       },
     };
   }
@@ -221,14 +229,12 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       this.#offsetMs = this.#atMs;
       if (wasPaused) this.#append({ type: 'resumed', resumedAt: new Date(nowMs).toISOString(), wasPaused: true });
     }
-    this.#firstUnarmed = this.#system.timerCount;
     const isNew = !this.#system.hasBegun;
     this.#isInStep = true;
     if (isNew) this.#system.begin();
     this.#isInStep = false;
     const effects = isNew ? this.#system.effects : given;
     const afterWrite = (): void => {
-      if (this.#failure !== null) return;
       this.#runEffects(effects);
       this.#continue();
     };
@@ -268,43 +274,56 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     const stored = this.#options.codec.encode(received.event, `event for ${this.id}`);
     // Another answer may come first.
     const isOpen = (): boolean => receivedBy(this.#system, event)?.actor === actor;
-    return this.#offer({ type: 'delivery', actor, event: stored, ...(id !== undefined && { id }) }, isOpen);
+    const ownId = id ?? this.#system.nextSendId();
+    return this.#offer({ type: 'delivery', actor, event: stored, ...(ownId !== null && { id: ownId }) }, isOpen);
   }
 
   async stop(): Promise<void> {
     await this.#offer({ type: 'stopped' });
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosed) return this.closed;
-    const last = this.#closedEvent();
-    this.#isClosed = true;
-    this.#options.clock.clearTimeout(this.#timer);
-    this.#system.close();
-    for (const { resolve, reject } of this.#inbox.splice(0)) {
-      if (this.#failure === null && this.#hasEnded) resolve(false);
-      else reject(this.#failure ?? closed(this.id));
+  close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.#options.clock.clearTimeout(this.#timer);
+      const waiting = this.#inbox;
+      this.#inbox = waiting.filter(({ sender }) => sender === undefined);
+      for (const { sender } of waiting)
+        if (this.#failure === null && this.#hasEnded) sender?.resolve(false);
+        else sender?.reject(this.#failure ?? closed(this.id));
     }
+    // A step in progress is stored first, with what calls and effects have reported.
+    if (this.#failure === null && this.#isBegun) this.#drain();
+    else this.#release();
+    return this.closed;
+  }
+
+  /** Settles the output, waits for effects, because they cannot be aborted, and then leaves the actor to other processes. */
+  #release(): void {
     // If the last step could not be stored, it did not happen. A settled output does not change.
-    if (!this.#hasEnded || this.#failure !== null) this.#settleOutput.reject(this.#failure ?? closed(this.id));
+    if (this.#hasEnded && this.#failure === null) this.#settleWithEnd();
+    else this.#settleOutput.reject(this.#failure ?? closed(this.id));
+    if (this.#isReleased || (this.#runningEffects > 0 && this.#failure === null)) return;
+    this.#isReleased = true;
+    const last = this.#closedEvent();
+    this.#system.close();
     for (const resolve of this.#whenDrained.splice(0)) resolve();
-    // An effect cannot be aborted. Its end is stored, so that it is not executed again.
-    if (this.#runningEffects > 0 && this.#failure === null) {
-      await new Promise<void>((resolve) => this.#whenEffectsEnd.push(resolve));
-      await this.#write();
-    }
-    if (last !== null && this.#failure === null) {
+    if (last !== null) {
       this.#atMs = this.#nowMs;
       this.#append(last);
     }
     const written = this.#write();
-    await (written === undefined ? this.#writer.close() : written.then(() => this.#writer.close()));
-    this.#reportClosed();
+    const closeWriter = async (): Promise<void> => {
+      await this.#writer.close();
+      this.#reportClosed();
+    };
+    if (written === undefined) void closeWriter();
+    else void written.then(closeWriter);
   }
 
   async park(): Promise<boolean> {
     // With a store that takes time, a step may be in progress.
-    while (this.#isBusy && this.#isBegun && !this.#isClosed)
+    while (this.#isBusy && this.#isBegun && !this.#isReleased)
       await new Promise<void>((resolve) => this.#whenDrained.push(resolve));
     if (!this.#isClosed && !this.#mayPark) return false;
     await this.close();
@@ -380,7 +399,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.entries.push(entry);
     this.#untilKeyframe -= 1;
     this.#unstored.push(entry);
-    this.#options.onEntry?.(entry);
+    inRealWorld(() => this.#options.onEntry?.(entry));
   }
 
   #offer(event: ExternalEvent, isOpen?: () => boolean): Promise<boolean> {
@@ -389,14 +408,14 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       else if (this.#isClosed && this.#hasEnded) resolve(false);
       else if (this.#isClosed) reject(closed(this.id));
       else {
-        this.#inbox.push({ event, atMs: this.#nowMs, isOpen, resolve, reject });
+        this.#inbox.push({ event, atMs: this.#nowMs, isOpen, sender: { resolve, reject } });
         this.#drain();
       }
     });
   }
 
-  #push(event: Item['event']): void {
-    this.#inbox.push({ event, atMs: this.#nowMs, resolve: () => {}, reject: () => {} });
+  #push(event: Item['event'], isOpen?: () => boolean): void {
+    this.#inbox.push({ event, atMs: this.#nowMs, isOpen });
     // The clock shares the event loop between actors: what calls report waits for its turn.
     if (event.type === 'activity-event') takeTurnOf(this.#options.clock)(() => this.#drain());
     else this.#drain();
@@ -404,21 +423,19 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   /** Processes what has arrived, and then starts activities: one that an event has stopped meanwhile does not start. */
   #drain(): void {
-    if (this.#isBusy || this.#isClosed) return;
+    if (this.#isBusy || this.#isReleased) return;
     this.#isBusy = true;
     do {
       for (let item = this.#nextItem(); item !== undefined; item = this.#nextItem()) {
         const written = this.#process(item);
         if (written !== undefined) return void written.then(() => this.#continue());
-        if (this.#isClosed) return;
+        if (this.#isReleased) return;
       }
-      if (!this.#hasEnded) this.#system.release(this.#replaceCall);
+      if (!this.#hasEnded && !this.#isClosed) this.#system.release(this.#replaceCall);
     } while (this.#inbox.length > 0);
     this.#isBusy = false;
-    if (this.#hasEnded) {
-      this.#end();
-      return;
-    }
+    if (this.#isClosed) return void this.#release();
+    if (this.#hasEnded) return void this.#end();
     if (this.#untilKeyframe <= 0 && this.#system.isAtRest) this.#addKeyframe();
     if (this.#closesWhenIdle && this.#mayPark) void this.close();
     else this.#setTimer();
@@ -443,13 +460,13 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   };
 
   #continue(): void {
-    if (this.#isClosed) return;
     this.#isBusy = false;
     this.#drain();
   }
 
   /** Timers that were due before an event come first, even if the event loop is late. */
   #nextItem(): Item | undefined {
+    if (this.#hasEnded || this.#isClosed) return this.#inbox.shift();
     let first: { readonly number: number; readonly dueMs: number } | null = null;
     for (const timer of this.#system.timers.values()) {
       const dueMs = this.#dueMsOf(timer);
@@ -460,10 +477,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     if (first === null || first.dueMs > nowMs) return this.#inbox.shift();
     const isNext = next === undefined ? first.number < this.#firstUnarmed : first.dueMs < next.atMs;
     if (!isNext) return this.#inbox.shift();
-    return { event: { type: 'timer', timer: first.number }, atMs: nowMs, resolve: () => {}, reject: () => {} };
+    return { event: { type: 'timer', timer: first.number }, atMs: nowMs };
   }
 
-  #process({ event, isOpen, resolve, reject }: Item): void | Promise<void> {
+  #process({ event, isOpen, sender }: Item): void | Promise<void> {
     this.#idleSinceMs = null;
     if (event.type === 'note') {
       this.#append(event);
@@ -471,24 +488,41 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     }
     if (event.type === 'effect-end') return this.#storeEffectsEnd(event);
     const isRepeated = event.type === 'delivery' && event.id !== undefined && this.#sentIds.has(event.id);
-    if (isRepeated || isOpen?.() === false || !this.#system.accepts(event)) return resolve(false);
-    if (event.type === 'delivery' && event.id !== undefined) this.#sentIds.add(event.id);
+    if (isRepeated || isOpen?.() === false || !this.#system.accepts(event)) return sender?.resolve(false);
     this.#atMs = this.#nowMs;
     this.#sinceMs = Math.floor(this.#options.clock.now());
-    this.#isInStep = true;
-    this.#system.apply(event, this.#atMs);
-    this.#isInStep = false;
+    const last = this.entries.length;
+    try {
+      this.#isInStep = true;
+      this.#system.apply(event, this.#atMs);
+    } catch (error) {
+      if (sender === undefined || this.entries.length > last) this.#fail(error);
+      return sender?.reject(error);
+    } finally {
+      this.#isInStep = false;
+    }
+    if (event.type === 'delivery' && event.id !== undefined) this.#sentIds.add(event.id);
     const { effects } = this.#system;
     const afterWrite = (): void => {
       if (this.#failure !== null) {
-        reject(this.#failure);
+        sender?.reject(this.#failure);
         return;
       }
       this.#runEffects(effects);
-      resolve(true);
+      sender?.resolve(true);
     };
     const written = this.#write();
     return written === undefined ? afterWrite() : written.then(afterWrite);
+  }
+
+  /** Closes the actor without the step in progress: a codec or a receiver of entries has thrown. */
+  #fail(error: unknown): void {
+    this.#unstored = [];
+    this.#failure = new PostChainError(
+      'internal',
+      `actor ${this.id}: ${describeValue(error)} was thrown between two steps. Correct the codec or observer, and open the actor again.`,
+    );
+    void this.close();
   }
 
   /** Writes the unstored entries. If that fails, the actor is closed: a step that is not stored did not happen. */
@@ -534,30 +568,20 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   #awaitEffect(number: number, fail: Effect['fail'], result: PromiseLike<unknown>): void {
     this.#runningEffects += 1;
-    const end = (hasFailed: boolean): void => {
+    const end = (): void => {
       this.#runningEffects -= 1;
-      // A closed actor cannot take the error: the effect is executed again when it is opened.
-      if (!hasFailed || !this.#isClosed) this.#endEffects([number]);
-      if (this.#runningEffects === 0) for (const resolve of this.#whenEffectsEnd.splice(0)) resolve();
+      this.#endEffects([number]);
+      this.#drain();
     };
-    result.then(
-      () => {
-        end(false);
-        this.#drain();
-      },
-      (error: unknown) => {
-        fail(error);
-        end(true);
-      },
-    );
+    result.then(end, (error: unknown) => {
+      fail(error);
+      end();
+    });
   }
 
   /** Records that effects have ended, so that they are not executed again. */
   #endEffects(effects: readonly number[]): void {
-    if (effects.length === 0 || this.#failure !== null) return;
-    const end = { type: 'effect-end', effects } as const;
-    if (this.#isClosed) void this.#storeEffectsEnd(end);
-    else this.#push(end);
+    if (effects.length > 0 && !this.#isReleased) this.#push({ type: 'effect-end', effects });
   }
 
   #storeEffectsEnd(end: EffectEnd): void | Promise<void> {
@@ -569,10 +593,14 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   /** Settles the output, and closes the actor when its effects have ended. */
   #end(): void {
+    this.#settleWithEnd();
+    if (this.#runningEffects === 0) void this.close();
+  }
+
+  #settleWithEnd(): void {
     const { status, output, error } = this.#system.root.getSnapshot() as ReturnType<AnyStateMachine['resolveState']>;
     if (status === 'done') this.#settleOutput.resolve(output as OutputFrom<Machine>);
     else this.#settleOutput.reject(status === 'error' ? error : stopped(this.id));
-    if (this.#runningEffects === 0) void this.close();
   }
 
   /** Waits until the next timer is due or the actor parks. */

@@ -30,7 +30,8 @@ let current: StepLog | null = null;
 /** The log of the step in progress; null outside of steps. Guards and actions get no host, and steps are synchronous. */
 export const currentStep = (): StepLog | null => current;
 
-export function inStep<Result>(log: StepLog, act: () => Result): Result {
+/** Executes `act` as part of a step, or outside of steps if there is no log. */
+export function inStep<Result>(log: StepLog | null, act: () => Result): Result {
   const outer = current;
   current = log;
   try {

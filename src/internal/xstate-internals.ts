@@ -368,8 +368,10 @@ export interface SystemHooks {
   readonly unregister: (ref: AnyActorRef) => void;
   /** Replaces `stop` of the root actor. */
   readonly stop: () => void;
-  /** Calls observers and listeners. */
+  /** Calls observers, listeners and inspectors. */
   readonly outside: (act: () => void) => void;
+  /** Receives what an inspector throws. */
+  readonly reportInspector: (error: unknown) => void;
 }
 
 /** An actor of a system whose owner decides when it receives events. */
@@ -403,7 +405,14 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
     system._sendInspectionEvent = hooks.inspect;
     system.inspect = (observer) => {
       system._sendInspectionEvent = sendInspectionEvent;
-      return inspect(observer);
+      const next = typeof observer === 'function' ? observer : observer.next?.bind(observer);
+      return inspect((event) => {
+        try {
+          hooks.outside(() => next?.(event));
+        } catch (error) {
+          hooks.reportInspector(error);
+        }
+      });
     };
     system._relay = (source, target, event) => hooks.relay(source, target, event, () => relay(source, target, event));
     system.scheduler.schedule = (source, target, event, delay, id) => {

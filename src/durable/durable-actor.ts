@@ -518,9 +518,10 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   /** Closes the actor without the step in progress: a codec or a receiver of entries has thrown. */
   #fail(error: unknown): void {
     this.#unstored = [];
+    const thrown = error instanceof Error ? error.message : describeValue(error);
     this.#failure = new PostChainError(
       'internal',
-      `actor ${this.id}: ${describeValue(error)} was thrown between two steps. Correct the codec or observer, and open the actor again.`,
+      `actor ${this.id}: a codec or "onEntry" has thrown: ${thrown}. The step was not stored. Correct the code, and open the actor again.`,
     );
     void this.close();
   }

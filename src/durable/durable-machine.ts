@@ -56,7 +56,7 @@ export interface DurableMachineOptions {
 
 /** How an actor begins to run in this process. */
 export interface RunActorOptions {
-  /** Whether it waits for `begin`. A new one receives no event and its time stands still until then. */
+  /** Whether it waits for `begin`. A new one receives no event until then; its delays begin at the start. */
   readonly isPaused?: boolean;
   /** Receives the entries that follow, as they are made: they may not be stored yet. Must not throw. */
   readonly onEntry?: (entry: DurableEntry) => void;

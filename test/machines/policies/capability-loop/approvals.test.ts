@@ -90,4 +90,15 @@ describe('[Q1] the digest of a call', () => {
     expect(approvalRefusal(after, { ...answer, decision: 'deny' })).toBe('already_answered');
     expect(answerApproval(after, { ...answer, decision: 'deny' }).step).toEqual(after.step);
   });
+
+  it('decides whether an answer edits its call: only other arguments do', () => {
+    const call = { capability: 'pay', arguments: { euros: 5, to: 'Ada' } };
+    const asked = { ...call, id: null, slot: null, result: null, approval: newQuestion(asking, 1, call) };
+    const { questionId, digest } = asked.approval;
+    const answered = (edited: Record<string, unknown>) =>
+      answerApproval(anActionState({ step: [asked] }), { questionId, digest, decision: 'approve', arguments: edited })
+        .step[0]?.approval;
+    expect(answered({ to: 'Ada', euros: 5 })).toEqual({ ...asked.approval, state: 'approved', by: 'user' });
+    expect(answered({ to: 'Ada', euros: 4 })).toMatchObject({ state: 'editing', edited: { to: 'Ada', euros: 4 } });
+  });
 });

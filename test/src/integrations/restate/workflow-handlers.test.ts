@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { clientEventSchema } from '../../../../machines/contracts/events.ts';
 import type { JournalEntry } from '../../../../machines/contracts/journal.ts';
 import { foldStatus, initialStatus, type WorkflowStatus } from '../../../../src/integrations/restate/chain-status.ts';
+import { createRestateChain } from '../../../../src/integrations/restate/create-restate-chain.ts';
 import { sendEvent } from '../../../../src/integrations/restate/workflow-handlers.ts';
 import { sendAnswer, settle, startScripted } from '../../../support/run-chain.ts';
 
@@ -101,5 +102,31 @@ describe('sendEvent', () => {
     promises.delete('number-a');
     expect(await send('a')).toEqual({ number: 1, repeated: false });
     expect(promises.get('event-1')).toMatchObject({ id: 'a' });
+  });
+});
+
+describe('the journal of a run', () => {
+  const stored: Record<string, unknown> = {
+    status: { status: 'done', entries: 3 },
+    'entries-0': [{ seq: 0 }, { seq: 1 }],
+    'entries-2': [{ seq: 2 }],
+  };
+  const ctx = { key: 'k', stateKeys: async () => Object.keys(stored), get: async (key: string) => stored[key] };
+  const { workflow } = createRestateChain() as unknown as {
+    readonly workflow: { readonly journal: (context: object, request?: object) => Promise<object> };
+  };
+
+  it.each([
+    [undefined, [0, 1, 2]],
+    [{ from: 0 }, [0, 1, 2]],
+    [{ from: 1 }, [1, 2]],
+    [{ from: 3 }, []],
+  ])('is read with the request %j', async (request, seqs) => {
+    const entries = seqs.map((seq) => ({ seq }));
+    expect(await workflow.journal(ctx, request)).toEqual({ entries, next: 3, isEnd: true });
+  });
+
+  it.each([{ from: -1 }, { from: 0.5 }, { after: 1 }])('is not read with the request %j', async (request) => {
+    await expect(workflow.journal(ctx, request)).rejects.toMatchObject({ code: 400 });
   });
 });

@@ -285,6 +285,14 @@ describe('a chain as a language model', () => {
     );
   });
 
+  test('has the given model id, which must not be empty', () => {
+    expect(asLanguageModel(chainOf()).modelId).toBe('chain');
+    expect(asLanguageModel(chainOf(), { modelId: 'x' }).modelId).toBe('x');
+    expect(() => asLanguageModel(chainOf(), { modelId: '' })).toThrow(
+      expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining('modelId') }),
+    );
+  });
+
   test('rejects a request for JSON without a model that converts the answer', async () => {
     const generated = generateObject({
       model: asLanguageModel(chainOf()),

@@ -97,6 +97,14 @@ describe('coverage of inspected actors', () => {
     expect(taken).toEqual([['p.a.x, go → p.a.y', 1]]);
   });
 
+  it('ignores a transition of another machine with the same id, which the given one does not have', () => {
+    const given = createMachine({ id: 'same', initial: 'a', states: { a: { on: { GO: 'b' } }, b: {} } });
+    const other = createMachine({ id: 'same', initial: 'a', states: { a: { on: { LEAVE: 'b' } }, b: {} } });
+    const collector = collectCoverage([given]);
+    createActor(other, { inspect: collector.inspect }).start().send({ type: 'LEAVE' });
+    expect(Object.values(timesOf(collector.coverage(), 'transition'))).toEqual([0]);
+  });
+
   it('is reported once if several suites share a collector', () => {
     const { machine } = xstatePatterns.checkout;
     const collector = collectCoverage([machine]);

@@ -213,16 +213,29 @@ describe('an approval', () => {
     expect(actor.getSnapshot().value).toBe('paid');
   });
 
-  it('works in an ordinary XState actor', async () => {
+  it('works in an ordinary XState actor, where only its own answer gives it', async () => {
     const paid: Payment[] = [];
     const actor = createActor(payer((payment) => void paid.push(payment))).start();
     const { ask } = actor.getSnapshot().children as Record<
       string,
       { getSnapshot(): unknown; send(event: object): void }
     >;
-    ask?.send(answerTo(ask.getSnapshot() as OpenApproval));
+    const asked = ask?.getSnapshot() as OpenApproval;
+    for (const other of [{ type: 'other' }, { ...answerTo(asked), digest: 'other' }]) ask?.send(other);
+    await nextTurn();
+    expect(paid).toEqual([]);
+    ask?.send(answerTo(asked));
     await nextTurn();
     expect(paid).toEqual([{ to: 'ann', amount: 40 }]);
+  });
+
+  it.each([
+    ['approve', { question: 2, isEdited: true }],
+    ['deny', { question: 1, isEdited: false }],
+  ] as const)('outputs the decision "%s", and who gave it, why, and about what', (decision, about) => {
+    const actor = createActor(approval, { input: { question: 1 } }).start();
+    actor.send({ ...answerTo(actor.getSnapshot(), decision), edited: 2, reason: 'a discount' });
+    expect(actor.getSnapshot().output).toEqual({ decision, ...about, by: 'bob', reason: 'a discount' });
   });
 
   it.each([undefined, {}])('needs a question: the input %j is rejected', async (input) => {

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Approval, StepCall } from '../../../../machines/contracts/action-state.ts';
-import { answerApproval, approvalRefusal, digestOf, newQuestion } from '../../../../machines/policies/approvals.ts';
+import {
+  answerApproval,
+  approvalRefusal,
+  digestOf,
+  digestOfText,
+  newQuestion,
+} from '../../../../machines/policies/approvals.ts';
 import { callWaits, startCall } from '../../../../machines/policies/capability-loop.ts';
 import { anActionState } from '../../../support/action-machine.ts';
 
@@ -62,10 +68,17 @@ describe('[Q2] the policy of starting calls', () => {
 describe('[Q1] the digest of a call', () => {
   it('is the same in any order of the arguments, and another one for other arguments', () => {
     const of = (given: Record<string, unknown>, capability = 'pay') => digestOf('r', { capability, arguments: given });
-    expect(of({ to: 'Ada', euros: { from: 1, to: 2 } })).toBe(of({ euros: { to: 2, from: 1 }, to: 'Ada' }));
+    expect(of({ to: null, euros: { from: 1, to: 2 } })).toBe(of({ euros: { to: 2, from: 1 }, to: null }));
     const nested = [{ a: { b: 1 } }, { a: ['{}', ['b', 1]] }, { a: [['b', 1]] }, { a: ['[]', ['b', 1]] }];
     expect(new Set(nested.map((given) => of(given))).size).toBe(nested.length);
     expect(new Set([of({}), of({ a: 1 }), of({ a: '1' }), of({ a: [1] }), of({}, 'refund')]).size).toBe(5);
+  });
+
+  it('of arguments as text differs if any digit differs, and is that of no arguments for blank text', () => {
+    const ofText = (text: string) => digestOfText('pay', text);
+    expect(ofText(' ')).toBe(ofText('{}'));
+    expect(ofText('{"id":9007199254740992}')).not.toBe(ofText('{"id":9007199254740993}'));
+    expect(ofText('{"id":')).not.toBe(ofText('{"id"'));
   });
 
   it('is required of each answer, which decides only its own question, and only once', () => {

@@ -45,6 +45,7 @@ describe('asking for consent', () => {
     ['remove?', 'keep'],
     ['summarize them', 'keep'],
     ['__proto__', 'keep'],
+    [['remove'], 'keep'],
   ])('[U8] reads the reply %j as %s', (said, wanted) => {
     expect(readChoice(said)).toBe(wanted);
   });
@@ -63,6 +64,16 @@ describe('the decision of the user', () => {
   it('[U8] does not affect operations that need no consent', () => {
     for (const choice of ['keep', 'summarize', 'remove'] as const)
       expect(resolveConsent(batch, choice)[1]).toEqual(operations.PRUNE);
+  });
+
+  it('[U9] replaces no operation that loses no content, whatever was chosen for its message', () => {
+    const { target } = operations.TAG;
+    expect(resolveConsent([operations.TAG], 'keep', { [target]: 'remove' })).toEqual([operations.TAG]);
+  });
+
+  it('[U8] is the same for messages whose ids are names that every object has', () => {
+    const [resolved] = resolveConsent([asks('constructor')], 'remove');
+    expect(resolved).toMatchObject({ operation: 'PRUNE', target: 'constructor' });
   });
 
   it('[U9] keeps and reports as kept a message that has no planned summary, even if a summary was chosen', () => {

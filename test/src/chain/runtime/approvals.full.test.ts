@@ -427,6 +427,19 @@ describe('a run with approvals', () => {
     expect(outcome).toMatchObject({ stopReason: 'limit_reached', results: { length: 3 } });
   });
 
+  it('stops no deadline while a function of the program decides', async () => {
+    const options: PostChainOptions = { approve: () => new Promise(() => {}), limits: { phaseMs: 1_000 } };
+    const started = start('the chain', { options });
+    await settle(200);
+    started.given({ questionId: 's1.action.approval1' });
+    expect(started.entries('answer-refused')).toMatchObject([{ question: null, reason: 'no_question' }]);
+    started.clock.increment(1_000);
+    await settle(200);
+    expect(started.entries('recovery')).toMatchObject([{ failure: { code: 'phase_deadline' } }]);
+    started.run.cancel();
+    await started.ended();
+  });
+
   it('has its deadline again, in full, when the wait is over', async () => {
     // The answer has 2 s of the 8.
     const limits = { totalMs: 8_000, phaseMs: 1_000_000, capabilityMs: 500_000 };

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Approval, StepCall } from '../../../../machines/contracts/action-state.ts';
 import {
   answerApproval,
+  answerByProgram,
   approvalRefusal,
   digestOf,
   digestOfText,
@@ -66,6 +67,17 @@ describe('[Q2] the policy of starting calls', () => {
 });
 
 describe('[Q1] the digest of a call', () => {
+  const ask = (number: number): StepCall => {
+    const call = { capability: 'pay', arguments: { euros: number } };
+    return {
+      ...call,
+      id: null,
+      slot: null,
+      result: null,
+      approval: newQuestion({ ...asking, id: 'loop' }, number, call),
+    };
+  };
+
   it('is the same in any order of the arguments, and another one for other arguments', () => {
     const of = (given: Record<string, unknown>, capability = 'pay') => digestOf('r', { capability, arguments: given });
     expect(of({ to: null, euros: { from: 1, to: 2 } })).toBe(of({ euros: { to: 2, from: 1 }, to: null }));
@@ -82,16 +94,6 @@ describe('[Q1] the digest of a call', () => {
   });
 
   it('is required of each answer, which decides only its own question, and only once', () => {
-    const ask = (number: number): StepCall => {
-      const call = { capability: 'pay', arguments: { euros: number } };
-      return {
-        ...call,
-        id: null,
-        slot: null,
-        result: null,
-        approval: newQuestion({ ...asking, id: 'loop' }, number, call),
-      };
-    };
     const before = anActionState({ step: [ask(1), ask(2)] });
     const digest = before.step[1]?.approval?.digest ?? '';
     const answer = { questionId: 'loop.approval2', digest, decision: 'approve' } as const;
@@ -100,8 +102,24 @@ describe('[Q1] the digest of a call', () => {
     expect(approvalRefusal(before, answer)).toBeNull();
     const after = { ...before, ...answerApproval(before, answer) };
     expect(after.step.map(({ approval }) => approval?.state)).toEqual(['pending', 'approved']);
+    expect(after.step[1]?.approval?.by).toBe('user');
+    expect(answerApproval(before, { ...answer, by: 'program' }).step[1]?.approval?.by).toBe('program');
     expect(approvalRefusal(after, { ...answer, decision: 'deny' })).toBe('already_answered');
     expect(answerApproval(after, { ...answer, decision: 'deny' }).step).toEqual(after.step);
+  });
+
+  it('is required of each answer of the program, which denies a call without its own answer', () => {
+    const before = anActionState({ step: [ask(1), ask(2)] });
+    const digest = before.step[1]?.approval?.digest ?? '';
+    const answer = { digest, decision: 'approve' } as const;
+    const answered = (questionId: string) =>
+      answerByProgram(before, [{ ...answer, questionId }], 'no answer').step.map(({ approval, result }) => [
+        approval?.state,
+        result?.error,
+      ]);
+    const denied = ['denied', 'denied by the program: no answer'];
+    expect(answered('loop.approval1')).toEqual([denied, denied]);
+    expect(answered('loop.approval2')).toEqual([denied, ['approved', undefined]]);
   });
 
   it('decides whether an answer edits its call: only other arguments do', () => {

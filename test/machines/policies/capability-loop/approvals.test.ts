@@ -4,6 +4,7 @@ import type { Approval, StepCall } from '../../../../machines/contracts/action-s
 import {
   answerApproval,
   answerByProgram,
+  applyEdits,
   approvalRefusal,
   digestOf,
   digestOfText,
@@ -103,6 +104,7 @@ describe('[Q1] the digest of a call', () => {
     const after = { ...before, ...answerApproval(before, answer) };
     expect(after.step.map(({ approval }) => approval?.state)).toEqual(['pending', 'approved']);
     expect(after.step[1]?.approval?.by).toBe('user');
+    expect(answerApproval(before, { ...answer, decision: 'deny' }).step[1]?.result?.error).toBe('denied by the user');
     expect(answerApproval(before, { ...answer, by: 'program' }).step[1]?.approval?.by).toBe('program');
     expect(approvalRefusal(after, { ...answer, decision: 'deny' })).toBe('already_answered');
     expect(answerApproval(after, { ...answer, decision: 'deny' }).step).toEqual(after.step);
@@ -131,5 +133,24 @@ describe('[Q1] the digest of a call', () => {
         .step[0]?.approval;
     expect(answered({ to: 'Ada', euros: 5 })).toEqual({ ...asked.approval, state: 'approved', by: 'user' });
     expect(answered({ to: 'Ada', euros: 4 })).toMatchObject({ state: 'editing', edited: { to: 'Ada', euros: 4 } });
+  });
+
+  it('is that of the edited arguments, once they are valid; without a check, none are', () => {
+    const edit = (number: number, by: 'user' | 'program'): StepCall => {
+      const { approval, ...call } = ask(number);
+      return { ...call, approval: { ...(approval as Approval), state: 'editing', by, edited: { euros: '4' } } };
+    };
+    const state = anActionState({ asked: 3, step: [edit(1, 'user'), edit(2, 'user'), edit(3, 'program')] });
+    const valid = { ok: true, arguments: { euros: 4 }, needsApproval: false } as const;
+    const invalid = { ok: false, code: 'arguments_misfit', problem: 'no euros' } as const;
+    const { step, asked } = applyEdits(state, [invalid, valid], 'no check');
+    const digest = digestOf('r', { capability: 'pay', arguments: { euros: 4 } });
+    const problem = 'the edited arguments are invalid';
+    expect(asked).toBe(4);
+    expect(step).toMatchObject([
+      { arguments: { euros: 1 }, approval: { state: 'pending', reason: `${problem}: no euros` } },
+      { arguments: { euros: 4 }, approval: { state: 'edited', digest, original: { euros: 2 } } },
+      { arguments: { euros: 3 }, result: { code: 'denied', error: `denied by the program: ${problem}: no check` } },
+    ]);
   });
 });

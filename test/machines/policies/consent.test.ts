@@ -1,9 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { ChainState } from '../../../machines/contracts/chain-state.ts';
 import type { ConsentChoice, ContextOperation } from '../../../machines/contracts/context.ts';
-import { consentRequest, readChoice, resolveConsent } from '../../../machines/policies/consent.ts';
-import { applyOperations, KEPT_BY_DEFAULT, KEPT_BY_USER } from '../../../machines/policies/context.ts';
-import { aMessage, deepFreeze, operations } from '../../support/contract-samples.ts';
+import type { Message } from '../../../machines/contracts/message.ts';
+import {
+  applyOverrides,
+  consentRequest,
+  overrule,
+  readChoice,
+  resolveConsent,
+  undoOperation,
+} from '../../../machines/policies/consent.ts';
+import {
+  append,
+  applyOperations,
+  contextDocument,
+  contextOf,
+  KEPT_BY_DEFAULT,
+  KEPT_BY_USER,
+} from '../../../machines/policies/context.ts';
+import { estimatedMeasures } from '../../../machines/policies/understanding.ts';
+import { aMessage, aState, deepFreeze, operations } from '../../support/contract-samples.ts';
 
 const LONG = `The user wrote this, and much more of it. ${'More and more. '.repeat(80)}`;
 const user = (id: string) => aMessage({ id, role: 'user', content: LONG });
@@ -124,5 +141,77 @@ describe('the decision of the user', () => {
         }
       }),
     );
+  });
+});
+
+describe('[U9] a decision about one message', () => {
+  const decide = (state: ChainState, choice: ConsentChoice) => overrule(state, { messageId: 'm1', choice });
+  const planned = (waiting: readonly ContextOperation[], own: Partial<Message> = {}) =>
+    aState({
+      messages: [aMessage({ id: 'm1', content: LONG, ...own })],
+      envelope: { ...aState().envelope, operations: waiting },
+    });
+  /** The state after these operations on the message, which has been measured. */
+  const measured = (...applied: ContextOperation[]) => {
+    const history = append(contextDocument([aMessage({ id: 'm1' })]), applied);
+    return aState({ history, messages: contextOf(history), measures: estimatedMeasures([]) });
+  };
+
+  it.each(['pinned', 'critical'])('keeps a message that is tagged "%s", but neither shortens nor removes it', (tag) => {
+    const state = planned([], { tags: [tag] });
+    expect(decide(state, 'keep').problem).toBeNull();
+    for (const choice of ['summarize', 'remove'] as const)
+      expect(decide(state, choice).problem).toBe(`the message must stay as it is, because it is tagged "${tag}"`);
+  });
+
+  it('drops what was planned to shorten or remove it, and nothing else', () => {
+    const waiting = [operations.TAG, operations.TRANSFORM, { ...operations.TRANSFORM, id: 's1.o6', target: 'other' }];
+    const { changes } = decide(planned(waiting), 'keep');
+    const kept = expect.objectContaining({ operation: 'TAG', id: 'user1', data: { tags: [KEPT_BY_USER] } });
+    expect(changes.envelope?.operations).toEqual([operations.TAG, waiting[2], kept]);
+  });
+
+  it.each([
+    ['user', 200],
+    ['assistant', 100],
+  ] as const)('summarizes a message of role %s that has more than %i characters', (role, maxChars) => {
+    expect(decide(planned([], { role, content: 'x'.repeat(maxChars) }), 'summarize').problem).toBe(
+      `the message has at most ${maxChars} characters`,
+    );
+    const { changes } = decide(planned([], { role, content: 'x'.repeat(maxChars + 1) }), 'summarize');
+    expect(changes.envelope?.operations).toMatchObject([{ operation: 'TRANSFORM', data: { maxChars } }]);
+  });
+
+  it('uses the summary that was planned last', () => {
+    const { data } = operations.TRANSFORM;
+    const newer = { ...operations.TRANSFORM, id: 's1.o6', data: { ...data, content: 'In 1932.' } };
+    const { changes } = decide(planned([operations.TRANSFORM, newer]), 'summarize');
+    expect(changes.envelope?.operations).toMatchObject([{ id: 'user1', data: { content: 'In 1932.' } }]);
+  });
+
+  it('waits with at most 1,000 others, of which operations of the phases are none', () => {
+    const waiting = Array.from({ length: 1_000 }, (_, at) => ({ ...operations.TAG, id: `s1.o${at}` }));
+    expect(decide(planned(waiting), 'keep').problem).toBeNull();
+  });
+
+  it('drops the measures of the context if that changes', () => {
+    expect(decide(measured(), 'keep').changes).not.toHaveProperty('measures');
+    expect(decide(measured(), 'remove').changes.measures).toBeNull();
+    expect(decide(measured(operations.PRUNE), 'keep').changes.measures).toBeNull();
+    expect(decide(planned([operations.PRUNE]), 'keep').changes.measures).toBeNull();
+    expect(undoOperation(measured(operations.PRUNE), operations.PRUNE.id).changes.measures).toBeNull();
+  });
+
+  it('may be about a message that a phase adds', () => {
+    const state = aState({ envelope: { ...aState().envelope, operations: [operations.ADD] } });
+    expect(overrule(state, { messageId: 'm2', choice: 'remove' }).problem).toBeNull();
+    expect(decide(state, 'remove').problem).toBe('the context has no message with this id');
+  });
+
+  it('is applied when the run ends, and the operations of the phases are not', () => {
+    const own = { ...operations.PRUNE, id: 'user1' };
+    const { applied, messages: left, envelope } = applyOverrides(planned([operations.TAG, own]));
+    expect([applied, left, envelope?.operations]).toEqual([[own], [], [operations.TAG]]);
+    expect(applyOverrides(planned([operations.TAG]))).toEqual({});
   });
 });

@@ -50,7 +50,10 @@ export interface DurableMachineOptions {
   readonly describeEnd?: (snapshot: AnyMachineSnapshot) => Json;
   /** Describes what a closed actor waits for, from its last snapshot: JSON that lists show. Null for nothing. */
   readonly describeWait?: (snapshot: AnyMachineSnapshot) => Json;
-  /** Receives what the action `log` prints, and errors of cleanups and of the three `describe` functions; by default the console. */
+  /**
+   * Receives what the action `log` prints, and errors of cleanups, of the three `describe` functions, and of actors that `wake` could not
+   * continue; by default the console.
+   */
   readonly logger?: (...args: unknown[]) => void;
 }
 
@@ -140,7 +143,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   open(id: string, options?: OpenActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /**
    * Continues actors that no process holds and that have a due timer or were interrupted: killed, or closed during a call. Closes each when it
-   * only waits; `list()` then shows what it waits for. Resolves to their ids when their due timers have fired.
+   * only waits; `list()` then shows what it waits for. Resolves to their ids when their due timers have fired. An actor that cannot be continued
+   * is skipped, and the `logger` receives its error.
    */
   wake(): Promise<readonly string[]>;
   /**
@@ -241,10 +245,14 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const woken: string[] = [];
     for (const { id } of await this.due()) {
       if (this.#open.has(id)) continue;
-      const actor = await this.#resumed(id).catch(ifUnavailable);
-      if (actor === null) continue;
-      woken.push(id);
-      await actor.closeWhenIdle();
+      try {
+        const actor = await this.#resumed(id);
+        await actor.closeWhenIdle();
+        if (actor.failure !== null) throw actor.failure;
+        woken.push(id);
+      } catch (error) {
+        this.#log(`actor ${id} could not be continued:`, error);
+      }
     }
     return woken;
   }
@@ -257,9 +265,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         if (waiting.dueAtMs !== null && waiting.dueAtMs <= this.#clock.now()) due.push({ id, crashes: 0 });
         continue;
       }
-      // It was interrupted. Only after it has been continued is it known what it waits for. If it is damaged, that reports the damage.
-      const crashes = await this.#crashes(id, lastSeq).catch(ifUnavailable);
-      due.push({ id, crashes: crashes ?? 0 });
+      // It was interrupted. Only after it has been continued is it known what it waits for. If it cannot be read, that reports the error.
+      const crashes = await this.#crashes(id, lastSeq).catch(() => 0);
+      due.push({ id, crashes });
     }
     return due;
   }
@@ -614,12 +622,6 @@ const clockStartOf = ({ forkedFrom, startedAt }: StartEntry): number =>
 function requireId(id: unknown): void {
   if (typeof id === 'string' && id !== '') return;
   throw new PostChainError('invalid_option', `id: expected a non-empty string; received ${describeValue(id)}.`);
-}
-
-/** Returns null for an actor that is damaged, needs another version, or was taken by another process: the others continue. */
-export function ifUnavailable(error: unknown): null {
-  if (PostChainError.isInstance(error) && ['invalid_journal', 'diverged'].includes(error.code)) return null;
-  throw error;
 }
 
 function diverged(id: string, { seq, expected, received, cause }: Divergence): PostChainError {

@@ -1,7 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { DurableActor } from '../../durable/durable-actor.ts';
-import { type DueActor, ifUnavailable, type RunActorOptions } from '../../durable/durable-machine.ts';
+import type { DueActor, RunActorOptions } from '../../durable/durable-machine.ts';
 import { crashesIn, type DurableEntry } from '../../durable/entries.ts';
 import { PostChainError as DurableError } from '../../durable/error.ts';
 import { entriesOf, type OpenJournalOptions } from '../../durable/journals/journal-store.ts';
@@ -58,9 +58,9 @@ export async function dueRuns({ parts, writers, runs }: ChainHost, journals: Jou
     const dueMs = Date.parse(waiting?.due ?? '');
     if (dueMs <= parts.clock.now()) due.push({ id, crashes: 0 });
     if (status !== 'interrupted') continue;
-    // Its journal does not say what it waits for: it is continued until it does. If it is damaged, that reports the damage.
-    const entries = await entriesOf(writers.store.read(id)).catch(ifUnavailable);
-    due.push({ id, crashes: crashesIn(entries ?? []) });
+    // Its journal does not say what it waits for: it is continued until it does. If it cannot be read, that reports the error.
+    const entries = await entriesOf(writers.store.read(id)).catch(() => []);
+    due.push({ id, crashes: crashesIn(entries) });
   }
   return due;
 }

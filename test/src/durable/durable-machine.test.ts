@@ -879,17 +879,49 @@ describe('opening and closing', () => {
     await expect(actor.output).rejects.toMatchObject({ code: 'journal_failed', message: 'actor x: disk full' });
   });
 
-  it('wakes the others if one is damaged [D4]', async () => {
+  it('wakes the others if one cannot be opened, and logs its error [D4]', async () => {
+    class Money {}
+    const money = (decode: () => Money) => ({
+      name: 'Money',
+      is: (value: unknown) => value instanceof Money,
+      encode: () => 1,
+      decode,
+    });
     const clock = clockAt('2026-01-01T00:00:00Z');
     const store = journals();
-    const orders = createDurableMachine(order, { journals: store, clock });
-    for (const id of ['damaged', 'due']) await (await orders.open(id, { input: { amount: 1 } })).close();
-    clock.increment(31 * 86_400_000);
+    const machine = createMachine({ initial: 'a', states: { a: { after: { 1000: 'b' } }, b: {} } });
+    const options = { journals: store, clock };
+    const first = createDurableMachine(machine, { ...options, codecs: [money(() => new Money())] });
+    for (const id of ['damaged', 'undecodable', 'due'])
+      await (await first.open(id, { input: id === 'undecodable' ? new Money() : id } as never)).close();
+    clock.increment(1000);
     const open = async (id: string) => {
       if (id === 'damaged') throw new PostChainError('invalid_journal', 'damaged');
       return store.open(id);
     };
-    expect(await createDurableMachine(order, { journals: { ...store, open }, clock }).wake()).toEqual(['due']);
+    const logged: unknown[] = [];
+    const second = createDurableMachine(machine, {
+      ...options,
+      journals: { ...store, open },
+      codecs: [money(() => failWith('no longer decoded'))],
+      logger: (...given) => void logged.push(given.map(String)),
+    });
+    expect(await second.wake()).toEqual(['due']);
+    expect(logged).toEqual([
+      ['actor damaged could not be continued:', 'PostChainError: damaged'],
+      ['actor undecodable could not be continued:', 'Error: no longer decoded'],
+    ]);
+  });
+
+  it('lists an interrupted actor as due even if its journal cannot be read [D4]', async () => {
+    const store = journals();
+    const actor = await createDurableMachine(createMachine({ id: 'm' }), { journals: store }).open('x');
+    const writer = store.create('killed');
+    writer.write(actor.entries);
+    writer.close();
+    const read = () => failWith('disk failure') as never;
+    const durable = createDurableMachine(createMachine({ id: 'm' }), { journals: { ...store, read } });
+    expect(await durable.due()).toEqual([{ id: 'killed', crashes: 0 }]);
   });
 });
 

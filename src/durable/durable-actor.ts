@@ -655,7 +655,7 @@ function sinceIn(entries: readonly DurableEntry[]): number | null {
 }
 
 /** XState would end the actor with an error. */
-function requireEvent(event: unknown, id: string): void {
+export function requireEvent(event: unknown, id: string): void {
   const { type } = Object(event) as { type?: unknown };
   if (typeof type === 'string' && !type.startsWith('xstate.')) return;
   throw new PostChainError(

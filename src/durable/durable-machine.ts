@@ -6,7 +6,7 @@ import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
 import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
-import { ActorHost, type DurableActor, type HostOptions, type SendOptions } from './durable-actor.ts';
+import { ActorHost, type DurableActor, type HostOptions, requireEvent, type SendOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
@@ -166,7 +166,10 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * machine does the same now; by default, all members must be equal.
    */
   replaySteps(entries: readonly DurableEntry[], isSame?: SameEntry): Generator<ReplayStep, ActorReplay<Machine>>;
-  /** Starts another actor with the same past, up to an entry. Takes the id of an actor or its entries. */
+  /**
+   * Starts another actor with the same past, up to an entry. Takes the id of an actor or its entries. Rejects with the errors of `send` if the
+   * event cannot be sent; then there is no fork.
+   */
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /** All actors, the newest first; on request, those of other machines in the same store too. */
   list(options?: { readonly allMachines?: boolean }): Promise<readonly ActorSummary[]>;
@@ -336,6 +339,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         `at: expected the number of an entry, from 0 to ${entries.length - 1}; received ${at}.`,
       );
     requireId(id);
+    if (event !== undefined) {
+      requireEvent(event, id);
+      this.#codec.encode(event, `event for ${id}`);
+    }
     const original = startOf(entries);
     const from = isBefore ? startOfStep(entries, at) : endOfStep(entries, at);
     const shared = entries.slice(1, from);

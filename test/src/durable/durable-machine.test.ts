@@ -1008,6 +1008,17 @@ describe('a fork', () => {
     const fork = await durable.fork('x', { at });
     expect(fork.getSnapshot().context.n).toBe(2);
   });
+
+  it.each([
+    ['invalid_option', { typ: 'GO' }],
+    ['invalid_option', 'GO'],
+    ['not_durable', { type: 'GO', at: () => {} }],
+  ])('is not created if its event cannot be sent: %s', async (code, event) => {
+    const durable = createDurableMachine(createMachine({ on: { GO: {} } }), { journals: journals() });
+    await durable.open('x');
+    await expect(durable.fork('x', { at: 0, id: 'f', event } as never)).rejects.toMatchObject({ code });
+    expect((await durable.list()).map(({ id }) => id)).toEqual(['x']);
+  });
 });
 
 describe('wrong use', () => {

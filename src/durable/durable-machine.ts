@@ -219,6 +219,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   start(id: string, options: StartActorOptions<Machine> = {}): DurableActor<Machine> {
     requireId(id);
     requireKnown('start', options);
+    this.#requireNotOpen(id);
     const { host, stored } = this.#start(id, this.#options.journals.create(id), options);
     // An actor whose journal fails is closed with the reason.
     stored?.catch(() => {});
@@ -357,6 +358,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const parts = this.#parts(id, this.#machineOf(start));
     // Loaded on use: most forks keep their input.
     const derived = input === undefined ? null : (await import('./derived-system.ts')).deriveSystem(past, start, parts);
+    this.#requireNotOpen(id);
     const writer = this.#options.journals.create(id);
     const reused = reuse && reusedCalls({ ...reuse, entries, from });
     const fork = await this.#once(id, async () => {
@@ -392,6 +394,15 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     if (actor?.isClosed) await actor.closed;
     await this.#options.journals.delete?.(id);
     this.#crashCounts.delete(id);
+  }
+
+  /** An actor that is being opened may not have a journal yet. */
+  #requireNotOpen(id: string): void {
+    if (!this.#open.has(id)) return;
+    throw new PostChainError(
+      'invalid_journal',
+      `actor ${id}: expected a new id; received that of an actor that this process has open or is opening. Use another id, or open().`,
+    );
   }
 
   /** Returns the open actor of an id, or opens it. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type AnyEventObject,
+  type AnyStateMachine,
   and,
   assign,
   createActor,
@@ -22,6 +23,7 @@ import {
   checkDeploy,
   createDurableMachine,
   type DurableEntry,
+  type DurableMachine,
   defineGuard,
   fileJournals,
   memoryJournals,
@@ -922,6 +924,23 @@ describe('opening and closing', () => {
     const read = () => failWith('disk failure') as never;
     const durable = createDurableMachine(createMachine({ id: 'm' }), { journals: { ...store, read } });
     expect(await durable.due()).toEqual([{ id: 'killed', crashes: 0 }]);
+  });
+});
+
+describe('an actor that is being opened', () => {
+  it.each([
+    ['started', (durable: DurableMachine<AnyStateMachine>) => durable.start('x')],
+    [
+      'forked to',
+      (durable: DurableMachine<AnyStateMachine>, past: readonly DurableEntry[]) =>
+        durable.fork(past, { at: 0, id: 'x' }),
+    ],
+  ])('cannot be %s as well', async (_, again) => {
+    const durable = createDurableMachine<AnyStateMachine>(createMachine({}), { journals: journals() });
+    const { entries } = await durable.open('original');
+    const opening = durable.open('x');
+    await expect((async () => again(durable, entries))()).rejects.toMatchObject({ code: 'invalid_journal' });
+    expect(await durable.open('x')).toBe(await opening);
   });
 });
 

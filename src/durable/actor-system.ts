@@ -26,7 +26,7 @@ import {
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
 import { approval, type OpenApproval } from './approval.ts';
-import type { Codec, Json } from './codec.ts';
+import { type Codec, copyOfJson, type Json } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import type { ActorPath, Candidate, DerivedEvent, ExternalEvent, Keyframe, StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
@@ -564,7 +564,7 @@ export class DurableActorSystem {
           key: `${this.#parts.actorId}:activity:${number}`,
           wasInterrupted: () => activity.wasInterrupted,
           note: (text) => {
-            if (this.activities.has(number)) this.owner.note(text, number);
+            if (this.activities.has(number)) this.owner.note(copyOfJson(text, `note of ${this.#nameOf(path)}`), number);
           },
         });
         this.#activityOf.set(ref, activity);

@@ -259,6 +259,21 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
   };
 }
 
+/** Returns a copy of JSON. Throws `not_durable`, which names the path of the first value that JSON does not have. */
+export function copyOfJson(value: unknown, subject: string): Json {
+  function copy(member: unknown, path: Path): Json {
+    if (isPrimitive(member) || member === 0) return member;
+    if (typeof member !== 'object' || !(Array.isArray(member) || isRecord(member))) throw notJson(member, path);
+    requireTree(member, path, notJson);
+    const inside = (one: unknown, key: string | number): Json => copy(one, { key, owner: member, above: path });
+    if (Array.isArray(member)) return Array.from(member, inside);
+    const members: Record<string, Json> = {};
+    for (const [key, one] of Object.entries(member)) if (one !== undefined) define(members, key, inside(one, key));
+    return members;
+  }
+  return copy(value, { key: subject, owner: null, above: null });
+}
+
 const isActor = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'sessionId' in value && '_send' in value;
 
@@ -305,12 +320,12 @@ interface Path {
 /** The most levels of nested values: recursion ends at about ten times as many, depending on the call stack. */
 const MOST_LEVELS = 500;
 
-function requireTree(value: object, path: Path): void {
+function requireTree(value: object, path: Path, fail = notDurable): void {
   let level = 0;
   for (let place: Path | null = path; place !== null; place = place.above) {
-    if (place.owner === value) throw notDurable('a circular reference', path);
+    if (place.owner === value) throw fail('a circular reference', path);
     level += 1;
-    if (level > MOST_LEVELS) throw notDurable(`a value nested more than ${MOST_LEVELS} levels deep`, path);
+    if (level > MOST_LEVELS) throw fail(`a value nested more than ${MOST_LEVELS} levels deep`, path);
   }
 }
 
@@ -325,6 +340,11 @@ function notDurable(value: unknown, path: Path): PostChainError {
     'not_durable',
     `${pathText(path)}: expected JSON, or a value of a codec; received ${kindOf(value)}. Add a codec.`,
   );
+}
+
+function notJson(value: unknown, path: Path): PostChainError {
+  const message = `${pathText(path)}: expected JSON; received ${kindOf(value)}. Convert it to JSON, or leave it out.`;
+  return new PostChainError('not_durable', message);
 }
 
 function kindOf(value: unknown): string {

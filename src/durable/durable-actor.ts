@@ -12,7 +12,7 @@ import type { Activity, DurableActorSystem, Effect, Timer } from './actor-system
 import type { ApprovalGiven } from './approval.ts';
 import { type Clock, takeTurnOf } from './clock.ts';
 import { type ClockStart, clockStartFor, clockStartsIn } from './clock-starts.ts';
-import type { Codec, Json } from './codec.ts';
+import { type Codec, copyOfJson, type Json } from './codec.ts';
 import { inRealWorld } from './determinism.ts';
 import { type DurableEntry, type DurableEvent, type ExternalEvent, isExternal } from './entries.ts';
 import { PostChainError } from './error.ts';
@@ -45,7 +45,7 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   readonly entries: readonly DurableEntry[];
   /** Starts an actor that was opened with `isPaused`; does nothing if it has started. Events that it received before are processed first. */
   begin(): void;
-  /** Adds JSON to the journal that does not affect the machine. It is stored with the next step. */
+  /** Adds JSON to the journal that does not affect the machine. It is stored with the next step. Throws `not_durable` for anything else. */
   note(note: Json): void;
   /** Resolves to the machine's output. Rejects with its error, or with `cancelled` if the actor is stopped or closed. */
   readonly output: Promise<OutputFrom<Machine>>;
@@ -245,7 +245,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   note(note: Json): void {
     // Notes are recorded until the end of the step that ends the actor.
-    if (!this.#isClosed && (this.#isInStep || !this.#hasEnded)) this.#appendNote({ type: 'note', note });
+    if (!this.#isClosed && (this.#isInStep || !this.#hasEnded))
+      this.#appendNote({ type: 'note', note: copyOfJson(note, `note of ${this.id}`) });
   }
 
   get isClosed(): boolean {

@@ -5,7 +5,7 @@ import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
-import { type Codec, createCodec, type Json, type ValueCodec } from './codec.ts';
+import { type Codec, copyOfJson, createCodec, type Json, type ValueCodec } from './codec.ts';
 import { ActorHost, type DurableActor, type HostOptions, requireEvent, type SendOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
@@ -465,7 +465,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         startedAtMs: this.#clock.now(),
         ...about,
       });
-      const events: DurableEvent[] = [start, ...notes.map((note) => ({ type: 'note', note }) as const)];
+      const events: DurableEvent[] = [
+        start,
+        ...notes.map((note) => ({ type: 'note', note: copyOfJson(note, `note of ${id}`) }) as const),
+      ];
       const system = new DurableActorSystem(start, this.#parts(id, this.#machine), {
         record: (event) => void events.push(event),
         receive: () => {},
@@ -580,12 +583,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   // biome-ignore lint/suspicious/noConsole: as in XState, the console is the default
   readonly #log = (...args: unknown[]): void => (this.#options.logger ?? console.log)(...args);
 
-  /** Returns null if the user's code throws: a description must not end an actor. */
+  /** Returns null if the user's code throws or returns anything but JSON: a description must not end an actor. */
   #described(name: string, describe: (options: DurableMachineOptions) => Json | undefined): Json {
     try {
-      return describe(this.#options) ?? null;
+      return copyOfJson(describe(this.#options) ?? null, name);
     } catch (error) {
-      this.#log(`${name} threw an error; null is stored instead:`, error);
+      this.#log(`${name} failed; null is stored instead:`, error);
       return null;
     }
   }

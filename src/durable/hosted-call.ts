@@ -35,5 +35,8 @@ export function idempotencyKey(args: { readonly self: object; readonly effectKey
 export const wasInterrupted = ({ self }: { readonly self: object }): boolean =>
   activities.get(self)?.wasInterrupted() ?? false;
 
-/** Adds a note of a call to the journal of its durable actor: JSON that does not affect the machine. Does nothing in any other actor. */
+/**
+ * Adds a note of a call to the journal of its durable actor: JSON that does not affect the machine. Throws `not_durable` for anything else. Does
+ * nothing in any other actor.
+ */
 export const addNote = ({ self }: { readonly self: object }, note: Json): void => activities.get(self)?.note(note);

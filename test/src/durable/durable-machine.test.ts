@@ -20,6 +20,7 @@ import {
   spawnChild,
 } from 'xstate';
 import {
+  addNote,
   checkDeploy,
   createDurableMachine,
   type DurableEntry,
@@ -682,6 +683,45 @@ describe('custom code', () => {
   });
 });
 
+describe('notes and descriptions', () => {
+  const circular: { self?: object } = {};
+  circular.self = circular;
+
+  it.each([5n, circular, { at: new Date(0) }, () => {}, undefined])(
+    'that are not JSON leave no trace: the note %o is rejected, and null describes the call',
+    async (value) => {
+      const thrown: unknown[] = [];
+      const note = fromPromise(async ({ self }) => {
+        try {
+          addNote({ self }, value as never);
+        } catch (error) {
+          thrown.push(error);
+        }
+      });
+      const machine = setup({ actors: { note } }).createMachine({
+        initial: 'a',
+        states: { a: { on: { GO: 'b' } }, b: { invoke: { src: 'note', onDone: 'c' } }, c: { type: 'final' } },
+      });
+      const logged: unknown[] = [];
+      const folder = mkdtempSync(join(tmpdir(), 'notes-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      const durable = createDurableMachine(machine, {
+        journals: fileJournals(folder),
+        describeCall: () => value as never,
+        logger: (...given) => void logged.push(given[0]),
+      });
+      const actor = await durable.open('x');
+      expect(() => actor.note(value as never)).toThrow('note of x');
+      await actor.send({ type: 'GO' });
+      await actor.output;
+      expect(thrown).toMatchObject([{ code: 'not_durable', message: expect.stringContaining('note of x/0.') }]);
+      expect(typesOf(actor.entries)).not.toContain('note');
+      expect(logged).toEqual(value === undefined ? [] : ['describeCall failed; null is stored instead:']);
+      expect((await durable.replay('x')).divergence).toBeNull();
+    },
+  );
+});
+
 describe('a context', () => {
   class Response {}
   const inItself: { self?: object } = {};
@@ -730,8 +770,8 @@ describe('an end', () => {
     expect(await (await durable.open('x')).send({ type: 'GO' })).toBe(true);
     expect((await durable.list())[0]?.status).toBe('done');
     expect(logged).toEqual([
-      'describeWait threw an error; null is stored instead:',
-      'describeEnd threw an error; null is stored instead:',
+      'describeWait failed; null is stored instead:',
+      'describeEnd failed; null is stored instead:',
     ]);
   });
 

@@ -554,7 +554,8 @@ export class DurableActorSystem {
           hasFailed: false,
           isReplaced: false,
           wasInterrupted: false,
-          start: () => logic.start?.(ref.getSnapshot(), scope),
+          // A copy: a call that changes its input would change the context, and a restarted call gets the original.
+          start: () => logic.start?.(Object.assign(ref.getSnapshot(), { input: codec.decode(input) }), scope),
           unanswered: [],
           answered: 0,
           received: 0,

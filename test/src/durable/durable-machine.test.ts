@@ -562,6 +562,21 @@ describe('custom code', () => {
     },
   });
 
+  it('that changes its input does not change the context', async () => {
+    const fill = fromPromise<void, { items: string[] }>(async ({ input }) => void input.items.push('new'));
+    const machine = setup({ actors: { fill } }).createMachine({
+      context: { items: ['old'] },
+      initial: 'a',
+      states: {
+        a: { invoke: { src: 'fill', input: ({ context }) => context as never, onDone: 'b' } },
+        b: { type: 'final' },
+      },
+      output: ({ context }) => context,
+    });
+    const durable = createDurableMachine(machine, { journals: journals() });
+    for (const id of ['first', 'second']) expect(await (await durable.open(id)).output).toEqual({ items: ['old'] });
+  });
+
   it('of observers and clean-ups takes no random numbers from the machine [D2]', async () => {
     const durable = createDurableMachine(dice, { journals: journals() });
     const actor = await durable.open('x');

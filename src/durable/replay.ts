@@ -236,10 +236,16 @@ function withoutPlace({ seq: _, atMs: __, ...event }: DurableEntry): DurableEven
 export const isSameButKeyframes: SameEntry = (recorded, event) =>
   recorded.type === 'keyframe' || isSame(recorded, event);
 
-/** Whether two entries are equal as JSON, apart from their place in the journal. */
+/** The place of an entry in the journal, and what describes it for readers: options may change that in any deploy. */
+const NOT_COMPARED: ReadonlySet<string> = new Set(['seq', 'atMs', 'subject', 'summary']);
+
+const comparedMembers = (entry: DurableEvent): readonly (keyof DurableEvent)[] =>
+  Object.keys(entry).filter((name): name is keyof DurableEvent => !NOT_COMPARED.has(name));
+
+/** Whether two entries are equal as JSON, apart from the members that are not compared. */
 function isSame(recorded: DurableEntry, event: DurableEvent): boolean {
-  const members = Object.keys(event) as (keyof DurableEvent)[];
-  if (members.length !== Object.keys(recorded).length - 2) return false;
+  const members = comparedMembers(event);
+  if (members.length !== comparedMembers(recorded).length) return false;
   return members.every((name) => isEqual(recorded[name], event[name]));
 }
 

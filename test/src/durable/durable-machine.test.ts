@@ -317,6 +317,19 @@ describe('another version of a machine', () => {
     const durable = createDurableMachine(same, { journals: await recorded() });
     expect((await durable.open('x')).getSnapshot().value).toBe('b');
   });
+
+  it('continues a journal whose calls and end were described differently [D9]', async () => {
+    const store = journals();
+    const started = await createDurableMachine(order, { journals: store }).open('o', { input: { amount: 1 } });
+    await started.send({ type: 'APPROVE' });
+    await started.output;
+    const described = createDurableMachine(order, {
+      journals: store,
+      describeCall: (source) => source,
+      describeEnd: ({ value }) => value,
+    });
+    expect((await described.replay('o')).divergence).toBeNull();
+  });
 });
 
 describe('what cannot be durable', () => {

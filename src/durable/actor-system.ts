@@ -28,9 +28,17 @@ import {
 import { approval, type OpenApproval } from './approval.ts';
 import { type Codec, copyOfJson, type Json } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
-import type { ActorPath, Candidate, DerivedEvent, ExternalEvent, Keyframe, StartEntry } from './entries.ts';
+import {
+  type ActorPath,
+  type Candidate,
+  type DerivedEvent,
+  type ExternalEvent,
+  type Keyframe,
+  markInline,
+  type StartEntry,
+} from './entries.ts';
 import { PostChainError } from './error.ts';
-import { labelOf, withRecordedGuards } from './guards.ts';
+import { hasInlineGuard, labelOf, withRecordedGuards } from './guards.ts';
 import { registerActivity } from './hosted-call.ts';
 import { digestOf } from './machine-digest.ts';
 import { type EvaluatedGuard, inStep, type Outcome, type StepLog } from './step-log.ts';
@@ -504,7 +512,7 @@ export class DurableActorSystem {
     this.#touched.add(path);
     if (isMachine(actor.logic)) {
       actor.logic = withRecordedGuards(actor.logic);
-      actor.onAction((name, run) => this.#recordEffect(path, name, run));
+      actor.onAction((...action) => this.#recordEffect(path, ...action));
       actor.onEmit((event) =>
         this.owner.record({
           type: 'emitted',
@@ -606,7 +614,7 @@ export class DurableActorSystem {
     if (this.#isClosed) return;
     if (!this.#paths.has(target)) {
       // An actor of another system: a replay must not send it anything.
-      this.#recordEffect(this.#pathOf(source), 'xstate.sendTo', () => target.send(event));
+      this.#recordEffect(this.#pathOf(source), 'xstate.sendTo', () => target.send(event), true);
       return;
     }
     const sender = source === undefined ? undefined : this.#activityOf.get(source);
@@ -686,10 +694,11 @@ export class DurableActorSystem {
     if (timer?.path === '' && timer.scheduled?.id !== undefined) this.#cancelable.delete(timer.scheduled.id);
   }
 
-  #recordEffect(path: ActorPath, action: string, run: (effectKey: string) => unknown): void {
+  #recordEffect(path: ActorPath, action: string, run: (effectKey: string) => unknown, isNamed: boolean): void {
     const number = this.#nextEffect;
     this.#nextEffect += 1;
-    this.owner.record({ type: 'effect', effect: number, actor: path, action });
+    const entry: DerivedEvent = { type: 'effect', effect: number, actor: path, action };
+    this.owner.record(isNamed ? entry : markInline(entry));
     this.#addEffect(number, path, () => this.#outside(() => this.#runEffect(number, run)));
   }
 
@@ -846,7 +855,7 @@ function candidate(
   result: Candidate['result'],
   codec: Codec,
 ): Candidate {
-  return {
+  const made: Candidate = {
     guard: labelOf(transition),
     target: targetsOf(transition),
     result,
@@ -855,4 +864,5 @@ function candidate(
         ? null
         : codec.encode(evaluated.inputs, 'inputs of a guard'),
   };
+  return hasInlineGuard(transition) ? markInline(made) : made;
 }

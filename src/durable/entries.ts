@@ -62,6 +62,19 @@ export interface Candidate {
   readonly inputs: Json;
 }
 
+const inline = new WeakSet<object>();
+
+/**
+ * Marks an entry or a candidate of an inline function, and returns it. The name of such a function is for readers: a minified build has
+ * another.
+ */
+export function markInline<Named extends DerivedEvent | Candidate>(named: Named): Named {
+  inline.add(named);
+  return named;
+}
+
+export const isInline = (named: object): boolean => inline.has(named);
+
 /** What the machine did. A replay produces these entries again. */
 export type DerivedEvent =
   | {

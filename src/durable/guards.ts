@@ -41,6 +41,11 @@ const labels = new WeakMap<AnyTransitionDefinition, string>();
 /** The name of a guard of an instrumented machine, `inline` for an anonymous function, or null. */
 export const labelOf = (transition: AnyTransitionDefinition): string | null => labels.get(transition) ?? null;
 
+const inlineGuards = new WeakSet<AnyTransitionDefinition>();
+
+/** Whether the guard of a transition of an instrumented machine is a function in place of a name. */
+export const hasInlineGuard = (transition: AnyTransitionDefinition): boolean => inlineGuards.has(transition);
+
 const instrumented = new WeakMap<AnyStateMachine, AnyStateMachine>();
 
 /** Returns a copy of a machine that behaves the same and reports each guard that it evaluates, named, inline or composed. One copy per machine. */
@@ -52,6 +57,7 @@ export function withRecordedGuards(machine: AnyStateMachine): AnyStateMachine {
     if (transition.guard === undefined) continue;
     const label = guardLabel(transition.guard);
     labels.set(transition, label);
+    if (typeof transition.guard === 'function') inlineGuards.add(transition);
     // Charts name a guard by its function.
     const guard = Object.defineProperty(recorded(transition), 'name', { value: label });
     replaceBehavior(transition, { guard, actions: transition.actions });

@@ -6,6 +6,7 @@ import {
   type DurableEvent,
   isAnnotation,
   isExternal,
+  isInline,
   JOURNAL_FORMAT,
   type Keyframe,
   type StartEntry,
@@ -239,14 +240,21 @@ export const isSameButKeyframes: SameEntry = (recorded, event) =>
 /** The place of an entry in the journal, and what describes it for readers: options may change that in any deploy. */
 const NOT_COMPARED: ReadonlySet<string> = new Set(['seq', 'atMs', 'subject', 'summary']);
 
-const comparedMembers = (entry: DurableEvent): readonly (keyof DurableEvent)[] =>
-  Object.keys(entry).filter((name): name is keyof DurableEvent => !NOT_COMPARED.has(name));
+const comparedMembers = (entry: DurableEvent): readonly string[] =>
+  Object.keys(entry).filter((name) => !NOT_COMPARED.has(name));
 
 /** Whether two entries are equal as JSON, apart from the members that are not compared. */
 function isSame(recorded: DurableEntry, event: DurableEvent): boolean {
   const members = comparedMembers(event);
   if (members.length !== comparedMembers(recorded).length) return false;
-  return members.every((name) => isEqual(recorded[name], event[name]));
+  return members.every((name) => isSameMember(recorded, event, name));
+}
+
+/** The names of inline functions are not compared. */
+function isSameMember(recorded: object, now: object, name: string): boolean {
+  const one: unknown = recorded[name as never];
+  const isName = (name === 'action' || name === 'guard') && typeof one === 'string';
+  return (isName && isInline(now)) || isEqual(one, now[name as never]);
 }
 
 function isEqual(one: unknown, other: unknown): boolean {
@@ -255,5 +263,5 @@ function isEqual(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) !== Array.isArray(other)) return false;
   const keys = Object.keys(one);
   if (keys.length !== Object.keys(other).length) return false;
-  return keys.every((key) => Object.hasOwn(other, key) && isEqual(one[key as never], other[key as never]));
+  return keys.every((key) => Object.hasOwn(other, key) && isSameMember(one, other, key));
 }

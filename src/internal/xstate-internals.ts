@@ -387,8 +387,8 @@ export interface HostedActor {
   /** Ends the actor and its children with an error, as if its logic had thrown. */
   fail(error: unknown): void;
   stop(): void;
-  /** Receives each custom action instead of executing it. `run` executes it. */
-  onAction(receive: (action: string, run: (effectKey: string) => unknown) => void): void;
+  /** Receives each custom action instead of executing it. `run` executes it. `isNamed`: whether the machine gives it by name. */
+  onAction(receive: (action: string, run: (effectKey: string) => unknown, isNamed: boolean) => void): void;
   /** Receives each event that the actor emits, before its listeners. */
   onEmit(receive: (event: AnyEventObject) => void): void;
 }
@@ -479,7 +479,9 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
         const take = (): void => {
           // Without `exec`, XState only reports the action to inspectors.
           actionExecutor({ type: action.type, info: action.info, params: action.params });
-          receive(action.type, (effectKey) => exec({ ...action.info, effectKey }, action.params));
+          const { actions } = (actor.logic as unknown as AnyStateMachine).implementations;
+          const isNamed = actions[action.type] === exec;
+          receive(action.type, (effectKey) => exec({ ...action.info, effectKey }, action.params), isNamed);
         };
         if (actor._processingStatus === 1) take();
         else scope.defer(take);

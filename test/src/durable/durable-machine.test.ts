@@ -318,6 +318,30 @@ describe('another version of a machine', () => {
     expect((await durable.open('x')).getSnapshot().value).toBe('b');
   });
 
+  it('compares the names of actions and guards, but not those of inline functions, which a minifier changes [D9]', async () => {
+    const build = (inline: string, action = 'mail', guard = 'isOpen') => {
+      const { [inline]: isInline } = { [inline]: () => true };
+      const go = [
+        { guard, target: 'a' },
+        { guard: isInline as () => boolean, actions: [isInline as () => boolean, action], target: 'b' },
+      ];
+      return createMachine({ id: 'm', initial: 'a', states: { a: { on: { GO: go } }, b: {} } }).provide({
+        actions: { [action]: () => {} },
+        guards: { [guard]: () => false },
+      });
+    };
+    const store = journals();
+    const actor = await createDurableMachine(build('isBig'), { journals: store }).open('x');
+    await actor.send({ type: 'GO' });
+    await actor.close();
+    expect(actor.entries.slice(2, 5)).toMatchObject([{ action: 'isBig' }, { action: 'mail' }, { type: 'transition' }]);
+    const divergenceOf = async (machine: typeof older) =>
+      (await createDurableMachine(machine, { journals: store }).replay('x')).divergence;
+    expect(await divergenceOf(build('t') as never)).toBeNull();
+    expect(await divergenceOf(build('isBig', 'post') as never)).toMatchObject({ seq: 3 });
+    expect(await divergenceOf(build('isBig', 'mail', 'isShut') as never)).toMatchObject({ seq: 4 });
+  });
+
   it('continues a journal whose calls and end were described differently [D9]', async () => {
     const store = journals();
     const started = await createDurableMachine(order, { journals: store }).open('o', { input: { amount: 1 } });

@@ -246,7 +246,6 @@ function without(
   operations: readonly ContextOperation[],
 ): { readonly changes: Partial<ChainState>; readonly undone: readonly string[] } {
   const ids = new Set(operations.map(({ id }) => id));
-  if (ids.size === 0) return { changes: {}, undone: [] };
   const others = (all: readonly ContextOperation[]) => all.filter(({ id }) => !ids.has(id));
   const undone = state.history.operations.filter(({ id }) => ids.has(id)).map(({ id }) => id);
   const history = undone.reduce(undo, state.history);

@@ -117,7 +117,7 @@ describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
   it('[Q2] never runs if it is responded to: the response is its result, and counts as a run', async () => {
     const options: PostChainOptions = {
       continuation: () => ({ done: false, next: { capability: 'pay', arguments: { euros: 6 } } }),
-      limits: { maxContinuations: 2, maxResultChars: 20 },
+      limits: { maxContinuations: 2, maxResultChars: 'Ada was paid.'.length },
     };
     const started = start(host, { options });
     await settle(200);
@@ -127,7 +127,7 @@ describe.each(HOSTS)('in %s, a call that needs approval', (host) => {
     started.given({ decision: 'respond', output: 'Ada was paid.' });
     started.given({});
     await settle(200);
-    started.given({ decision: 'respond', output: 'x'.repeat(21) });
+    started.given({ decision: 'respond', output: 'Ada was paid!!' });
     const ended = await started.ended();
     expect(started.paid).toEqual([]);
     expect(started.entries('capability-start')).toEqual([]);

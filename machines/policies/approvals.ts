@@ -77,7 +77,7 @@ export type AskedCall = StepCall & { readonly approval: Approval };
 const isIn =
   (state: Approval['state']) =>
   (call: StepCall): call is AskedCall =>
-    call.approval?.state === state && call.result === null;
+    call.approval?.state === state;
 
 /** Returns the calls that wait for an answer. */
 export const pendingCalls = ({ step }: Pick<ActionState, 'step'>): readonly AskedCall[] => step.filter(isIn('pending'));

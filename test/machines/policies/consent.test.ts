@@ -90,7 +90,7 @@ describe('the decision of the user', () => {
 
   it('[U8] is the same for messages whose ids are names that every object has', () => {
     const [resolved] = resolveConsent([asks('constructor')], 'remove');
-    expect(resolved).toMatchObject({ operation: 'PRUNE', target: 'constructor' });
+    expect(resolved).toMatchObject({ operation: 'PRUNE', target: 'constructor', code: 'user_consent' });
   });
 
   it('[U9] keeps and reports as kept a message that has no planned summary, even if a summary was chosen', () => {
@@ -197,6 +197,8 @@ describe('[U9] a decision about one message', () => {
   it('drops the measures of the context if that changes', () => {
     expect(decide(measured(), 'keep').changes).not.toHaveProperty('measures');
     expect(decide(measured(), 'remove').changes.measures).toBeNull();
+    const evaluation = { operations: [], measures: estimatedMeasures([aMessage()]) } as never;
+    expect(decide({ ...measured(), evaluation }, 'remove').changes.evaluation?.measures.tokens).toEqual([]);
     expect(decide(measured(operations.PRUNE), 'keep').changes.measures).toBeNull();
     expect(decide(planned([operations.PRUNE]), 'keep').changes.measures).toBeNull();
     expect(undoOperation(measured(operations.PRUNE), operations.PRUNE.id).changes.measures).toBeNull();

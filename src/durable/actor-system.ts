@@ -138,6 +138,8 @@ export class DurableActorSystem {
   effects: Effect[] = [];
   /** Unique, even if the id was that of a deleted actor. */
   readonly identity: string;
+  /** The beginning of the idempotency keys of its calls and effects. */
+  readonly #keyPrefix: string;
   owner: SystemOwner;
   readonly #parts: SystemParts;
   readonly #rootId: string;
@@ -174,6 +176,7 @@ export class DurableActorSystem {
   constructor({ actorId, input, seed, startedAt, forkedFrom }: StartEntry, parts: SystemParts, owner: SystemOwner) {
     this.owner = owner;
     this.identity = [parts.actorId, seed, startedAt, forkedFrom?.clockStartMs].join(' ');
+    this.#keyPrefix = `${parts.actorId}:${digestOf(this.identity)}`;
     this.#parts = parts;
     this.#rootId = actorId;
     this.#input = parts.codec.decode(input);
@@ -570,7 +573,7 @@ export class DurableActorSystem {
         };
         this.activities.set(number, activity);
         registerActivity(ref, {
-          key: `${this.#parts.actorId}:activity:${number}`,
+          key: `${this.#keyPrefix}:activity:${number}`,
           wasInterrupted: () => activity.wasInterrupted,
           note: (text) => {
             if (this.activities.has(number)) this.owner.note(copyOfJson(text, `note of ${this.#nameOf(path)}`), number);
@@ -718,7 +721,7 @@ export class DurableActorSystem {
     // Without the id of the actor: a fork knows the events that were sent before it.
     this.#sending = { key: `effect:${number}`, count: 0 };
     try {
-      return run(`${this.#parts.actorId}:effect:${number}`);
+      return run(`${this.#keyPrefix}:effect:${number}`);
     } finally {
       this.#sending = null;
     }

@@ -64,10 +64,18 @@ class MortalJournals implements JournalStore<DurableEntry, ActorSummary> {
   }
 }
 
-/** Counts the calls that reach the outside world, by name and idempotency key. */
+/** Counts the calls that reach the outside world, by name and idempotency key. Actors are numbered: their digests differ from run to run. */
 function createWorld(): World & { readonly calls: readonly string[] } {
   const calls: string[] = [];
-  return { calls, called: (name, args) => void calls.push(`${name} ${idempotencyKey(args)}`) };
+  const actors = new Set<string>();
+  return {
+    calls,
+    called(name, args) {
+      const [id, digest = '', ...call] = idempotencyKey(args).split(':');
+      actors.add(digest);
+      calls.push(`${name} ${[id, [...actors].indexOf(digest), ...call].join(':')}`);
+    },
+  };
 }
 
 export interface Finished {
@@ -189,11 +197,13 @@ export function repeatedAfterEnd(
   const ended = new Set(
     stored.flatMap((entry) => {
       const { activity, effects = [] } = entry as { activity?: number; effects?: readonly number[] };
-      if (entry.type === 'activity-event') return [`a:activity:${activity}`];
-      return entry.type === 'effect-end' ? effects.map((effect) => `a:effect:${effect}`) : [];
+      if (entry.type === 'activity-event') return [`activity:${activity}`];
+      return entry.type === 'effect-end' ? effects.map((effect) => `effect:${effect}`) : [];
     }),
   );
   const counts = new Map<string, number>();
   for (const call of calls) counts.set(call, (counts.get(call) ?? 0) + 1);
-  return [...counts].flatMap(([call, count]) => (count > 1 && ended.has(call.split(' ')[1] ?? '') ? [call] : []));
+  return [...counts].flatMap(([call, count]) =>
+    count > 1 && ended.has(call.match(/(?:activity|effect):\d+$/u)?.[0] ?? '') ? [call] : [],
+  );
 }

@@ -27,6 +27,7 @@ import {
   type DurableMachine,
   defineGuard,
   fileJournals,
+  idempotencyKey,
   memoryJournals,
   PostChainError,
   sqliteJournals,
@@ -732,6 +733,30 @@ describe('custom code', () => {
       });
       expect((await durable.replay('x')).divergence).toBeNull();
     }
+  });
+});
+
+describe('an idempotency key', () => {
+  it('is that of the interrupted call after a restart, and not that of a deleted actor with the same id [D3]', async () => {
+    const keys: string[] = [];
+    const effectKeys: string[] = [];
+    const pay = fromPromise(async ({ self }) => {
+      keys.push(idempotencyKey({ self }));
+      await new Promise(() => {});
+    });
+    const machine = setup({ actors: { pay } }).createMachine({
+      entry: (args) => void effectKeys.push(idempotencyKey(args)),
+      invoke: { src: 'pay' },
+    });
+    const durable = createDurableMachine(machine, { journals: journals() });
+    for (const _ of ['started', 'restarted']) await (await durable.open('x')).close();
+    await durable.delete('x');
+    await (await durable.open('x')).close();
+    const [first, again, other] = keys;
+    expect(first).toMatch(/^x:[0-9a-f]{16}:activity:0$/u);
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    expect(effectKeys[1]).not.toBe(effectKeys[0]);
   });
 });
 

@@ -185,6 +185,7 @@ export class DurableActorSystem {
     this.#log = {
       evaluated: [],
       inputs: [],
+      codec: parts.codec,
       recorded: (name) => this.owner.recorded(name),
       record: (name, { value, error }) => this.owner.record({ type: 'value', name, value, error }),
     };

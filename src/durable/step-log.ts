@@ -1,5 +1,5 @@
 import type { AnyTransitionDefinition } from 'xstate';
-import type { Json } from './codec.ts';
+import type { Codec, Json } from './codec.ts';
 
 /** A guard that was evaluated for a transition. */
 export interface EvaluatedGuard {
@@ -9,7 +9,10 @@ export interface EvaluatedGuard {
   readonly inputs: unknown;
 }
 
-/** What code outside the machine returned or threw: `error` is the message. */
+/**
+ * What code outside the machine returned or threw: `error` is the message. If what it returned cannot be stored, `value` is the error that
+ * names it.
+ */
 export interface Outcome {
   readonly value: Json;
   readonly error: string | null;
@@ -20,6 +23,7 @@ export interface StepLog {
   evaluated: EvaluatedGuard[];
   /** Inputs of the named guards evaluated since the last transition's guard began. */
   inputs: [string, unknown][];
+  readonly codec: Codec;
   /** The outcome of `recordOnce` in the journal, if this is a replay. */
   readonly recorded: (name: string) => Outcome | undefined;
   readonly record: (name: string, outcome: Outcome) => void;

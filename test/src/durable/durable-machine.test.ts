@@ -30,6 +30,7 @@ import {
   idempotencyKey,
   memoryJournals,
   PostChainError,
+  recordOnce,
   sqliteJournals,
 } from '../../../src/entries/durable.ts';
 import { memoryJournals as runJournals } from '../../../src/entries/index.ts';
@@ -797,6 +798,51 @@ describe('notes and descriptions', () => {
       expect((await durable.replay('x')).divergence).toBeNull();
     },
   );
+});
+
+describe('recordOnce', () => {
+  const reading = (work: () => unknown) =>
+    createMachine({
+      types: {} as { context: { read: unknown } },
+      context: { read: null },
+      on: { GO: { actions: assign({ read: () => recordOnce('rate', work) }) } },
+    });
+
+  it.each([
+    [new Date(5), new Date(5)],
+    [new Map([[1, 2n]]), new Map([[1, 2n]])],
+    [Number.NaN, Number.NaN],
+    [{ a: undefined }, {}],
+    [null, undefined],
+  ])('returns the same value live and after a restart: %o [D2]', async (value, read) => {
+    const store = journals();
+    const first = await createDurableMachine(
+      reading(() => value),
+      { journals: store },
+    ).open('x');
+    await first.send({ type: 'GO' });
+    expect(first.getSnapshot().context).toStrictEqual({ read });
+    await first.close();
+    const second = await createDurableMachine(
+      reading(() => 'again'),
+      { journals: store },
+    ).open('x');
+    expect(second.getSnapshot().context).toStrictEqual({ read });
+  });
+
+  it('rejects a value without a codec, with its path [D5]', async () => {
+    const machine = createDurableMachine(
+      reading(() => ({ now: { in: () => 1 } })),
+      { journals: journals() },
+    );
+    const actor = await machine.open('x');
+    await actor.send({ type: 'GO' });
+    await expect(actor.output).rejects.toMatchObject({
+      code: 'not_durable',
+      message: expect.stringContaining('value of "rate".now.in: expected JSON'),
+    });
+    expect((await machine.replay('x')).divergence).toBeNull();
+  });
 });
 
 describe('a context', () => {

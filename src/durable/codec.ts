@@ -91,9 +91,15 @@ const BUILT_IN: readonly ValueCodec[] = [
   ),
 ];
 
-/** What is stored of an error besides its name, message and cause. Stacks differ from run to run. */
-const ownMembers = (error: Error): [string, unknown][] =>
-  Object.entries(error).filter(([key]) => !['name', 'message', 'stack', 'cause'].includes(key));
+/**
+ * What is stored of an error besides its name, message and cause. Stacks differ from run to run. Errors do not enumerate `errors` of an
+ * `AggregateError` and `code` of a `DOMException`.
+ */
+function ownMembers(error: Error & { readonly errors?: unknown; readonly code?: unknown }): [string, unknown][] {
+  const { errors, code } = error;
+  const members = { ...(errors !== undefined && { errors }), ...(code !== undefined && { code }), ...error };
+  return Object.entries(members).filter(([key]) => !['name', 'message', 'stack', 'cause'].includes(key));
+}
 
 function toError({ name, message, cause, ...members }: Record<string, unknown>): Error {
   const error = new Error(message as string, cause === undefined ? undefined : { cause });

@@ -800,6 +800,20 @@ describe('notes and descriptions', () => {
   );
 });
 
+describe('an error', () => {
+  it.each([
+    [
+      new AggregateError([new Error('one'), new Error('two')], 'all'),
+      { errors: [{ message: 'one' }, { message: 'two' }] },
+    ],
+    [new DOMException('late', 'TimeoutError'), { name: 'TimeoutError', message: 'late', code: 23 }],
+  ])('keeps what it does not enumerate: %s [D2]', async (thrown, expected) => {
+    const machine = createMachine({ invoke: { src: fromPromise(() => Promise.reject(thrown)) } });
+    const actor = await createDurableMachine(machine, { journals: journals() }).open('x');
+    await expect(actor.output).rejects.toMatchObject(expected);
+  });
+});
+
 describe('recordOnce', () => {
   const reading = (work: () => unknown) =>
     createMachine({

@@ -1,16 +1,47 @@
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
-import type { ReplayedSystem } from './replay.ts';
+import { isSame, type ReplayedSystem } from './replay.ts';
+import type { ReuseOptions } from './reused-calls.ts';
+
+/** Returns the key of the entry that starts a call, an effect or a timer; null for any other entry. */
+function startKey(event: DurableEvent): string | null {
+  if (event.type === 'activity-start') return `activity ${event.activity}`;
+  if (event.type === 'timer-start') return `timer ${event.timer}`;
+  return event.type === 'effect' ? `effect ${event.effect}` : null;
+}
 
 /**
  * Evaluates the past of a fork with another input: feeds the external events of a journal to the machine, and returns what it does as the
- * journal of the fork. Notes are copied; events that nothing receives are left out.
+ * journal of the fork. Notes are copied; events that nothing receives are left out. So are those of calls, effects and timers that the
+ * machine does not start as recorded: these stay open. With `keyOf`, calls of the same place and key are the same.
  */
-export function deriveSystem(past: readonly DurableEntry[], start: StartEntry, parts: SystemParts): ReplayedSystem {
+export function deriveSystem(
+  past: readonly DurableEntry[],
+  start: StartEntry,
+  parts: SystemParts,
+  keyOf?: ReuseOptions['keyOf'],
+): ReplayedSystem {
   const entries: DurableEntry[] = [];
+  const recordedStarts = new Map(past.map((entry) => [startKey(entry), entry]));
+  /** The keys of what the machine has started as recorded. */
+  const startedAsRecorded = new Set<string>();
+  const isSameStart = (recorded: DurableEntry, event: DurableEvent): boolean => {
+    if (keyOf === undefined || recorded.type !== 'activity-start' || event.type !== 'activity-start')
+      return isSame(recorded, event);
+    const keyOfStart = ({ activity, source, subject = null }: typeof event) =>
+      keyOf({ activity, source, subject }, null);
+    return (
+      keyOfStart(recorded) === keyOfStart(event) && isSame(recorded, { ...event, inputDigest: recorded.inputDigest })
+    );
+  };
   const sentIds = new Set<string>();
   let atMs = 0;
-  const append = (event: DurableEvent): void => void entries.push({ seq: entries.length, atMs, ...event });
+  const append = (event: DurableEvent): void => {
+    const key = startKey(event);
+    const recorded = recordedStarts.get(key);
+    if (key !== null && recorded !== undefined && isSameStart(recorded, event)) startedAsRecorded.add(key);
+    entries.push({ seq: entries.length, atMs, ...event });
+  };
   const values = past.filter((entry) => entry.type === 'value');
   const system = new DurableActorSystem(start, parts, {
     record: append,
@@ -21,6 +52,14 @@ export function deriveSystem(past: readonly DurableEntry[], start: StartEntry, p
     receive: () => {},
     note: () => {},
   });
+  /** Whether what an event belongs to, if anything, was started as recorded. */
+  const isOfSameStart = (event: DurableEvent): boolean => {
+    if (event.type === 'timer') return startedAsRecorded.has(`timer ${event.timer}`);
+    if (event.type === 'failed' && event.effect !== undefined) return startedAsRecorded.has(`effect ${event.effect}`);
+    const at = event.type === 'failed' && [...system.activities.values()].find(({ path }) => path === event.actor);
+    const activity = at ? at.number : 'activity' in event ? event.activity : undefined;
+    return activity === undefined || startedAsRecorded.has(`activity ${activity}`);
+  };
   append(start);
   let hasBegun = false;
   for (const entry of past.slice(1)) {
@@ -34,12 +73,15 @@ export function deriveSystem(past: readonly DurableEntry[], start: StartEntry, p
     if (status !== 'active' && event.type !== 'effect-end') continue;
     atMs = recordedMs;
     if (event.type === 'effect-end') {
-      const effects = event.effects.filter((effect) => system.openEffects.delete(effect));
+      const effects = event.effects.filter(
+        (effect) => startedAsRecorded.has(`effect ${effect}`) && system.openEffects.delete(effect),
+      );
       const isLast = status !== 'active' && system.openEffects.size === 0;
       if (effects.length > 0) append({ type: 'effect-end', effects, ...(isLast && { status: status as 'done' }) });
     } else if (isAnnotation(event)) {
-      if (!('activity' in event) || system.activities.has(event.activity as number)) append(event);
-    } else if (system.accepts(event)) {
+      if (!('activity' in event) || (system.activities.has(event.activity as number) && isOfSameStart(event)))
+        append(event);
+    } else if (system.accepts(event) && isOfSameStart(event)) {
       if (event.type === 'delivery' && event.id !== undefined) sentIds.add(event.id);
       system.apply(event, atMs);
     }

@@ -357,7 +357,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const past = [{ ...start, seq: 0, atMs: 0 }, ...shared];
     const parts = this.#parts(id, this.#machineOf(start));
     // Loaded on use: most forks keep their input.
-    const derived = input === undefined ? null : (await import('./derived-system.ts')).deriveSystem(past, start, parts);
+    const derived =
+      input === undefined ? null : (await import('./derived-system.ts')).deriveSystem(past, start, parts, reuse?.keyOf);
     this.#requireNotOpen(id);
     const writer = this.#options.journals.create(id);
     const reused = reuse && reusedCalls({ ...reuse, entries, from });

@@ -244,7 +244,7 @@ const comparedMembers = (entry: DurableEvent): readonly string[] =>
   Object.keys(entry).filter((name) => !NOT_COMPARED.has(name));
 
 /** Whether two entries are equal as JSON, apart from the members that are not compared. */
-function isSame(recorded: DurableEntry, event: DurableEvent): boolean {
+export function isSame(recorded: DurableEntry, event: DurableEvent): boolean {
   const members = comparedMembers(event);
   if (members.length !== comparedMembers(recorded).length) return false;
   return members.every((name) => isSameMember(recorded, event, name));

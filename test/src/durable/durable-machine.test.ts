@@ -1217,6 +1217,41 @@ describe('a fork', () => {
   });
 });
 
+describe('a fork with another input', () => {
+  it('takes the results of calls that are the same, and executes the effects that differ [D3]', async () => {
+    const log: string[] = [];
+    const machine = setup({
+      types: { input: {} as { isVip: boolean }, context: {} as { isVip: boolean; result: string } },
+      actors: { cheap: fromPromise(async () => 'cheap'), dear: fromPromise(async () => 'dear') },
+      actions: {
+        greet: () => void log.push('greeted'),
+        mailVip: () => void log.push('mailed vip'),
+        mailOther: () => void log.push('mailed other'),
+      },
+    }).createMachine({
+      context: ({ input }) => ({ ...input, result: '' }),
+      initial: 'choosing',
+      states: {
+        choosing: {
+          entry: 'greet',
+          always: [{ guard: ({ context }) => context.isVip, target: 'vip' }, { target: 'other' }],
+        },
+        vip: { entry: 'mailVip', invoke: { id: 'call', src: 'dear', onDone: '#ended' } },
+        other: { entry: 'mailOther', invoke: { id: 'call', src: 'cheap', onDone: '#ended' } },
+        ended: { id: 'ended', type: 'final', entry: assign({ result: ({ event }) => event['output'] }) },
+      },
+      output: ({ context }) => context.result,
+    });
+    const durable = createDurableMachine(machine, { journals: journals() });
+    const actor = await durable.open('x', { input: { isVip: false } });
+    expect(await actor.output).toBe('cheap');
+    const at = actor.entries.findIndex(({ type }) => type === 'activity-event');
+    const fork = await durable.fork('x', { at, id: 'f', input: { isVip: true } });
+    expect(await fork.output).toBe('dear');
+    expect(log).toEqual(['greeted', 'mailed other', 'mailed vip']);
+  });
+});
+
 describe('wrong use', () => {
   const circular: { self?: object } = {};
   circular.self = circular;

@@ -221,7 +221,7 @@ function likelyCause({ machine: recorded, node, icu }: StartEntry, machine: AnyS
   const versions = runtimeVersions();
   if (node !== versions.node || icu !== versions.icu)
     return `another runtime: Node.js ${node} with ICU ${icu}, now ${versions.node} with ${versions.icu}`;
-  return 'its functions changed without a new "version", or depend on more than input, events, Date, Math.random and crypto.randomUUID';
+  return 'its functions changed without a new "version", or depend on more than input, events, Date, Math.random and globalThis.crypto.randomUUID';
 }
 
 function runtimeVersions(): { readonly node: string; readonly icu: string } {

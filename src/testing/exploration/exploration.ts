@@ -25,6 +25,8 @@ export interface ExploredEdge extends InstrumentedStep {
   readonly from: number;
   readonly to: number;
   readonly occurrence: Occurrence;
+  /** The snapshot that resulted, if an `abstraction` merged it into a known state. */
+  readonly merged?: AnyMachineSnapshot;
 }
 
 /** The start with one input: what the machine does, and the state that results. */

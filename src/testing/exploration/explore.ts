@@ -219,7 +219,8 @@ export function explore<Machine extends AnyStateMachine>(
       const did = instrumented.drainStep();
       const id = edges.length;
       const to = reach(next, inputNames[state.id] ?? '', { reachedBy: id, depth: state.depth + 1 });
-      const edge = { id, from: state.id, to, occurrence, ...did };
+      const isMerged = options.abstraction !== undefined && states[to]?.reachedBy !== id;
+      const edge = { id, from: state.id, to, occurrence, ...(isMerged && { merged: next.snapshot }), ...did };
       edges.push(edge);
       edgesFrom[state.id]?.push(edge);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assign, createMachine, fromPromise, setup } from 'xstate';
+import { type AnyMachineSnapshot, assign, createMachine, fromPromise, setup } from 'xstate';
 import type { Exploration } from '../../../../src/testing/exploration/exploration.ts';
 import { explore } from '../../../../src/testing/exploration/explore.ts';
 import { done, fails, sends } from '../../../../src/testing/exploration/occurrences.ts';
@@ -185,6 +185,24 @@ describe('properties', () => {
     ).toEqual([
       'FAILS: never tried more than three times: reached in "working", after start → work: done → work: done → work: done',
       'FAILS: at most 4 tries: 5 in "working", after start → work: done → work: done → work: done → work: done',
+    ]);
+  });
+
+  it('never and atMost judge the snapshots that an abstraction merges, and atMost does not hold for a number that differs', () => {
+    const options = { outcomes: { work: [done(1), fails()] }, events: [{ type: 'stop' as const }] };
+    const exploration = explore(worker({ onError: 'working' }), { ...options, abstraction: () => null });
+    const tries = ({ context }: AnyMachineSnapshot) => context.tries;
+    expect(
+      findings(
+        exploration,
+        never('two tries', (snapshot) => tries(snapshot) === 2),
+        atMost('tries', 1, tries),
+        atMost('tries', 2, tries),
+      ),
+    ).toEqual([
+      'FAILS: never two tries: reached in "working", after start → work: done',
+      'FAILS: at most 1 tries: 2 in "working", after start → work: done',
+      'FAILS: at most 2 tries: unknown: 2 in "working", and 1 in a state that "abstraction" does not tell apart; return the number from it, after start → work: done',
     ]);
   });
 

@@ -22,6 +22,7 @@ import {
   type LineSink,
   noSuchJournal,
   repeat,
+  requireStoreOptions,
   subjectOf,
 } from './line-store.ts';
 import { createFile, type HeldLock, readLock, takeLock, takeOverLock } from './lock-file.ts';
@@ -42,6 +43,7 @@ export function createFileJournals<Entry extends StoredEntry, Summary>(
   format: JournalFormat<Entry, Summary>,
   options: JournalStoreOptions = {},
 ): ManagedJournals<Entry, Summary> {
+  requireStoreOptions('fileJournals', options);
   const resolved = requirePath(folder, 'directory');
   const backend = fileBackend((id) => paths().join(resolved, fileOf(id)), folder, format);
   return createLineStore(

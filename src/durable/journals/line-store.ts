@@ -410,7 +410,7 @@ export function listing<Summary>({
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-/** What each option of `list` and `prune` must be: JavaScript does not check it, and `prune` deletes. */
+/** What each option of a store, and of its methods `list` and `prune`, must be: JavaScript does not check it, and `prune` deletes. */
 const OPTIONS: Readonly<Record<string, readonly [expected: string, isValid: (value: unknown) => boolean]>> = {
   status: ['a status, or an array of them', (value) => value === undefined || [value].flat().every(isText)],
   before: [
@@ -426,7 +426,20 @@ const OPTIONS: Readonly<Record<string, readonly [expected: string, isValid: (val
     'a number of milliseconds',
     (value) => typeof value === 'number' && !Number.isNaN(new Date(Date.now() - value).getTime()),
   ],
+  redact: ['a function', (value) => value === undefined || typeof value === 'function'],
+  codec: [
+    'an object with the functions encode and decode',
+    (value) => value === undefined || ['encode', 'decode'].every((name) => typeof Object(value)[name] === 'function'),
+  ],
+  fsync: [
+    '"never", "checkpoint" or "always"',
+    (value) => value === undefined || ['never', 'checkpoint', 'always'].includes(value as string),
+  ],
 };
+
+/** Throws `invalid_option` for an unknown or invalid option of a journal store. */
+export const requireStoreOptions = (store: string, options: unknown): void =>
+  requireOptions(store, options, ['redact', 'codec', 'fsync']);
 
 /** Throws `invalid_option` unless `given` has only these options, with valid values. */
 function requireOptions(method: string, given: unknown, names: readonly string[]): void {

@@ -21,6 +21,7 @@ import {
   noSuchJournal,
   placeOf,
   registerStoredJournals,
+  requireStoreOptions,
   type StoredJournal,
   subjectOf,
 } from './line-store.ts';
@@ -34,8 +35,10 @@ interface MemoryJournal<Entry> {
 /** Returns a journal store in memory, for tests and for machines inspected in the same process. It shares the entries with their hosts. */
 export function createMemoryJournals<Entry extends StoredEntry, Summary>(
   format: JournalFormat<Entry, Summary>,
-  { redact }: { readonly redact?: Redact } = {},
+  options: { readonly redact?: Redact } = {},
 ): ManagedJournals<Entry, Summary> {
+  requireStoreOptions('memoryJournals', options);
+  const { redact } = options;
   const journals = new Map<string, MemoryJournal<Entry>>();
   const watchers = new Set<(ids: readonly string[]) => void>();
   const changed = (id: string): void => {

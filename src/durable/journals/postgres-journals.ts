@@ -11,7 +11,14 @@ import {
   takeOver,
   thisHolder,
 } from './lease.ts';
-import { createLineStore, journalExists, type LineSink, noSuchJournal, subjectOf } from './line-store.ts';
+import {
+  createLineStore,
+  journalExists,
+  type LineSink,
+  noSuchJournal,
+  requireStoreOptions,
+  subjectOf,
+} from './line-store.ts';
 import { openPostgres, type PostgresSource, type PostgresTables } from './postgres.ts';
 
 export type PostgresJournals<Entry, Summary> = ManagedJournals<Entry, Summary> & {
@@ -87,6 +94,7 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
   format: JournalFormat<Entry, Summary>,
   options: Omit<JournalStoreOptions, 'fsync'> = {},
 ): PostgresJournals<Entry, Summary> {
+  requireStoreOptions('postgresJournals', options);
   const [journals, lines] = [`postchain_${format.noun}s`, `postchain_${format.noun}_lines`];
   const db = openPostgres(source, 'postgresJournals', lines, schemaOf(journals, lines));
   const leases = createLeases(db, journals, lines);

@@ -20,6 +20,7 @@ import {
   type LineSink,
   noSuchJournal,
   repeat,
+  requireStoreOptions,
   subjectOf,
 } from './line-store.ts';
 import {
@@ -65,6 +66,7 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
   format: JournalFormat<Entry, Summary>,
   options: JournalStoreOptions = {},
 ): SqliteJournals<Entry, Summary> {
+  requireStoreOptions('sqliteJournals', options);
   const resolved = resolveSqlitePath(path, 'journals', 'a store in memory to keep journals');
   let file = openJournalFile(resolved, path, format);
   const store = createLineStore(

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createMachine } from 'xstate';
+import { memoryJournals as runsInMemory } from '../../../../src/chain/journal/stores.ts';
 import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
-import { fileJournals, memoryJournals, sqliteJournals } from '../../../../src/durable/stores.ts';
+import { fileJournals, memoryJournals, postgresJournals, sqliteJournals } from '../../../../src/durable/stores.ts';
 import { createDurableMachine } from '../../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../../support/cli.ts';
 
@@ -31,4 +32,18 @@ it('a list reads neither what follows a start nor the entries before the end', a
   expect([first, last].map((line) => line.includes('"alone":true'))).toEqual([true, true]);
   expect(first.length + last.length).toBeLessThan(1_500);
   expect(await actors.list()).toMatchObject([{ status: 'done' }]);
+});
+
+it.each([
+  ['redct', { redct: String }],
+  ['redact', { redact: 'secret' }],
+  ['fsync', { fsync: 'allways' }],
+  ['codec', { codec: 'aes' }],
+])('each store rejects an unknown or invalid option: %s', (name, options) => {
+  const invalid = expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(name) });
+  const folder = temporaryFolder();
+  expect(() => fileJournals(folder, options as never)).toThrow(invalid);
+  expect(() => sqliteJournals(join(folder, 'actors.db'), options as never)).toThrow(invalid);
+  expect(() => postgresJournals('postgres://localhost/actors', options as never)).toThrow(invalid);
+  expect(() => runsInMemory(options as never)).toThrow(invalid);
 });

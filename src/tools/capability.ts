@@ -87,17 +87,10 @@ function rulesText(schema: StandardSchemaV1): string {
   return [...new Set(texts)].slice(0, MAX_RULES).join('; ');
 }
 
+const MEMBERS = ['name', 'description', 'arguments', 'jsonSchema', 'timeoutMs', 'approval', 'execute'] as const;
+
 /** A capability from code without types: members may be missing or have the wrong type. */
-type UncheckedCapability = {
-  readonly [Part in
-    | 'name'
-    | 'description'
-    | 'arguments'
-    | 'jsonSchema'
-    | 'timeoutMs'
-    | 'approval'
-    | 'execute']?: unknown;
-};
+type UncheckedCapability = { readonly [Part in (typeof MEMBERS)[number]]?: unknown };
 
 /** @throws PostChainError `invalid_option` or `invalid_schema` */
 export function requireCapability(capability: UncheckedCapability): void {
@@ -118,6 +111,11 @@ export function requireCapability(capability: UncheckedCapability): void {
     throw invalid('approval', '"always", "never" or a function, or omitted', approval);
   if (!isStandardSchema(schema))
     throw invalid('arguments', 'a Standard Schema, for example of zod, valibot or arktype', schema, 'invalid_schema');
+  // An instance of a class may have members of its own.
+  const members = Object.getPrototypeOf(capability) === Object.prototype ? Object.keys(capability) : [];
+  const unknown = members.find((member) => !(MEMBERS as readonly string[]).includes(member));
+  if (unknown !== undefined)
+    throw capabilityError(capability, unknown, `is unknown; expected only ${MEMBERS.join(', ')}`, 'invalid_option');
 }
 
 /** Own keys that could change an object's prototype if other code copies them carelessly. */

@@ -149,6 +149,12 @@ const invalid: [string, Record<string, unknown>, string, RegExp][] = [
     'invalid_option',
     /^A capability is invalid: "name" must be a non-empty string.*; received " "/,
   ],
+  [
+    'an unknown member',
+    { arguments: city, approve: 'always' },
+    'invalid_option',
+    /"approve" is unknown; expected only name, .*approval, execute\.$/,
+  ],
   ['no name', { arguments: city, name: undefined }, 'invalid_option', /"name" must be .*; received undefined/],
   ['a name of 65 characters', { arguments: city, name: 'x'.repeat(65) }, 'invalid_option', /at most 64.*received 65/],
   ['a non-ASCII name', { arguments: city, name: '天气' }, 'invalid_option', /ASCII letter or digit/],

@@ -1,4 +1,5 @@
 import type { AnyStateMachine } from 'xstate';
+import { describeValue } from '../internal/describe-value.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
 import { missingImplementations } from './charts/chart-nodes.ts';
 import type { Codec } from './codec.ts';
@@ -37,34 +38,45 @@ const OPTIONS = {
   start: 'input seed startedAtMs product notes reuse isPaused onEntry mayPark',
   open: 'input mustExist force isPaused onEntry mayPark',
   fork: 'at isBefore event id input product reuse isPaused onEntry mayPark',
+  send: 'id',
+  createWorker: 'hosts concurrency pollMs maxCrashes backoffMs clock onEvent',
 } as const;
 
-/** Throws `invalid_option` for an unknown option. */
+/** Throws `invalid_option` for an unknown option, or anything but an object. */
 export function requireKnown(name: keyof typeof OPTIONS, options: unknown): void {
   const known = OPTIONS[name].split(' ');
-  const unknown = Object.keys(Object(options)).find((key) => !known.includes(key));
+  if (typeof options !== 'object' || options === null)
+    throw invalid(`options of ${name}`, `an object with ${known.join(', ')}`, describeValue(options));
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
   if (unknown !== undefined) throw invalid(`options of ${name}`, `only ${known.join(', ')}`, unknown);
 }
 
 export function requireMachine(machine: unknown): void {
-  if (!isMachine(machine)) throw invalid('machine', 'a state machine of XState 5', machine);
+  if (!isMachine(machine)) throw invalid('machine', 'a state machine of XState 5', describeValue(machine));
 }
 
 /** Throws `invalid_option` for options that JavaScript cannot check. */
 export function requireOptions(machine: unknown, options: object): void {
   requireMachine(machine);
   requireKnown('createDurableMachine', options);
-  const { journals, timeWithoutProcess = 'counts', parkAfterMs = 0 } = Object(options) as Record<string, unknown>;
+  const {
+    journals,
+    versions = {},
+    timeWithoutProcess = 'counts',
+    parkAfterMs = 0,
+  } = options as Record<string, unknown>;
   const expected = 'a journal store of postchain/durable, for example fileJournals("orders")';
   if (typeof (journals as { create?: unknown } | undefined)?.create !== 'function')
-    throw invalid('journals', expected, journals);
+    throw invalid('journals', expected, describeValue(journals));
   const { noun = 'actor' } = storedJournalsOf(journals as JournalStore<unknown, unknown>) ?? {};
   if (noun !== 'actor') throw invalid('journals', expected, `a store for journals of a ${noun}`);
+  if (Array.isArray(versions) || !Object.values(Object(versions)).every(isMachine))
+    throw invalid('versions', 'an object of state machines by version', describeValue(versions));
   if (!['counts', 'pauses'].includes(timeWithoutProcess as string) && typeof timeWithoutProcess !== 'function')
-    throw invalid('timeWithoutProcess', '"counts", "pauses" or a function', timeWithoutProcess);
+    throw invalid('timeWithoutProcess', '"counts", "pauses" or a function', describeValue(timeWithoutProcess));
   if (typeof parkAfterMs !== 'number' || !(parkAfterMs >= 0))
-    throw invalid('parkAfterMs', 'a number of milliseconds, at least 0', parkAfterMs);
+    throw invalid('parkAfterMs', 'a number of milliseconds, at least 0', describeValue(parkAfterMs));
 }
 
-const invalid = (what: string, expected: string, received: unknown): PostChainError =>
-  new PostChainError('invalid_option', `${what}: expected ${expected}; received ${String(received)}.`);
+const invalid = (what: string, expected: string, received: string): PostChainError =>
+  new PostChainError('invalid_option', `${what}: expected ${expected}; received ${received}.`);

@@ -10,6 +10,7 @@ import { isThenable } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import type { Activity, DurableActorSystem, Effect, Timer } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
+import { requireKnown } from './checks.ts';
 import { type Clock, takeTurnOf } from './clock.ts';
 import { type ClockStart, clockStartFor, clockStartsIn } from './clock-starts.ts';
 import { type Codec, copyOfJson, type Json } from './codec.ts';
@@ -266,7 +267,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return pendingOf(this.#system, atEpoch, (timer) => this.#dueMsOf(timer));
   }
 
-  async send(event: EventFromLogic<Machine> | ApprovalGiven, { id }: SendOptions = {}): Promise<boolean> {
+  async send(event: EventFromLogic<Machine> | ApprovalGiven, options: SendOptions = {}): Promise<boolean> {
+    requireKnown('send', options);
+    const { id } = options;
     requireEvent(event, this.id);
     requireEventId(id, this.id);
     const received = receivedBy(this.#system, event);

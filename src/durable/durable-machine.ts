@@ -392,7 +392,12 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async delete(id: string): Promise<void> {
     const actor = await this.#open.get(id)?.catch(() => null);
-    if (actor?.isClosed) await actor.closed;
+    if (actor?.isClosed === false)
+      throw new PostChainError(
+        'invalid_journal',
+        `actor ${id}: it is open in this process; close() it before delete().`,
+      );
+    await actor?.closed;
     await this.#options.journals.delete?.(id);
     this.#crashCounts.delete(id);
   }

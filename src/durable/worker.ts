@@ -1,3 +1,5 @@
+import { describeValue } from '../internal/describe-value.ts';
+import { requireKnown } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { DueActor } from './durable-machine.ts';
 import { PostChainError } from './error.ts';
@@ -66,13 +68,15 @@ interface Trouble {
  * process.once('SIGTERM', () => worker.stop());
  */
 export function createWorker(options: WorkerOptions): Worker {
+  requireKnown('createWorker', options);
   const { concurrency = 10, pollMs = 5_000, maxCrashes = 3, backoffMs = 1_000 } = options;
   for (const [name, value] of Object.entries({ concurrency, pollMs, maxCrashes, backoffMs }))
-    if (!(value >= 1)) throw new PostChainError('invalid_option', `${name}: expected at least 1; received ${value}.`);
+    if (typeof value !== 'number' || !(value >= 1))
+      throw new PostChainError('invalid_option', `${name}: expected at least 1; received ${describeValue(value)}.`);
   const { hosts, clock = systemClock, onEvent = () => {} } = options;
   const isHost = (host: unknown): boolean => typeof (host as WorkerHost | null)?.due === 'function';
   if (!Array.isArray(hosts) || hosts.length === 0 || !hosts.every(isHost)) {
-    const message = `hosts: expected a list of durable machines and chains; received ${hosts?.length === 0 ? 'none' : String(hosts)}.`;
+    const message = `hosts: expected a list of durable machines and chains; received ${describeValue(hosts)}.`;
     throw new PostChainError('invalid_option', message);
   }
   const troubles = new Map<string, Trouble>();

@@ -1288,11 +1288,25 @@ describe('wrong use', () => {
 
   it.each([
     [{}, 'journals: expected a journal store'],
-    [{ journals: 'orders' }, 'journals: expected a journal store'],
+    [undefined, 'options of createDurableMachine: expected an object'],
+    [{ journals: './orders' }, /^journals: expected a journal store .*; received ".\/orders"\.$/u],
+    [{ journals: memoryJournals(), versions: [order] }, 'versions: expected an object of state machines by version'],
+    [{ journals: memoryJournals(), versions: { 1: 5 } }, 'versions: expected an object of state machines by version'],
+    [{ journals: memoryJournals(), parkAfterMs: '5' }, 'at least 0; received "5"'],
     [{ journals: memoryJournals(), timeWithoutProces: 'pauses' }, 'received timeWithoutProces'],
     [{ journals: memoryJournals(), timeWithoutProcess: 'pause' }, 'timeWithoutProcess: expected "counts", "pauses"'],
   ])('names an invalid option: %j', (options, message) => {
     expect(() => createDurableMachine(order, options as never)).toThrow(message);
+  });
+
+  it('names an invalid option of a method', async () => {
+    const durable = createDurableMachine(order, { journals: journals() });
+    const actor = await durable.open('o', { input: { amount: 1 } });
+    await expect(actor.send({ type: 'REJECT' }, { key: 'k' } as never)).rejects.toThrow(
+      'expected only id; received key',
+    );
+    await expect(durable.fork('o', undefined as never)).rejects.toThrow('options of fork: expected an object with at');
+    await expect(durable.delete('o')).rejects.toThrow('close() it before delete()');
   });
 
   it('names what is not a machine, and what is not an id', async () => {

@@ -196,9 +196,12 @@ describe('a worker', () => {
 
   it('rejects invalid options', () => {
     expect(() => createWorker({ hosts: [], concurrency: 0 })).toThrow('concurrency: expected at least 1; received 0.');
+    expect(() => createWorker({ hosts: [], pollMs: '100' as never })).toThrow('at least 1; received "100".');
     expect(() => createWorker({} as never)).toThrow('hosts: expected a list of durable machines');
+    expect(() => createWorker(undefined as never)).toThrow('options of createWorker: expected an object with hosts');
+    expect(() => createWorker({ hosts: [], pollsMs: 100 } as never)).toThrow('only hosts, concurrency, pollMs');
     expect(() => createWorker({ hosts: [setup({}).createMachine({})] as never })).toThrow(
-      'chains; received [object Object].',
+      'chains; received an array of 1.',
     );
   });
 });

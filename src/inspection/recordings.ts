@@ -89,7 +89,8 @@ export function recordingsOf(
         },
       })) {
         unread = Math.max(0, unread - 1);
-        if (run.ends !== null && RUN_JOURNALS.summarize(listedJournal(run)) === null) {
+        // Without `ends`, it is known.
+        if (run.ends === null ? others.has(run.id) : RUN_JOURNALS.summarize(listedJournal(run)) === null) {
           others.set(run.id, run.version);
           continue;
         }

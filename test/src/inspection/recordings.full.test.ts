@@ -1,9 +1,11 @@
 import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { createMachine } from 'xstate';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { fileJournals, journalFile, linesOf } from '../../../src/chain/journal/node-stores.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
+import { fileJournals as actorJournals, createDurableMachine } from '../../../src/entries/durable.ts';
 import { createPostChain } from '../../../src/entries/index.ts';
 import { recordingsOf } from '../../../src/inspection/recordings.ts';
 import { scriptedModel } from '../../../src/models/scripted.ts';
@@ -118,6 +120,21 @@ describe('a recording', () => {
     const { server } = await recordedPage();
     server.choose('run-1');
     expect((await (await openPage(server.url)).runs()).chosen).toBe('run-1');
+  });
+
+  it('is none for a durable actor of another machine in the same store, also when the store is read again', async () => {
+    const place = temporaryFolder();
+    const machine = createMachine({ id: 'order', on: { GO: {} } });
+    await createDurableMachine(machine, { journals: actorJournals(place) }).open('o-1');
+    const recordings = recordingsOf(
+      fileJournals(place),
+      () => {},
+      () => {},
+    );
+    for (const _ of ['first', 'again']) {
+      await recordings.refresh();
+      expect([...recordings.all()]).toEqual([]);
+    }
   });
 
   it('that does not exist is reported, and so is an event sent to a recording', async () => {

@@ -1,8 +1,9 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
+import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { checkRuns } from '../chain/journal/check-runs.ts';
 import { type CheckedActor, type CheckedMachine, checkDeploy, uncheckedActors } from '../durable/check-deploy.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
-import { type JournalFlags, openExistingJournals } from './find-run.ts';
+import { type JournalFlags, listActors, openActors, openExistingJournals } from './find-run.ts';
 import { importModule } from './load-chart-module.ts';
 import { colorsFor } from './screen.ts';
 
@@ -30,7 +31,9 @@ export async function checkDeployCommand(
   const runs = modules.length === 0 ? openExistingJournals(flags) : null;
   const machines = (await Promise.all(modules.map(machinesIn))).flat();
   const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();
-  const unchecked = await uncheckedActors(machines, modules.join(', '));
+  const unchecked = runs
+    ? await uncheckedActors([await othersIn(flags, await runs.list())], 'a module given to check-deploy')
+    : await uncheckedActors(machines, modules.join(', '));
   const listed = [...checked, ...unchecked];
   const all = (await Promise.all((runs ? [runs] : machines).map((each) => each.list()))).flat();
   // A user who forgets to pass the modules must not get a success.
@@ -47,6 +50,12 @@ export async function checkDeployCommand(
   if (all.length === 0) return { text: `Nothing waits: there are no ${what}s.\n`, code };
   const ended = count(all.length, what);
   return { text: `Nothing waits: ${all.length === 1 ? `${ended} has` : `all ${ended} have`} ended.\n`, code };
+}
+
+/** Returns the list of a machine that owns no actor: those beside runs belong to others. */
+async function othersIn(flags: JournalFlags, runs: readonly RunSummary[]): Promise<Pick<CheckedMachine, 'list'>> {
+  const actors = await listActors(runs, openActors(flags));
+  return { list: async ({ allMachines = false } = {}) => (allMachines ? actors : []) };
 }
 
 async function machinesIn(path: string): Promise<readonly CheckedMachine[]> {
@@ -78,5 +87,5 @@ function textOf(
     differing === 0
       ? `${checked.length} of ${checked.length} can continue on this version.`
       : `${differing} of ${checked.length} cannot continue: finish them on the version that recorded them, or add it to "versions" of a durable machine.`;
-  return `${lines.join('\n')}\n${summary}\n`;
+  return `${[...lines, ...(checked.length > 0 ? [summary] : [])].join('\n')}\n`;
 }

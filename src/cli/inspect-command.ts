@@ -8,7 +8,7 @@ import type { Run } from '../chain/runtime/run.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
 import { storedRunsOf } from '../inspection/stored-runs.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
-import { findRun, type JournalFlags, openJournals } from './find-run.ts';
+import { findRun, type JournalFlags, openExistingJournals } from './find-run.ts';
 import { homePath } from './home.ts';
 import { type InspectedJournals, inspectedActions } from './inspected-actions.ts';
 import { untilStopped } from './until-stopped.ts';
@@ -39,7 +39,7 @@ export async function inspectCommand(
 /** Throws if nothing can be shown. A journal that is damaged further on is shown up to the damage. */
 async function findJournals(name: string | undefined, flags: JournalFlags) {
   if (name === undefined) {
-    const journals = openJournals(flags);
+    const journals = openExistingJournals(flags);
     // Reading one run shows whether the place can be used. The server reads the others while the page opens.
     for await (const _ of storedRunsOf(journals).scan()) break;
     return { journals, runId: null, isFile: false, isForeign: flags.journals !== undefined };

@@ -38,7 +38,7 @@ export async function checkDeploy(machine: CheckedMachine): Promise<readonly Che
 
 /** Returns the actors in the machines' stores that have not ended and belong to none of the machines, with that as their problem. */
 export async function uncheckedActors(
-  machines: readonly CheckedMachine[],
+  machines: readonly Pick<CheckedMachine, 'list'>[],
   exporter: string,
 ): Promise<readonly CheckedActor[]> {
   const idOf = ({ machine }: ListedActor): string | null => machine?.id ?? null;

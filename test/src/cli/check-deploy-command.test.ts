@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createMachine } from 'xstate';
 import { checkDeployCommand } from '../../../src/cli/check-deploy-command.ts';
-import { createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { createDurableMachine, fileJournals, memoryJournals } from '../../../src/entries/durable.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 
 it('check-deploy names the waiting actors of machines that no module exports, and exits with 1', async () => {
@@ -24,4 +24,15 @@ it('check-deploy names the waiting actors of machines that no module exports, an
   expect(text.match(/r-1/gu)).toHaveLength(1);
   expect(code).toBe(1);
   await expect(checkDeployCommand([module], { journals: '.' })).rejects.toThrow('--journals selects recorded runs');
+});
+
+it('check-deploy without a module names the waiting actors beside the runs, and exits with 1', async () => {
+  const place = temporaryFolder();
+  const orders = createDurableMachine(createMachine({ id: 'orders' }), { journals: fileJournals(place) });
+  await (await orders.open('o-1')).park();
+  const { text, code } = await checkDeployCommand([], { journals: place });
+  expect(text).toContain(
+    'o-1  waiting  not checked: machine "orders" is not exported by a module given to check-deploy',
+  );
+  expect(code).toBe(1);
 });

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
+import type { PostChain } from '../chain/create-post-chain.ts';
 import { type JournalStore, runStartOf } from '../chain/journal/journal-format.ts';
 import type { NeedsTrust } from '../inspection/wire.ts';
 import { oneLine, printableJson } from '../internal/printable.ts';
@@ -56,6 +57,27 @@ export async function flagsToContinue(
   const baseUrl = await chooseBaseUrl(start, recorded, given, asker);
   const mcp = given.mcp ?? (recorded.mcp && (await withKeys(start, recorded.mcp, asker)));
   return { ...recorded, ...given, ...(baseUrl !== undefined && { baseUrl }), ...(mcp && { mcp }) };
+}
+
+/**
+ * Throws `invalid_option` if a resumed run would get another model than it had, which the user did not choose, or lack tools: calls that wait
+ * for approval would be lost. A program may have them.
+ */
+export function requireParts(
+  { runId, modelId, capabilities }: RunStart,
+  given: RunFlags,
+  { options }: PostChain,
+): void {
+  const tools = new Set(options.capabilities?.map(({ name }) => name));
+  const missing = capabilities.flatMap(({ name }) => (tools.has(name) ? [] : [oneLine(name)]));
+  const model = options.model?.id ?? '';
+  const other =
+    given.model === undefined && model !== modelId ? ` and the model ${oneLine(modelId)}, not ${model}` : '';
+  if (missing.length === 0 && other === '') return;
+  throw new PostChainError(
+    'invalid_option',
+    `Run ${oneLine(runId)} needs ${missing.length === 0 ? other.replace(' and ', '') : `the tools ${missing.join(', ')}${other}`}; resume it in the program that started it, or pass its --model and --mcp`,
+  );
 }
 
 /** Returns what the user must confirm before a run is continued; null if it opens nothing, or its journal is the user's own. */

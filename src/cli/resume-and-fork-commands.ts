@@ -4,7 +4,7 @@ import { runStartOf } from '../chain/journal/journal-format.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { findRun } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
-import { type ContinueFlags, flagsToContinue, requireSameStart, startOf } from './recorded-flags.ts';
+import { type ContinueFlags, flagsToContinue, requireParts, requireSameStart, startOf } from './recorded-flags.ts';
 import { completeRun, printEndedRun } from './run-command.ts';
 import type { Streams } from './screen.ts';
 
@@ -23,7 +23,10 @@ export async function resumeCommand(
   const start = await startOf(found.store.read(found.runId));
   const continued = await flagsToContinue(start, found.isForeign, flags, streams);
   const prepared = await prepareRun(continued, requireSameStart(start, found.store));
-  return completeRun(prepared, flags, streams, ({ chain }) => chain.resume(found.runId, { force }));
+  return completeRun(prepared, flags, streams, ({ chain }) => {
+    requireParts(start, flags, chain);
+    return chain.resume(found.runId, { force });
+  });
 }
 
 const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'degraded', 'cancelled']);

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { fileJournals } from '../../../src/chain/journal/node-stores.ts';
 import { localTime } from '../../../src/cli/screen.ts';
+import { createPostChain, defineCapability } from '../../../src/entries/index.ts';
+import { scriptedModel } from '../../../src/models/scripted.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, cli, startCli, temporaryFolder } from '../../support/cli.ts';
@@ -198,6 +202,33 @@ describe('postchain resume and fork', () => {
     const again = await user.call('resume', 'last', '--quiet');
     expect(again).toMatchObject({ code: 0, stdout: resumed.stdout });
     expect(model.asked).toHaveLength(8);
+  });
+
+  it('leaves a run that waits for approval to the program that has its model and tools', async () => {
+    const place = temporaryFolder();
+    const calls = [{ capability: 'pay', arguments: '{}' }];
+    const pay = defineCapability({
+      name: 'pay',
+      description: 'Pays.',
+      arguments: z.object({}),
+      approval: 'always',
+      execute: () => {},
+    });
+    const chain = createPostChain({
+      model: scriptedModel(({ task }) => ({ reply: task === 'action' ? { ...replies.action, calls } : {} })),
+      capabilities: [pay],
+      journals: fileJournals(place),
+    });
+    const run = chain.run({ request: 'Pay.' });
+    for await (const { type } of run.events) if (type === 'approval-asked') break;
+    await chain.close();
+    const user = aUser({}, place);
+    for (const given of [[], ['--model', 'offline'], ['--approve', 'always']])
+      expect(await user.call('resume', run.runId, ...given)).toMatchObject({
+        code: 2,
+        stderr: expect.stringMatching(/needs the tools pay.*; resume it in the program that started it/u),
+      });
+    expect(JSON.parse((await user.call('runs', '--json')).stdout)).toMatchObject([{ status: 'waiting' }]);
   });
 
   it('changes a threshold in a fork and leaves the original unchanged', async () => {

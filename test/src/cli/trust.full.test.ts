@@ -7,6 +7,7 @@ import { fileJournals, journalFile, sqliteJournals } from '../../../src/chain/jo
 import { inspectedActions } from '../../../src/cli/inspected-actions.ts';
 import { forkCommand, resumeCommand } from '../../../src/cli/resume-and-fork-commands.ts';
 import type { NeedsTrust } from '../../../src/inspection/wire.ts';
+import { extractiveModel } from '../../../src/models/extractive/extractive-model.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 import { writeJournal } from '../../support/journal-files.ts';
 import { startScripted } from '../../support/run-chain.ts';
@@ -32,7 +33,9 @@ function anInstallation(more: Readonly<Record<string, string>> = {}) {
 async function aKilledRun(host: RunStart['host']) {
   const { run } = startScripted({}, { newId: () => 'friendly' }, { ...(host && { host }) });
   await run.answer;
-  return run.journal.slice(0, 20);
+  const [start, ...others] = run.journal.slice(0, 20);
+  // As if the extractive model had answered: no other is resumed with it.
+  return [{ ...start, modelId: extractiveModel().id }, ...others] as typeof run.journal;
 }
 
 function streams(terminal = fakeTerminal(), isTTY = false) {

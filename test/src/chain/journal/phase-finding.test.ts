@@ -16,7 +16,7 @@ describe('what a phase found', () => {
 
   it.each([
     [replies.brief, ['all passages relevant, confidence 0.95', 'request is clear', '0 insights', 'nothing irrelevant']],
-    [brief, ['1 irrelevant passage, 1 missing, confidence 0.95', 'request is unclear', '1 insight', '1 irrelevant']],
+    [brief, ['1 irrelevant, 1 missing, confidence 0.95', 'request is unclear', '1 insight', '1 irrelevant']],
   ])('is in a brief reply, for each phase', (reply, findings) => {
     expect(PHASES.slice(1).map((phase) => phaseFinding(phase, reply))).toEqual([
       ...findings,

@@ -120,7 +120,7 @@ const TEXT_CHARS = 50_000;
 /** Reads the first 20,000 characters of an answer or request. */
 export const readStart = (text: string): Reading => read(text.slice(0, START_CHARS));
 
-/** Returns a function that computes a value once for each object: evidence never changes, and is compared with one answer after another. */
+/** Returns a function that computes its value once for each object: many answers are compared with the same evidence, which never changes. */
 export function once<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const values = new WeakMap<Key, Value>();
   return (key) => {

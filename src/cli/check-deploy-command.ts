@@ -52,7 +52,7 @@ export async function checkDeployCommand(
   return { text: `Nothing waits: ${all.length === 1 ? `${ended} has` : `all ${ended} have`} ended.\n`, code };
 }
 
-/** Returns the list of a machine that owns no actor: those beside runs belong to others. */
+/** Returns the durable actors in the store of the runs, listed as by a machine that owns none of them. */
 async function othersIn(flags: JournalFlags, runs: readonly RunSummary[]): Promise<Pick<CheckedMachine, 'list'>> {
   const actors = await listActors(runs, openActors(flags));
   return { list: async ({ allMachines = false } = {}) => (allMachines ? actors : []) };

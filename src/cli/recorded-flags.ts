@@ -60,8 +60,8 @@ export async function flagsToContinue(
 }
 
 /**
- * Throws `invalid_option` if a resumed run would get another model than it had, which the user did not choose, or lack tools: calls that wait
- * for approval would be lost. A program may have them.
+ * Throws `invalid_option` if a resumed run would lack tools, or get a model that neither the run nor the user has chosen: it would deny the
+ * calls that wait for approval. The program that started the run may have both.
  */
 export function requireParts(
   { runId, modelId, capabilities }: RunStart,

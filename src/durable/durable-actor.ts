@@ -147,7 +147,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   #isBegun = false;
   #isInStep = false;
   #failure: PostChainError | null = null;
-  /** Nothing more is started, and events are taken only from the actor's own effects and calls, until the effects have ended. */
+  /** Until its effects have ended, it only stores what they and its calls report; nothing new starts. */
   #isClosed = false;
   #isReleased = false;
   #timer: unknown;
@@ -500,8 +500,9 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
       this.#isInStep = true;
       this.#system.apply(event, this.#atMs);
     } catch (error) {
-      if (sender === undefined || this.entries.length > last) this.#fail(error);
-      return sender?.reject(error);
+      if (sender !== undefined && this.entries.length === last) return sender.reject(error);
+      this.#fail(error);
+      return sender?.reject(this.#failure);
     } finally {
       this.#isInStep = false;
     }
@@ -521,6 +522,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
 
   /** Closes the actor without the step in progress: a codec or a receiver of entries has thrown. */
   #fail(error: unknown): void {
+    this.entries.length -= this.#unstored.length;
     this.#unstored = [];
     const thrown = error instanceof Error ? error.message : describeValue(error);
     this.#failure = new PostChainError(

@@ -167,8 +167,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    */
   replaySteps(entries: readonly DurableEntry[], isSame?: SameEntry): Generator<ReplayStep, ActorReplay<Machine>>;
   /**
-   * Starts another actor with the same past, up to an entry. Takes the id of an actor or its entries. Rejects with the errors of `send` if the
-   * event cannot be sent; then there is no fork.
+   * Starts another actor with the same past, up to an entry. Takes the id of an actor or its entries. If the event is invalid, rejects with the
+   * errors of `send` and creates nothing.
    */
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /** All actors, the newest first; on request, those of other machines in the same store too. */

@@ -34,7 +34,7 @@ let current: StepLog | null = null;
 /** The log of the step in progress; null outside of steps. Guards and actions get no host, and steps are synchronous. */
 export const currentStep = (): StepLog | null => current;
 
-/** Executes `act` as part of a step, or outside of steps if there is no log. */
+/** Executes `act` within the step of a log; with null, outside of any step. */
 export function inStep<Result>(log: StepLog | null, act: () => Result): Result {
   const outer = current;
   current = log;

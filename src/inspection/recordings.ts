@@ -89,7 +89,7 @@ export function recordingsOf(
         },
       })) {
         unread = Math.max(0, unread - 1);
-        // Without `ends`, it is known.
+        // Journals that have not changed since they were read come without `ends`.
         if (run.ends === null ? others.has(run.id) : RUN_JOURNALS.summarize(listedJournal(run)) === null) {
           others.set(run.id, run.version);
           continue;

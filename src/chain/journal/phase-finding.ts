@@ -27,7 +27,7 @@ const FINDINGS: { readonly [P in Phase]: (reply: Replies[P]) => string } = {
 const BRIEF_FINDINGS: { readonly [P in Exclude<Phase, 'action'>]: (reply: BriefReply) => string } = {
   experience: (reply) => {
     const [irrelevant, missing] = [exceptionsIn(reply, 'irrelevant'), exceptionsIn(reply, 'missing')];
-    // Of passages and other messages: the reply has only their numbers.
+    // Passages or other messages: the reply has only their numbers.
     const relevance = irrelevant === 0 ? 'all passages relevant' : `${irrelevant} irrelevant`;
     return confidenceText(missing === 0 ? relevance : `${relevance}, ${missing} missing`, reply.confidence);
   },

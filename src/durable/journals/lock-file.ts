@@ -23,8 +23,8 @@ export interface HeldLock {
 }
 
 /**
- * Makes sure that an earlier holder, which may still be running, can no longer write to the journal. `check` throws if the lock is no longer
- * held. If the fence throws, the earlier holder keeps the lock.
+ * Keeps an earlier holder, which may still be running, from writing to the journal. `check` throws if the lock has been taken over
+ * meanwhile. If the fence throws, the earlier holder keeps the lock.
  */
 type Fence = (check: () => void) => void;
 

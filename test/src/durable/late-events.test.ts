@@ -209,6 +209,18 @@ describe('code that observes a step', () => {
     expect([divergence, snapshot.context]).toEqual([null, actor.getSnapshot().context]);
   });
 
+  it('closes the actor without the step if it throws when it receives the event', async () => {
+    const durable = createDurableMachine(machine, { journals: memoryJournals() });
+    const onEntry = ({ type }: { readonly type: string }) => void (type === 'delivery' && throwIt(new Error('full')));
+    const actor = durable.start('x', { onEntry });
+    await expect(actor.send({ type: 'GO' } as AnyEventObject)).rejects.toMatchObject({
+      code: 'internal',
+      message: expect.stringContaining('a codec or "onEntry" has thrown: full'),
+    });
+    expect(actor.entries.map(({ type }) => type)).toEqual(['start']);
+    expect((await durable.open('x')).getSnapshot().value).toBe('a');
+  });
+
   it('takes no random number from it when it receives entries', async () => {
     const durable = createDurableMachine(machine, { journals: memoryJournals() });
     const actor = durable.start('x', { onEntry: () => void crypto.randomUUID() });
@@ -260,20 +272,26 @@ describe('an effect', () => {
     expect(logged).toEqual(['x: an effect failed after the end of its actor:', 'Error: no money']);
   });
 
-  it('that sends to its durable actor counts once if it is repeated [D3]', async () => {
+  it('gives an event for its durable actor the same id if it is repeated, so that it counts once [D3]', async () => {
     let send = (): void => {};
     const machine = setup({ actions: { plus: () => send() } }).createMachine({
       context: { count: 0 },
       on: { GO: { actions: 'plus' }, PLUS: { actions: assign({ count: ({ context }) => context['count'] + 1 }) } },
     });
-    const store = memoryJournals();
-    const actor = await createDurableMachine(machine, { journals: store }).open('x');
+    const actor = await createDurableMachine(machine, { journals: memoryJournals() }).open('x');
     send = () => void actor.send({ type: 'PLUS' });
     await actor.send({ type: 'GO' });
-    expect(actor.entries.find((entry) => entry.type === 'delivery' && entry.id !== undefined)).toMatchObject({
-      id: 'effect:0:1',
-      event: { type: 'PLUS' },
-    });
+    // As if the process had ended before the end of the effect was stored.
+    const killed = memoryJournals();
+    const writer = killed.create('x');
+    const entries = actor.entries.filter(({ type }) => type !== 'effect-end');
+    writer.write(entries.map((entry, seq) => ({ ...entry, seq })));
+    writer.close();
+    const again = await createDurableMachine(machine, { journals: killed }).open('x', { isPaused: true });
+    send = () => void again.send({ type: 'PLUS' });
+    again.begin();
+    await settle();
+    expect(again.getSnapshot().context).toEqual({ count: 1 });
   });
 });
 

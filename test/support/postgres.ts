@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 
 const DEBIAN = '/usr/lib/postgresql';
 
-/** Where the programs `initdb` and `postgres` are; null if they are not installed. */
+/** Where the programs `initdb` and `postgres` are; null if they are not installed and the environment does not require them. */
 const folder: string | null =
   [
     ...(existsSync(DEBIAN) ? readdirSync(DEBIAN).map((version) => join(DEBIAN, version, 'bin')) : []),
@@ -16,6 +16,11 @@ const folder: string | null =
   ].find((path) => ['initdb', 'postgres'].every((name) => existsSync(join(path, name)))) ?? null;
 
 export const hasPostgres = folder !== null;
+
+if (!hasPostgres && process.env['POSTCHAIN_POSTGRES'] === 'required')
+  throw new Error(
+    'initdb and postgres were not found, but POSTCHAIN_POSTGRES=required. Install PostgreSQL, or unset it to skip these tests.',
+  );
 
 /** A PostgreSQL server of this process, on a socket in a temporary folder. */
 export interface PostgresServer {

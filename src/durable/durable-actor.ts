@@ -46,7 +46,7 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   readonly entries: readonly DurableEntry[];
   /** Starts an actor that was opened with `isPaused`; does nothing if it has started. Events that it received before are processed first. */
   begin(): void;
-  /** Adds JSON to the journal that does not affect the machine. It is stored with the next step. Throws `not_durable` for anything else. */
+  /** Adds JSON to the journal that does not affect the machine. It is stored at once, or with the step in progress. Throws `not_durable` for anything else. */
   note(note: Json): void;
   /** Resolves to the machine's output. Rejects with its error, or with `cancelled` if the actor is stopped or closed. */
   readonly output: Promise<OutputFrom<Machine>>;
@@ -392,10 +392,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return Math.max(this.#atMs, Math.floor(clock.now() - this.#openedAtMs + this.#offsetMs));
   }
 
-  /** Notes between two steps, such as streamed text, have their own time. */
+  /** Notes between two steps, such as streamed text, have their own time, and are stored at once: readers of the journal wait for them. */
   #appendNote(event: DurableEvent): void {
     if (!this.#isInStep) this.#atMs = this.#nowMs;
     this.#append(event);
+    if (!this.#isInStep && !this.#isBusy) void this.#write();
   }
 
   #append(event: DurableEvent): void {
@@ -431,6 +432,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#isBusy = true;
     do {
       for (let item = this.#nextItem(); item !== undefined; item = this.#nextItem()) {
+        // Also between events that arrive faster than a store writes.
+        this.#addKeyframeIfDue();
         const written = this.#process(item);
         if (written !== undefined) return void written.then(() => this.#continue());
         if (this.#isReleased) return;
@@ -440,14 +443,15 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#isBusy = false;
     if (this.#isClosed) return void this.#release();
     if (this.#hasEnded) return void this.#end();
-    if (this.#untilKeyframe <= 0 && this.#system.isAtRest) this.#addKeyframe();
+    this.#addKeyframeIfDue();
     if (this.#closesWhenIdle && this.#mayPark) void this.close();
     else this.#setTimer();
     for (const resolve of this.#whenDrained.splice(0)) resolve();
   }
 
   /** Stores a keyframe, from which another process can continue. The larger it is, the later the next one follows. */
-  #addKeyframe(): void {
+  #addKeyframeIfDue(): void {
+    if (this.#untilKeyframe > 0 || !this.#system.isAtRest) return;
     const state = keyframeOf(this.#system, this.#sentIds);
     const keyframe = state && ({ type: 'keyframe', state } as const);
     if (keyframe !== null) this.#append(keyframe);

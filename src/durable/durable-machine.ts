@@ -250,9 +250,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     for (const { id } of await this.due()) {
       if (this.#open.has(id)) continue;
       try {
-        const actor = await this.#resumed(id);
-        await actor.closeWhenIdle();
-        if (actor.failure !== null) throw actor.failure;
+        await this.advance(id);
         woken.push(id);
       } catch (error) {
         this.#log(`actor ${id} could not be continued:`, error);

@@ -18,20 +18,17 @@ type SqliteValue = string | number | Uint8Array | null;
  * blocking this process.
  */
 export interface SqliteFile {
-  /** Runs `act`, which only reads. Rejects with the reason of the signal if it aborts first. */
+  /** Runs `act`, which only reads, after all earlier writes. Rejects with the reason of the signal if it aborts first. */
   read<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value>;
   /** Runs `act`, which only reads, and returns its value; undefined if another process locks the file. */
   readNow<Value>(act: (connection: SqliteConnection) => Value): Value | undefined;
   /**
-   * Runs `act` in a transaction, after all earlier writes. Returns its value, or a promise if it has to wait. Throws or rejects if `act`
-   * fails, and then writes nothing. `act` may run more than once, so it must not have other effects. The write survives a crash of the
-   * process, but not necessarily a power failure.
+   * Runs `act` in a transaction, after all earlier writes. Waits for the end of the event loop's turn, because all writes of a turn share one
+   * transaction. Resolves to its value. Rejects if `act` fails, and then writes nothing. `act` may run more than once, so it must not have other
+   * effects. The write survives a crash of the process, but not necessarily a power failure.
    */
-  write<Value>(act: (connection: SqliteConnection) => Value): Value | Promise<Value>;
-  /**
-   * Like `write`, but the write also survives a power failure. It waits for the end of the event loop's turn, because all such writes of a
-   * turn share one transaction and one `fsync`. Rejects with the reason of the signal if it aborts first.
-   */
+  write<Value>(act: (connection: SqliteConnection) => Value): Promise<Value>;
+  /** Like `write`, but the write also survives a power failure. Rejects with the reason of the signal if it aborts first. */
   writeSynced<Value>(act: (connection: SqliteConnection) => Value, signal?: AbortSignal): Promise<Value>;
   /** Closes the file after a last attempt at the waiting writes. Those that still fail reject, as do later calls. */
   close(): void;
@@ -189,6 +186,7 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
         await null;
         signal?.throwIfAborted();
         try {
+          if (queue.length > 0) drainQueue();
           return use(act);
         } catch (error) {
           if (!isBusy(error)) throw error;
@@ -199,14 +197,8 @@ export function openSqliteFile(path: string, kind: SqliteKind): SqliteFile {
       }
     },
     write(act) {
-      if (queue.length === 0)
-        try {
-          return commit(act, false);
-        } catch (error) {
-          if (!isBusy(error)) throw error;
-        }
       const written = enqueue(act, false);
-      drainLater(retryMs(tries));
+      drainLater(0);
       return written;
     },
     async writeSynced(act, signal) {

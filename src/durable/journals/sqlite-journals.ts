@@ -153,9 +153,15 @@ function openJournalFile(resolved: string, path: string, format: Named): Journal
     format,
     starting: new Set(),
     leases: { ...leases, release: (key, token) => leases.release(key, token).catch(rethrow) },
-    readNow: (act) => orElse(() => file.readNow(act), rethrow),
+    readNow(act) {
+      try {
+        return file.readNow(act);
+      } catch (cause) {
+        return rethrow(cause);
+      }
+    },
     read: (act) => file.read(act).catch(rethrow),
-    write: (act) => orElse(() => file.write(act), rethrow),
+    write: (act) => file.write(act).catch(rethrow),
     writeSynced: (act) => file.writeSynced(act).catch(rethrow),
     close() {
       leases.releaseAll();
@@ -234,16 +240,6 @@ function createLeases(file: SqliteFile) {
     },
     beatIfLate: () => beats?.ifLate(),
   };
-}
-
-/** Calls `act`, and `onError` if it throws or rejects. */
-function orElse<Value>(act: () => Value, onError: (error: unknown) => never): Value {
-  try {
-    const value = act();
-    return value instanceof Promise ? (value.catch(onError) as Value) : value;
-  } catch (error) {
-    return onError(error);
-  }
 }
 
 /** Text is read as bytes: libsql aborts the process if a damaged file has text that is not valid UTF-8. */
@@ -333,11 +329,9 @@ function openSink(file: JournalFile, id: string, { token, count, isNew }: Place)
         if (isNew && from === 0) insertRow(connection);
         for (const [at, line] of lines.entries()) insertLine(connection, from + at, line);
       };
-      const stored = (): void => {
+      return (sync ? file.writeSynced(write) : file.write(write)).then(() => {
         hasRow = true;
-      };
-      const written = sync ? file.writeSynced(write) : file.write(write);
-      return written instanceof Promise ? written.then(stored) : stored();
+      });
     },
     async close() {
       file.starting.delete(id);

@@ -34,38 +34,50 @@ function openTwice(options: Partial<SqliteKind> = {}) {
 }
 
 describe('an SQLite file', () => {
-  it('writes at once if nothing is in the way', async () => {
-    const { file, other } = openTwice();
-    expect(file.write(insert('a'))).toBe(1);
-    expect(await other.read(names)).toEqual(['a']);
+  it('writes all that one turn of the event loop asks for in one transaction', async () => {
+    const { path, file, other } = openTwice();
+    expect(await file.write(insert('a'))).toBe(1);
+    const log = (): number => statSync(`${path}-wal`).size;
+    const before = log();
+    await file.write(insert('b'));
+    const one = log() - before;
+    await Promise.all(['c', 'd', 'e', 'f'].map((name) => file.write(insert(name))));
+    expect(log() - before).toBe(2 * one);
+    expect(await other.read(names)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+  });
+
+  it('reads what was written before, also in the same turn', async () => {
+    const { file } = openTwice();
+    const written = file.write(insert('a'));
+    expect(await file.read(names)).toEqual(['a']);
+    expect(await written).toBe(1);
   });
 
   it('keeps writes that wait for another process in order, and lets the process work meanwhile', async () => {
     const { path, file, other } = openTwice();
-    file.write(insert('a'));
+    await file.write(insert('a'));
     const release = await lockInOtherProcess(path);
     const waiting = ['b', 'c', 'd'].map((name) => file.write(insert(name)));
-    for (const write of waiting) expect(write).toBeInstanceOf(Promise);
     // The timers of this process run: the lock is released by a message that this process sends.
     await new Promise((resolve) => setTimeout(resolve));
     expect(await other.read(names)).toEqual(['a']);
     await release();
     expect(await Promise.all(waiting)).toEqual([1, 1, 1]);
     expect(await other.read(names)).toEqual(['a', 'b', 'c', 'd']);
-    expect(other.write(insert('e'))).toBe(1);
+    expect(await other.write(insert('e'))).toBe(1);
   });
 
   it('keeps what several connections of a process write after another process has closed the file', async () => {
     const { path, file, other } = openTwice();
-    file.write(insert('a'));
+    await file.write(insert('a'));
     // As for a thread that looked before the file was created.
     const late = vi.spyOn(fs, 'statSync').mockReturnValueOnce(undefined);
     expect(await other.read(names)).toEqual(['a']);
     late.mockRestore();
     const close = await lockInOtherProcess(path);
     await close();
-    file.write(insert('b'));
-    other.write(insert('c'));
+    await file.write(insert('b'));
+    await other.write(insert('c'));
     // The copy is what a crash would leave.
     const copy = temporaryFolder();
     cpSync(dirname(path), copy, { recursive: true });
@@ -74,26 +86,26 @@ describe('an SQLite file', () => {
     expect(await left.read(names)).toEqual(['a', 'b', 'c']);
   });
 
-  it.each(['runs.db', 'link.db'])('is created for its owner only, and leaves nothing beside it: %s', (name) => {
+  it.each(['runs.db', 'link.db'])('is created for its owner only, and leaves nothing beside it: %s', async (name) => {
     const folder = temporaryFolder();
     const path = join(folder, 'runs.db');
     if (name !== 'runs.db') symlinkSync(path, join(folder, name));
     const file = openSqliteFile(join(folder, name), kind);
     onTestFinished(() => file.close());
-    file.write(insert('a'));
+    await file.write(insert('a'));
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readdirSync(folder).filter((each) => each.endsWith('.new'))).toEqual([]);
   });
 
   it('gives up a write after the longest wait, and remains usable', async () => {
     const { path, file, other } = openTwice({ waitMs: 1 });
-    file.write(insert('a'));
+    await file.write(insert('a'));
     const release = await lockInOtherProcess(path);
     await expect(file.write(insert('b'))).rejects.toThrow(
       'another program has kept the file locked for 0.001 seconds; end it, then try again',
     );
     await release();
-    expect(file.write(insert('c'))).toBe(1);
+    expect(await file.write(insert('c'))).toBe(1);
     expect(await other.read(names)).toEqual(['a', 'c']);
   });
 
@@ -106,45 +118,43 @@ describe('an SQLite file', () => {
 
   it('writes nothing of an action that throws, and holds no lock after it', async () => {
     const { file, other } = openTwice();
-    expect(() =>
+    await expect(
       file.write((connection) => {
         insert('a')(connection);
         insert('a')(connection);
       }),
-    ).toThrow(expect.objectContaining({ code: 'SQLITE_CONSTRAINT_UNIQUE' }));
-    expect(other.write(insert('b'))).toBe(1);
-    expect(file.write(insert('c'))).toBe(1);
+    ).rejects.toThrow(expect.objectContaining({ code: 'SQLITE_CONSTRAINT_UNIQUE' }));
+    expect(await other.write(insert('b'))).toBe(1);
+    expect(await file.write(insert('c'))).toBe(1);
     expect(await other.read(names)).toEqual(['b', 'c']);
   });
 
   it('reports a full disk as such, and remains usable', async () => {
     const { path, file, other } = openTwice();
-    const failure = await Promise.resolve()
-      .then(() =>
-        file.write((connection) => {
-          connection.all('PRAGMA max_page_count = 8', []);
-          for (let at = 0; ; at += 1) insert(`${at}`, new Uint8Array(3_000))(connection);
-        }),
-      )
+    const failure = await file
+      .write((connection) => {
+        connection.all('PRAGMA max_page_count = 8', []);
+        for (let at = 0; ; at += 1) insert(`${at}`, new Uint8Array(3_000))(connection);
+      })
       .catch((error: unknown) => error);
     expect(sqliteReason(failure, path)).toBe('the disk is full; free space on its volume');
-    expect(other.write(insert('a'))).toBe(1);
-    expect(file.write(insert('b'))).toBe(1);
+    expect(await other.write(insert('a'))).toBe(1);
+    expect(await file.write(insert('b'))).toBe(1);
     expect(await other.read(names)).toEqual(['a', 'b']);
   });
 
   it('stores nothing while the file is removed or replaced', async () => {
     const { path, file } = openTwice();
-    file.write(insert('a'));
+    await file.write(insert('a'));
     const moved = `${path}.moved`;
     const replaced = 'the file was removed or replaced while it was open';
     renameSync(path, moved);
-    expect(() => file.write(insert('b'))).toThrow(replaced);
+    await expect(file.write(insert('b'))).rejects.toThrow(replaced);
     cpSync(moved, path);
     await expect(file.writeSynced(insert('c'))).rejects.toThrow(replaced);
     await expect(file.read(names)).rejects.toThrow(replaced);
     renameSync(moved, path);
-    file.write(insert('d'));
+    await file.write(insert('d'));
     expect(await file.read(names)).toEqual(['a', 'd']);
   });
 
@@ -154,13 +164,13 @@ describe('an SQLite file', () => {
     file.close();
     await waiting;
     expect(await other.read(names)).toEqual(['a']);
-    expect(() => file.write(insert('b'))).toThrow('the file is not open, because the store is closed');
+    await expect(file.write(insert('b'))).rejects.toThrow('the file is not open, because the store is closed');
     await expect(file.read(names)).rejects.toThrow('the file is not open');
   });
 
   it('rejects the writes that cannot be finished when it is closed', async () => {
     const { path, file } = openTwice();
-    file.write(insert('a'));
+    await file.write(insert('a'));
     const release = await lockInOtherProcess(path);
     const waiting = expect(file.write(insert('b'))).rejects.toThrow('the store is closed');
     file.close();

@@ -88,10 +88,10 @@ describe('two stores of one process', async () => {
   it('respect the leases of each other if the file has two names', async () => {
     const [store, other] = openTwo({}, 'link.db');
     const writer = store.create('a');
-    writer.write(journal.slice(0, 3));
+    await writer.write(journal.slice(0, 3));
     await expect(other.open('a')).rejects.toThrow('is still running');
     await expect(other.delete('a')).rejects.toThrow('is still running');
-    writer.write(journal.slice(3));
+    await writer.write(journal.slice(3));
     expect(await entriesOf(other.read('a'))).toEqual(journal);
   });
 
@@ -109,12 +109,12 @@ describe('two stores of one process', async () => {
   it('do not mistake a new journal for a deleted one of the same id', async () => {
     const [store, other] = openTwo();
     const earlier = store.create('a');
-    earlier.write(journal.slice(0, 3));
+    await earlier.write(journal.slice(0, 3));
     (await other.open('a', { force: true })).writer.close();
     await other.delete('a');
     const later = other.create('a');
-    later.write(journal.slice(0, 3));
-    earlier.write(journal.slice(3, 4));
+    await later.write(journal.slice(0, 3));
+    await earlier.write(journal.slice(3, 4));
     expect([earlier.isFenced, later.failure]).toEqual([true, null]);
     expect(await entriesOf(other.read('a'))).toEqual(journal.slice(0, 3));
   });
@@ -129,20 +129,18 @@ describe('a file that another process locks', () => {
     await run.answer;
     const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
     const writers = ['a', 'b'].map((runId) => store.create(runId));
-    const writeAll = (entries: readonly JournalEntry[]): void => {
-      for (const writer of writers) writer.write(entries);
-    };
-    writeAll(journal.slice(0, 5));
+    const writeAll = (entries: readonly JournalEntry[]) => Promise.all(writers.map((writer) => writer.write(entries)));
+    await writeAll(journal.slice(0, 5));
     const release = await lockInOtherProcess(path);
-    writeAll(journal.slice(5, 7));
+    void writeAll(journal.slice(5, 7));
     await release();
-    writeAll(journal.slice(7));
-    for (const writer of writers) writer.close();
+    await writeAll(journal.slice(7));
+    for (const writer of writers) await writer.close();
     for (const runId of ['a', 'b']) await expect.poll(() => entriesOf(other.read(runId))).toEqual(journal);
     expect(writers.map(({ failure }) => failure)).toEqual([null, null]);
     const later = other.create('c');
-    later.write(journal);
-    later.close();
+    await later.write(journal);
+    await later.close();
     expect(await entriesOf(store.read('c'))).toEqual(journal);
   });
 });

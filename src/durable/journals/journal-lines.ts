@@ -53,14 +53,52 @@ interface TextState {
 
 const NO_TEXT: TextState = { sum: 0, window: new Uint8Array() };
 
+/** The end of a text, to which texts are added: without a copy of it for each of them. */
+class TextEnd {
+  readonly #keeps: number;
+  #bytes: Buffer = Buffer.alloc(0);
+  #end = 0;
+
+  /** `keeps`: how many bytes are needed at most. */
+  constructor(keeps: number, text: Uint8Array = NO_TEXT.window) {
+    this.#keeps = keeps;
+    this.add(text);
+  }
+
+  last(count = this.#keeps): Buffer {
+    return this.#bytes.subarray(Math.max(0, this.#end - count), this.#end);
+  }
+
+  add(text: Uint8Array): void {
+    const added = text.subarray(-this.#keeps);
+    if (this.#end + added.length > this.#bytes.length) {
+      const kept = this.last(this.#keeps - added.length);
+      // Twice what is kept, so that it is copied once in so many bytes of text.
+      const next = Buffer.allocUnsafeSlow(Math.min(2 * this.#keeps, 2 * (kept.length + added.length)));
+      this.#end = kept.copy(next);
+      this.#bytes = next;
+    }
+    this.#bytes.set(added, this.#end);
+    this.#end += added.length;
+  }
+
+  clear(): void {
+    this.#end = 0;
+  }
+}
+
 /** The size of zlib's window. */
 const WINDOW_BYTES = 32_768;
 
 /**
  * The end of the window that a writer uses. A step waits for its compression, so it must be fast: level 9 with the whole window takes twice
- * as long or more, and saves a sixth of the bytes.
+ * as long or more, and saves a sixth of the bytes. Most of the time for a short text is spent on reading the dictionary.
  */
-const DICTIONARY_BYTES = 12_288;
+const MAX_DICTIONARY_BYTES = 12_288;
+const dictionaryBytes = (text: Buffer): number => Math.min(MAX_DICTIONARY_BYTES, Math.max(1_024, text.length * 4));
+
+/** The smallest window, as a power of two, that holds so many bytes: zlib clears the memory of the window for each block. */
+const windowBits = (bytes: number): number => Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes + 1))));
 
 /** Protects a reader from a forged block that expands without limit. */
 const MAX_BLOCK_BYTES = 268_435_456;
@@ -84,12 +122,6 @@ function blockIn(line: string): Block | null {
   return typeof (value as Partial<Block> | undefined)?.deflate === 'string' ? (value as Block) : null;
 }
 
-/** Returns the state after a line with the checksum `sum` and the given text. */
-function advanced({ window }: TextState, sum: number, text: Buffer, isAlone: boolean): TextState {
-  const joined = isAlone || text.length >= WINDOW_BYTES ? text : Buffer.concat([window, text]);
-  return { sum, window: joined.subarray(-WINDOW_BYTES) };
-}
-
 /** The entries of a block, each with its JSON. */
 interface Unwritten<Entry> {
   readonly entries: Entry[];
@@ -102,7 +134,8 @@ export function lineWriter<Entry extends StoredEntry>(
   { redact, isPlain = false }: LineOptions,
   state: TextState = NO_TEXT,
 ): LineWriter<Entry> {
-  let { sum, window } = state;
+  let { sum } = state;
+  const window = new TextEnd(MAX_DICTIONARY_BYTES, state.window);
 
   const jsonOfEntry = (entry: Entry): string => {
     const written = redact ? format.redact(entry, redact) : entry;
@@ -111,7 +144,9 @@ export function lineWriter<Entry extends StoredEntry>(
 
   /** Returns a line with its checksum. `start` is the line up to it. */
   function line(start: string, text: Buffer, isAlone = false): string {
-    ({ sum, window } = advanced({ sum, window }, zlib().crc32(start, sum), text, isAlone));
+    sum = zlib().crc32(start, sum);
+    if (isAlone) window.clear();
+    window.add(text);
     return `${start},"sum":"${hex(sum)}"}`;
   }
 
@@ -125,9 +160,15 @@ export function lineWriter<Entry extends StoredEntry>(
     if (text.length > MAX_BLOCK_BYTES) throw new Error(`entry ${entries[0]?.seq} is larger than 256 MB`);
     const isReadAlone = (entry: Entry): boolean =>
       format.isEnd(entry) || format.isReadAlone(entry) || format.isKeyframe?.(entry) === true;
-    const isAlone = window.length === 0 || entries.some(isReadAlone);
-    const dictionary = isAlone ? undefined : window.subarray(-DICTIONARY_BYTES);
-    const deflated = zlib().deflateRawSync(text, { level: 3, memLevel: 6, ...(dictionary && { dictionary }) });
+    const before = window.last(dictionaryBytes(text));
+    const isAlone = before.length === 0 || entries.some(isReadAlone);
+    const dictionary = isAlone ? undefined : before;
+    const deflated = zlib().deflateRawSync(text, {
+      level: 3,
+      memLevel: 6,
+      windowBits: windowBits(text.length + (dictionary?.length ?? 0)),
+      ...(dictionary && { dictionary }),
+    });
     const start = `{"seq":${entries[0]?.seq ?? 0},"count":${entries.length}${isAlone ? ',"alone":true' : ''}`;
     return line(`${start},"deflate":"${encodeBase85(deflated)}"`, text, isAlone);
   }
@@ -170,7 +211,8 @@ export function lineReader<Entry extends StoredEntry>(
 ): LineReader<Entry> {
   let count = 0;
   let isLate = startsLate;
-  let state = NO_TEXT;
+  let sum = 0;
+  const window = new TextEnd(WINDOW_BYTES);
   const damaged = (why: string, seq = count): PostChainError => unreadable(place, `cannot read entry ${seq}: ${why}`);
 
   function readEntry(json: string): ReadEntry<Entry> {
@@ -197,20 +239,22 @@ export function lineReader<Entry extends StoredEntry>(
       const start = line.slice(0, tail.index);
       if (isLate) count = Number(/^\{"seq":(\d+)/u.exec(line)?.[1]);
       // The checksum of the lines before this one is unknown.
-      const sum = isLate ? Number.parseInt(tail[1] as string, 16) : zlib().crc32(start, state.sum);
+      const next = isLate ? Number.parseInt(tail[1] as string, 16) : zlib().crc32(start, sum);
       isLate = false;
-      if (hex(sum) !== tail[1])
+      if (hex(next) !== tail[1])
         throw damaged('checksum mismatch, because this line or an earlier one was changed, moved or removed');
       const block = blockIn(line);
-      const text = block === null ? Buffer.from(start) : inflated(block, state.window);
+      const text = block === null ? Buffer.from(start) : inflated(block, window.last());
       if (text === null) throw damaged('the compressed block is damaged');
-      state = advanced(state, sum, text, block?.alone === true);
+      sum = next;
+      if (block?.alone === true) window.clear();
+      window.add(text);
       return (block === null ? [`${start}}`] : entryTexts(text)).map(readEntry);
     },
     end() {
       if (count === 0) throw unreadable(place, 'the journal is empty');
     },
-    writer: (options) => lineWriter(format, options, state),
+    writer: (options) => lineWriter(format, options, { sum, window: window.last() }),
   };
 }
 

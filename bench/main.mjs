@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { measureAnswer } from './answer/benchmark.mjs';
 import { readArguments } from './arguments.mjs';
+import { measureDurable } from './durable/benchmark.mjs';
 import { measureExplore } from './explore/benchmark.mjs';
 import { measureGrowth } from './growth/benchmark.mjs';
 import { measureInspector } from './inspector/benchmark.mjs';
@@ -24,6 +25,7 @@ import { versions } from './versions.mjs';
 /** All benchmarks by name. */
 const benchmarks = /** @type {Record<string, () => Promise<Report>>} */ ({
   step: measureStep,
+  durable: measureDurable,
   growth: measureGrowth,
   journal: measureJournal,
   load: measureLoad,

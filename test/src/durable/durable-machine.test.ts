@@ -524,6 +524,21 @@ describe('stores', () => {
     ['memory', () => memoryJournals()],
     ['files', () => fileJournals(folder)],
     ['SQLite', () => sqliteJournals(join(folder, 'actors.db'))],
+  ])('in %s have a note between two steps before the next step', async (_, create) => {
+    const store = create();
+    const actor = await createDurableMachine(order, { journals: store }).open('o', { input: { amount: 7 } });
+    actor.note('half of the text');
+    const stored = [];
+    for await (const entry of store.read('o')) stored.push(entry);
+    expect(stored.at(-1)).toMatchObject({ type: 'note', note: 'half of the text' });
+    expect(stored).toEqual(actor.entries);
+    await actor.close();
+  });
+
+  it.each([
+    ['memory', () => memoryJournals()],
+    ['files', () => fileJournals(folder)],
+    ['SQLite', () => sqliteJournals(join(folder, 'actors.db'))],
   ])('in %s do not keep an actor whose first step fails', async (_, create) => {
     const orders = createDurableMachine(order, { journals: create() });
     await expect(orders.open('o')).rejects.toThrow(TypeError);

@@ -1,10 +1,11 @@
 import { answerToGrade, ungraded, ungradedInTime } from '../policies/assessment.ts';
-import { actionInput, phaseAttempt, summaryAttempt } from '../policies/phase-calls.ts';
+import { actionInput, summaryAttempt } from '../policies/phase-calls.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
 import { emptySession, problemOf, STOPPED_PROBLEM, timeoutProblem, turnOf } from '../policies/session.ts';
 import { answerOf, writingInput } from '../policies/synthesis/writing.ts';
 import { deadlines } from '../policies/usage.ts';
 import type { ChainActors } from './actors.ts';
+import { completes, continues, phaseCall } from './repeated-transitions.ts';
 import { chainSetup } from './setup.ts';
 
 /**
@@ -217,35 +218,11 @@ export const chainMachine = chainSetup.createMachine({
             answering: {
               description:
                 'One call reads the passages and answers, for all phases up to Yield. If its reply is still invalid after a correction, each phase makes its own call.',
-              invoke: {
-                src: 'attempt',
-                input: ({ context }) => phaseAttempt(context),
-                onDone: [
-                  {
-                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
-                    target: '#intention',
-                    actions: { type: 'completePhase', params: ({ event }) => event.output },
-                  },
-                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
-                ],
-                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
-              },
+              invoke: phaseCall('#intention'),
             },
             reading: {
               description: 'The model reads what the passages say about the request.',
-              invoke: {
-                src: 'attempt',
-                input: ({ context }) => phaseAttempt(context),
-                onDone: [
-                  {
-                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
-                    target: '#intention',
-                    actions: { type: 'completePhase', params: ({ event }) => event.output },
-                  },
-                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
-                ],
-                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
-              },
+              invoke: phaseCall('#intention'),
             },
           },
         },
@@ -266,20 +243,7 @@ export const chainMachine = chainSetup.createMachine({
             },
             calling: {
               description: 'The model states the goal.',
-              invoke: {
-                src: 'attempt',
-                id: 'intention',
-                input: ({ context }) => phaseAttempt(context),
-                onDone: [
-                  {
-                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
-                    target: '#observation',
-                    actions: { type: 'completePhase', params: ({ event }) => event.output },
-                  },
-                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
-                ],
-                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
-              },
+              invoke: phaseCall('#observation', { id: 'intention' }),
             },
           },
         },
@@ -300,20 +264,7 @@ export const chainMachine = chainSetup.createMachine({
             },
             calling: {
               description: 'The model notes what is worth remembering.',
-              invoke: {
-                src: 'attempt',
-                id: 'observation',
-                input: ({ context }) => phaseAttempt(context),
-                onDone: [
-                  {
-                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
-                    target: '#understanding',
-                    actions: { type: 'completePhase', params: ({ event }) => event.output },
-                  },
-                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
-                ],
-                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
-              },
+              invoke: phaseCall('#understanding', { id: 'observation' }),
             },
           },
         },
@@ -348,19 +299,7 @@ export const chainMachine = chainSetup.createMachine({
             },
             evaluating: {
               description: 'The model rates every message, and operations are planned.',
-              invoke: {
-                src: 'attempt',
-                input: ({ context }) => phaseAttempt(context),
-                onDone: [
-                  {
-                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
-                    target: 'planned',
-                    actions: { type: 'assignEvaluation', params: ({ event }) => event.output },
-                  },
-                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
-                ],
-                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
-              },
+              invoke: phaseCall('planned', { success: 'assignEvaluation' }),
               after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
             },
             planned: {
@@ -448,19 +387,7 @@ export const chainMachine = chainSetup.createMachine({
             },
             assessing: {
               description: 'The model states the answer so far and how good it is.',
-              invoke: {
-                src: 'attempt',
-                input: ({ context }) => phaseAttempt(context),
-                onDone: [
-                  {
-                    guard: { type: 'phaseSucceeded', params: ({ event }) => event.output },
-                    target: 'deciding',
-                    actions: { type: 'completePhase', params: ({ event }) => event.output },
-                  },
-                  { target: '#recovering', actions: { type: 'failPhase', params: ({ event }) => event.output } },
-                ],
-                onError: { target: '#recovering', actions: { type: 'failPhaseByError', params: ({ event }) => event } },
-              },
+              invoke: phaseCall('deciding'),
               after: { phaseDeadline: { target: '#recovering', actions: 'timeOutPhase' } },
             },
             grading: {
@@ -505,73 +432,21 @@ export const chainMachine = chainSetup.createMachine({
                 'The rules, in order: the first that holds decides. In manual mode, the user decides within the limits.',
               always: [
                 { guard: 'gradingWanted', target: 'grading' },
-                {
-                  guard: 'cycleLimitReached',
-                  target: '#synthesizing',
-                  actions: { type: 'completeRun', params: { rule: 'cycleLimitReached' } },
-                },
-                {
-                  guard: 'budgetExhausted',
-                  target: '#synthesizing',
-                  actions: { type: 'completeRun', params: { rule: 'budgetExhausted' } },
-                },
+                completes('cycleLimitReached'),
+                completes('budgetExhausted'),
                 { guard: 'comparisonWanted', target: 'comparing' },
                 { guard: 'directionWanted', target: 'awaitingDirection' },
-                {
-                  guard: 'confidenceReached',
-                  target: '#synthesizing',
-                  actions: { type: 'completeRun', params: { rule: 'confidenceReached' } },
-                },
-                {
-                  guard: 'answerConverged',
-                  target: '#synthesizing',
-                  actions: { type: 'completeRun', params: { rule: 'answerConverged' } },
-                },
-                {
-                  guard: 'taskComplete',
-                  target: '#synthesizing',
-                  actions: { type: 'completeRun', params: { rule: 'taskComplete' } },
-                },
-                {
-                  guard: 'loopDetected',
-                  target: '#synthesizing',
-                  actions: { type: 'completeRun', params: { rule: 'loopDetected' } },
-                },
-                {
-                  guard: 'answerIsProse',
-                  target: '#synthesizing',
-                  actions: { type: 'completeRun', params: { rule: 'answerIsProse' } },
-                },
-                {
-                  guard: { type: 'nextPhaseIs', params: { phase: 'action' } },
-                  target: '#action',
-                  actions: { type: 'continueWith', params: { phase: 'action' } },
-                },
-                {
-                  guard: { type: 'nextPhaseIs', params: { phase: 'experience' } },
-                  target: '#experience',
-                  actions: { type: 'continueWith', params: { phase: 'experience' } },
-                },
-                {
-                  guard: { type: 'nextPhaseIs', params: { phase: 'intention' } },
-                  target: '#intention',
-                  actions: { type: 'continueWith', params: { phase: 'intention' } },
-                },
-                {
-                  guard: { type: 'nextPhaseIs', params: { phase: 'observation' } },
-                  target: '#observation',
-                  actions: { type: 'continueWith', params: { phase: 'observation' } },
-                },
-                {
-                  guard: { type: 'nextPhaseIs', params: { phase: 'understanding' } },
-                  target: '#understanding',
-                  actions: { type: 'continueWith', params: { phase: 'understanding' } },
-                },
-                {
-                  guard: { type: 'nextPhaseIs', params: { phase: 'yield' } },
-                  target: '#yield',
-                  actions: { type: 'continueWith', params: { phase: 'yield' } },
-                },
+                completes('confidenceReached'),
+                completes('answerConverged'),
+                completes('taskComplete'),
+                completes('loopDetected'),
+                completes('answerIsProse'),
+                continues('action'),
+                continues('experience'),
+                continues('intention'),
+                continues('observation'),
+                continues('understanding'),
+                continues('yield'),
                 {
                   guard: 'nextPhaseInvalid',
                   target: '#action',

@@ -10,9 +10,9 @@ const BUDGET: Readonly<Record<string, Size>> = {
   machines: { lines: 15350, exported: 534, floors: 18 },
   'machines/policies': { lines: 7640, exported: 325, floors: 6 },
   'src/chain': { lines: 6410, exported: 125, floors: 9 },
-  'src/cli': { lines: 4560, exported: 94, floors: 13 },
+  'src/cli': { lines: 4830, exported: 105, floors: 13 },
   'src/documents': { lines: 3240, exported: 47, floors: 7 },
-  'src/durable': { lines: 8940, exported: 137, floors: 10 },
+  'src/durable': { lines: 8950, exported: 138, floors: 10 },
   'src/entries': { lines: 430, exported: 0, floors: 1 },
   'src/inspection': { lines: 3700, exported: 47, floors: 8 },
   'src/integrations': { lines: 3530, exported: 38, floors: 5 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 3870, exported: 57, floors: 8 },
   'src/tools': { lines: 1840, exported: 28, floors: 6 },
   inspector: { lines: 17080, exported: 346, floors: 12 },
-  test: { lines: 69220, exported: 349, floors: 7 },
+  test: { lines: 69280, exported: 349, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -3,8 +3,8 @@ import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { checkRuns } from '../chain/journal/check-runs.ts';
 import { type CheckedActor, type CheckedMachine, checkDeploy, uncheckedActors } from '../durable/check-deploy.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
+import { durableMachinesIn } from './durable-modules.ts';
 import { type JournalFlags, listActors, openActors, openExistingJournals } from './find-run.ts';
-import { importModule } from './load-chart-module.ts';
 import { colorsFor } from './screen.ts';
 
 export interface CheckDeployFlags extends JournalFlags {
@@ -29,7 +29,7 @@ export async function checkDeployCommand(
       `--journals selects recorded runs, but the machines of ${modules.join(', ')} have their own stores; remove --journals`,
     );
   const runs = modules.length === 0 ? openExistingJournals(flags) : null;
-  const machines = (await Promise.all(modules.map(machinesIn))).flat();
+  const machines = (await Promise.all(modules.map(durableMachinesIn))).flat();
   const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();
   const unchecked = runs
     ? await uncheckedActors([await othersIn(flags, await runs.list())], 'a module given to check-deploy')
@@ -57,19 +57,6 @@ async function othersIn(flags: JournalFlags, runs: readonly RunSummary[]): Promi
   const actors = await listActors(runs, openActors(flags));
   return { list: async ({ allMachines = false } = {}) => (allMachines ? actors : []) };
 }
-
-async function machinesIn(path: string): Promise<readonly CheckedMachine[]> {
-  const machines = Object.values(await importModule(path)).filter(isDurableMachine);
-  if (machines.length === 0)
-    throw new PostChainError(
-      'invalid_option',
-      `${path} exports no durable machine; expected an export made by createDurableMachine`,
-    );
-  return [...new Set(machines)];
-}
-
-const isDurableMachine = (value: unknown): value is CheckedMachine =>
-  typeof Object(value).list === 'function' && typeof Object(value).replay === 'function';
 
 function textOf(
   checked: readonly CheckedActor[],

@@ -119,7 +119,7 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
   if (found)
     throw new PostChainError(
       'invalid_journal',
-      `"${found.actor.id}" is a durable actor of ${found.actor.machine?.id}, not a run; "postchain show ${found.actor.id}" prints it, and only its own program can continue or replay it`,
+      `"${found.actor.id}" is a durable actor of ${found.actor.machine?.id}, not a run; "postchain show ${found.actor.id}" prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine`,
     );
   const run = requireRun(name, runs);
   return { store, runId: run.runId, status: run.status, isFile: false, isForeign: flags.journals !== undefined };

@@ -11,6 +11,8 @@ const ANSWER_FORMATS: readonly AnswerFormat[] = ['text', 'markdown', 'json'];
 export const JOURNALS =
   'directory, SQLite file or postgres:// URL of the journals (default: $POSTCHAIN_JOURNALS or ~/.postchain/journals)';
 export const RUN = 'run id, a prefix of one, "last", or a journal file';
+export const MODULE =
+  'module that exports the durable machine of an actor; repeatable (default: postchain.config.mjs, .js or .ts)';
 
 export function withAnswerOptions(command: Command): Command {
   return command

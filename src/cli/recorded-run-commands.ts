@@ -3,6 +3,7 @@ import {
   age,
   collect,
   JOURNALS,
+  MODULE,
   portNumber,
   positiveInteger,
   positiveNumber,
@@ -51,6 +52,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     .option('--speed <times>', 'show the run at this multiple of its original speed', positiveNumber)
     .addOption(new Option('--update', 'replace the journal file with what the charts produce now').conflicts('vitest'))
     .option('--vitest <file>', 'write a test, and the recording next to it')
+    .option('--module <file>', MODULE, collect)
     .option('--journals <place>', JOURNALS)
     .option('--json', 'print the result as JSON')
     .action(async (run, flags) => {
@@ -120,6 +122,8 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
       setExitCode(await forkCommand(run, flags));
     });
 
+  addActorCommands(program, setExitCode);
+
   program
     .command('what-if')
     .description('show where recorded runs would have ended with other limits and thresholds, without a model call')
@@ -133,6 +137,41 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     });
 }
 
+function addActorCommands(program: Command, setExitCode: (code: number) => void): void {
+  program
+    .command('send')
+    .description('send an event to a durable actor, and continue it until it only waits')
+    .argument('<actor>', ACTOR)
+    .argument('<event>', 'type of the event, or the event as a JSON object')
+    .option('--id <id>', 'id of the event: one that is known changes nothing')
+    .option('--module <file>', MODULE, collect)
+    .action(async (actor, event, flags) => {
+      const { sendCommand } = await import('./actor-commands.ts');
+      const { text, code } = await sendCommand(actor, event, flags);
+      process.stdout.write(text);
+      setExitCode(code);
+    });
+  for (const decision of ['approve', 'deny'] as const) {
+    const command = program
+      .command(decision)
+      .description(`${decision} what a durable actor asks, and continue it until it only waits`)
+      .argument('<actor>', ACTOR)
+      .argument('[question]', 'id of the question, if there are several')
+      .option('--reason <text>', 'why, for the journal')
+      .option('--by <name>', 'who answers, for the journal')
+      .option('--module <file>', MODULE, collect);
+    if (decision === 'approve') command.option('--edit <json>', 'approve this JSON instead of the question');
+    command.action(async (actor, question, flags) => {
+      const { answerCommand } = await import('./actor-commands.ts');
+      const { text, code } = await answerCommand(actor, decision, question, flags);
+      process.stdout.write(text);
+      setExitCode(code);
+    });
+  }
+}
+
+const ACTOR = 'id of a durable actor, or a prefix of one';
+
 /** The options override what the journal recorded. */
 function withContinueOptions(command: Command): Command {
   command
@@ -142,6 +181,7 @@ function withContinueOptions(command: Command): Command {
     .option('--model <name>', 'model to use instead of the recorded one')
     .option('--base-url <url>', 'base URL of the model server, instead of the recorded one', serverUrl)
     .option('--trust', 'open what the journal names, even if it may come from someone else')
+    .option('--module <file>', MODULE, collect)
     .option('--journals <place>', JOURNALS);
   return withInspectOptions(withAnswerOptions(command));
 }

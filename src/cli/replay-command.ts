@@ -9,11 +9,13 @@ import { rerecord } from '../chain/journal/rerecord.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
-import { findRun, type JournalFlags } from './find-run.ts';
+import { replayActor } from './actor-commands.ts';
+import { findHosted, type ModuleFlags } from './durable-modules.ts';
+import { findRun } from './find-run.ts';
 import { createProgress } from './progress.ts';
 import { createScreen } from './screen.ts';
 
-export interface ReplayFlags extends JournalFlags {
+export interface ReplayFlags extends ModuleFlags {
   readonly speed?: number;
   readonly json?: boolean;
   readonly update?: boolean;
@@ -28,6 +30,12 @@ export async function replayCommand(name: string, flags: ReplayFlags, { stdout, 
       'invalid_option',
       `--update requires a journal file, because recorded runs are never changed; received run "${name}"`,
     );
+  const hosted = await findHosted(name, flags);
+  if (hosted !== null) {
+    const { text, code } = await replayActor(hosted, flags.json);
+    stdout.write(text);
+    return code;
+  }
   const { store, runId } = await findRun(name, flags);
   const recorded = await entriesOf(store.read(runId));
   if (flags.vitest !== undefined) return writeTest(flags.vitest, recorded, stdout);

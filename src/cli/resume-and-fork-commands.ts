@@ -2,22 +2,26 @@ import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus } from '../../machines/contracts/journal.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
+import { forkActor, resumeActor } from './actor-commands.ts';
+import { findHosted, type ModuleFlags } from './durable-modules.ts';
 import { findRun } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
 import { type ContinueFlags, flagsToContinue, requireParts, requireSameStart, startOf } from './recorded-flags.ts';
 import { completeRun, printEndedRun } from './run-command.ts';
 import type { Streams } from './screen.ts';
 
-export interface ForkFlags extends ContinueFlags {
+export interface ForkFlags extends ContinueFlags, ModuleFlags {
   readonly at: number;
   readonly set?: readonly string[];
 }
 
 export async function resumeCommand(
   name: string,
-  { force = false, ...flags }: ContinueFlags & { readonly force?: boolean },
+  { force = false, ...flags }: ContinueFlags & ModuleFlags & { readonly force?: boolean },
   streams: Streams = process,
 ): Promise<number> {
+  const hosted = await findHosted(name, flags);
+  if (hosted !== null) return print(await resumeActor(hosted), streams);
   const found = await findRun(name, flags);
   if (ENDED.has(found.status)) return printEndedRun(found, flags, streams);
   const start = await startOf(found.store.read(found.runId));
@@ -32,7 +36,9 @@ export async function resumeCommand(
 const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'degraded', 'cancelled']);
 
 export async function forkCommand(name: string, flags: ForkFlags, streams: Streams = process): Promise<number> {
-  const { at, set = [], ...others } = flags;
+  const { at, set = [], module: _, ...others } = flags;
+  const hosted = await findHosted(name, flags);
+  if (hosted !== null) return print(await forkActor(hosted, at), streams);
   const changes = Object.fromEntries(set.map(parseChange));
   const notes =
     set.length > 0
@@ -42,11 +48,20 @@ export async function forkCommand(name: string, flags: ForkFlags, streams: Strea
   const entries = await entriesOf(found.store.read(found.runId));
   // A fork is not added to the session of the original run.
   const start = runStartOf(entries);
-  const { session: _, sessionFile: __, ...continued } = await flagsToContinue(start, found.isForeign, others, streams);
+  const {
+    session: __,
+    sessionFile: ___,
+    ...continued
+  } = await flagsToContinue(start, found.isForeign, others, streams);
   const prepared = await prepareRun(continued);
   return completeRun({ ...prepared, notes: [...prepared.notes, ...notes] }, flags, streams, ({ chain, host }) =>
     chain.fork(entries, { at, set: changes, host }),
   );
+}
+
+function print({ text, code }: { readonly text: string; readonly code: number }, { stdout }: Streams): number {
+  stdout.write(text);
+  return code;
 }
 
 /** Parses `path=value`. The value is JSON or, failing that, text. */

@@ -56,9 +56,21 @@ export async function showCommand(
   stdout.write((await rendererFor('text', stdout))(answer.answer));
 }
 
-function actorLine({ id, machine, startedAt, status, waiting }: ActorSummary): string {
+/** Returns what an actor is, and what it waits for, in one line. */
+export function actorLine({ id, machine, startedAt, status, waiting }: ActorSummary): string {
   const about = [id, localTime(startedAt), `actor of ${machine?.id}`, status];
-  return oneLine([...about, ...(waiting ? [fieldsText(withTimes(waiting))] : [])].join(' · '));
+  return oneLine([...about, ...(waiting ? waitTexts(waiting) : [])].join(' · '));
+}
+
+/** What an actor waits for, in words. */
+function waitTexts({ sinceMs, dueAtMs, events, approvals = [], summary }: NonNullable<ActorSummary['waiting']>) {
+  return [
+    `since ${localTime(sinceMs)}`,
+    ...(dueAtMs === null ? [] : [`until ${localTime(dueAtMs)}`]),
+    ...(events.length > 0 ? [`for ${events.join(', ')}`] : []),
+    ...approvals.map(({ id, question }) => `asks ${id}: ${valueText(question)}`),
+    ...(summary === null ? [] : [valueText(summary)]),
+  ];
 }
 
 function withTimes({ sinceMs, dueAtMs, ...others }: Waiting): Readonly<Record<string, unknown>> {

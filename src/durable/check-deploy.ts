@@ -30,11 +30,13 @@ export async function checkDeploy(machine: CheckedMachine): Promise<readonly Che
   const waiting = (await machine.list()).filter(({ status }) => !ENDED.has(status));
   return checkEach(waiting, async ({ id }) => {
     const { divergence } = await machine.replay(id);
-    if (divergence === null) return null;
-    const { seq, expected, received, cause } = divergence;
-    return `entry ${seq}: expected ${textOf(expected)}; received ${textOf(received)}. Likely cause: ${cause}`;
+    return divergence && differenceText(divergence);
   });
 }
+
+/** Returns a divergence in one line. */
+export const differenceText = ({ seq, expected, received, cause }: Divergence): string =>
+  `entry ${seq}: expected ${textOf(expected)}; received ${textOf(received)}. Likely cause: ${cause}`;
 
 /** Returns the actors in the machines' stores that have not ended and belong to none of the machines, with that as their problem. */
 export async function uncheckedActors(

@@ -1,0 +1,126 @@
+import { PostChainError } from '../../machines/contracts/error.ts';
+import type { ApprovalGiven, OpenApproval } from '../durable/approval.ts';
+import { differenceText } from '../durable/check-deploy.ts';
+import type { Json } from '../durable/codec.ts';
+import { count, cutEnd, oneLine, printableJson } from '../internal/printable.ts';
+import { type HostedActor, type ModuleFlags, requireHosted } from './durable-modules.ts';
+import { actorLine } from './show-command.ts';
+import { untilStopped } from './until-stopped.ts';
+
+export interface SendFlags extends ModuleFlags {
+  /** An event with a known id is ignored. */
+  readonly id?: string;
+}
+
+export interface AnswerFlags extends ModuleFlags {
+  /** JSON to approve instead of the question. */
+  readonly edit?: string;
+  readonly reason?: string;
+  readonly by?: string;
+}
+
+interface Done {
+  readonly text: string;
+  /** 0 if something changed, or all is as recorded. */
+  readonly code: number;
+}
+
+/** Sends an event to a durable actor, and continues it until it only waits. */
+export async function sendCommand(name: string, event: string, { id, ...flags }: SendFlags): Promise<Done> {
+  const hosted = await requireHosted(name, flags);
+  return sent(hosted, parseEvent(event), id === undefined ? {} : { id });
+}
+
+/** Answers an approval of a durable actor that no process holds. `question` may be left out if there is only one. */
+export async function answerCommand(
+  name: string,
+  decision: 'approve' | 'deny',
+  question: string | undefined,
+  { edit, reason, by, ...flags }: AnswerFlags,
+): Promise<Done> {
+  const hosted = await requireHosted(name, flags);
+  const { id, digest } = openApproval(hosted, question);
+  const answer: ApprovalGiven = {
+    type: 'approval.given',
+    id,
+    digest,
+    decision,
+    ...(edit !== undefined && { edited: parseJsonFlag('--edit', edit) as Json }),
+    ...(reason !== undefined && { reason }),
+    ...(by !== undefined && { by }),
+  };
+  return sent(hosted, answer);
+}
+
+/** Replays a durable actor without calls or effects. */
+export async function replayActor({ host, actor }: HostedActor, isJson = false): Promise<Done> {
+  const { divergence } = await host.replay(actor.id);
+  const result = { entries: actor.lastSeq + 1, same: divergence === null, divergence };
+  const code = divergence === null ? 0 : 1;
+  if (isJson) return { text: `${printableJson(JSON.stringify(result, null, 2))}\n`, code };
+  if (divergence === null) return { text: `Identical: ${count(result.entries, 'entry', 'entries')}\n`, code };
+  return { text: `Different: ${oneLine(differenceText(divergence))}\n`, code };
+}
+
+/** Continues a durable actor until it only waits or has ended, or until Ctrl-C. */
+export async function resumeActor(hosted: HostedActor): Promise<Done> {
+  const stopping = new AbortController();
+  void untilStopped().then(() => stopping.abort());
+  await hosted.host.advance(hosted.actor.id, { signal: stopping.signal });
+  return { text: await stateOf(hosted), code: 0 };
+}
+
+/** Starts another actor with the same past, up to an entry, and continues it until it only waits. */
+export async function forkActor({ host, actor }: HostedActor, at: number): Promise<Done> {
+  const fork = await host.fork(actor.id, { at });
+  await fork.park();
+  return { text: `${oneLine(fork.id)} is a fork of ${oneLine(actor.id)} at entry ${at}.\n`, code: 0 };
+}
+
+async function sent(
+  hosted: HostedActor,
+  event: { readonly type: string },
+  options: { readonly id?: string } = {},
+): Promise<Done> {
+  const isAccepted = await hosted.host.send(hosted.actor.id, event as never, options);
+  if (isAccepted) return { text: await stateOf(hosted), code: 0 };
+  const why = 'the actor has ended, the id is known, or the question is no longer open';
+  return { text: `Nothing changed: ${why}.\n${await stateOf(hosted)}`, code: 1 };
+}
+
+/** Returns what lists show of the actor now. */
+async function stateOf({ host, actor: { id } }: HostedActor): Promise<string> {
+  const now = (await host.list()).find((actor) => actor.id === id);
+  return now === undefined ? '' : `${actorLine(now)}\n`;
+}
+
+/** Parses an event: a JSON object with a type, or only the type. */
+function parseEvent(text: string): { readonly type: string } {
+  const event = text.trimStart().startsWith('{') ? parseJsonFlag('event', text) : { type: text };
+  if (typeof Object(event).type === 'string') return event as { readonly type: string };
+  throw new PostChainError(
+    'invalid_option',
+    `event: expected a type, or a JSON object with a "type"; received ${cutEnd(oneLine(text), 100)}`,
+  );
+}
+
+function parseJsonFlag(flag: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new PostChainError('invalid_option', `${flag}: expected JSON; received ${cutEnd(oneLine(text), 100)}`);
+  }
+}
+
+function openApproval({ actor }: HostedActor, chosen: string | undefined): OpenApproval {
+  const { id, status, waiting } = actor;
+  const open = waiting?.approvals ?? [];
+  const found = chosen === undefined ? open : open.filter((approval) => approval.id === chosen);
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  const listed = open.map((approval) => `${approval.id}: ${cutEnd(oneLine(JSON.stringify(approval.question)), 100)}`);
+  const expected =
+    listed.length > 0 ? `expected the id of one of its questions (${listed.join('; ')})` : 'it has no open question';
+  const hint = status === 'running' ? '; a process holds it: answer there, or end that process' : '';
+  throw new PostChainError('invalid_option', `Actor ${oneLine(id)} (${status}): ${expected}${hint}`);
+}

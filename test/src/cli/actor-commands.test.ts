@@ -1,0 +1,73 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { assign, createMachine, fromPromise, setup } from 'xstate';
+import { answerCommand, replayActor, resumeActor, sendCommand } from '../../../src/cli/actor-commands.ts';
+import { requireHosted } from '../../../src/cli/durable-modules.ts';
+import { approval, createDurableMachine, memoryJournals } from '../../../src/entries/durable.ts';
+import { temporaryFolder } from '../../support/cli.ts';
+
+const refunds = setup({
+  types: { context: {} as { amount: number }, events: {} as { type: 'order' | 'refund'; amount: number } },
+  actors: { ask: approval, pay: fromPromise<string, number>(async ({ input }) => `paid ${input}`) },
+}).createMachine({
+  id: 'refunds',
+  context: { amount: 0 },
+  initial: 'idle',
+  states: {
+    idle: { on: { refund: { target: 'asking', actions: assign({ amount: ({ event }) => event.amount }) } } },
+    asking: {
+      invoke: {
+        src: 'ask',
+        input: ({ context }) => ({ question: { amount: context.amount } }),
+        onDone: [{ guard: ({ event }) => event.output.decision === 'approve', target: 'paying' }, { target: 'idle' }],
+      },
+    },
+    paying: { invoke: { src: 'pay', input: ({ context }) => context.amount, onDone: 'paid', onError: 'idle' } },
+    paid: { type: 'final' },
+  },
+});
+
+/** A module that exports the machine, as a project has one. */
+function moduleOf(machine = refunds, journals = memoryJournals()) {
+  const host = createDurableMachine(machine, { journals });
+  const module = join(temporaryFolder(), 'refunds.mjs');
+  writeFileSync(module, 'export const { host } = globalThis.exportedHosts;');
+  Object.assign(globalThis, { exportedHosts: { host } });
+  return { host, module: [module], journals };
+}
+
+it('an actor gets an event and an answer from the command line, each once', async () => {
+  const { host, module } = moduleOf();
+  await (await host.open('r-1')).close();
+  const asked = await sendCommand('r-', '{"type":"refund","amount":40}', { module, id: 'one' });
+  expect(asked).toMatchObject({ code: 0, text: expect.stringContaining('r-1') });
+  expect(asked.text).toContain('waiting');
+  expect(await sendCommand('r-1', '{"type":"refund","amount":90}', { module, id: 'one' })).toMatchObject({ code: 1 });
+  await expect(answerCommand('r-1', 'approve', 'another', { module })).rejects.toThrow(
+    /approval:\S+: \{"amount":40\}/u,
+  );
+  expect(await answerCommand('r-1', 'approve', undefined, { module, by: 'Ada' })).toMatchObject({ code: 0 });
+  const { actor } = await requireHosted('r-1', { module });
+  expect(actor.status).toBe('done');
+  await expect(answerCommand('r-1', 'deny', undefined, { module })).rejects.toThrow('it has no open question');
+});
+
+it('an actor is replayed and continued with the module of its machine, and a difference exits with 1', async () => {
+  const { host, module, journals } = moduleOf();
+  await (await host.open('r-1')).close();
+  const hosted = await requireHosted('r-1', { module });
+  expect(await replayActor(hosted)).toEqual({ text: 'Identical: 2 entries\n', code: 0 });
+  expect((await resumeActor(hosted)).text).toContain('waiting');
+  await sendCommand('r-1', '{"type":"refund","amount":1}', { module });
+  const other = moduleOf(createMachine({ id: 'refunds', on: { refund: {} } }) as never, journals);
+  const changed = await replayActor(await requireHosted('r-1', { module: other.module }));
+  expect(changed).toMatchObject({ code: 1, text: expect.stringContaining('Different: entry') });
+});
+
+it('a command without the module of the machine says what to pass', async () => {
+  const { module } = moduleOf();
+  await expect(requireHosted('r-1', {})).rejects.toThrow('pass --module FILE');
+  await expect(requireHosted('r-1', { module })).rejects.toThrow('Actor "r-1" not found in the stores of');
+  await expect(sendCommand('r-1', '{', { module })).rejects.toThrow('not found');
+});

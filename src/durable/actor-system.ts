@@ -447,6 +447,11 @@ export class DurableActorSystem {
     for (const path of this.#touched) {
       const actor = this.#actors.get(path);
       if (actor === undefined) continue;
+      if (!actor.isCreated) {
+        // For example, its system id is in use. XState has reported that to its parent.
+        this.#actors.delete(path);
+        continue;
+      }
       const { context, status } = actor.ref.getSnapshot() as { context?: unknown; status: string };
       if (status === 'active' && isMachine(actor.logic)) {
         try {

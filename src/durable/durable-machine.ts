@@ -1,6 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
-import { onAbort } from '../internal/async.ts';
-import { describeValue } from '../internal/describe-value.ts';
+import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
@@ -10,6 +9,7 @@ import { ActorHost, type DurableActor, type HostOptions, requireEvent, type Send
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
 import { PostChainError } from './error.ts';
+import { requireJournalId } from './journals/journal-id.ts';
 import type { JournalStore, JournalWriter, ListOptions, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
 import {
@@ -20,7 +20,6 @@ import {
   type ReplayedSystem,
   type ReplayStep,
   replaySteps,
-  replaySystem,
   type SameEntry,
   startEntry,
   startOf,
@@ -217,7 +216,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   start(id: string, options: StartActorOptions<Machine> = {}): DurableActor<Machine> {
-    requireId(id);
+    requireJournalId(id);
     requireKnown('start', options);
     this.#requireNotOpen(id);
     const { host, stored } = this.#start(id, this.#options.journals.create(id), options);
@@ -229,12 +228,16 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
-    requireId(id);
+    requireJournalId(id);
     requireKnown('open', options);
-    const actor = await this.#once(id, () => this.#startOrResume(id, options));
-    if (actor.keepOpen()) return actor;
-    await actor.closed;
-    return this.open(id, options);
+    for (;;) {
+      const isOpen = this.#open.has(id);
+      const actor = await this.#once(id, () => this.#startOrResume(id, options));
+      if (actor.keepOpen()) return actor;
+      await actor.closed;
+      // It failed while this call opened it. Opening it again would repeat its calls, and fail again.
+      if (!isOpen && actor.failure !== null) throw actor.failure;
+    }
   }
 
   /** Calls that overlap share their result. */
@@ -252,6 +255,8 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       try {
         await this.advance(id);
         woken.push(id);
+        // With a store that takes no time, other work of the process would have to wait for all of them.
+        await nextTurn();
       } catch (error) {
         this.#log(`actor ${id} could not be continued:`, error);
       }
@@ -261,7 +266,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async due(): Promise<readonly DueActor[]> {
     const due: DueActor[] = [];
+    const pause = pauses();
     for (const { id, lastSeq, waiting } of await this.#list({ status: 'waiting' })) {
+      await pause();
       if (this.#open.has(id)) continue;
       if (waiting !== null) {
         if (waiting.dueAtMs !== null && waiting.dueAtMs <= this.#clock.now()) due.push({ id, crashes: 0 });
@@ -305,7 +312,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async replay(id: string): Promise<ActorReplay<Machine>> {
-    const { system, divergence } = this.#replayed(id, await this.#read(id));
+    const { system, divergence } = await this.#replayed(id, await this.#read(id));
     const snapshot = system.root.getSnapshot() as SnapshotFrom<Machine>;
     system.close();
     return { divergence, snapshot };
@@ -337,7 +344,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         'invalid_option',
         `at: expected the number of an entry, from 0 to ${entries.length - 1}; received ${at}.`,
       );
-    requireId(id);
+    requireJournalId(id);
     if (event !== undefined) {
       requireEvent(event, id);
       this.#codec.encode(event, `event for ${id}`);
@@ -543,11 +550,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   /** Replays a journal from a keyframe if this build wrote it and it leads to the next one; otherwise from the start. */
   async #latest(id: string, entries: readonly DurableEntry[]): Promise<ReplayedSystem> {
-    if (!isPartial(entries)) return this.#replayed(id, entries, isSameButKeyframes);
+    if (!isPartial(entries)) return await this.#replayed(id, entries, isSameButKeyframes);
     const start = startOf(entries);
     try {
       if (isSameBuild(start, this.#machineOf(start))) {
-        const continued = this.#replayed(id, entries);
+        const continued = await this.#replayed(id, entries);
         if (continued.divergence === null) return continued;
         continued.system.close();
       }
@@ -558,14 +565,14 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   /** Replays a journal on the version of the machine that recorded it, or else on the current one. */
-  #replayed(id: string, entries: readonly DurableEntry[], isSame?: SameEntry): ReplayedSystem {
+  async #replayed(id: string, entries: readonly DurableEntry[], isSame?: SameEntry): Promise<ReplayedSystem> {
     const start = startOf(entries);
     if (start.machine.id !== this.#machine.id)
       throw new PostChainError(
         'invalid_journal',
         `actor ${id}: expected an actor of the machine "${this.#machine.id}"; received one of "${start.machine.id}". Open it with its own machine.`,
       );
-    return replaySystem(entries, this.#parts(id, this.#machineOf(start)), isSame);
+    return await withPauses(replaySteps(entries, this.#parts(id, this.#machineOf(start)), isSame));
   }
 
   #machineOf(start: StartEntry): AnyStateMachine {
@@ -643,11 +650,6 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 /** When the actor's clock stood at 0. That of a fork begins again where it was forked: delays do not elapse in between. */
 const clockStartOf = ({ forkedFrom, startedAt }: StartEntry): number =>
   forkedFrom?.clockStartMs ?? Date.parse(startedAt);
-
-function requireId(id: unknown): void {
-  if (typeof id === 'string' && id !== '') return;
-  throw new PostChainError('invalid_option', `id: expected a non-empty string; received ${describeValue(id)}.`);
-}
 
 function diverged(id: string, { seq, expected, received, cause }: Divergence): PostChainError {
   const text = (event: Json | DurableEvent | null): string =>

@@ -1,3 +1,4 @@
+import { nextTurn } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { requireKnown } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -131,6 +132,8 @@ export function createWorker(options: WorkerOptions): Worker {
         if (!isReady(key, actor)) continue;
         const advanced = advance(host, key, actor.id).finally(() => running.delete(key));
         running.set(key, advanced);
+        // With a store that takes no time, other work of the process would have to wait for all of them.
+        await nextTurn();
       }
     }
   }

@@ -5,12 +5,13 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { runStartOf } from '../chain/journal/journal-format.ts';
 import { toVitest } from '../chain/journal/to-vitest.ts';
 import { readDecidingNumbers, whatIfSteps } from '../chain/journal/what-if.ts';
+import { withPauses } from '../internal/async.ts';
 import { exportRun } from './export-run.ts';
 import { type PageMessage, readPageMessage } from './page-messages.ts';
 import { exportNotes, redactionOf, redactionsIn } from './redaction.ts';
 import { act, type RunActions } from './run-actions.ts';
 import type { RunList } from './runs.ts';
-import { inTurns, problemOf, type RunSource, type StopFollowing } from './source.ts';
+import { problemOf, type RunSource, type StopFollowing } from './source.ts';
 import {
   type ExportResult,
   type Results,
@@ -132,7 +133,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
       try {
         const recorded = await entriesOf(run.runId, 'Only a PostChain run can be evaluated with other numbers.');
         const { currency } = runStartOf(recorded);
-        const result = await inTurns(whatIfSteps(recorded, set));
+        const result = await withPauses(whatIfSteps(recorded, set));
         results.push({ runId: run.runId, request: run.title, currency: currency ?? '', ...result });
       } catch (error) {
         if (only !== null) throw error;

@@ -18,13 +18,13 @@ import {
   type StoredJournal,
   storedJournalsOf,
 } from '../durable/journals/line-store.ts';
+import { withPauses } from '../internal/async.ts';
 import { grouped } from '../internal/printable.ts';
 import { type FiguresFold, figuresFold } from './run-figures.ts';
 import {
   FRAME_CHARS,
   forkOf,
   frameWriter,
-  inTurns,
   limitationsOf,
   problemOf,
   type RunSource,
@@ -310,7 +310,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       }
       if (!isStopped() && frame.length > 0) await sink.lines(frame, { more: false, isStored: true });
       try {
-        await inTurns(take(unparsed));
+        await withPauses(take(unparsed));
       } catch (error) {
         problem = problemOf(error);
       }

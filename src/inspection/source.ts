@@ -184,17 +184,6 @@ export function limitationsOf({ chart, redacted }: RunStart): readonly string[] 
 /** How long a replay may keep the event loop busy. */
 export const TURN_MS = 12;
 
-/** Runs a generator to its end while other work runs in between, and returns its result. */
-export async function inTurns<Value>(steps: Generator<unknown, Value>): Promise<Value> {
-  for (let startedAtMs = performance.now(); ; ) {
-    const { done, value } = steps.next();
-    if (done) return value;
-    if (performance.now() - startedAtMs < TURN_MS) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    startedAtMs = performance.now();
-  }
-}
-
 const MAX_PROBLEM_CHARS = 500;
 
 export function problemOf(error: unknown): string {

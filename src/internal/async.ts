@@ -115,6 +115,31 @@ export function nextTurn(): Promise<void> {
   });
 }
 
+/** How long a loop over stored data may keep the event loop busy. */
+const TURN_MS = 12;
+
+/** Returns a function for such a loop: a promise to await if other work of the process, such as heartbeats, should run first. */
+export function pauses(): () => Promise<void> | undefined {
+  let startedAtMs = performance.now();
+  return () => {
+    if (performance.now() - startedAtMs < TURN_MS) return undefined;
+    return nextTurn().then(() => {
+      startedAtMs = performance.now();
+    });
+  };
+}
+
+/** Runs a generator to its end while other work of the process runs in between, and returns its result. */
+export async function withPauses<Value>(steps: Generator<unknown, Value>): Promise<Value> {
+  const pause = pauses();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    const paused = pause();
+    if (paused !== undefined) await paused;
+  }
+}
+
 /** A computation that yields after each small part of its work. */
 export type Steps<Value> = Generator<void, Value, void>;
 

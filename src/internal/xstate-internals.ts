@@ -379,6 +379,8 @@ export interface HostedActor {
   readonly ref: AnyActorRef;
   readonly parent: AnyActorRef | undefined;
   readonly isRunning: boolean;
+  /** False if XState threw while it created the actor. */
+  readonly isCreated: boolean;
   /** The logic that the actor uses. Replace it before its initial state is computed. */
   logic: HostedLogic | AnyStateMachine;
   /** The name of the logic in the machine that starts the actor, or `inline`. */
@@ -455,6 +457,9 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
     parent: actor._parent,
     get isRunning() {
       return actor._processingStatus === 1;
+    },
+    get isCreated() {
+      return (actor._snapshot as unknown) !== undefined;
     },
     get logic() {
       return actor.logic;

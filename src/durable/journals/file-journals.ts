@@ -1,7 +1,8 @@
-import { nextTurn } from '../../internal/async.ts';
+import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { makeDirectory } from '../../internal/make-directory.ts';
 import { PostChainError } from '../error.ts';
+import { fileStem, idOfStem } from './journal-id.ts';
 import { lineReader, unreadable } from './journal-lines.ts';
 import type {
   JournalFormat,
@@ -34,7 +35,14 @@ const paths = () => process.getBuiltinModule('node:path');
 const EXTENSION = '.jsonl';
 const LOCK = '.lock';
 
-const fileOf = (id: string): string => `${encodeURIComponent(id)}${EXTENSION}`;
+const fileOf = (id: string): string => `${fileStem(id)}${EXTENSION}`;
+
+function pathIn(folder: string, id: string): string {
+  const path = paths().join(folder, fileOf(id));
+  // Earlier versions wrote longer URI components.
+  const earlier = paths().join(folder, `${encodeURIComponent(id)}${EXTENSION}`);
+  return path !== earlier && fs().existsSync(earlier) ? earlier : path;
+}
 
 type Named = Pick<JournalFormat<never, unknown>, 'noun'>;
 
@@ -45,7 +53,7 @@ export function createFileJournals<Entry extends StoredEntry, Summary>(
 ): ManagedJournals<Entry, Summary> {
   requireStoreOptions('fileJournals', options);
   const resolved = requirePath(folder, 'directory');
-  const backend = fileBackend((id) => paths().join(resolved, fileOf(id)), folder, format);
+  const backend = fileBackend((id) => pathIn(resolved, id), folder, format);
   return createLineStore(
     {
       ...backend,
@@ -170,7 +178,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       orInvalidPath(givenPath, () => openSink(id, claim(id), (path) => fs().openSync(path, 'w', 0o600))),
     lines(id: string, from = 0) {
       if (exists(id)) return linesOfFile(pathOf(id), from);
-      if (seemsHeld(readLock(lockPathOf(pathOf(id))))) return [];
+      if (isWritten(pathOf(id))) return [];
       throw noSuchJournal(format, id);
     },
     linesBackward: (id: string) => linesOfFileBackward(pathOf(id)),
@@ -196,10 +204,19 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       const version = versionOf(path);
       if (version === null) return [];
       const lines = isKnown?.(id, version) === true ? null : firstAndLastOrEmpty(path);
-      return [{ id, version, lines, isWritten: seemsHeld(readLock(lockPathOf(path))) }];
+      return [{ id, version, lines, isWritten: isWritten(path) }];
     },
     watch: (onChange: (ids: null) => void) => repeat(POLL_MS, () => onChange(null)),
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
+}
+
+/** Whether a process seems to write a journal. A lock file that cannot be read is that of another user's process, which may run. */
+function isWritten(path: string): boolean {
+  try {
+    return seemsHeld(readLock(lockPathOf(path)));
+  } catch {
+    return true;
+  }
 }
 
 /**
@@ -262,31 +279,23 @@ function firstAndLastOrEmpty(path: string): FirstAndLast {
   }
 }
 
-/** How long reading a directory may keep the event loop busy. */
-const TURN_MS = 12;
-
 /** Yields the journals of a directory, the most recently written first, while other work runs in between. */
 async function* boundsIn(
   folder: string,
   query: BoundsQuery | undefined,
   boundsOf: (id: string, query: BoundsQuery | undefined) => readonly JournalBounds[],
 ): AsyncGenerator<JournalBounds> {
-  let startedAtMs = performance.now();
-  async function pauseIfLate(): Promise<void> {
-    if (performance.now() - startedAtMs < TURN_MS) return;
-    await nextTurn();
-    startedAtMs = performance.now();
-  }
+  const pause = pauses();
   const found: { readonly id: string; readonly mtimeMs: number }[] = [];
   for (const id of query?.ids ?? namesIn(folder).flatMap(idOf)) {
-    const mtimeMs = query?.ids === undefined ? mtimeOf(paths().join(folder, fileOf(id))) : 0;
+    const mtimeMs = query?.ids === undefined ? mtimeOf(pathIn(folder, id)) : 0;
     found.push({ id, mtimeMs });
-    await pauseIfLate();
+    await pause();
   }
   query?.onFound?.(found.length);
   for (const { id } of found.sort((one, other) => other.mtimeMs - one.mtimeMs)) {
     yield* boundsOf(id, query);
-    await pauseIfLate();
+    await pause();
   }
 }
 
@@ -301,7 +310,7 @@ function watchFolder(folder: string, onChange: (ids: readonly string[] | null) =
     changedAtMs = mtimeOf(folder);
     const hasChanged = changedAtMs !== before.changedAtMs;
     const ids = hasChanged ? writtenIn(folder) : [...written.keys()];
-    written = new Map(ids.map((id) => [id, versionOf(paths().join(folder, fileOf(id)))]));
+    written = new Map(ids.map((id) => [id, versionOf(pathIn(folder, id))]));
     if (before.changedAtMs < 0) return;
     const changed = ids.filter((id) => written.get(id) !== before.written.get(id));
     if (hasChanged) onChange(null);
@@ -343,13 +352,8 @@ function namesIn(folder: string): readonly string[] {
 
 /** Returns the id of the journal in a file; empty for files that this store did not create. */
 function idOf(name: string): readonly string[] {
-  if (!name.endsWith(EXTENSION)) return [];
-  try {
-    const id = decodeURIComponent(name.slice(0, -EXTENSION.length));
-    return id !== '' && fileOf(id) === name ? [id] : [];
-  } catch {
-    return [];
-  }
+  const id = name.endsWith(EXTENSION) ? idOfStem(name.slice(0, -EXTENSION.length)) : null;
+  return id === null ? [] : [id];
 }
 
 /** Resolves a path at once, because the working directory may change later. */

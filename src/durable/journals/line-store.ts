@@ -1,7 +1,9 @@
+import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { PostChainError } from '../error.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
+import { withCheckedIds } from './journal-id.ts';
 import {
   entriesInLine,
   hasKeyframe,
@@ -116,9 +118,11 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     let count = 0;
     return {
       async *read() {
+        const pause = pauses();
         for await (const line of linesIn(backend, format, id, count)) {
           count += 1;
           yield reader.read(line);
+          await pause();
         }
         reader.end();
       },
@@ -126,15 +130,21 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
   }
 
   async function* scan(query?: BoundsQuery): AsyncGenerator<StoredJournal> {
-    for await (const { id, version, lines, isWritten } of backend.bounds(query))
+    const pause = pauses();
+    for await (const { id, version, lines, isWritten } of backend.bounds(query)) {
       yield { id, version, ends: lines && endsOf(lines), isWritten };
+      await pause();
+    }
   }
 
   async function readAll(id: string): Promise<ReadJournal<Entry>> {
     const reader = lineReader(format, placeOf(format, id));
     const entries: Entry[] = [];
-    for await (const line of linesIn(backend, format, id))
+    const pause = pauses();
+    for await (const line of linesIn(backend, format, id)) {
       for (const { entry } of reader.read(line)) entries.push(entry());
+      await pause();
+    }
     reader.end();
     return { entries, reader };
   }
@@ -233,7 +243,8 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     }),
   };
   registerStoredJournals(store, { noun: format.noun, hasChecksums: true, openTail, scan, watch: backend.watch });
-  return store;
+  // The id of a journal file is its path.
+  return options.isPlain === true ? store : withCheckedIds(store);
 }
 
 /** If fewer than two keyframes are among this many last lines, the journal is read from the start. */

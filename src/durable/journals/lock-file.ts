@@ -60,13 +60,17 @@ interface LockLink {
  */
 function chainOf(path: string): readonly LockLink[] {
   const chain: LockLink[] = [];
-  for (;;) {
+  while (chain.length < MAX_LINKS) {
     const at = nextPath(path, chain);
     const lease = readLease(at);
     if (lease === null) return chain;
     chain.push({ path: at, lease });
   }
+  throw new Error(`more than ${MAX_LINKS} lock files follow ${path}; remove them if no process writes the journal`);
 }
+
+/** Each is left by a contender that died in the middle of a takeover. */
+const MAX_LINKS = 100;
 
 /** Returns the path of the lease that would follow a chain. */
 function nextPath(path: string, chain: readonly LockLink[]): string {
@@ -95,7 +99,8 @@ function claim(path: string, previous: Lease | null, token: number, fence: () =>
   const before = chainOf(path);
   if (!isSameLease(before.at(-1)?.lease ?? null, previous)) return false;
   const successor = nextPath(path, before);
-  if (!createFile(successor, text)) return false;
+  // A short name: that of the successor may be as long as the file system allows.
+  if (!createFile(successor, text, `${path}.${newToken().toString(36)}.new`)) return false;
   if (successor === path) return true;
   const chain = chainOf(path);
   // Since it was read, the lease was replaced and its successor renamed.
@@ -132,7 +137,11 @@ function removeRemains(path: string): void {
     if (!name.startsWith(basename(path)) || !REMAINS.test(name.slice(basename(path).length))) continue;
     const remains = join(dirname(path), name);
     // Only the holder copies the journal. A contender that is still running removes its own files.
-    if (name.endsWith('.copy') || leaseState(readLease(remains)) === 'free') fs().rmSync(remains, { force: true });
+    try {
+      if (name.endsWith('.copy') || leaseState(readLease(remains)) === 'free') fs().rmSync(remains, { force: true });
+    } catch {
+      // It may be a directory, or belong to another user.
+    }
   }
 }
 
@@ -153,7 +162,11 @@ function heldLock(path: string, own: Lease, check: () => void): HeldLock {
     },
     release() {
       beats.end();
-      if (isSameLease(readLock(path), own)) removeLock(path, own);
+      try {
+        if (isSameLease(readLock(path), own)) removeLock(path, own);
+      } catch {
+        // The lease ends with this process.
+      }
     },
   };
 }
@@ -172,7 +185,7 @@ function removeLock(path: string, own: Lease): void {
 }
 
 /** Creates a file atomically with its text, using a hard link to a temporary one. Returns false if it exists. */
-export function createFile(path: string, text: string, temporary = `${path}.${thisHolder().id}.new`): boolean {
+export function createFile(path: string, text: string, temporary: string): boolean {
   try {
     fs().writeFileSync(temporary, text, { mode: 0o600 });
     return linkFile(temporary, path) ?? createWithoutLink(path, text);
@@ -205,20 +218,27 @@ function createWithoutLink(path: string, text: string): boolean {
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** Returns the lease in a file; null if there is none. The file's modification time is the last heartbeat. */
+/** There is no file with a name that is too long. */
+const NO_FILE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
+
+/**
+ * Returns the lease in a file; null if there is no file. The file's modification time is the last heartbeat. Throws the error of the file
+ * system: a file that cannot be read now is not one that no process can read.
+ */
 function readLease(path: string): Lease | null {
+  let file: number;
   try {
     // Opening the file first makes a network file system return its current modification time.
-    const file = fs().openSync(path, 'r');
-    try {
-      const value = Object(parseJson(fs().readFileSync(file, 'utf8'))) as { readonly token?: unknown };
-      const token = Number.isSafeInteger(value.token) ? Number(value.token) : 0;
-      return { holder: parseHolder(value), token, beatMs: fs().fstatSync(file).mtimeMs };
-    } finally {
-      fs().closeSync(file);
-    }
+    file = fs().openSync(path, 'r');
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
-    return { holder: null, token: 0, beatMs: 0 };
+    if (NO_FILE.has(codeOf(error))) return null;
+    throw error;
+  }
+  try {
+    const value = Object(parseJson(fs().readFileSync(file, 'utf8'))) as { readonly token?: unknown };
+    const token = Number.isSafeInteger(value.token) ? Number(value.token) : 0;
+    return { holder: parseHolder(value), token, beatMs: fs().fstatSync(file).mtimeMs };
+  } finally {
+    fs().closeSync(file);
   }
 }

@@ -1,6 +1,8 @@
+import { pauses } from '../../internal/async.ts';
 import { PostChainError } from '../error.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
+import { withCheckedIds } from './journal-id.ts';
 import { unreadable } from './journal-lines.ts';
 import {
   fromKeyframe,
@@ -80,7 +82,9 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
   };
 
   async function* scan({ ids }: BoundsQuery = {}): AsyncGenerator<StoredJournal> {
-    for (const id of ids ?? journals.keys()) {
+    const pause = pauses();
+    for (const id of ids ?? [...journals.keys()]) {
+      await pause();
       const journal = journals.get(id);
       if (journal === undefined) continue;
       const { entries, holder } = journal;
@@ -162,5 +166,5 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     scan,
     watch,
   });
-  return store;
+  return withCheckedIds(store);
 }

@@ -111,7 +111,12 @@ export function createSqliteJournals<Entry extends StoredEntry, Summary>(
         });
       },
       async *bounds(query) {
-        yield* await file.read((connection) => readBounds(connection, file, query));
+        const { ids } = query ?? {};
+        for (let last = 0, page: readonly JournalBounds[] = []; ; last = Number(page.at(-1)?.version.split(' ')[0])) {
+          page = await file.read((connection) => readBounds(connection, file, query, last));
+          yield* page;
+          if (ids !== undefined || page.length < PAGE_JOURNALS) return;
+        }
       },
       watch: (onChange) => watchRows(() => file, onChange),
     },
@@ -347,6 +352,7 @@ function countOf(connection: SqliteConnection, id: number): number {
 }
 
 const PAGE_LINES = 1_000;
+const PAGE_JOURNALS = 200;
 
 function linesOf(connection: SqliteConnection, id: number, from: number, to = from + PAGE_LINES): readonly string[] {
   const rows = connection.all<{ line: Bytes }>(
@@ -360,11 +366,12 @@ function readBounds(
   connection: SqliteConnection,
   { leases }: JournalFile,
   { ids, isKnown }: BoundsQuery = {},
+  after = 0,
 ): readonly JournalBounds[] {
   const sql = `SELECT ${ROW}, ${LAST_SEQ} AS lastSeq FROM journal`;
   const rows =
     ids === undefined
-      ? connection.all<ListedRow>(sql, [])
+      ? connection.all<ListedRow>(`${sql} WHERE id > ? ORDER BY id LIMIT ${PAGE_JOURNALS}`, [after])
       : ids.flatMap((id) => connection.all<ListedRow>(`${sql} WHERE name = ?`, [keyOf(id)]));
   return rows.map((row) => {
     const id = idOf(textOf(row.name));

@@ -1119,6 +1119,92 @@ describe('opening and closing', () => {
   });
 });
 
+describe('a child with a system id that is in use', () => {
+  const kids = {
+    machine: createMachine({ id: 'kid' }),
+    promise: fromPromise(() => new Promise(() => {})),
+    callback: fromCallback(() => {}),
+  };
+  const ways: Readonly<Record<string, Record<string, unknown>>> = {
+    'an invoke': { on: { GO: 'two' } },
+    'an action': { on: { GO: { actions: ['a', 'b'].map((id) => spawnChild('kid', { systemId: 'test', id })) } } },
+    'an assignment': {
+      on: {
+        GO: {
+          actions: assign({
+            refs: ({ spawn }: { spawn: (src: string, options: object) => unknown }) =>
+              ['a', 'b'].map((id) => spawn('kid', { systemId: 'test', id })),
+          } as never),
+        },
+      },
+    },
+  };
+  const cases = Object.keys(kids).flatMap((kid) => Object.keys(ways).map((way) => [kid, way] as const));
+
+  it.each(cases)('ends the machine with the error of XState, which its parent can handle: %s, %s', async (kid, way) => {
+    const twice = ['a', 'b'].map((id) => ({ src: 'kid', id, systemId: 'test' }));
+    const inner = setup({ actors: { kid: kids[kid as keyof typeof kids] } as never }).createMachine({
+      id: 'inner',
+      context: { refs: [] },
+      initial: 'idle',
+      states: { idle: ways[way], two: { invoke: twice } },
+    } as never);
+    const outer = setup({ actors: { inner } }).createMachine({
+      id: 'outer',
+      initial: 'run',
+      states: {
+        run: { invoke: { src: 'inner', id: 'inner', onError: 'handled' }, on: { GO: { actions: forwardTo('inner') } } },
+        handled: {},
+      },
+    });
+    for (const [machine, end] of [
+      [inner, 'error'],
+      [outer, 'handled'],
+    ] as const) {
+      const durable = createDurableMachine(machine as AnyStateMachine, { journals: journals() });
+      const actor = await durable.open('x');
+      expect(await actor.send({ type: 'GO' })).toBe(true);
+      const { status, value, error } = actor.getSnapshot();
+      expect(status === 'error' ? String(error) : value).toMatch(
+        end === 'error' ? /system ID 'test' already exists/u : end,
+      );
+      await actor.close();
+      const { snapshot, divergence } = await durable.replay('x');
+      expect([divergence, snapshot.status]).toEqual([null, status]);
+    }
+  });
+});
+
+describe('opening an actor whose journal fails meanwhile', () => {
+  it.each(['open', 'send', 'advance'] as const)(
+    '%s rejects with the failure, and opens it only once',
+    async (method) => {
+      const clock = clockAt('2026-01-01T00:00:00Z');
+      const store = journals();
+      await (await createDurableMachine(order, { journals: store, clock }).open('o', { input: { amount: 7 } })).park();
+      clock.increment(40 * 86_400_000);
+      let opened = 0;
+      const full: typeof store = {
+        ...store,
+        async open(...args) {
+          opened += 1;
+          const { entries, writer } = await store.open(...args);
+          const write = (): never => {
+            throw new Error('ENOSPC: no space left on device');
+          };
+          return { entries, writer: { failure: null, write, close: () => writer.close() } };
+        },
+      };
+      const orders = createDurableMachine(order, { journals: full, clock, logger: () => {} });
+      const act = method === 'send' ? orders.send('o', { type: 'REJECT' }) : orders[method]('o');
+      await expect(act).rejects.toMatchObject({ code: 'journal_failed' });
+      expect(opened).toBe(1);
+      expect(await orders.wake()).toEqual([]);
+      expect(opened).toBe(2);
+    },
+  );
+});
+
 describe('an actor that is being opened', () => {
   it.each([
     ['started', (durable: DurableMachine<AnyStateMachine>) => durable.start('x')],

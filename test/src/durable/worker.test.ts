@@ -301,3 +301,27 @@ describe('a worker of a chain', () => {
     await worker.stop();
   });
 });
+
+it('other work of the process runs between the actors that a worker or `wake` continues', async () => {
+  const { clock, host, parked, work, statuses } = setUp();
+  const ids = Array.from({ length: 40 }, (_, number) => `o-${number}`);
+  await parked(...ids);
+  clock.increment(HOUR);
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    counting = setImmediate(count);
+  };
+  let counting = setImmediate(count);
+  onTestFinished(() => clearImmediate(counting));
+  const worker = work();
+  await worker.poll();
+  await worker.stop();
+  expect(Object.values(await statuses())).toEqual(ids.map(() => 'done'));
+  expect(turns).toBeGreaterThanOrEqual(ids.length);
+  await parked('late-1', 'late-2', 'late-3');
+  clock.increment(HOUR);
+  turns = 0;
+  await host().wake();
+  expect(turns).toBeGreaterThanOrEqual(3);
+});

@@ -138,9 +138,12 @@ function experienceOutput(state: ChainState, reply: ExperienceReply, prose: bool
   };
 }
 
-/** Returns the content of the message that a passage becomes: its text, with its headings as the first line. */
+/**
+ * Returns the content of the message that a passage becomes: its headings as the first line, which is empty if there are none, so that the
+ * first line of a text is not taken for a heading; then its text.
+ */
 export function passageText({ heading, text }: Pick<Passage, 'heading' | 'text'>): string {
-  return heading.length === 0 ? text : `${heading.join(' > ')}\n${text}`;
+  return `${heading.join(' > ')}\n${text}`;
 }
 
 /**

@@ -291,7 +291,7 @@ interface MessageTerms {
 /** Only the beginning of a longer message is read. */
 const MAX_CHARS = 100_000;
 const NAME = /^(?:\p{Lu}|\p{Lo}|\p{N}{3})/u;
-const TITLE = /^\s*(\S.{0,200})\n/u;
+const TITLE = /^[^\S\n]*(\S.{0,200})\n/u;
 const SPEAKER = /^\s*(\p{L}[\p{L}\p{M}.’'-]{0,30}(?: \p{L}[\p{L}\p{M}.’'-]{0,30}){0,2})(?::\s|：)/u;
 
 /** Messages are immutable, so each is read once. */

@@ -1,3 +1,4 @@
+import type { Message } from '../../machines/contracts/message.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
 import { cellsOf, introduces, isDelimiterRow, LIST_ITEM } from './blocks.ts';
 
@@ -21,17 +22,21 @@ const FENCED = /^ *(`{3,}|~{3,})[^\n]*(?:\n[\s\S]*?)??(?:\n *\1 *$|(?![\s\S]))/g
 
 export const withoutCode = (text: string): string => text.replace(FENCED, '');
 
+type SearchResult = Pick<Message, 'content' | 'source'>;
+
 /** The characters of a passage that are read. */
 export const MAX_CHARS = 20_000;
 
-/** Splits a search result. A first line that is not a sentence, list item, table row or fence has the path of headings. */
-export function splitHeadings(content: string): { headings: string; body: string } {
-  const [, mark, first = '', body = ''] = /^(#+ +)?(.*)\n([\s\S]*)$/.exec(content.slice(0, MAX_CHARS)) ?? [];
-  const isText = LIST_ITEM.test(first) || isTableRow(first) || /^\s*$|^\s*```|[.:;,…。：；]["'”’)]*$/.test(first);
-  const isHeading = mark !== undefined || first.includes(' > ') || !isText;
-  return isHeading && body.trim() !== '' && first.length <= 240
+/**
+ * Splits a search result. Only a passage of a document (with a `source`) has the path of headings in its first line, which is empty if there
+ * are none; elsewhere, a first line is a heading if it is marked as one in Markdown.
+ */
+export function splitHeadings({ content, source }: SearchResult): { headings: string; body: string } {
+  const text = content.slice(0, MAX_CHARS);
+  const [, mark, first = '', body = ''] = /^(#+ +)?(.*)\n([\s\S]*)$/.exec(text) ?? [];
+  return (mark !== undefined || source !== null) && body.trim() !== ''
     ? { headings: first, body }
-    : { headings: '', body: content.slice(0, MAX_CHARS) };
+    : { headings: '', body: text };
 }
 
 /** Code is never a unit: it belongs to the one before it. */
@@ -47,6 +52,9 @@ export function unitsOf(text: string): Unit[] {
   return units;
 }
 
+/** Whether a paragraph is about the next one: it introduces it, or asks what the next one answers. */
+const leadsTo = (text: string): boolean => introduces(text) || /[?？؟՞]["'”’)*_]*$/u.test(text);
+
 /** Adds the units of lines without blank lines and code: a paragraph, and a list or table after it. */
 function addBlock(lines: readonly string[], units: Unit[]): void {
   const start = lines.findIndex(
@@ -58,7 +66,13 @@ function addBlock(lines: readonly string[], units: Unit[]): void {
     .join('\n')
     .trim();
   const sentences = sentencesOf(prose.replaceAll('\n', ' ')).map(({ text }) => text);
-  if (prose !== '') units.push({ kind: 'prose', text: prose, lead: '', parts: sentences, code: '' });
+  if (prose !== '') {
+    const before = units.at(-1);
+    const lead = before?.kind === 'prose' && before.code === '' && leadsTo(before.text) ? before.text : '';
+    if (lead !== '') units.pop();
+    const text = lead === '' ? prose : `${lead}\n\n${prose}`;
+    units.push({ kind: 'prose', text, lead, parts: sentences, code: '' });
+  }
   if (isDelimiterRow(rest[1]) || isTableRow(rest[0])) units.push(...tableUnits(rest));
   else if (rest.length > 0) {
     const before = units.at(-1);

@@ -3,9 +3,11 @@ import type { Passage } from '../../machines/contracts/passage.ts';
 import type { PhaseInput } from '../../machines/contracts/phase-io.ts';
 import { aMessage, aPassage } from './contract-samples.ts';
 
-/** A message with only what a test is about. */
+const SOURCE = { path: 'a.md', startLine: 1, endLine: 1 };
+
+/** A message with only what a test is about; by default a passage, with its headings as the first line of several. */
 export const message = (id: string, content: string, more: Partial<Message> = {}): Message =>
-  aMessage({ id, role: 'search', phase: null, content, createdAtMs: 0, tags: [], ...more });
+  aMessage({ id, role: 'search', phase: null, content, createdAtMs: 0, tags: [], source: SOURCE, ...more });
 
 /** A retrieved passage with only what a test is about. */
 export const passage = (id: string, text: string, heading: readonly string[] = []): Passage =>

@@ -190,9 +190,9 @@ const BRIEF = [0, 0.5, 0.6];
 /** Subtracted if another text fits as well, and the difference of scores up to which it does. */
 const [RIVAL, CLOSE] = [0.2, 0.02];
 
-function quotationsOf({ id, content }: Text, question: Question, fitOf: (text: string) => Fit): Quotation[] {
+function quotationsOf(found: Text, question: Question, fitOf: (text: string) => Fit): Quotation[] {
   const { all, wordsIn, share, count } = question;
-  const { headings: path, body } = splitHeadings(content);
+  const { headings: path, body } = splitHeadings(found);
   const headings = wordsIn(path);
   const units = unitsOf(body).filter(({ kind, parts }) => kind !== 'row' || parts.some((part) => wordsIn(part) !== 0));
   return units.map((unit) => {
@@ -212,7 +212,7 @@ function quotationsOf({ id, content }: Text, question: Question, fitOf: (text: s
     const sure = Math.min(most, MOST_BY_FIT[best.fit], PER_WORD * count + signs);
     const score = best.score + ALL_SHARE * share(own | headings) + OWN_SHARE * share(own);
     const confidence = best.words === all ? sure : UNSURE;
-    return { unit, id, words: own | headings, headings, own, fit: best.fit, score, confidence };
+    return { unit, id: found.id, words: own | headings, headings, own, fit: best.fit, score, confidence };
   });
 }
 

@@ -5,7 +5,7 @@ import { MAX_CHARS, withoutCode } from '../../documents/units.ts';
 import type { Steps } from '../../internal/async.ts';
 
 /** A message, or a passage as one. */
-export type Text = Pick<Message, 'id' | 'role' | 'content'>;
+export type Text = Pick<Message, 'id' | 'role' | 'content' | 'source'>;
 
 /** The words of a question that say what it is about. A set of them is a number with a bit for each. */
 export interface Question {

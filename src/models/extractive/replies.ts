@@ -9,6 +9,7 @@ import {
   summaryInputSchema,
 } from '../../../machines/contracts/phase-io.ts';
 import { type AnswerMaterial, answerMaterialSchema } from '../../../machines/contracts/synthesis.ts';
+import { passageText } from '../../../machines/policies/phase-output.ts';
 import { bestDraft } from '../../../machines/policies/synthesis/basis.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
@@ -123,9 +124,12 @@ function messagesOf(
   ];
 }
 
-const asResult = ({ id, heading, text }: Passage): Text => {
-  return { id, role: 'search', content: `${heading.join(' > ')}\n${text}` };
-};
+const asResult = (passage: Passage): Text => ({
+  id: passage.id,
+  role: 'search',
+  content: passageText(passage),
+  source: passage.source,
+});
 const isResult = ({ role }: Text): boolean => role === 'search';
 
 /** Restates a request as a goal in its own sentences. The more words and names it has, the clearer it is. */
@@ -168,10 +172,11 @@ function* replySummary({ request, texts }: SummaryInput): Steps<Replies['summary
 /** Rates how much of the request's weight each text covers, 0..1. An answer that nothing was found only repeats the words. */
 function* rate(request: string, texts: readonly Text[]): Steps<(Text & { score: number; reason: string })[]> {
   const { inTexts, share, written } = yield* questionOf(request, texts);
-  return texts.map(({ id, role, content }, at) => {
+  return texts.map((text, at) => {
+    const { role, content } = text;
     const set = role === 'assistant' && isEmptyAnswer(content) ? 0 : (inTexts[at] ?? 0);
     const reason = set === 0 ? 'contains none of the words of the request' : `contains ${quoted(written(set))}`;
-    return { id, role, content, score: share(set), reason };
+    return { ...text, score: share(set), reason };
   });
 }
 

@@ -20,16 +20,22 @@ describe('the units of a passage', () => {
 });
 
 describe('the heading of a search result', () => {
+  const source = { path: 'a.md', startLine: 1, endLine: 1 };
+
   it.each([
     ['Yield > Order\nText.', 'Yield > Order'],
-    ['# Yield\nText.', 'Yield'],
-    ['How do I start?\nRun it.', 'How do I start?'],
-    ['The rules are:\n- a', ''],
-    ['A sentence of its own.\nAnother.', ''],
-    ['- item\n- item', ''],
+    ['3. Fees (in euros):\nText.', '3. Fees (in euros):'],
+    ['\nThe library opens at nine!\n\nParking is free.', ''],
     ['Only one line', ''],
     ['', ''],
-  ])('of %j is %j', (content, headings) => {
-    expect(splitHeadings(content).headings).toBe(headings);
+  ])('is the first line of a passage: %j', (content, headings) => {
+    expect(splitHeadings({ content, source }).headings).toBe(headings);
+  });
+
+  it.each([
+    ['# Yield\nText.', 'Yield'],
+    ['lookup: The library opens at nine\nParking is free', ''],
+  ])('is in the result of a tool what Markdown marks as one: %j', (content, headings) => {
+    expect(splitHeadings({ content, source: null }).headings).toBe(headings);
   });
 });

@@ -120,7 +120,7 @@ function wrongDates(answer: Reading, texts: readonly Reading[]): ReadonlySet<str
   return new Set(dates.filter((date) => !isIn(date)).flatMap((date) => date.map(stemOfFolded)));
 }
 
-const NUMBER = /^\d{1,15}(?:\.\d{1,15})?$/;
+const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
 interface NumberWord {
   readonly stem: string;
@@ -215,10 +215,16 @@ function isVerbatim({ answer, request, texts, compared, isDerived }: Comparison)
   const isCalculated = (run: readonly Word[]) => run.every(({ stem }) => isDerived(stem));
   if (runs.length > 0 && runs.every(isCalculated)) return true;
   if (answer.length <= TERSE_WORDS && compared !== 'names')
-    return texts.some((text) => has(text, withoutEnds(answer.words, texts)));
+    return texts.some((text) => linesOf(withoutEnds(answer.words, texts)).every((line) => has(text, line)));
   return runs.length > 0
     ? runs.every((run) => isCalculated(run) || texts.some((text) => has(text, run)))
     : texts.some((text) => has(text, answer.words));
+}
+
+/** Returns the words of each line: a row of a table is quoted with the header, which may be far above it. */
+function linesOf(words: readonly Word[]): readonly (readonly Word[])[] {
+  const starts = [...words.keys()].filter((at) => at === 0 || words[at]?.opensLine === true);
+  return starts.map((at, place) => words.slice(at, starts[place + 1]));
 }
 
 /** A text with its place in the answer. */

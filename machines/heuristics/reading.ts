@@ -1,6 +1,14 @@
 import type { EvidenceText } from '../contracts/grading.ts';
 import { withPlainDates } from '../text/dates.ts';
-import { characterPairs, eachRun, foldWord, isUnspaced, stemOfFolded, wordsOfRun } from '../text/words.ts';
+import {
+  characterPairs,
+  eachRun,
+  foldWord,
+  isComparison,
+  isUnspaced,
+  stemOfFolded,
+  wordsOfRun,
+} from '../text/words.ts';
 
 /** A word of a text, or one character of a script that is written without spaces. */
 export interface Word {
@@ -12,6 +20,8 @@ export interface Word {
   readonly named: boolean;
   /** Only a space or a hyphen separates it from the previous word. */
   readonly joined: boolean;
+  /** The first word of its line. */
+  readonly opensLine: boolean;
 }
 
 /** A text prepared for comparison. Nothing in it depends on the language. */
@@ -46,26 +56,38 @@ const GAP_CHARS = 8;
 export function read(raw: string): Reading {
   const text = withPlainDates(raw);
   const words: Word[] = [];
-  const terms = new Set<string>();
+  const [terms, names] = [new Set<string>(), new Set<string>()];
   let [length, end] = [0, 0];
-  eachRun(text, (run, start) => {
+  eachRun(text, (run, start, signed) => {
+    if (isComparison(run)) return;
     const gap = text.slice(Math.max(end, start - GAP_CHARS), start);
-    const joined = /^[\s-]$/.test(gap);
+    const joined = end > 0 && /^[\s-]?$/.test(gap);
     const opens = end === 0 || OPENS.test(gap);
+    const opensLine = gap.includes('\n');
     end = start + run.length;
     if (isUnspaced(run)) {
       length += wordsOfRun(run).length;
       for (const [at, character] of [...foldWord(run)].entries())
-        words.push({ folded: character, stem: character, named: false, joined: at > 0 || joined });
+        words.push({
+          folded: character,
+          stem: character,
+          named: false,
+          joined: at > 0 || joined,
+          opensLine: at === 0 && opensLine,
+        });
       for (const pair of characterPairs(run)) terms.add(pair);
       return;
     }
-    const folded = foldWord(run);
+    const folded = signed?.only === true ? signed.form : foldWord(run);
     if (!joined || gap !== '-') length += 1;
     const named = /\p{N}/u.test(run) || (!opens && /^\p{Lu}/u.test(run));
     const stem = stemOfFolded(folded);
-    words.push({ folded, stem, named, joined });
+    words.push({ folded, stem, named, joined, opensLine });
     terms.add(stem);
+    if (named || /^\p{Sc}/u.test(run)) names.add(stem);
+    if (signed?.only !== false) return;
+    terms.add(signed.form);
+    names.add(signed.form);
   });
   // Of a request and an answer, none of these is needed.
   let title: Reading['title'] | null = null;
@@ -77,7 +99,7 @@ export function read(raw: string): Reading {
     plain: spaced(words.map(({ folded }) => folded)),
     sequence: spaced(words.map(({ stem }) => stem)),
     terms,
-    names: new Set(words.flatMap(({ named, stem }) => (named ? [stem] : []))),
+    names,
     get title() {
       title ??= titleOf(text);
       return title;
@@ -108,8 +130,11 @@ export const spaced = (words: readonly string[]): string => ` ${words.join(' ')}
 
 function termsIn(text: string): readonly string[] {
   const terms: string[] = [];
-  const termsOf = (run: string) => (isUnspaced(run) ? characterPairs(run) : [stemOfFolded(foldWord(run))]);
-  eachRun(text, (run) => void terms.push(...termsOf(run)));
+  eachRun(text, (run, _, signed) => {
+    if (signed !== null) terms.push(signed.form);
+    if (isUnspaced(run)) terms.push(...characterPairs(run));
+    else if (signed?.only !== true && !isComparison(run)) terms.push(stemOfFolded(foldWord(run)));
+  });
   return terms;
 }
 

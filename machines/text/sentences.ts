@@ -49,7 +49,8 @@ function addLine(line: string, offset: number, sentences: Sentence[]): void {
 /** Whether the sentence continues after `end`, although the segmenter ended it there. */
 function continues(line: string, start: number, end: number): boolean {
   if (end >= line.length || end - start >= WINDOW_CHARS) return false;
-  return ABBREVIATION.test(line.slice(Math.max(start, end - 16), end)) || /\p{Ll}/u.test(line.charAt(end));
+  const isName = /(?:^|\s)\.$/.test(line.slice(Math.max(0, end - 2), end)) && /[\p{L}\p{N}]/u.test(line.charAt(end));
+  return isName || ABBREVIATION.test(line.slice(Math.max(start, end - 16), end)) || /\p{Ll}/u.test(line.charAt(end));
 }
 
 /** Returns the end of the next window, preferably at a space and never within a surrogate pair. */

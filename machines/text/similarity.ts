@@ -1,5 +1,5 @@
 import { fnv1a, spread } from './hash.ts';
-import { signsOf, wordSet } from './words.ts';
+import { wordSet } from './words.ts';
 
 /** A set of words, or a map by word. */
 interface Words {
@@ -64,7 +64,5 @@ export function sketch(words: Iterable<string>): readonly number[] {
  * and signs). Two empty texts have not changed.
  */
 export function changeBetween(previous: string, current: string): number {
-  return jaccardDistance(tokens(previous), tokens(current));
+  return jaccardDistance(wordSet(previous), wordSet(current));
 }
-
-const tokens = (text: string): ReadonlySet<string> => new Set([...wordSet(text), ...signsOf(text)]);

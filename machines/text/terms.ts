@@ -1,4 +1,4 @@
-import { characterPairs, eachRun, foldWord, isUnspaced, stemOfFolded } from './words.ts';
+import { characterPairs, eachRun, foldWord, isComparison, isUnspaced, stemOfFolded } from './words.ts';
 
 /** English words without content of their own. Lower case, without apostrophes. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
@@ -78,10 +78,19 @@ function termsOf(text: string): Term[] {
   return terms;
 }
 
-/** Visits the content words of a text in order without allocating a list. */
+/** "A" is a name within a sentence: "Grade A". */
+const isNameA = (text: string, run: string, start: number): boolean =>
+  run === 'A' &&
+  /[\p{L}\p{N}] $/u.test(text.slice(Math.max(0, start - 2), start)) &&
+  !/^ \p{Lu}/u.test(text.slice(start + 1, start + 3));
+
+/** Visits the content words of a text in order without allocating a list. A word with a sign that may be left out is visited with and without it. */
 export function eachStem(text: string, visit: (stem: string, surface: string, start: number) => void): void {
-  eachRun(text, (run, start) => {
-    for (const stem of stemsOfRun(run)) visit(stem, run, start);
+  eachRun(text, (run, start, signed) => {
+    if (isComparison(run)) return;
+    if (signed?.only !== true) for (const stem of stemsOfRun(run)) visit(stem, run, start);
+    if (isNameA(text, run, start) && signed === null) visit('a', run, start);
+    if (signed !== null) visit(signed.form, run, start);
   });
 }
 

@@ -1,10 +1,25 @@
 import { stemmer } from 'stemmer';
 
+/** A number before a unit is a word of its own: "5kg" is "5 kg", but "2nd" and "10a" are one word. */
+const UNIT = String.raw`(?=(?!(?:st|nd|rd|th|er|re|ère|ème)(?!\p{L}))(?:[\p{Lu}\p{Ll}]{2,3}|[gmlhsWVL])(?![\p{L}\p{N}\p{M}]))`;
+const POWER = String.raw`(?:\^[-−]?\p{N}+|⁻\p{No}+)?`;
+/** Signs that are words: "5 %" is "5 percent". */
+const UNIT_SIGN = String.raw`[\p{Sc}%％‰°§]`;
+const COMPARISON = '[<>≤≥⩽⩾±]';
 /**
- * A run of letters and digits; a number with its separators is one run. Invisible characters (soft hyphens, joiners, variation selectors)
- * do not end it.
+ * A run of letters and digits, or a sign that stands alone. A number with its separators is one run. Invisible characters (soft hyphens,
+ * joiners, variation selectors) do not end it.
  */
-const RUN = /\p{N}+(?:[.,٫٬]\p{N}+)+|[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Cf}]*(?:['’׳＇]\p{L}[\p{L}\p{M}\p{Cf}]*)*/gu;
+const RUN = new RegExp(
+  [
+    String.raw`\p{N}+(?:[.,٫٬]\p{N}+|[\u00A0\u2009\u202F'’]\p{N}{3}(?!\p{N}))+${POWER}`,
+    String.raw`\p{N}+${UNIT}`,
+    String.raw`[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Cf}]*(?:['’׳＇]\p{L}[\p{L}\p{M}\p{Cf}]*)*${POWER}`,
+    UNIT_SIGN,
+    String.raw`(?<=\s)${COMPARISON}(?=\s)`,
+  ].join('|'),
+  'gu',
+);
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const APOSTROPHES = /['’ʼ׳＇]/gu;
 const UNSPACED = /(?!\p{Nd})[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
@@ -14,16 +29,105 @@ const ASCII = /^[a-zA-Z0-9]+$/;
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits a text into words in any script. It is about a hundred times slower than a regular expression. */
-export function wordSegmentsOf(text: string): Intl.Segments {
+function wordSegmentsOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
   return segmenter.segment(text);
 }
 
-/** Visits the runs of letters and digits of a text in order, with their positions in UTF-16 units. */
-export function eachRun(text: string, visit: (run: string, start: number) => void): void {
-  const runs = new RegExp(RUN);
-  for (let match = runs.exec(text); match !== null; match = runs.exec(text)) visit(match[0], match.index);
+/** A word with the signs that belong to it. `only`: without them, it is another word, as "C++" and "C", or "-5" and "5". */
+export interface Signed {
+  readonly form: string;
+  readonly only: boolean;
 }
+
+/**
+ * Visits the words of a text in order: runs of letters and digits, and signs that stand alone, with their positions in UTF-16 units, and with
+ * the signs that belong to them.
+ */
+export function eachRun(text: string, visit: (run: string, start: number, signed: Signed | null) => void): void {
+  const runs = new RegExp(RUN);
+  for (let match = runs.exec(text); match !== null; match = runs.exec(text))
+    visit(match[0], match.index, signedAt(text, match[0], match.index));
+}
+
+const DASHES = String.raw`\-−–‑‐﹣－`;
+const BEFORE_NUMBER = new RegExp(
+  [
+    String.raw`(?:(?<![\p{L}\p{M}\p{N})\]}\p{Pd}−])(?<minus>[${DASHES}])(?:\p{Sc}\s?)?`,
+    String.raw`(?<![\p{L}\p{N}])(?<word>minus)\s`,
+    String.raw`(?<![-=<>])(?<compares><=|>=|=<|\+\/?-|${COMPARISON})\s?`,
+    String.raw`(?<![\p{L}\p{N}&#])(?<other>#)`,
+    String.raw`(?<![\p{L}\p{N}.])(?<point>\.))$`,
+  ].join('|'),
+  'iu',
+);
+const BEFORE_WORD = /(?<![^\s([{"'“‘«„`|,;:=>])(?:[@#$]|--?|\.)$/u;
+/** Signs after a word: "C++", "F#", "Na+", and after one or two letters "A-" and "A*". */
+const AFTER_WORD = new RegExp(
+  String.raw`(?:(?<=(?<![\p{L}\p{N}*])\p{L}{1,2})[${DASHES}*](?![\p{L}\p{M}\p{N}${DASHES}*])|[−⁺⁻](?![\p{L}\p{N}])|\+\+|[+#](?![\p{L}\p{N}]))`,
+  'uy',
+);
+/** Words that signs join: "X-100", "R&D", "24/7", "km/h". */
+const JOINED = [
+  new RegExp(String.raw`[\p{Lu}\p{N}]{1,12}(?:[${DASHES}/+_.:#][\p{Lu}\p{N}]{1,12})+[+#]?(?![\p{L}\p{N}])`, 'uy'),
+  /\p{L}{1,3}\s?[&+]\s?\p{L}{1,3}(?![\p{L}\p{N}])/uy,
+  /(?<!\p{N}\/)\p{N}{1,2}\/\p{N}{1,2}(?![\p{L}\p{N}/])/uy,
+  /\p{L}{1,3}\/\p{L}{1,3}(?![\p{L}\p{N}/])/uy,
+];
+const BEFORE_CHARS = 10;
+
+function signedAt(text: string, run: string, start: number): Signed | null {
+  const [before = '', after = ''] = [text[start - 1], text[start + run.length]];
+  const isNumber = /^\p{N}/u.test(run);
+  // Most words have only spaces and punctuation around them.
+  if (
+    !isNumber &&
+    /^[\s,;()]?$/.test(before) &&
+    /^[\s.,;:()?!|"]?$/.test(after) &&
+    !/[&+]/.test(text[start + run.length + 1] ?? '')
+  )
+    return null;
+  if (isUnspaced(run) || !/[\p{L}\p{N}]/u.test(run)) return null;
+  const plain = foldWord(run);
+  const at = (pattern: RegExp, index: number): string => {
+    pattern.lastIndex = index;
+    return pattern.exec(text)?.[0] ?? '';
+  };
+  const suffix = isNumber ? '' : at(AFTER_WORD, start + run.length);
+  if (suffix !== '') return { form: plain + plainSigns(suffix), only: true };
+  for (const [place, pattern] of JOINED.entries()) {
+    const joined = at(pattern, start);
+    if (joined.length > run.length && (place > 0 || (/\p{Lu}/u.test(joined) && /\p{N}/u.test(joined))))
+      return { form: plainSigns(joined).toLowerCase(), only: false };
+  }
+  return withPrefix(text.slice(Math.max(0, start - BEFORE_CHARS), start), plain, isNumber, after);
+}
+
+function withPrefix(before: string, plain: string, isNumber: boolean, after: string): Signed | null {
+  if (!isNumber) {
+    const [sign = ''] = BEFORE_WORD.exec(before) ?? [];
+    return sign === '' ? null : { form: sign + plain, only: sign === '.' };
+  }
+  const { minus, word, compares, other, point } = BEFORE_NUMBER.exec(before)?.groups ?? {};
+  if ((minus ?? word) !== undefined) return { form: `-${plain}`, only: true };
+  if (point !== undefined) return { form: `0.${plain}`, only: true };
+  const sign = compares === undefined ? (other ?? '') : plainSigns(compares);
+  if (sign !== '') return { form: sign + plain, only: false };
+  return after === '+' ? { form: `${plain}+`, only: false } : null;
+}
+
+/** Returns text without spaces, with one form of each sign. */
+const plainSigns = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replace(new RegExp(`[${DASHES}]`, 'gu'), '-')
+    .replace(/\s+/gu, '')
+    .replace(/^(?:<=|=<|⩽)$/u, '≤')
+    .replace(/^(?:>=|⩾)$/u, '≥')
+    .replace(/^\+\/?-$/u, '±');
+
+/** Whether a run is a sign of comparison, which says nothing alone. */
+export const isComparison = (run: string): boolean => run.length === 1 && COMPARISON.includes(run);
 
 /** Whether a run contains letters of a script that is written without spaces, such as Han, Kana, or Thai. */
 export const isUnspaced = (run: string): boolean => !ASCII.test(run) && UNSPACED.test(run);
@@ -52,6 +156,13 @@ const FORM = new RegExp(`[${[...FORMS.keys()].join('')}]`, 'gu');
 
 const DIGIT = /[^\P{Nd}\d]/gu;
 
+/** Signs, abbreviations and words that mean the same. */
+const SAME = new Map(
+  '% percent|prozent percent|° degree|€ euro|eur euro|$ dollar|usd dollar|£ pound|gbp pound|¥ yen|jpy yen|₹ rupee|inr rupee'
+    .split('|')
+    .map((pair): [string, string] => [pair.slice(0, pair.indexOf(' ')), pair.slice(pair.indexOf(' ') + 1)]),
+);
+
 /** Each script's ten digits are consecutive, so a digit's value is its distance from the script's zero. */
 function digitOf(digit: string): string {
   const code = digit.codePointAt(0) ?? 0;
@@ -62,12 +173,20 @@ function digitOf(digit: string): string {
 
 /**
  * Returns a word in lower case, in the plain form of its letters and digits, without marks that may be left out, invisible characters,
- * apostrophes, a possessive ending, or separators of thousands. Decimals follow a point.
+ * apostrophes, a possessive ending, or separators of thousands. Decimals follow a point. "m²" is "m2", "10²" is "10^2", and the number of a
+ * note after a word is left out.
  */
 export function foldWord(word: string): string {
-  if (ASCII.test(word)) return word.toLowerCase();
+  if (ASCII.test(word)) {
+    const lower = word.toLowerCase();
+    return SAME.get(lower) ?? lower;
+  }
   const plain = word
+    .replace(/(\p{L}{4})(?:[⁰¹²³⁴-⁹]+|\^\p{N}+)$/u, '$1')
+    .replace(/(?<=\p{N})⁻?[⁰¹²³⁴-⁹]+$/u, (power) => `^${power}`)
     .normalize('NFKD')
+    .replace(/[−⁻]/gu, '-')
+    .replace(/(?<=\p{L})\^|[\s'’](?=\d{3})/gu, '')
     .replace(INVISIBLE, '')
     .replace(MARKS, '')
     .replace(DIGIT, digitOf)
@@ -75,7 +194,7 @@ export function foldWord(word: string): string {
     .replace(FORM, (form) => FORMS.get(form) ?? form)
     .replace(/['’ʼ＇]s$/, '')
     .replace(APOSTROPHES, '');
-  return /^[\d.,]+$/.test(plain) ? plainNumber(plain) : plain;
+  return /^[\d.,]+$/.test(plain) ? plainNumber(plain) : (SAME.get(plain) ?? plain);
 }
 
 /** A comma before three digits separates thousands; before any other number of digits, at the end, decimals. */
@@ -99,35 +218,19 @@ export function characterPairs(run: string): readonly string[] {
   return [...pairs];
 }
 
-const WORD = /[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+|(?<=\p{N})[.,]\p{N}+)*/gu;
-
-/** Only the beginning of a longer text is read: a word of many millions of letters would overload the expression. */
+/** Only the beginning of a longer text is read. */
 const MAX_CHARS = 2_000_000;
 
-const visible = (text: string): string => text.slice(0, MAX_CHARS).replace(INVISIBLE, '');
-
 /**
- * Returns the distinct words of a text in lower case: letters with their marks, digits, inner apostrophes and hyphens,
- * decimals. A run of a script without spaces yields its pairs of characters.
- */
-export function wordSet(text: string): ReadonlySet<string> {
-  const words = visible(text).toLowerCase().match(WORD) ?? [];
-  return new Set(words.flatMap((word) => (isUnspaced(word) ? characterPairs(word) : [word])));
-}
-
-/** Signs that change the meaning: "C++" and "C#", "-5" and "5", "x < y" and "x > y". */
-const SIGN = /[\p{S}#%&@*/\\]|-(?=\p{N})/gu;
-const PART = new RegExp(`[\\p{L}\\p{N}\\p{M}]+|${SIGN.source}`, 'gu');
-
-/** Returns the signs of a text in order: symbols, and the minus before a number; no punctuation. */
-export function signsOf(text: string): readonly string[] {
-  return text.slice(0, MAX_CHARS).match(SIGN) ?? [];
-}
-
-/**
- * Returns the runs of letters and digits of a text in lower case, and its signs, in order, regardless of case, spacing
- * and punctuation.
+ * Returns the words of a text in order, in their plain form and with their signs, regardless of case, spacing and punctuation. Includes the
+ * signs of comparison between two words.
  */
 export function partsOf(text: string): readonly string[] {
-  return visible(text).toLowerCase().match(PART) ?? [];
+  const parts: string[] = [];
+  eachRun(text.slice(0, MAX_CHARS), (run, _, signed) => parts.push(signed?.form ?? foldWord(run)));
+  return parts;
 }
+
+/** Returns the distinct words of a text, as `partsOf` does. A run of a script without spaces yields its pairs of characters. */
+export const wordSet = (text: string): ReadonlySet<string> =>
+  new Set(partsOf(text).flatMap((word) => (isUnspaced(word) ? characterPairs(word) : [word])));

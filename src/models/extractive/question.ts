@@ -1,6 +1,6 @@
 import type { Message } from '../../../machines/contracts/message.ts';
-import { stemsOf, termWeights } from '../../../machines/text/terms.ts';
-import { isUnspaced, wordSegmentsOf } from '../../../machines/text/words.ts';
+import { eachStem, stemsOf, termWeights } from '../../../machines/text/terms.ts';
+import { eachRun, isUnspaced, wordsOfRun } from '../../../machines/text/words.ts';
 import { MAX_CHARS, withoutCode } from '../../documents/units.ts';
 import type { Steps } from '../../internal/async.ts';
 
@@ -34,14 +34,11 @@ const ASKING: ReadonlySet<string> = new Set(
 
 export function* questionOf(request: string, texts: readonly Pick<Text, 'content'>[]): Steps<Question> {
   const asked = wordsOf(request).filter((word) => !ASKING.has(word.toLowerCase()));
-  const stemmed = asked.flatMap((word): [string, string][] =>
-    isUnspaced(word) ? [[word, word]] : stemsOf(word.toLowerCase()).map((stem) => [stem, word]),
-  );
-  const words = [...new Map(stemmed)].slice(0, 30);
+  const contents = texts.map(({ content }) => content.slice(0, MAX_CHARS));
+  const words = withoutSpellings(termsIn(request), contents).slice(0, 30);
   const bits = new Map(words.map(([stem], at) => [stem, 1 << at]));
   const unspaced = [...bits].filter(([word]) => isUnspaced(word));
   const patterns = unspaced.map(([word, bit]) => ({ pattern: unspacedPattern(word), bit }));
-  const contents = texts.map(({ content }) => content.slice(0, MAX_CHARS));
   const numbers = numberedNames(asked.slice(0, 30), contents).map(({ number, pattern }) => {
     return { pattern, mask: stemsOf(number).reduce((set, stem) => set | (bits.get(stem) ?? 0), 0) };
   });
@@ -70,18 +67,56 @@ const NUMERAL = String.raw`[\p{N}零〇一二三四五六七八九十百千万�
 /** The start of a word that continues after its number, which may be ordinal. */
 const COUNTS = new RegExp(`^第?${NUMERAL}*$`, 'u');
 
+/** A stem, or a word of a script without spaces, and the word as the question writes it. */
+type Term = readonly [stem: string, word: string];
+
+/** Returns the terms of a question that say what it is about, each once, in order. */
+function termsIn(request: string): readonly Term[] {
+  const terms = new Map<string, string>();
+  const add = (stem: string, word: string): void => {
+    if (!ASKING.has(word.toLowerCase())) terms.set(stem, word);
+  };
+  const text = request.slice(0, MAX_CHARS);
+  eachStem(text, (stem, run) => {
+    if (!isUnspaced(run)) add(stem, SIGN.test(stem) ? withSigns(run, stem) : run);
+  });
+  for (const word of wordsOf(text)) if (isUnspaced(word)) add(word, word);
+  return [...terms];
+}
+
+const SIGN = /[^\p{L}\p{M}\p{N}.,]/u;
+/** A word with signs in the case of its letters: "C#". */
+function withSigns(run: string, form: string): string {
+  const at = form.indexOf(run.toLowerCase());
+  return at === -1 ? form : form.slice(0, at) + run + form.slice(at + run.length);
+}
+
+const BETWEEN_PARTS = /(?<=[\p{L}\p{N}])[^\p{L}\p{N}]+(?=[\p{L}\p{N}])/gu;
+
+/** Leaves out words joined by signs ("X-100") that no text has with any sign: the texts write their parts ("X 100"). */
+function withoutSpellings(terms: readonly Term[], texts: readonly string[]): readonly Term[] {
+  const isJoined = ([stem]: Term): boolean => SIGN.test(stem) && stem.search(BETWEEN_PARTS) !== -1;
+  if (!terms.some(isJoined)) return terms;
+  const parts = (stem: string): string => stem.split(BETWEEN_PARTS).sort().join(' ');
+  const written = new Set(
+    texts
+      .flatMap(stemsOf)
+      .filter((stem) => SIGN.test(stem))
+      .map(parts),
+  );
+  return terms.filter((term) => !isJoined(term) || written.has(parts(term[0])));
+}
+
 /** Returns the words of a text, in order; a number and the next word of a script without spaces are one word: "3号", "第三章". */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
-  let end = 0;
-  for (const { segment, isWordLike, index } of wordSegmentsOf(text.slice(0, MAX_CHARS))) {
-    if (!isWordLike) continue;
-    const last = words.at(-1);
-    if (last !== undefined && index === end && isUnspaced(segment) && COUNTS.test(last))
-      words[words.length - 1] += segment;
-    else words.push(segment);
-    end = index + segment.length;
-  }
+  eachRun(text.slice(0, MAX_CHARS), (run) => {
+    for (const [at, word] of wordsOfRun(run).entries()) {
+      const last = words.at(-1);
+      if (at > 0 && last !== undefined && isUnspaced(word) && COUNTS.test(last)) words[words.length - 1] += word;
+      else words.push(word);
+    }
+  });
   return words;
 }
 
@@ -105,7 +140,7 @@ interface NumberedName {
 function numberedNames(words: readonly string[], texts: readonly string[]): NumberedName[] {
   return words.flatMap((number, at) => {
     const word = (words[at - 1] ?? '').replace(/s$/u, '').replace(/[^\p{L}\p{N}]/gu, '.');
-    if (!/^\d[\d.,]*$/u.test(number) || !/^\p{L}/u.test(word)) return [];
+    if (!/^\d[\d.,]*$/u.test(number) || !/^\p{L}/u.test(word) || stemsOf(word).length === 0) return [];
     const named = String.raw`(?<![\p{L}\p{N}])${word}\p{L}{0,2}${BETWEEN}`;
     const numbered = new RegExp(String.raw`${named}\d`, 'iu');
     if (!texts.some((text) => numbered.test(text))) return [];

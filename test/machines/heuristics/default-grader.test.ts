@@ -28,6 +28,17 @@ const grade = (changes: Partial<GradingInput>) =>
 
 describe('grounding', () => {
   it.each([
+    ['It freezes at -5 °C.', 'It freezes at −5 °C.', 'It freezes at 5 °C.'],
+    ['She teaches C#.', 'She teaches C#.', 'She teaches C++.'],
+    ['The fee is 20 euros.', 'The fee is €20.', 'The fee is $20.'],
+    ['The donor has blood group A-.', 'The donor has A−.', 'The donor has A+.'],
+    ['Parcels of <5 kg are free.', 'Parcels <5 kg are free.', 'Parcels >5 kg are free.'],
+  ])('of %j supports an answer with the same sign, and not with another', (content, right, wrong) => {
+    expect(supportFor('What is it?', right, texts(content))).toBeGreaterThan(0.8);
+    expect(supportFor('What is it?', wrong, texts(content))).toBeLessThan(0.5);
+  });
+
+  it.each([
     ['Who designed it?', 'John Bradfield', BRIDGE],
     ['When was the Helder Bridge opened?', 'On 19 March 1932', BRIDGE],
     ['上海地铁首班车几点发车?', '5点30分', SHANGHAI],

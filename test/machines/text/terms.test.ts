@@ -10,6 +10,20 @@ describe('terms', () => {
     expect(stemsOf('maxContinuations')).toEqual(expect.arrayContaining(stemsOf('max continuations')));
   });
 
+  it.each([
+    ['a minus sign', '-5 −5 minus 5', ['-5', '-5', 'minu', '-5']],
+    ['a dash that is no sign', 'pages 3-5, 10-day', ['page', '3', '5', '10', 'dai']],
+    ['signs after a word', 'C C++ C# A+ A− Cl−', ['c', 'c++', 'c#', 'a+', 'a-', 'cl-']],
+    ['signs that may be left out', '<5 ≤ 5 @user 18+', ['5', '<5', '5', '≤5', 'user', '@user', '18', '18+']],
+    ['signs between words', 'R & D 24/7 X-100', ['r', 'r&d', 'd', '24', '24/7', '7', 'x', 'x-100', '100']],
+    ['signs that are words', '5 % 5% €5 5 EUR', ['5', 'percent', '5', 'percent', 'euro', '5', '5', 'euro']],
+    ['powers and notes', 'm² m^2 10² 10^2 euros¹', ['m2', 'm2', '10^2', '10^2', 'euro']],
+    ['units', '5kg 3.5 GB 2nd 10a', ['5', 'kg', '3.5', 'gb', '2nd', '10a']],
+    ['a name of one letter', 'Grade A costs a coin', ['grade', 'a', 'cost', 'coin']],
+  ])('keeps %s', (_, text, stems) => {
+    expect(stemsOf(text)).toEqual(stems);
+  });
+
   it('keeps numbers whole and removes thousands separators', () => {
     expect(stemsOf('above 0.9 of 10,000')).toEqual(['0.9', '10000']);
   });

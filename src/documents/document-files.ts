@@ -11,7 +11,24 @@ export interface DocumentFile {
   readonly named: boolean;
 }
 
-const EXTENSIONS = ['md', 'markdown', 'mdx', 'txt', 'text', 'html', 'htm', 'json', 'jsonl', 'ndjson', 'pdf', 'docx'];
+const EXTENSIONS = [
+  'md',
+  'markdown',
+  'mdx',
+  'txt',
+  'text',
+  'html',
+  'htm',
+  'json',
+  'jsonl',
+  'ndjson',
+  'csv',
+  'tsv',
+  'tab',
+  'psv',
+  'pdf',
+  'docx',
+];
 
 /**
  * Returns the files at the paths, each once, in the order of the paths and by name within a directory. Omits dotfiles, `node_modules`,

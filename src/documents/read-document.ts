@@ -5,7 +5,7 @@ import { invalidOption, parseOption } from '../internal/options.ts';
 import type { Block, ParsedDocument } from './document.ts';
 import { readText } from './read-text.ts';
 
-const TYPES = ['markdown', 'html', 'json', 'text', 'pdf', 'docx'] as const;
+const TYPES = ['markdown', 'html', 'json', 'csv', 'text', 'pdf', 'docx'] as const;
 
 /** The format of a document. */
 export type DocumentType = (typeof TYPES)[number];
@@ -87,6 +87,10 @@ const EXTENSIONS: Readonly<Record<string, DocumentType>> = {
   json: 'json',
   jsonl: 'json',
   ndjson: 'json',
+  csv: 'csv',
+  tsv: 'csv',
+  tab: 'csv',
+  psv: 'csv',
   pdf: 'pdf',
   docx: 'docx',
 };
@@ -153,6 +157,7 @@ async function readerFor(type: DocumentType): Promise<(text: string) => Steps<Bl
   if (type === 'markdown') return (await import('./read-markdown.ts')).readMarkdown;
   if (type === 'html') return (await import('./read-html.ts')).readHtml;
   if (type === 'json') return (await import('./read-json.ts')).readJson;
+  if (type === 'csv') return (await import('./read-delimited.ts')).readDelimited;
   return readText;
 }
 

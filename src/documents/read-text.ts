@@ -2,6 +2,7 @@ import type { Steps } from '../internal/async.ts';
 import { joinLeadIns } from './blocks.ts';
 import type { Block, BlockKind } from './document.ts';
 import { blockOf } from './lines.ts';
+import { tableIn } from './read-delimited.ts';
 
 const ITEM = /^\s*(?:[-*•–]|\(?\d{1,3}[.)])\s+\S/;
 const CODE_LINE = /^(?:\t| {2,})\S|[;{}]\s*$|,\S+,\S|\t/;
@@ -28,6 +29,8 @@ function paragraphBlocks(lines: readonly string[], startLine: number): Block[] {
   if (item === 0) return block(lines, startLine, 'list');
   if (item > 0)
     return [...block(lines.slice(0, item), startLine, 'prose'), ...block(lines.slice(item), startLine + item, 'list')];
+  const table = tableIn(lines, startLine);
+  if (table !== null) return table;
   const code = lines.filter((line) => CODE_LINE.test(line)).length;
   return block(lines, startLine, lines.length > 1 && code * 2 > lines.length ? 'code' : 'prose');
 }

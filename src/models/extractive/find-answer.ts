@@ -12,7 +12,7 @@ type Fit = 'defines' | 'fits' | 'open' | 'doubtful' | 'unfit';
 const NUMBER =
   /\p{N}+(?:[.,:]\p{N}+)*|[一二三四五六七八九十百千万两半]+|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|half|once|twice|every|each|(?:hour|dai|week|month|year)ly|eine?[nrms]?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|jede[nrms]?|(?:stünd|täg|wöchent|monat|jähr)lich)\b/giu;
 const MONEY =
-  /\p{Sc}|[元圆]|\b[A-Z]{3}\b|\b(?:[Ee]uros?|[Dd]ollars?|[Pp]ounds?|Franken|[Cc]rowns?|[Ff]ree|kostenlos)\b|免费/u;
+  /\p{Sc}|[元圆]|\b[A-Z]{3}\b|\b(?:[Ee]uros?|[Dd]ollars?|[Pp]ounds?|Franken|[Cc]rowns?|[Ff]ree|kostenlos)\b|免费|(?<![\d.,])\d+[.,]\d\d(?![\d.,])/u;
 const MONTHS =
   'january|february|march|april|june|july|august|september|october|november|december|januar|februar|märz|juni|juli|oktober|dezember';
 const CALENDAR = new RegExp(
@@ -37,12 +37,15 @@ const AMOUNT = asking(
   '多少|多久|多长时间|多(?=[长高远大重快])|几(?=[个天站次人])|(?:哪个|什么)版本',
 );
 
-/** Whether a text has a kind of information; `added` is whether a pattern matches something that is not in the question. */
-type IsGiven = (text: string, added: (pattern: RegExp) => boolean) => boolean;
+/**
+ * Whether a text has a kind of information; `added` is whether a pattern matches something that is not in the question, and `lead` what the
+ * text is about: the header of a table names the unit of its numbers.
+ */
+type IsGiven = (text: string, added: (pattern: RegExp) => boolean, lead: string) => boolean;
 
 /** For each kind of information: what asks for it, what contains it, and whether an answer without it is wrong (a reason may have any form). */
 const KINDS: readonly [asked: RegExp, isGiven: IsGiven, strict: boolean][] = [
-  [PRICE, (text, added) => MONEY.test(text) && added(NUMBER), true],
+  [PRICE, (text, added, lead) => added(NUMBER) && MONEY.test(`${lead}\n${text}`), true],
   [TIME, (text, added) => CALENDAR.test(text) || added(NUMBER), true],
   [AMOUNT, (_, added) => added(NUMBER), true],
   [asking('whom?|whose|we[rnm]', '谁'), (_, added) => added(NAME), false],
@@ -50,19 +53,28 @@ const KINDS: readonly [asked: RegExp, isGiven: IsGiven, strict: boolean][] = [
   [asking('why|warum|wieso|weshalb', '为什么'), (text) => REASON.test(text), false],
 ];
 
+interface Kind {
+  readonly topic: string;
+  /** The words that ask for the kind of information; empty if none do. */
+  readonly asking: string;
+  readonly fitOf: (text: string, lead: string) => Fit;
+}
+
 /** Returns what a question is about, without the words that ask for a kind of information, and how texts fit that kind. */
-function kindOf(question: string): { readonly topic: string; readonly fitOf: (text: string) => Fit } {
+function kindOf(question: string): Kind {
   const kind = KINDS.find(([asked]) => question.search(asked) !== -1);
   const { sentence, entry } = definitionOf(question) ?? {};
   const definitionIn = (text: string): Fit => (sentence?.test(text) ? 'defines' : entry?.test(text) ? 'fits' : 'open');
-  if (kind === undefined) return { topic: question, fitOf: definitionIn };
+  if (kind === undefined) return { topic: question, asking: '', fitOf: definitionIn };
   const [asked, isGiven, strict] = kind;
-  const isNew = (found: string): boolean => !question.toLowerCase().includes(found.toLowerCase());
-  const fitOf = (text: string): Fit => {
-    const given = isGiven(text, (pattern) => (text.match(pattern) ?? []).some(isNew));
+  const numbers = new Set(question.match(NUMBER));
+  const isNew = (found: string): boolean =>
+    /^\d/.test(found) ? !numbers.has(found) : !question.toLowerCase().includes(found.toLowerCase());
+  const fitOf = (text: string, lead: string): Fit => {
+    const given = isGiven(text, (pattern) => (text.match(pattern) ?? []).some(isNew), lead);
     return given ? 'fits' : strict ? 'unfit' : 'doubtful';
   };
-  return { topic: question.replace(asked, ' '), fitOf };
+  return { topic: question.replace(asked, ' '), asking: (question.match(asked) ?? []).at(-1)?.trim() ?? '', fitOf };
 }
 
 /** An answer of whole paragraphs, lists and table rows, or a sentence that there is none. Shares are 0..1. */
@@ -120,7 +132,7 @@ export function* findAnswer(request: string, texts: readonly Text[]): Steps<Foun
 }
 
 function* answerIn(texts: readonly Text[], asked: string): Steps<FoundAnswer> {
-  const { topic, fitOf } = kindOf(asked);
+  const { topic, asking, fitOf } = kindOf(asked);
   const question = yield* questionOf(topic, texts);
   const likely = texts.map((text, at) => ({ text, share: question.share(question.inTexts[at] ?? 0) }));
   const quotations: Quotation[] = [];
@@ -128,10 +140,10 @@ function* answerIn(texts: readonly Text[], asked: string): Steps<FoundAnswer> {
     if (share > 0) quotations.push(...quotationsOf(text, question, fitOf));
     yield;
   }
-  return answerTo(asked, question, quotations);
+  return answerTo(asked, asking, question, quotations);
 }
 
-function answerTo(asked: string, question: Question, quotations: readonly Quotation[]): FoundAnswer {
+function answerTo(asked: string, asking: string, question: Question, quotations: readonly Quotation[]): FoundAnswer {
   const { all, share, written, inTexts } = question;
   const [first, ...others] = quotations.toSorted((left, right) => right.score - left.score);
   if (first === undefined || share(first.words) < MIN_COVERAGE) {
@@ -157,7 +169,7 @@ function answerTo(asked: string, question: Question, quotations: readonly Quotat
     confidence: words === all ? sure : UNSURE * share(words),
     ids: [...new Set(quotes.map(({ id }) => id))],
     coverage: share(words),
-    missing: written(all & ~words),
+    missing: [...written(all & ~words), ...(first.fit === 'unfit' ? [asking] : [])],
   };
 }
 
@@ -190,7 +202,7 @@ const BRIEF = [0, 0.5, 0.6];
 /** Subtracted if another text fits as well, and the difference of scores up to which it does. */
 const [RIVAL, CLOSE] = [0.2, 0.02];
 
-function quotationsOf(found: Text, question: Question, fitOf: (text: string) => Fit): Quotation[] {
+function quotationsOf(found: Text, question: Question, fitOf: Kind['fitOf']): Quotation[] {
   const { all, wordsIn, share, count } = question;
   const { headings: path, body } = splitHeadings(found);
   const headings = wordsIn(path);
@@ -201,7 +213,7 @@ function quotationsOf(found: Text, question: Question, fitOf: (text: string) => 
     const above = names.reduce((set, one) => set | one, headings | lead);
     let [own, best] = [lead, { words: 0, fit: 'open' as Fit, score: -1 }];
     for (const part of unit.parts) {
-      const [its, fit] = [wordsIn(part), fitOf(part)];
+      const [its, fit] = [wordsIn(part), fitOf(part, unit.lead)];
       own |= its;
       const score = TOGETHER_SHARE * share(its | above) + BONUS[fit];
       if (score > best.score) best = { words: its | above, fit, score };

@@ -12,7 +12,7 @@ import {
   textOrEmpty,
   tokenUsage,
   toolCallSchema,
-  uncheckedList,
+  uncheckedObject,
 } from './reply-chunk.ts';
 
 /** No real chunk has more choices. */
@@ -20,10 +20,11 @@ const MAX_CHOICES = 1_000;
 
 /** Servers that implement the API of 2023 send only `function_call`. */
 const deltaSchema = z.object({
-  content: z.nullish(z.union([z.string(), uncheckedList])),
+  content: z.nullish(z.union([z.string(), uncheckedObject])),
   refusal: textOrEmpty,
   reasoning_content: textOrEmpty,
   reasoning: textOrEmpty,
+  thinking: textOrEmpty,
   tool_calls: z.pipe(
     z.transform((calls) => firstOf(calls, MAX_CALLS)),
     orNull(z.array(toolCallSchema)),
@@ -85,6 +86,8 @@ const chunkSchema = z.object({
       z.object({
         delta: z.nullish(deltaSchema),
         message: z.nullish(deltaSchema),
+        text: textOrEmpty,
+        error: z.optional(z.unknown()),
         finish_reason: textOrEmpty,
         usage: usageSchema,
       }),
@@ -99,9 +102,14 @@ export function chatReader(): ReplyReader {
   return (value): ReplyChunk => {
     const { choices: choice, ...chunk } = chunkSchema.parse(value);
     const delta = choice?.delta ?? (hasContent ? null : choice?.message);
-    const content = delta ? contentOf(delta) : null;
+    // Completions, the older API, have text in the choice.
+    const content = delta
+      ? contentOf(delta)
+      : choice?.text
+        ? contentOf(deltaSchema.parse({ content: choice.text }))
+        : null;
     hasContent ||= content !== null && (content.text + content.reasoning !== '' || content.calls.length > 0);
-    const error = chunk.error || (chunk.object === 'error' ? value : null);
+    const error = chunk.error || choice?.error || errorIn(value as Readonly<Record<string, unknown>>);
     return {
       content,
       reason: choice?.finish_reason ? finishReason(choice.finish_reason) : null,
@@ -109,6 +117,19 @@ export function chatReader(): ReplyReader {
       error: error ? new ReportedError(error) : null,
     };
   };
+}
+
+/** Other members that contain an error: FastAPI (`detail`), vLLM and Mistral (`message`), GraphQL and Cloudflare (`errors`). */
+function errorIn({ object, choices, usage, errors, ...value }: Readonly<Record<string, unknown>>): unknown {
+  if (object === 'error') return value;
+  if (choices !== undefined || usage !== undefined) return null;
+  const [first] = Array.isArray(errors) ? errors : [errors];
+  if (first) return first;
+  const { detail, message, msg, code, status, type } = value;
+  const text = detail ?? message ?? msg;
+  const isNamed = [code, status, type].some((name) => name !== undefined && name !== null);
+  if (typeof text === 'string') return isNamed ? { ...value, message: text } : text;
+  return detail ? value : null;
 }
 
 function firstOf(values: unknown, most: number): unknown {
@@ -127,18 +148,21 @@ function ownChoice(choices: unknown): unknown {
  * (Mistral). Parts of unknown types are ignored.
  */
 function contentOf({ content, refusal, function_call: call, ...delta }: Delta): Content {
-  const reasoning = delta.reasoning_content || delta.reasoning;
+  const reasoning = delta.reasoning_content || delta.reasoning || delta.thinking;
   const isCall = !delta.tool_calls?.length && (call.name !== '' || (call.arguments ?? '') !== '');
   const calls = isCall ? [{ index: null, id: '', function: call }] : (delta.tool_calls ?? []);
-  if (!Array.isArray(content)) return { text: typeof content === 'string' ? content : '', reasoning, refusal, calls };
-  return { text: textIn(content), reasoning: reasoning + content.map(thinkingIn).join(''), refusal, calls };
+  if (typeof content === 'string') return { text: content, reasoning, refusal, calls };
+  const parts: readonly ContentPart[] = Array.isArray(content) ? content : [content];
+  return { text: textIn(parts), reasoning: reasoning + parts.map(thinkingIn).join(''), refusal, calls };
 }
 
 /** A part of the content. It is not validated as a whole, because a hostile chunk may have millions of parts. */
-type ContentPart = { readonly [Member in 'type' | 'text' | 'thinking']?: unknown } | null;
+type ContentPart = { readonly [Member in 'type' | 'text' | 'thinking']?: unknown } | null | undefined;
+
+const TEXT_TYPES: ReadonlySet<unknown> = new Set(['text', 'output_text', undefined]);
 
 function textIn(parts: readonly ContentPart[]): string {
-  return parts.map((part) => (part?.type === 'text' && typeof part.text === 'string' ? part.text : '')).join('');
+  return parts.map((part) => (TEXT_TYPES.has(part?.type) && typeof part?.text === 'string' ? part.text : '')).join('');
 }
 
 function thinkingIn(part: ContentPart): string {
@@ -148,15 +172,17 @@ function thinkingIn(part: ContentPart): string {
   return typeof thinking === 'string' ? thinking : '';
 }
 
-const REASONS: Readonly<Record<string, FinishReason>> = {
-  stop: 'stop',
-  length: 'length',
-  model_length: 'length',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  content_filter: 'content-filter',
-};
+/** By the words of many servers: end of sequence, `end_turn`, `MAX_TOKENS` … */
+const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
+  [/^(?:stop|stop_sequence|eos|eos_token|end_turn|end|completed?|done|finished)$/u, 'stop'],
+  [/length|max_(?:output_|new_)?tokens/u, 'length'],
+  [/^(?:tool_calls?|function_call|tool_use)$/u, 'tool-calls'],
+  [/^content_filter$/u, 'content-filter'],
+];
 
 function finishReason(reason: string): FinishReason {
-  return Object.hasOwn(REASONS, reason) ? (REASONS[reason] ?? 'other') : 'other';
+  const word = reason.slice(0, MAX_REASON_CHARS).toLowerCase();
+  return REASONS.find(([pattern]) => pattern.test(word))?.[1] ?? 'other';
 }
+
+const MAX_REASON_CHARS = 40;

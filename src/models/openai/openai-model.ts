@@ -2,134 +2,21 @@ import type OpenAI from 'openai';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
+import { oneLine } from '../../../machines/text/clip.ts';
 import { linkSignals } from '../../internal/async.ts';
-import { BracketBalance } from '../../internal/json-text.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import { chatReader } from './chat-chunk.ts';
 import { lazyClient } from './client.ts';
 import { countTokens, encodingOf } from './count-tokens.ts';
 import { failure, failureOf, toolCallFailure } from './failures.ts';
+import { Increments } from './increments.ts';
 import { negotiateDialect } from './negotiation.ts';
 import { type OpenAIModelOptions, type OpenAISettings, openaiSettings } from './options.ts';
 import { END_GRACE_MS, type ReplyBody } from './reply-body.ts';
-import { MAX_CALLS, type ReplyChunk, type ReplyReader, type ToolCallEntry } from './reply-chunk.ts';
+import type { ReplyChunk, ReplyReader } from './reply-chunk.ts';
 import { type ToolNames, toolNames } from './request-body.ts';
 import { responsesReader } from './response-event.ts';
-
-type ToolCallDelta = Extract<ModelPart, { type: 'tool-call-delta' }>;
-
-/** One entry of `tool_calls`, with arguments as text: a few servers send them parsed. */
-interface Entry {
-  readonly at: number | null;
-  readonly id: string;
-  readonly name: string;
-  readonly text: string;
-}
-
-/** `at` and `id` are the server's. `buffered` are arguments received before the name. `changesId`: each delta has a new id. */
-interface Call {
-  readonly index: number;
-  readonly at: number | null;
-  readonly extent: JsonExtent;
-  id: string;
-  name: string;
-  buffered: string;
-  changesId: boolean;
-}
-
-/**
- * Assembles the tool calls of one reply. Servers differ: the index may be missing (Mistral) or the same for every call (vLLM, SGLang,
- * Gemini); the id may be missing, empty or new in every delta (older vLLM); the name may come once, repeatedly or be empty.
- */
-class ToolCalls {
-  readonly #names: Pick<ToolNames, 'nameOf'>;
-  readonly #calls: Call[] = [];
-
-  constructor(names: Pick<ToolNames, 'nameOf'>) {
-    this.#names = names;
-  }
-
-  /** A call is reported once its name is known. */
-  read(entries: readonly (ToolCallEntry | null)[]): ToolCallDelta[] {
-    return entries.flatMap((entry) => (entry === null ? [] : this.#readOne(this.#entryOf(entry))));
-  }
-
-  /** Returns the arguments of calls that never got a name. */
-  rest(): ToolCallDelta[] {
-    return this.#calls.filter(({ name }) => name === '').map((call) => delta(call, call.buffered));
-  }
-
-  #readOne(entry: Entry): ToolCallDelta[] {
-    // Each delta searches all calls.
-    if (this.#calls.length > MAX_CALLS) return [];
-    const known = this.#find(entry);
-    const isKnown = known !== undefined && continues(known, entry);
-    if (!isKnown && entry.id + entry.name + entry.text === '') return [];
-    const call = isKnown ? known : this.#begin(entry);
-    const isNew = call !== known || call.name === '';
-    call.changesId ||= entry.id !== '' && call.id !== '' && entry.id !== call.id;
-    call.id ||= entry.id;
-    call.name ||= entry.name;
-    call.extent.add(entry.text);
-    call.buffered += entry.text;
-    if (call.name === '' || (call.buffered === '' && !isNew)) return [];
-    const text = call.buffered;
-    call.buffered = '';
-    return [delta(call, text)];
-  }
-
-  /** Finds a call by its id if known, otherwise by the server's index, otherwise the last one. */
-  #find({ at, id }: Entry): Call | undefined {
-    const isHere = (call: Call): boolean => at === null || call.at === null || call.at === at;
-    const byId = id === '' ? undefined : this.#calls.findLast((call) => call.id === id && isHere(call));
-    return byId ?? (at === null ? this.#calls.at(-1) : this.#calls.findLast((call) => call.at === at));
-  }
-
-  #entryOf({ index, id, function: called }: ToolCallEntry): Entry {
-    const { name, arguments: args } = called;
-    const text = typeof args === 'string' ? args : args === null || args === undefined ? '' : JSON.stringify(args);
-    return { at: index ?? null, id, name: this.#names.nameOf(name), text };
-  }
-
-  #begin({ at }: Entry): Call {
-    const index = this.#calls.length;
-    const call = { index, at, extent: new JsonExtent(), id: '', name: '', buffered: '', changesId: false };
-    this.#calls.push(call);
-    return call;
-  }
-}
-
-/** Whether an entry continues this call. A new id starts a new call, unless this call's JSON is incomplete. */
-function continues(call: Call, { id, name, text }: Entry): boolean {
-  if (id !== '' && id === call.id) return true;
-  if (name !== '' && call.name !== '' && name !== call.name) return false;
-  const isOtherId = id !== '' && call.id !== '';
-  if (call.extent.state === 'open') return true;
-  if (call.extent.state === 'none') return !isOtherId || name === '';
-  const isBlank = text.trim() === '';
-  return isOtherId ? call.changesId && isBlank : name === '' || isBlank;
-}
-
-function delta({ index, id, name }: Call, text: string): ToolCallDelta {
-  return { type: 'tool-call-delta', index, ...(id !== '' && { id }), name, arguments: text };
-}
-
-/** Tracks whether JSON text that arrives in pieces is complete. */
-class JsonExtent {
-  readonly #brackets = new BracketBalance();
-  #hasStarted = false;
-
-  /** `none`: only white space so far. `open`: a string, object or array is not closed yet. */
-  get state(): 'none' | 'open' | 'closed' {
-    if (!this.#hasStarted) return 'none';
-    return this.#brackets.isOpen ? 'open' : 'closed';
-  }
-
-  add(text: string): void {
-    this.#brackets.add(text);
-    this.#hasStarted ||= text.trim() !== '';
-  }
-}
+import { ToolCalls } from './tool-calls.ts';
 
 /** Whether a value is an event of the Responses API, or a whole response. A chat completion has no `type`. */
 function isResponseEvent(value: unknown): boolean {
@@ -232,6 +119,8 @@ function replyReader(): ReplyReader {
 /** The state of a reply. `usageAt`: the first chunk with usage, counted from 1. `hasContent`: it had text, reasoning or a tool call. */
 interface Progress {
   readonly calls: ToolCalls;
+  readonly text: Increments;
+  readonly reasoning: Increments;
   count: number;
   usageAt: number;
   hasContent: boolean;
@@ -249,12 +138,21 @@ const USAGE_GRACE_MS = 500;
  */
 async function* replyParts(
   body: ReplyBody,
-  names: Pick<ToolNames, 'nameOf'>,
+  names: ToolNames,
   failureOf: (thrown: unknown) => Failure,
 ): AsyncGenerator<ModelPart, void> {
   const read = replyReader();
-  const calls = new ToolCalls(names);
-  const progress: Progress = { calls, count: 0, usageAt: 0, hasContent: false, refusal: '', reason: null, usage: null };
+  const progress: Progress = {
+    calls: new ToolCalls(names),
+    text: new Increments(),
+    reasoning: new Increments(),
+    count: 0,
+    usageAt: 0,
+    hasContent: false,
+    refusal: '',
+    reason: null,
+    usage: null,
+  };
   try {
     for await (const data of body) {
       const { reason, usage } = progress;
@@ -269,8 +167,8 @@ async function* replyParts(
       return;
     }
   }
-  yield* progress.calls.rest();
-  yield lastPart(progress, body.isWhole);
+  yield* partsOf(progress.reasoning.rest(), progress.text.rest(), progress.calls.rest());
+  yield lastPart(progress, body);
 }
 
 /** A refusal is quoted only in part. */
@@ -285,24 +183,38 @@ function deltas({ content, reason, usage, error }: ReplyChunk, progress: Progres
   if (content === null) return [];
   const { text, reasoning, refusal, calls } = content;
   if (progress.refusal.length < MAX_REFUSAL_CHARS) progress.refusal += refusal;
-  const parts: ModelPart[] = [
-    ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
-    ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
-    ...progress.calls.read(calls),
-  ];
+  // What precedes a call is complete.
+  const before = calls.length > 0 ? progress.text.rest() : '';
+  const parts = partsOf(
+    progress.reasoning.read(reasoning),
+    before + progress.text.read(text),
+    progress.calls.read(calls),
+  );
   progress.hasContent ||= parts.length > 0;
   return parts;
 }
 
-/** `isMarked`: the body marked its end. Usage that comes with the last of several chunks is such a mark, too. */
-function lastPart(progress: Progress, isMarked: boolean): ModelPart {
+function partsOf(reasoning: string, text: string, calls: readonly ModelPart[]): readonly ModelPart[] {
+  return [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning-delta', text: reasoning } as const]),
+    ...(text === '' ? [] : [{ type: 'text-delta', text } as const]),
+    ...calls,
+  ];
+}
+
+/** A body may mark its end. Usage that comes with the last of several chunks is such a mark, too. */
+function lastPart(progress: Progress, { isWhole: isMarked, otherText }: ReplyBody): ModelPart {
   const { count, usageAt, hasContent, refusal, usage } = progress;
   const isWhole = isMarked || (count > 1 && usageAt === count);
+  const reason = progress.reason ?? (isWhole && (hasContent || refusal !== '') ? 'other' : null);
+  if (reason === null && !hasContent && otherText !== '') {
+    const message = `the server sent ${describeText(otherText)} instead of a reply; check the base URL and the server`;
+    return failed(failure('garbled_reply', message, { retryable: true }), progress);
+  }
   if (count === 0) {
     const message = 'the reply contains no data; check that the base URL is that of an OpenAI-compatible API';
     return failed(failure('garbled_reply', message, { retryable: true }), progress);
   }
-  const reason = progress.reason ?? (isWhole && (hasContent || refusal !== '') ? 'other' : null);
   if (reason === null) {
     const message = 'the reply ended before it was complete';
     return failed(failure('stream_cut', message, { retryable: true }), progress);
@@ -317,3 +229,14 @@ function lastPart(progress: Progress, isMarked: boolean): ModelPart {
 function failed(failure: Failure, { usage }: Progress): ModelPart {
   return { type: 'failure', failure, ...(usage !== null && { usage }) };
 }
+
+/** Describes text that is not a reply, for example the page of a proxy. */
+function describeText(text: string): string {
+  const shown = redactSecrets(text, []);
+  if (!/<(?:!doctype|html|head|body)\b/iu.test(shown)) return `the text “${oneLine(shown, MAX_SHOWN_CHARS)}”`;
+  const [, title = ''] = /<title[^>]*>([^<]*)/iu.exec(shown) ?? [];
+  const said = title.trim() === '' ? shown.replaceAll(/<[^>]*>?/gu, ' ') : title;
+  return `an HTML page: “${oneLine(said, MAX_SHOWN_CHARS)}”`;
+}
+
+const MAX_SHOWN_CHARS = 200;

@@ -13,11 +13,12 @@ interface ReplyBodyOptions {
 }
 
 /**
- * Reads the JSON values of a reply: of each server-sent event, or of the one object of a server that does not stream. The body decides
- * which of the two it is, because many servers send a wrong content type.
+ * Reads the JSON values of a reply: of each server-sent event, of each line, or of the one object of a server that does not stream. The
+ * body decides which it is, because many servers send a wrong content type.
  *
- * - `[DONE]`, or the end of the object, ends the reply; nothing after it is used.
+ * - `[DONE]`, or the end of an object that is not a chunk, ends the reply; nothing after it is used.
  * - Keep-alives, events without data and `null` are skipped. A last event without a blank line after it counts if it is whole.
+ * - Lines and events that are neither, for example the page of a proxy, are in `otherText`. An event `error` with text counts as an error.
  * - Iterating throws a SyntaxError for invalid JSON, `ResponseTooLarge`, or what the body throws.
  * - The end of the iteration closes the connection if the body has not ended.
  */
@@ -26,7 +27,7 @@ export class ReplyBody implements AsyncIterable<unknown> {
   readonly #timers: Timers;
   readonly #maxChars: number;
   #timer: unknown = null;
-  #isWhole = false;
+  #values: JsonValues | null = null;
 
   constructor(body: ReadableStream<Uint8Array> | null, { timers, maxChars }: ReplyBodyOptions) {
     this.#reader = body?.getReader() ?? null;
@@ -36,7 +37,12 @@ export class ReplyBody implements AsyncIterable<unknown> {
 
   /** Whether the body marked its own end, unlike one that was cut. */
   get isWhole(): boolean {
-    return this.#isWhole;
+    return this.#values?.isWhole ?? false;
+  }
+
+  /** The start of the text that belongs to no reply. */
+  get otherText(): string {
+    return this.#values?.otherText ?? '';
   }
 
   /** Ends the iteration after this time, which replaces an earlier one. */
@@ -47,30 +53,28 @@ export class ReplyBody implements AsyncIterable<unknown> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<unknown, void> {
     try {
-      yield* this.#values();
-      if (this.#isWhole) await this.#awaitEnd();
+      yield* this.#readAll();
+      if (this.isWhole) await this.#awaitEnd();
     } finally {
       this.#clearTimer();
       this.#close();
     }
   }
 
-  async *#values(): AsyncGenerator<unknown, void> {
+  async *#readAll(): AsyncGenerator<unknown, void> {
     const decoder = new TextDecoder();
-    let values: JsonValues | null = null;
     for (let isOver = false; !isOver; ) {
       const bytes = await this.#read();
       isOver = bytes === null;
       const text = bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true });
-      if (values === null && text.trim() !== '') values = this.#valuesIn(text);
-      for (const value of values?.read(text, isOver) ?? []) yield value;
-      this.#isWhole = values?.isWhole ?? false;
-      isOver ||= this.#isWhole;
+      if (text.trim() !== '') this.#values ??= this.#valuesIn(text);
+      for (const value of this.#values?.read(text, isOver) ?? []) yield value;
+      isOver ||= this.isWhole;
     }
   }
 
   #valuesIn(text: string): JsonValues {
-    return text.trimStart().startsWith('{') ? new ObjectReader(this.#maxChars) : new EventReader(this.#maxChars);
+    return /^\s*(?:\{|\[\s*\{)/u.test(text) ? new ObjectReader(this.#maxChars) : new EventReader(this.#maxChars);
   }
 
   async #read(): Promise<Uint8Array | null> {
@@ -100,13 +104,17 @@ interface JsonValues {
   read(text: string, isLast: boolean): Iterable<unknown>;
   /** Whether the text marked its own end. */
   readonly isWhole: boolean;
+  readonly otherText: string;
 }
 
+/** Reads one object, or the chunks of a reply one after another: one in each line, or in an array. */
 class ObjectReader implements JsonValues {
-  readonly #balance = new BracketBalance();
   readonly #maxChars: number;
+  #balance = new BracketBalance();
   #text = '';
+  #hasChunks = false;
   #isWhole = false;
+  readonly otherText = '';
 
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
@@ -117,33 +125,67 @@ class ObjectReader implements JsonValues {
   }
 
   *read(text: string, isLast: boolean): Generator<unknown, void> {
-    const from = this.#text === '' ? text.indexOf('{') : 0;
-    const end = this.#balance.endIn(text, from);
-    this.#text += text.slice(from, end === -1 ? undefined : end);
-    requireChars(this.#text.length, this.#maxChars);
-    this.#isWhole = end !== -1;
-    if (isLast || this.#isWhole) yield parseJson(this.#text, this.#maxChars);
+    for (let at = 0; at < text.length && !this.#isWhole; ) {
+      const from = this.#text === '' ? text.indexOf('{', at) : at;
+      if (from === -1) break;
+      const end = this.#balance.endIn(text, from);
+      at = end === -1 ? text.length : end;
+      this.#text += text.slice(from, at);
+      requireChars(this.#text.length, this.#maxChars);
+      if (end !== -1) yield this.#endObject();
+    }
+    if (isLast && this.#text !== '' && !this.#hasChunks) yield parseJson(this.#text, this.#maxChars);
+  }
+
+  #endObject(): unknown {
+    const value = withoutEnvelope(parseJson(this.#text, this.#maxChars));
+    this.#text = '';
+    this.#balance = new BracketBalance();
+    this.#hasChunks ||= isChunk(value);
+    this.#isWhole = !isChunk(value);
+    return value;
   }
 }
 
-const DONE = '[DONE]';
+type Members = Readonly<Record<string, unknown>>;
+
+function isChunk(value: unknown): boolean {
+  const { object, choices } = Object(value) as Members;
+  const [choice] = Array.isArray(choices) ? choices : [];
+  return object === 'chat.completion.chunk' || Object(choice).delta !== undefined;
+}
+
+/** Some gateways put each chunk into the member `data` of another object. */
+function withoutEnvelope(value: unknown): unknown {
+  const { data, choices, type, error } = Object(value) as Members;
+  const isEnvelope =
+    typeof data === 'object' && data !== null && [choices, type, error].every((own) => own === undefined);
+  return isEnvelope ? data : value;
+}
+
+const DONE = /^"?\[DONE\]"?$/u;
+
+/** Enough to recognize a page by its title. */
+const MAX_OTHER_CHARS = 2_000;
 
 class EventReader implements JsonValues {
   readonly #parser;
   readonly #maxChars: number;
-  #data: string[] = [];
+  #events: { readonly event?: string | undefined; readonly data: string }[] = [];
   #isWhole = false;
+  otherText = '';
 
   constructor(maxChars: number) {
     this.#maxChars = maxChars;
     this.#parser = createParser({
       maxBufferSize: maxChars,
-      onEvent: ({ data }) => {
+      onEvent: ({ event, data }) => {
         requireChars(data.length, maxChars);
-        this.#data.push(data);
+        this.#events.push({ event, data });
       },
-      onError: ({ type }) => {
+      onError: ({ type, line = '' }) => {
         if (type === 'max-buffer-size-exceeded') requireChars(Number.POSITIVE_INFINITY, maxChars);
+        this.#addOther(line);
       },
     });
   }
@@ -161,15 +203,30 @@ class EventReader implements JsonValues {
   }
 
   *#values(parse: (text: string) => unknown): Generator<unknown, void> {
-    const taken = this.#data;
-    this.#data = [];
-    for (const data of taken) {
-      if (this.#isWhole) return;
-      const text = data.trim();
-      this.#isWhole = text === DONE;
-      const value = this.#isWhole || text === '' ? null : parse(text);
-      if (value !== null) yield value;
-    }
+    const taken = this.#events;
+    this.#events = [];
+    for (const { event, data } of taken) yield* this.#valuesIn(data, event, parse);
+  }
+
+  *#valuesIn(data: string, event: string | undefined, parse: (text: string) => unknown): Generator<unknown, void> {
+    const text = data.trim();
+    this.#isWhole ||= DONE.test(text);
+    if (this.#isWhole || text === '' || text === 'null') return;
+    if (/^[{[]/u.test(text)) yield* this.#parsed(text, event, parse);
+    else if (event === 'error') yield { error: text };
+    // A comment that a gateway sends as data.
+    else if (!text.startsWith(':')) this.#addOther(text);
+  }
+
+  /** Without blank lines between them, events are one event with several lines. */
+  *#parsed(text: string, event: string | undefined, parse: (text: string) => unknown): Generator<unknown, void> {
+    const value = text.includes('\n') ? parseIfJson(text, this.#maxChars) : parse(text);
+    if (value !== null) yield withoutEnvelope(value);
+    else for (const line of text.includes('\n') ? text.split('\n') : []) yield* this.#valuesIn(line, event, parse);
+  }
+
+  #addOther(text: string): void {
+    if (this.otherText.length < MAX_OTHER_CHARS) this.otherText += `${text.slice(0, MAX_OTHER_CHARS)}\n`;
   }
 }
 

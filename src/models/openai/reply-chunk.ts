@@ -66,6 +66,8 @@ export const MAX_CALLS = 1_000;
 /** An array whose entries are not checked: a hostile one may have millions. */
 export const uncheckedList = z.custom<readonly unknown[]>(Array.isArray);
 
+export const uncheckedObject = z.custom<object>((value) => typeof value === 'object' && value !== null);
+
 /** `error` is what the server sent. */
 export class ReportedError extends Error {
   override readonly name = 'ReportedError';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, completion, DONE, event, streaming } from '../../support/chat-server.ts';
-import { partsOf, replyOf } from '../../support/model-streams.ts';
+import { partsOf, replyOf, textOf } from '../../support/model-streams.ts';
 
 /** Serves this body as an event stream over HTTP in the given chunks and returns the resulting parts. */
 async function partsFrom(...pieces: readonly (string | Uint8Array)[]) {
@@ -192,5 +192,80 @@ describe('the text of a reply', () => {
 
   test('content of an unknown type is a failure', async () => {
     expect(replyOf(await partsFrom(event(chunk({ content: 42 })), completion('ok'))).end).toBe('garbled_reply');
+  });
+});
+
+const JSON_TEXT = '{"capital":"Paris"}';
+const textChunk = (content: unknown) => chunk({ content });
+const whole = { text: JSON_TEXT, reasoning: '', calls: [] };
+
+describe('the content of a reply', () => {
+  const halves = [textChunk('{"capital":'), textChunk('"Paris"}')];
+  test.each<[string, string[]]>([
+    ['grows', ['{"cap', '{"capital":"Pa', JSON_TEXT].map(textChunk).map(event)],
+    ['grows, from its first character', ['{', '{"', '{"capital":', JSON_TEXT, JSON_TEXT].map(textChunk).map(event)],
+    ['grows in two chunks', ['{"capital"', JSON_TEXT].map(textChunk).map(event)],
+    ['comes after a comment that is sent as data', ['data: : PROCESSING\n\n', ...halves.map(event)]],
+    ['comes after a word that is sent as data', ['data: ping\n\n', ...halves.map(event)]],
+    ['is in the member data of an object', halves.map((data) => event({ data }))],
+    [
+      'comes without blank lines between the events',
+      halves.map((data) => event(data).trimEnd()).map((line) => `${line}\n`),
+    ],
+    ['comes as one object in each line', halves.map((data) => `${JSON.stringify(data)}\n`)],
+    ['comes as an array of chunks', ['[', `${JSON.stringify(halves[0])},\n`, JSON.stringify(halves[1])]],
+    ['is a part instead of a list of parts', [event(textChunk({ type: 'output_text', text: JSON_TEXT }))]],
+    ['is in the text of a completion', ['{"capital":', '"Paris"}'].map((text) => event({ choices: [{ text }] }))],
+  ])('that %s is read', async (_, pieces) => {
+    const end = pieces[0]?.startsWith('data') ? END : JSON.stringify(chunk({}, 'stop'));
+    expect(replyOf(await partsFrom(...pieces, end))).toEqual({ ...whole, end: 'stop' });
+  });
+
+  test.each([
+    [['Ha', 'Haha', 'Hahaha', '!']],
+    [['=', '=', '==', '===', '====', ' end']],
+    [[JSON_TEXT, JSON_TEXT]],
+    [['Row, row ', 'Row, row ', 'Row, row your boat']],
+    [['\n', '\n\n', 'text']],
+    [['1', '10', '100']],
+  ])('that repeats itself is not taken for one that grows: %j', async (pieces) => {
+    const parts = await partsFrom(...pieces.map(textChunk).map(event), END);
+    expect(textOf(parts)).toBe(pieces.join(''));
+  });
+
+  test('a text that grows is shown as it grows, once that is certain', async () => {
+    const text = 'A sentence of a few words that ends here.';
+    const prefixes = [5, 12, 20, 30, 36, text.length].map((end) => textChunk(text.slice(0, end)));
+    const parts = await partsFrom(...prefixes.map(event), END);
+    expect(textOf(parts)).toBe(text);
+    expect(parts.length).toBeGreaterThan(4);
+  });
+});
+
+describe('an error in a response with the status 200', () => {
+  test.each([
+    [event({ detail: 'Model not loaded' }), 'server_error', 'Model not loaded'],
+    [event({ detail: 'Invalid API key' }), 'unauthorized', 'Invalid API key'],
+    [event({ error: 'overloaded' }), 'server_error', 'overloaded'],
+    [event({ message: 'slow down', code: 429 }), 'rate_limited', 'slow down'],
+    [event({ errors: [{ message: 'too many', code: 'rate_limited' }] }), 'rate_limited', 'too many'],
+    [
+      event({ choices: [{ delta: {}, finish_reason: 'error', error: { message: 'gone', code: 502 } }] }),
+      'server_error',
+      'gone',
+    ],
+    ['event: error\ndata: the backend is gone\n\n', 'server_error', 'the backend is gone'],
+    [JSON.stringify({ detail: [{ msg: 'bad', loc: ['model'] }] }), 'server_error', 'bad'],
+    ['<html>\n<head><title>502 Bad Gateway</title></head></html>', 'garbled_reply', 'an HTML page: “502 Bad Gateway”'],
+    ['upstream connect error', 'garbled_reply', 'the text “upstream connect error”'],
+    ['data: Internal Server Error\n\n', 'garbled_reply', 'the text “Internal Server Error”'],
+  ])('%j is reported as what it is', async (body, code, message) => {
+    const last = (await partsFrom(body)).at(-1);
+    expect(last).toMatchObject({ type: 'failure', failure: { code, message: expect.stringContaining(message) } });
+  });
+
+  test('in the middle of a reply fails the reply', async () => {
+    const parts = await partsFrom(event(textChunk('{"cap')), event({ detail: 'out of memory' }), DONE);
+    expect(parts.at(-1)).toMatchObject({ failure: { code: 'server_error' } });
   });
 });

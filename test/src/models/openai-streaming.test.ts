@@ -26,7 +26,10 @@ describe('the openai model, streaming', () => {
     ['tool_calls', 'tool-calls'],
     ['function_call', 'tool-calls'],
     ['toString', 'other'],
-    ['eos', 'other'],
+    ['eos', 'stop'],
+    ['END_TURN', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['abort', 'other'],
   ])('the finish reason %s is %s', async (theirs, ours) => {
     const parts = await partsFrom(event(chunk({ content: 'a' })), event(chunk({}, theirs)), DONE);
     expect(parts.at(-1)).toEqual({ type: 'finish', reason: ours, usage: null });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { openaiModel } from '../../../src/models/openai/openai-model.ts';
 import { chatServer, chunk, DONE, event, streaming, toolChunk } from '../../support/chat-server.ts';
-import { modelRequest, partsOf, replyOf } from '../../support/model-streams.ts';
+import { modelRequest, partsOf, replyOf, TOOL } from '../../support/model-streams.ts';
 
-const request = modelRequest({ replyForm: 'tool-call' });
+const request = modelRequest({ replyForm: 'tool-call', schemaName: TOOL });
 const END = event(chunk({}, 'tool_calls')) + DONE;
 
 /** Serves these chunks and the end of a reply and returns the resulting parts. */
@@ -168,6 +168,29 @@ describe('the tool calls of the openai model', () => {
     const parts = await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL }), odd);
     expect(server.exchanges[0]?.body.tools?.[0]?.function.name).toBe('my_reply___');
     expect(replyOf(parts).calls).toEqual([call('my reply: ä', '{}')]);
+  });
+
+  test.each([
+    ['a name in pieces', [entry(0, 'a', 'plan', ''), entry(0, undefined, '_re', ''), entry(0, '', 'ply', '{"q":1}')]],
+    ['a name that grows', [entry(0, 'a', 'plan', ''), entry(0, 'a', 'plan_reply', ''), entry(0, 'a', '', '{"q":1}')]],
+    ['the whole call again', [entry(0, 'a', TOOL, '{"q":1}'), entry(0, 'a', TOOL, '{"q":1}')]],
+    ['the whole call again, without an id', [entry(0, '', TOOL, '{"q":1}'), entry(0, '', '', '{"q":1}')]],
+    ['arguments that grow', [entry(0, 'a', TOOL, '{"q'), entry(0, 'a', TOOL, '{"q":'), entry(0, 'a', TOOL, '{"q":1}')]],
+    ['arguments as an object', [entry(0, 'a', TOOL, { q: 1 })]],
+  ])('[A12] %s is one call', async (_, entries) => {
+    expect(await callsFrom(...entries.map((one) => toolChunk(one)))).toEqual([call(TOOL, '{"q":1}')]);
+  });
+
+  test('[A12] calls of two tools whose names begin alike stay apart, and keep their order', async () => {
+    const offered = { description: '', parameters: { type: 'object' } };
+    const tools = ['time', 'time_zone'].map((name) => ({ name, ...offered }));
+    const server = await chatServer(({ response }) => {
+      streaming(response).write(event(toolChunk(entry(0, 'a', 'time', ''), entry(1, 'b', 'time_zone', '{}'))));
+      response.end(event(toolChunk(entry(2, 'c', 'time', ''), entry(2, 'c', '_zone', ''))) + END);
+    });
+    const offering = modelRequest({ tools });
+    const parts = await partsOf(openaiModel({ model: 'm', apiKey: 'k', baseURL: server.baseURL }), offering);
+    expect(replyOf(parts).calls).toEqual([call('time', ''), call('time_zone', '{}'), call('time_zone', '')]);
   });
 
   test('[A10] [A12] a cut call is a transport failure after the deltas so far', async () => {

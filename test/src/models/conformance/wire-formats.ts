@@ -62,7 +62,7 @@ const CHAT_FINISH = {
   length: 'length',
   'tool-calls': 'tool_calls',
   'content-filter': 'content_filter',
-  other: 'eos',
+  other: 'abort',
 };
 
 export const chatCompletions: WireFormat = {

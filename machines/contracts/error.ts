@@ -23,6 +23,9 @@ export type ErrorCode =
   | 'cancelled'
   | 'internal';
 
+/** Foreign text in a message must not add lines to a log, control a terminal or reorder the rest. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
+
 const MARK = Symbol.for('postchain.error');
 
 /**
@@ -37,7 +40,7 @@ export class PostChainError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+    super(message.replace(UNPRINTABLE, ' '), options);
     this.code = code;
     Object.defineProperty(this, MARK, { value: true });
   }

@@ -1,6 +1,6 @@
 import { machinesByName } from '../chain/machines.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
-import { count } from '../internal/printable.ts';
+import { count, printableJson } from '../internal/printable.ts';
 import { collectCoverage } from '../testing/coverage/coverage.ts';
 import {
   coverageText,
@@ -28,7 +28,7 @@ export async function coverageCommand(
   const runs = names.filter((name) => !isModule(name));
   const machines = withUniqueNames([...(await coverageOfRuns(runs, flags)), ...(await coverageOfModules(modules))]);
   const text = json
-    ? `${JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) })))}\n`
+    ? `${printableJson(JSON.stringify(machines.map(({ chart: _, ...one }) => ({ ...one, percent: percentOf(one) }))))}\n`
     : summaryText(machines, all);
   return { text, missed: missedThresholds(machines, min) };
 }

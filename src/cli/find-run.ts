@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { RunStatus, RunSummary } from '../../machines/contracts/journal.ts';
+import { commandLine } from '../../machines/text/quoting.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { fileJournals, journalFile, postgresJournals, sqliteJournals } from '../chain/journal/node-stores.ts';
 import type { RunJournals } from '../chain/journal/stores.ts';
@@ -119,7 +120,7 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
   if (found)
     throw new PostChainError(
       'invalid_journal',
-      `"${found.actor.id}" is a durable actor of ${found.actor.machine?.id}, not a run; "postchain show ${found.actor.id}" prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine`,
+      `${JSON.stringify(found.actor.id)} is a durable actor of ${found.actor.machine?.id}, not a run; ${commandLine('postchain show', found.actor.id)} prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine`,
     );
   const run = requireRun(name, runs);
   return { store, runId: run.runId, status: run.status, isFile: false, isForeign: flags.journals !== undefined };

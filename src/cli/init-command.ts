@@ -3,8 +3,8 @@ import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promise
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { quoted } from '../../machines/text/quoting.ts';
 import manifest from '../../package.json' with { type: 'json' };
-import { quoted } from '../internal/printable.ts';
 import { describeSystemError } from '../internal/system-error.ts';
 
 /** The same path from `src/cli` and from `dist/chunks`. */
@@ -17,6 +17,8 @@ const FIRST_START = {
   durable: 'npm start -- place o-17 40',
 };
 
+const RESERVED = /^(?:node_modules|favicon\.ico|(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?)$/u;
+
 export interface InitFlags {
   readonly template: keyof typeof FIRST_START;
   readonly package?: string;
@@ -27,10 +29,12 @@ export interface InitFlags {
  * `invalid_path` if the directory cannot be used.
  */
 export async function initCommand(name: string, { template, package: spec }: InitFlags): Promise<string> {
-  if (!/^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/u.test(name)) {
-    const expected = 'up to 100 lowercase letters, digits, ".", "_" and "-", with a letter or digit at both ends';
+  if (!/^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/u.test(name) || RESERVED.test(name)) {
+    const expected =
+      'up to 100 lowercase letters, digits, ".", "_" and "-", with a letter or digit at both ends, and not a name that npm or Windows reserves';
     throw new PostChainError('invalid_option', `name: expected ${expected}; received ${quoted(name)}.`);
   }
+  const dependency = spec === undefined ? `^${manifest.version}` : dependencyOn(spec);
   await requireEmptyDirectory(name);
   for (const part of ['base', template])
     await cp(join(TEMPLATES, part), name, { recursive: true }).catch(cannotWrite(name));
@@ -41,7 +45,7 @@ export async function initCommand(name: string, { template, package: spec }: Ini
   await edit(join(name, 'package.json'), (text) => {
     const project = JSON.parse(text);
     project.name = name;
-    project.dependencies.postchain = spec === undefined ? `^${manifest.version}` : dependencyOn(spec);
+    project.dependencies.postchain = dependency;
     return `${JSON.stringify(project, null, 2)}\n`;
   });
   const commands = [`cd ${name}`, 'npm install', 'npm test', FIRST_START[template]];
@@ -65,5 +69,13 @@ async function edit(path: string, change: (text: string) => string): Promise<voi
   await writeFile(path, change(await readFile(path, 'utf8')));
 }
 
-/** The project is in another directory, so the path of a file must be absolute. */
-const dependencyOn = (spec: string): string => (existsSync(spec) ? `file:${resolve(spec)}` : spec);
+/** A version, a tag, a URL or a path. The project is in another directory, so the path of a file must be absolute. */
+function dependencyOn(spec: string): string {
+  const path = spec.replace(/^file:/u, '');
+  if (existsSync(path)) return `file:${resolve(path)}`;
+  if (path === spec && !/^(?!https?:)(?:~?[/\\]|\.|[a-z]:|.*\.tgz$)/iu.test(spec)) return spec;
+  throw new PostChainError(
+    'invalid_path',
+    `--package: the file ${quoted(path)} does not exist. Check its path, or pass a version.`,
+  );
+}

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { shellWord } from '../../machines/text/quoting.ts';
 
 interface ReadRequest {
   readonly request: string;
@@ -33,10 +34,11 @@ export async function readRequest(
   const last = docs?.at(-1);
   if (given === undefined && docs !== undefined && last !== undefined && !existsSync(last)) {
     if (docs.length > 1 && /\s/u.test(last.trim())) return { request: last, docs: docs.slice(0, -1) };
+    const asked = /["$`\\]/u.test(last) ? shellWord(last) : `"${last}"`;
     const paths = docs.length > 1 ? docs.slice(0, -1) : ['docs'];
     throw new PostChainError(
       'invalid_request',
-      `Missing request; ${JSON.stringify(last)} was read as a path of --docs, but does not exist. If it is the request, put it first: postchain run ${JSON.stringify(last)} --docs ${paths.join(' ')}`,
+      `Missing request; ${JSON.stringify(last)} was read as a path of --docs, but does not exist. If it is the request, put it first: postchain run ${asked} --docs ${paths.map(shellWord).join(' ')}`,
     );
   }
   const piped = input.isTTY ? '' : await readAll(input);
@@ -48,7 +50,7 @@ export async function readRequest(
 }
 
 function fileAsRequest(given: string, attach: readonly string[]): PostChainError {
-  const flags = [...attach, given].map((path) => `--attach ${path}`).join(' ');
+  const flags = [...attach, given].map((path) => `--attach ${shellWord(path)}`).join(' ');
   return new PostChainError(
     'invalid_request',
     `Expected a request; received the file ${JSON.stringify(given)}. --attach takes one file; repeat it for more: ${flags}`,

@@ -4,7 +4,7 @@ import type { Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { loadOptional } from '../internal/optional-package.ts';
-import { firstLineOf, oneLine } from '../internal/printable.ts';
+import { firstLineOf, oneLine, printableJson } from '../internal/printable.ts';
 import { createServer, type ServerLogLine } from '../server/create-server.ts';
 import { bearerTokens, type Owner } from '../server/owners.ts';
 import { openJournals } from './find-run.ts';
@@ -134,7 +134,7 @@ const problemOf = ({ error }: ServerLogLine): { readonly error?: string } =>
   error === undefined ? {} : { error: oneLine(firstLineOf(error)) };
 
 const jsonOf = (line: ServerLogLine): string =>
-  JSON.stringify({ time: new Date().toISOString(), ...line, ...problemOf(line) });
+  printableJson(JSON.stringify({ time: new Date().toISOString(), ...line, ...problemOf(line) }));
 
 const textOf = (line: ServerLogLine): string =>
   oneLine(

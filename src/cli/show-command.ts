@@ -1,5 +1,6 @@
 import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import { attachmentLabel } from '../../machines/policies/message-parts.ts';
+import { commandLine } from '../../machines/text/quoting.ts';
 import { withoutBytes } from '../chain/journal/journal-format.ts';
 import type { ActorSummary } from '../durable/durable-format.ts';
 import type { DurableEntry, Waiting } from '../durable/entries.ts';
@@ -50,7 +51,7 @@ export async function showCommand(
   if (flags.json) return;
   if (answer === null)
     return screen.line(
-      `\nThe run has no answer yet. If it was interrupted, continue it with: postchain resume ${oneLine(runId)}`,
+      `\nThe run has no answer yet. If it was interrupted, continue it with: ${oneLine(commandLine('postchain resume', runId))}`,
     );
   screen.line('');
   stdout.write((await rendererFor('text', stdout))(answer.answer));

@@ -1,4 +1,5 @@
 import type { RunSummary } from '../../machines/contracts/journal.ts';
+import { commandLine, shellWord } from '../../machines/text/quoting.ts';
 import type { PhasesEnd, PhaseUse, WhatIf } from '../chain/journal/decided-run.ts';
 import { readDecidingNumbers, whatIf } from '../chain/journal/what-if.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
@@ -124,10 +125,6 @@ function totals(results: readonly Result[], unknown: readonly { readonly problem
 /** The most commands printed. */
 const MAX_FORKS = 3;
 
-/** Quotes what a shell would split or expand. */
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./\\-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
-
 function forks(
   results: readonly Result[],
   shortId: (runId: string) => string,
@@ -136,15 +133,18 @@ function forks(
   const differing = results.filter(({ outcome }) => outcome !== 'same');
   if (differing.length === 0) return [];
   const options = [
-    ...set.map((change) => `--set ${change}`),
+    ...set.map((change) => `--set ${shellWord(change)}`),
     ...(journals ? [`--journals ${shellWord(journals)}`] : []),
-  ].join(' ');
+  ];
   const more = differing.length - MAX_FORKS;
   return [
     'What follows a different decision is not recorded. To run it:',
     ...differing
       .slice(0, MAX_FORKS)
-      .map(({ runId, now }) => `  ${oneLine(`postchain fork ${shortId(runId)} --at ${now.seq} ${options}`)}`),
+      .map(
+        ({ runId, now }) =>
+          `  ${oneLine(commandLine('postchain fork', shortId(runId), `--at ${now.seq}`, ...options))}`,
+      ),
     ...(more > 0 ? [`  … and ${count(more, 'other run')}, whose entries --json prints as "now.seq"`] : []),
   ];
 }

@@ -40,9 +40,3 @@ export function count(number: number, noun: string, nouns = `${noun}s`): string 
 
 export const firstLineOf = (thrown: unknown): string =>
   thrown instanceof Error ? (thrown.message.split('\n')[0] ?? '') : String(thrown);
-
-/** Returns text as a string literal on one line. The text may come from a model or a user. */
-export function quoted(text: string): string {
-  const escaped = JSON.stringify(oneLine(text)).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
-  return `'${escaped.replace(/[\u2028\u2029]/gu, ' ')}'`;
-}

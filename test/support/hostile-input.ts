@@ -128,7 +128,8 @@ const PIECES = [
   ...['\u2028', '\u2029', '\u0085', '\ufeff', '\u200b', '\u00a0', '\ud83c', '\udf09', '👩\u200d🚀', 'e\u0301', 'גשר'],
 ];
 
-const hostileText = fc.oneof(
+/** Texts that a careless renderer takes for more than texts. */
+export const hostileText = fc.oneof(
   { weight: 8, arbitrary: fc.array(fc.constantFrom(...PIECES), { maxLength: 24 }).map((pieces) => pieces.join('')) },
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 60 }) },
   { weight: 1, arbitrary: fc.constantFrom('', ' ', 'In 1932.') },

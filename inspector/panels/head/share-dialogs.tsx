@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { commandLine } from '../../../machines/text/quoting.ts';
 import type { ExportResult, Reply } from '../../../src/inspection/wire.ts';
 import { revealHidden } from '../../fold/text.ts';
 import type { Inspector } from '../../ui-state/inspector.ts';
@@ -142,7 +143,7 @@ export function TestDialog({ inspector, runId }: { readonly inspector: Inspector
         and <code>vitest</code>, these commands write both and run the test:
       </p>
       <pre class="verbatim">
-        {`npx postchain replay ${revealHidden(runId)} --vitest run.test.ts\nnpx vitest run run.test.ts`}
+        {`${revealHidden(commandLine('npx postchain replay', runId, '--vitest run.test.ts'))}\nnpx vitest run run.test.ts`}
       </pre>
       <label>
         <span class="visually-hidden">The test</span>

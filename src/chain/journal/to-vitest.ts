@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
-import { oneLine, quoted } from '../../internal/printable.ts';
+import { quoted } from '../../../machines/text/quoting.ts';
+import { oneLine } from '../../internal/printable.ts';
 import { runStartOf } from './journal-format.ts';
 import { divergenceText, replay } from './replay.ts';
 

@@ -5,8 +5,8 @@ import { degradationOf, factsOf, locationOf, notesOf } from './answer-as-text.ts
 
 /**
  * Returns the final answer as a section of a Markdown page (CommonMark), with second-level headings for the answer, its sources and its
- * notes. The answer's text keeps its Markdown, except that its headings are demoted below these and HTML is shown as text. Paths,
- * quotes and notes are escaped.
+ * notes. The answer's text keeps its Markdown, except that its headings are demoted below these, and that HTML and links to anything
+ * but pages, mail and phone numbers are shown as text. Paths, quotes and notes are escaped.
  */
 export function answerAsMarkdown(answer: FinalAnswer): string {
   const degradation = degradationOf(answer);
@@ -44,8 +44,8 @@ const DEEPEST_HEADING = 6;
 const MAX_ROUNDS = 4;
 
 /**
- * Returns Markdown (CommonMark) that cannot affect the page around it: its headings are demoted to the third level or deeper, HTML is
- * shown as text, and an open code block is closed. Text for which that fails, or that is too expensive to parse, becomes a code block.
+ * Returns Markdown (CommonMark) that cannot affect the page around it: its headings are demoted to the third level or deeper, HTML and
+ * links that may be code are shown as text, and an open code block is closed. Text for which that fails, or that is too expensive to parse, becomes a code block.
  */
 export function containedMarkdown(text: string): string {
   if (!isCheapToParse(text)) return codeBlock(text);
@@ -53,7 +53,8 @@ export function containedMarkdown(text: string): string {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const { children } = fromMarkdown(contained);
     const edits = [
-      ...htmlIn(children).flatMap((node) => escapedTags(contained, node)),
+      ...nodesIn(children, isHtml).flatMap((node) => escapedTags(contained, node)),
+      ...nodesIn(children, isUnsafeLink).map((node) => ({ from: startOf(node), to: startOf(node), text: '\\' })),
       ...demotedHeadings(
         contained,
         children.filter((node) => node.type === 'heading'),
@@ -71,13 +72,23 @@ type Node = Pick<Block, 'position'>;
 const startOf = ({ position }: Node): number => position?.start.offset ?? 0;
 const endOf = ({ position }: Node): number => position?.end.offset ?? 0;
 
-/** Returns HTML at any depth: even in a list or a quotation it can swallow what follows on the page. */
-function htmlIn(nodes: readonly Node[]): readonly Node[] {
-  return nodes.flatMap((node) => {
-    const { type, children = [] } = node as { type?: string; children?: readonly Node[] };
-    return type === 'html' ? [node] : htmlIn(children);
-  });
+interface AnyNode extends Node {
+  readonly type?: string;
+  readonly url?: string;
+  readonly children?: readonly AnyNode[];
 }
+
+/** Returns the outermost nodes of a kind, at any depth: even in a list or a quotation they affect the page. */
+function nodesIn(nodes: readonly AnyNode[], isFound: (node: AnyNode) => boolean): readonly Node[] {
+  return nodes.flatMap((node) => (isFound(node) ? [node] : nodesIn(node.children ?? [], isFound)));
+}
+
+const isHtml = ({ type }: AnyNode): boolean => type === 'html';
+
+/** Whether the URL of a link, an image or a definition has a scheme that may be code, such as `javascript:` or `data:`. */
+const isUnsafeLink = ({ url }: AnyNode): boolean =>
+  // Browsers skip control characters and spaces. A name with a dot is a file, with a line after the colon.
+  url !== undefined && /^(?!(?:https?|mailto|tel):)[a-z][a-z0-9+-]*:/iu.test(url.replace(/[\p{Cc}\p{Z}]/gu, ''));
 
 function escapedTags(text: string, node: Node): readonly Edit[] {
   const from = startOf(node);

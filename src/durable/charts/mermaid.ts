@@ -1,3 +1,4 @@
+import { oneLine } from '../../internal/printable.ts';
 import type { Chart, ChartState } from './chart.ts';
 
 export interface MermaidOptions {
@@ -82,10 +83,11 @@ function createNodeIds(): (name: string) => string {
   };
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '"': '#quot;', '<': '#lt;', '>': '#gt;' };
+const ENTITIES: Readonly<Record<string, string>> = { '"': 'quot', '<': 'lt', '>': 'gt' };
 
-/** Labels are HTML in quotation marks, with Mermaid's own entities. */
-const escaped = (text: string): string => text.replace(/["<>]/gu, (found) => ENTITIES[found] ?? '');
+/** Labels are HTML in quotation marks, with Mermaid's own entities; a backtick begins Markdown, `$$` a formula, and `\n` breaks a line. */
+const escaped = (text: string): string =>
+  oneLine(text).replace(/["<>#&`$\\]/gu, (found) => `#${ENTITIES[found] ?? found.charCodeAt(0)};`);
 
 /** All transitions between two states, drawn as one edge. `dashed`: each is triggered by an external event, a timeout or an error. */
 interface Edge {

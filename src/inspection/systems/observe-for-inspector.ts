@@ -8,6 +8,7 @@ import {
   type ObservedCandidate,
   observeSystem,
 } from '../../durable/observe/observe-system.ts';
+import { oneLine } from '../../internal/printable.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { SystemMessage } from './messages.ts';
 import { plainJson } from './plain-json.ts';
@@ -35,7 +36,7 @@ export function observeForInspector(send: (message: SystemMessage) => void): Ins
 
 export function warn(message: string): void {
   const { process } = globalThis as { readonly process?: Pick<NodeJS.Process, 'emitWarning'> };
-  process?.emitWarning(message, { code: 'POSTCHAIN_INSPECTOR' });
+  process?.emitWarning(oneLine(message), { code: 'POSTCHAIN_INSPECTOR' });
 }
 
 type WithoutCommon<Message> = Message extends unknown ? Omit<Message, 'system' | 'at'> : never;

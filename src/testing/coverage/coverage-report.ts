@@ -1,5 +1,6 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Chart } from '../../durable/charts/chart.ts';
+import { oneLine, printable } from '../../internal/printable.ts';
 import type { CoverageItem } from '../structure/coverage-items.ts';
 
 /** A part of a chart, and how often it was reached. */
@@ -78,7 +79,7 @@ export function coverageText(
       ? []
       : ['', `${machine}, not reached:`, ...unreached.map(({ kind, name }) => `  ${kind.padEnd(10)}  ${name}`)];
   });
-  return `${[...table, ...missing].join('\n')}\n`;
+  return printable(`${[...table, ...missing].join('\n')}\n`);
 }
 
 /** The percentage that each machine must reach, in total or of one kind. */
@@ -93,7 +94,7 @@ export function missedThresholds(machines: readonly MachineCoverage[], threshold
       const percent = percentOf(one, kind);
       return minimum === undefined || percent >= minimum
         ? []
-        : [`${one.machine}: ${formatPercent(percent)} of ${title}, below ${minimum}%`];
+        : [oneLine(`${one.machine}: ${formatPercent(percent)} of ${title}, below ${minimum}%`)];
     }),
   );
 }

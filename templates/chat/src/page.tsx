@@ -48,7 +48,7 @@ function Part({ runId, part }: { runId: string; part: Message['parts'][number] }
   if (part.type !== 'data-question' || part.data.closed || part.data.kind !== 'approval') return null;
   const { questionId, digest, capability, arguments: given } = part.data;
   const answer = (decision: 'approve' | 'deny') => () =>
-    fetch(`/runs/${runId}/events`, {
+    fetch(`/runs/${encodeURIComponent(runId)}/events`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ type: 'approval.given', questionId, digest, decision }),

@@ -36,6 +36,11 @@ describe('errors', () => {
     expect(new Base('internal', 'ordinary')).not.toBeInstanceOf(Special);
   });
 
+  it('have a message of one printable line, whatever they quote', () => {
+    const { message } = new PostChainError('internal', 'a\n\u001b[2J\u2028 b\u202ec\u009b');
+    expect(message).toBe('a [2J b c ');
+  });
+
   it('print no mark', () => {
     expect(Reflect.ownKeys({ ...new PostChainError('internal', 'broken') })).toEqual(['name', 'code']);
   });

@@ -30,6 +30,7 @@ describe('postchain init', () => {
     for (const [spec, expected] of [
       [tarball, `file:${tarball}`],
       ['^9.0.0', '^9.0.0'],
+      ['~9.0.0', '~9.0.0'],
     ] as const) {
       const { folder } = await init('one', '--template', 'chat', '--package', spec);
       const { dependencies } = JSON.parse(readFileSync(join(folder, 'one', 'package.json'), 'utf8'));
@@ -49,6 +50,12 @@ describe('postchain init', () => {
     for (const [args, message] of [
       [['full'], "postchain: The directory 'full' is not empty. Choose another name.\n"],
       [['../up'], /^postchain: name: expected up to 100 lowercase .*; received '\.\.\/up'\.\n$/u],
+      [['node_modules'], /^postchain: name: .* not a name that npm or Windows reserves; received/u],
+      [['con.js'], /^postchain: name: .*received 'con\.js'\.\n$/u],
+      [
+        ['new', '--package', './no.tgz'],
+        "postchain: --package: the file './no.tgz' does not exist. Check its path, or pass a version.\n",
+      ],
       [['new', '--template', 'x'], /^postchain: .*'x' is invalid\. Allowed choices are agent, chat, durable\.\n$/u],
     ] as const)
       expect(await refused(...args)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) });

@@ -81,6 +81,11 @@ describe('the request of postchain run', () => {
     expect(read.request).toBe('Which bridge is it?');
   });
 
+  it('is quoted for the shell in the suggested command', async () => {
+    const message = /put it first: postchain run '`x`' --docs 'a b'$/u;
+    await expect(readRequest(undefined, { docs: ['a b', '`x`'] }, input(''))).rejects.toThrow(message);
+  });
+
   it('is not a second file after --attach', async () => {
     const path = fileWith('');
     await expect(readRequest(path, { attach: ['a.png'] })).rejects.toMatchObject({

@@ -28,6 +28,18 @@ describe('Markdown contained in a page', () => {
     ['a block of HTML as text', '<details>\n<summary>a</summary>\n\nb', '\\<details>\n\\<summary>a\\</summary>\n\nb'],
     ['an unclosed comment', 'a\n\n<!-- b\n\n# c', 'a\n\n\\<!-- b\n\n### c'],
     ['escaped text within HTML', '<div>\n\\<script>', '\\<div>\n\\\\\\<script>'],
+    ['a link to code as text', '[a](javascript:b) and [c](d.md:12)', '\\[a](javascript:b) and [c](d.md:12)'],
+    [
+      'a link in disguise',
+      '[a](<java&#10;script:b>) [c](JAVA&Tab;SCRIPT&colon;d)',
+      '\\[a](<java&#10;script:b>) \\[c](JAVA&Tab;SCRIPT&colon;d)',
+    ],
+    [
+      'an address and a definition',
+      '<vbscript:a>\n\n> [b]\n>\n> [b]: data:text/html,c',
+      '\\<vbscript:a>\n\n> [b]\n>\n> \\[b]: data:text/html,c',
+    ],
+    ['a picture in a link', '[![a](data:b)](javascript:c)', '\\[\\!\\[a](data:b)](javascript:c)'],
     ['unclosed code by closing it', '```js\nlet a;', '```js\nlet a;\n```'],
     ['unclosed code with its own fence', '~~~~\n```\n~~~', '~~~~\n```\n~~~\n~~~~'],
     ['unclosed code, ignoring a fence that is indented too far', '```\n    ```', '```\n    ```\n```'],

@@ -3,6 +3,7 @@ import { createMachine, fromPromise } from 'xstate';
 import { machinesByName } from '../../../../src/chain/machines.ts';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import { mermaid } from '../../../../src/durable/charts/mermaid.ts';
+import { NAUGHTY_STRINGS } from '../../../support/hostile-input.ts';
 
 describe('a chart as a Mermaid diagram', () => {
   it('draws compound states as boxes, merges edges, and dashes those of external events', () => {
@@ -62,6 +63,20 @@ describe('a chart as a Mermaid diagram', () => {
         .split('\n')
         .slice(2),
     ).toEqual(['  begin((" "))', '']);
+  });
+
+  it.each(
+    Object.values(NAUGHTY_STRINGS)
+      .flat()
+      .filter((name) => name !== '__proto__'),
+  )('shows %j as text', (name) => {
+    const states = { a: { on: { [`${name}$$#lt;`]: '#x' } }, [name]: { id: 'x' } };
+    const [, , ...lines] = mermaid(chartOf(createMachine({ id: 'm', initial: 'a', states }))).split('\n');
+    expect(lines).toHaveLength(6);
+    // Within one pair of quotes, a name adds no tag, Markdown, formula or control character, and its entities are ours.
+    for (const line of lines)
+      expect(line.replace(/<\/?b>/gu, '')).toMatch(/^[^"<`$\\]*(?:"[^"<>`$\\\p{Cc}]*"[^"<`$\\]*)?$/u);
+    for (const [entity] of lines.join('').matchAll(/#[^;]*;?/gu)) expect(entity).toMatch(/^#(?:\d+|quot|lt|gt);$/u);
   });
 
   it('gives every state a unique id that Mermaid accepts', () => {

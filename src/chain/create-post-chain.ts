@@ -9,7 +9,7 @@ import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { type ForkOptions, forkRun } from './journal/fork.ts';
 import type { JournalStore } from './journal/journal-format.ts';
-import { advanceRun, dueRuns, requireResumable, resumeRun } from './journal/resume.ts';
+import { type AdvanceRunOptions, advanceRun, dueRuns, requireResumable, resumeRun } from './journal/resume.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
 import { createChainHost, type Run, startRun } from './runtime/run.ts';
 import { createChainInput, type RunOptions } from './runtime/run-options.ts';
@@ -26,7 +26,8 @@ export interface PostChain {
   run(options: RunOptions): Run;
   /**
    * Continues a run from `journals` that is parked or whose process died; a run that has ended is returned with its answer. Rejects with
-   * `invalid_journal` if the run is missing, still running or damaged, or was recorded on another version of the chart.
+   * `unknown_journal` if the run is missing, `journal_held` if another process executes it, and `invalid_journal` if it is damaged or was
+   * recorded on another version of the chart.
    * With `maxConcurrentRuns`, it waits in the queue before it opens the journal; so does `fork`.
    * `force` takes over a run whose process may still be alive, for example on another host.
    */
@@ -39,11 +40,11 @@ export interface PostChain {
   /** Runs that no process executes, and that were interrupted or have a due delay. For `createWorker`. */
   due(): Promise<readonly DueActor[]>;
   /** Continues a run until it has ended, only waits, or the signal aborts. For `createWorker`. */
-  advance(runId: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
+  advance(runId: string, options?: AdvanceRunOptions): Promise<void>;
   /**
    * Starts a new run that repeats a recorded one (a run id from `journals`, or a list of entries) up to an entry and
    * continues from there with a change. Calls that match the recording get the recorded results; all other calls run live.
-   * Rejects with `invalid_option` or `invalid_journal`.
+   * Rejects with `invalid_option`, `unknown_journal` or `invalid_journal`.
    */
   fork(run: string | readonly JournalEntry[], options: ForkOptions): Promise<Run>;
   /** Closes the runs in memory, so that any process with `journals` can continue them. Their `events` end, and their `answer` never settles. */
@@ -92,7 +93,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
       }
     },
     due: async () => dueRuns(chain, kept()),
-    advance: (runId, { signal } = {}) => advanceRun(chain, runId, signal),
+    advance: (runId, how = {}) => advanceRun(chain, runId, how),
     fork: async (run, how) =>
       startInSlot(slots, how.signal, async () => {
         const entries = typeof run === 'string' ? await entriesOf(kept().read(run)) : run;

@@ -21,7 +21,7 @@ const MAX_LISTED = 10;
 /**
  * `postchain runs --delete`: deletes runs after a confirmation, never one in progress. Returns the text to print.
  *
- * @throws PostChainError `invalid_option` without a choice of runs or a confirmation, `invalid_journal` for an unknown run
+ * @throws PostChainError `invalid_option` without a choice of runs or a confirmation, `unknown_journal` for an unknown run
  */
 export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<string> {
   const store = openExistingJournals(flags);
@@ -66,7 +66,7 @@ async function chosenRuns(store: JournalStore, all: readonly RunSummary[], { del
   const running = matching.filter(({ status }) => status === 'running');
   if (named !== true && running[0] !== undefined)
     throw new PostChainError(
-      'invalid_journal',
+      'journal_held',
       `Run ${oneLine(running[0].runId)} is in progress and cannot be deleted; wait until it ends`,
     );
   return { chosen: matching.filter(({ status }) => status !== 'running'), skipped: running.length };

@@ -108,7 +108,7 @@ export function shortRunIds(runs: readonly RunSummary[]): (runId: string) => str
 
 const MAX_LISTED = 5;
 
-/** Finds a run by journal file, id, prefix of an id, or `last`. Throws `invalid_journal` if none or several match. */
+/** Finds a run by journal file, id, prefix of an id, or `last`. Throws as `requireRun` does. */
 export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
   if (existsSync(name) && statSync(name).isFile()) {
     const store = journalFile(name);
@@ -126,14 +126,14 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
   return { store, runId: run.runId, status: run.status, isFile: false, isForeign: flags.journals !== undefined };
 }
 
-/** Returns the listed run with this id, prefix of an id, or `last`. Throws `invalid_journal` if none or several match. */
+/** Returns the listed run with this id, prefix of an id, or `last`. Throws `unknown_journal` if none matches, `invalid_journal` if several do. */
 export function requireRun(name: string, runs: readonly RunSummary[]): RunSummary {
-  if (name === 'last' && runs.length === 0) throw new PostChainError('invalid_journal', NO_RUNS);
+  if (name === 'last' && runs.length === 0) throw new PostChainError('unknown_journal', NO_RUNS);
   const ids = matchingIds(name, runIdsOf(runs));
   const run = runs.find(({ runId }) => runId === ids[0]);
   if (run === undefined)
     throw new PostChainError(
-      'invalid_journal',
+      'unknown_journal',
       `Run ${JSON.stringify(name)} not found; expected ${RUN_NAMES}. "postchain runs" lists the ids`,
     );
   requireOne(name, ids, 'runs');

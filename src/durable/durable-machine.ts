@@ -8,7 +8,7 @@ import { type Codec, copyOfJson, createCodec, type Json, type ValueCodec } from 
 import { ActorHost, type DurableActor, type HostOptions, requireEvent, type SendOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
-import { PostChainError } from './error.ts';
+import { isRaceLost, PostChainError } from './error.ts';
 import { requireJournalId } from './journals/journal-id.ts';
 import type { JournalStore, JournalWriter, ListOptions, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
@@ -69,7 +69,7 @@ export interface RunActorOptions {
 export interface AdvanceOptions extends RunActorOptions {
   /** Closes the actor, whatever it does. */
   readonly signal?: AbortSignal | undefined;
-  /** Receives the actor before it continues. */
+  /** Receives the actor before it continues, unless this durable machine had it open already. */
   readonly onOpen?: (actor: DurableActor<never>) => void;
 }
 
@@ -90,7 +90,7 @@ export interface StartActorOptions<Machine extends AnyStateMachine> extends RunA
 export interface OpenActorOptions<Machine extends AnyStateMachine>
   extends Pick<OpenJournalOptions, 'force'>,
     RunActorOptions {
-  /** Whether to reject with `invalid_journal`, instead of starting an actor, if there is none. */
+  /** Whether to reject with `unknown_journal`, instead of starting an actor, if there is none. */
   readonly mustExist?: boolean;
   /** For an actor that does not exist yet. */
   readonly input?: InputFrom<Machine>;
@@ -130,14 +130,14 @@ export interface DueActor {
 /** A machine whose actors outlive processes. */
 export interface DurableMachine<Machine extends AnyStateMachine> {
   /**
-   * Starts a new actor at once. Throws `invalid_journal` if there is one with this id, `not_durable` if the input or the context cannot be
+   * Starts a new actor at once. Throws `journal_exists` if there is one with this id, `not_durable` if the input or the context cannot be
    * stored, and what the machine throws in its first step.
    */
   start(id: string, options?: StartActorOptions<Machine>): DurableActor<Machine>;
   /**
    * Starts an actor, or continues one. An actor that is open in this process is returned as it is. One whose process has ended is replayed,
-   * its unfinished activities and effects start again, and its due timers fire. Rejects with `invalid_journal` if another process holds it, or
-   * its journal is damaged; with `diverged` if the machine has changed; with `not_durable` if the input or the context cannot be stored.
+   * its unfinished activities and effects start again, and its due timers fire. Rejects with `journal_held` if another process holds it; with
+   * `invalid_journal` if its journal is damaged; with `diverged` if the machine has changed; with `not_durable` if the input or the context cannot be stored.
    */
   open(id: string, options?: OpenActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /**
@@ -258,7 +258,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         // With a store that takes no time, other work of the process would have to wait for all of them.
         await nextTurn();
       } catch (error) {
-        this.#log(`actor ${id} could not be continued:`, error);
+        if (!isRaceLost(error)) this.#log(`actor ${id} could not be continued:`, error);
       }
     }
     return woken;
@@ -282,8 +282,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async advance(id: string, { signal, onOpen, ...options }: AdvanceOptions = {}): Promise<void> {
+    const wasOpen = this.#open.has(id);
     const actor = await this.#resumed(id, options);
-    onOpen?.(actor as unknown as DurableActor<never>);
+    if (!wasOpen) onOpen?.(actor as unknown as DurableActor<never>);
     const close = (): void => void actor.close();
     if (signal?.aborted) close();
     const forget = signal && onAbort(signal, close);
@@ -372,7 +373,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       if (writer.failure !== null) {
         await writer.close();
         // Nobody else knows a new journal: if it is fenced, it was not new.
-        throw new PostChainError(writer.isFenced ? 'invalid_journal' : 'journal_failed', writer.failure);
+        throw new PostChainError(writer.isFenced ? 'journal_exists' : 'journal_failed', writer.failure);
       }
       const options = { ...run, isPaused: true };
       const host = derived
@@ -398,10 +399,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async delete(id: string): Promise<void> {
     const actor = await this.#open.get(id)?.catch(() => null);
     if (actor?.isClosed === false)
-      throw new PostChainError(
-        'invalid_journal',
-        `actor ${id}: it is open in this process; close() it before delete().`,
-      );
+      throw new PostChainError('journal_held', `actor ${id}: it is open in this process; close() it before delete().`);
     await actor?.closed;
     await this.#options.journals.delete?.(id);
     this.#crashCounts.delete(id);
@@ -411,7 +409,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   #requireNotOpen(id: string): void {
     if (!this.#open.has(id)) return;
     throw new PostChainError(
-      'invalid_journal',
+      'journal_exists',
       `actor ${id}: expected a new id; received that of an actor that this process has open or is opening. Use another id, or open().`,
     );
   }
@@ -458,7 +456,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     try {
       return this.#options.journals.create(id);
     } catch (error) {
-      if (PostChainError.isInstance(error) && error.code !== 'invalid_journal') throw error;
+      if (PostChainError.isInstance(error) && !MAY_EXIST.includes(error.code)) throw error;
       return null;
     }
   }
@@ -650,6 +648,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 /** When the actor's clock stood at 0. That of a fork begins again where it was forked: delays do not elapse in between. */
 const clockStartOf = ({ forkedFrom, startedAt }: StartEntry): number =>
   forkedFrom?.clockStartMs ?? Date.parse(startedAt);
+
+/** The codes of a store whose journal may be opened instead of created. */
+const MAY_EXIST: readonly string[] = ['journal_exists', 'journal_held', 'invalid_journal'];
 
 function diverged(id: string, { seq, expected, received, cause }: Divergence): PostChainError {
   const text = (event: Json | DurableEvent | null): string =>

@@ -3,6 +3,9 @@ export type DurableErrorCode =
   | 'invalid_option'
   | 'invalid_path'
   | 'invalid_journal'
+  | 'unknown_journal'
+  | 'journal_exists'
+  | 'journal_held'
   | 'journal_fenced'
   | 'diverged'
   | 'not_durable'
@@ -37,6 +40,10 @@ export class PostChainError extends Error {
     return isInstanceOf(this, value);
   }
 }
+
+/** Whether a journal cannot be used because another process holds it, has taken it over, or has deleted it: a lost race, not a failure. */
+export const isRaceLost = (error: unknown): boolean =>
+  PostChainError.isInstance(error) && ['journal_held', 'journal_fenced', 'unknown_journal'].includes(error.code);
 
 function isInstanceOf(Class: unknown, value: unknown): boolean {
   return Class === PostChainError

@@ -3,12 +3,13 @@ import { describeValue } from '../internal/describe-value.ts';
 import { requireKnown } from './checks.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { DueActor } from './durable-machine.ts';
-import { PostChainError } from './error.ts';
+import { isRaceLost, PostChainError } from './error.ts';
 
 /** A durable machine or a chain, whose actors or runs a worker continues. */
 export interface WorkerHost {
   due(): Promise<readonly DueActor[]>;
-  advance(id: string, options: { readonly signal: AbortSignal }): Promise<void>;
+  /** Continues an actor until it only waits, has ended, or the signal aborts. Calls `onOpen` when it has the actor, before it continues. */
+  advance(id: string, options: { readonly signal: AbortSignal; readonly onOpen: () => void }): Promise<void>;
 }
 
 export interface WorkerOptions {
@@ -27,9 +28,12 @@ export interface WorkerOptions {
   readonly onEvent?: (event: WorkerEvent) => void;
 }
 
-/** `id` is that of an actor or a run. `idle`: it only waits or has ended, and any process may open it. */
+/**
+ * `id` is that of an actor or a run. `idle`: it only waits or has ended, and any process may open it. `skipped`: another process, or this
+ * program itself, continues it, or has deleted it.
+ */
 export type WorkerEvent =
-  | { readonly type: 'continued' | 'idle'; readonly id: string }
+  | { readonly type: 'continued' | 'idle' | 'skipped'; readonly id: string }
   | { readonly type: 'failed'; readonly id: string; readonly error: unknown }
   | { readonly type: 'quarantined'; readonly id: string; readonly reason: string }
   /** The store of a host could not be listed. */
@@ -104,12 +108,17 @@ export function createWorker(options: WorkerOptions): Worker {
   }
 
   async function advance(host: WorkerHost, key: string, id: string): Promise<void> {
-    onEvent({ type: 'continued', id });
+    let isOpen = false;
+    const onOpen = (): void => {
+      isOpen = true;
+      onEvent({ type: 'continued', id });
+    };
     try {
-      await host.advance(id, { signal: ending.signal });
-      troubles.delete(key);
-      onEvent({ type: 'idle', id });
+      await host.advance(id, { signal: ending.signal, onOpen });
+      if (isOpen) troubles.delete(key);
+      onEvent({ type: isOpen ? 'idle' : 'skipped', id });
     } catch (error) {
+      if (isRaceLost(error)) return onEvent({ type: 'skipped', id });
       const trouble = troubleOf(key, id);
       trouble.restsUntilMs = clock.now() + Math.min(MAX_BACKOFF_MS, backoffMs * 2 ** trouble.failures);
       trouble.failures += 1;

@@ -214,7 +214,7 @@ function oneAtATime<Input, Value>(task: (input: Input) => Promise<Value>, tooMan
 }
 
 function noSuchRun(runId: string): PostChainError {
-  return new PostChainError('invalid_journal', `There is no run ${JSON.stringify(runId)}.`);
+  return new PostChainError('unknown_journal', `There is no run ${JSON.stringify(runId)}.`);
 }
 
 /** Sends a run to a page: its charts, its entries from a number on, and its end; then calls `onEnd`. Returns a function that stops it. */

@@ -31,7 +31,7 @@ export interface RunList {
   choose(runId: string): void;
   changed(runId: string): void;
   refresh(runIds?: readonly string[]): Promise<void>;
-  /** Deletes a recorded run. Rejects with `invalid_option` or `invalid_journal` if it is in progress, unknown, or cannot be deleted. */
+  /** Deletes a recorded run. Rejects with `journal_held` if it is in progress, `unknown_journal`, or `invalid_option` if the store cannot delete. */
   remove(runId: string): Promise<void>;
   /** Calls the listener after each change. The recordings are watched while there are listeners. Returns a function that removes it. */
   listen(listener: () => void): () => void;
@@ -135,7 +135,7 @@ export function runList(journals: JournalStore | null): RunList {
     refresh: recordings.refresh,
     async remove(runId) {
       if (sources.get(runId)?.info().live)
-        throw new PostChainError('invalid_option', 'The run is in progress and cannot be deleted; wait until it ends.');
+        throw new PostChainError('journal_held', 'The run is in progress and cannot be deleted; wait until it ends.');
       await recordings.remove(runId);
       sources.delete(runId);
       changed(runId);

@@ -330,7 +330,7 @@ function costSoFar({ actor }: Run): number {
 
 /** Throws `run_busy` if the store reports that another process is executing the run, which then must receive the event. */
 function busy(error: unknown): never {
-  if (!PostChainError.isInstance(error) || error.code !== 'invalid_journal') throw error;
+  if (!PostChainError.isInstance(error) || !['journal_held', 'journal_exists'].includes(error.code)) throw error;
   throw new HttpError(409, 'run_busy', 'Another process is executing this run. Try again when the run is waiting.', {
     'retry-after': '1',
   });

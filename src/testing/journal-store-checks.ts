@@ -86,13 +86,13 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
         ok(second.failure !== null, 'the first write to an existing id fails');
         await second.close();
       } catch (error) {
-        requireInvalid(error);
+        requireCode(error, 'journal_exists');
       }
       await has(store, 'a', middle);
     },
     async 'rejects opening a journal that is being written'(store) {
       const writer = await written(store, 'a', middle);
-      await rejected(store.open('a'));
+      await rejected(store.open('a'), 'journal_held');
       await writer.write(rest);
       equal(writer.failure, null, 'the failure of the writer');
       await has(store, 'a', journal);
@@ -100,7 +100,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
     async 'lets only one of several concurrent calls open a journal'(store) {
       await stored(store, 'a', middle);
       const opened = await Promise.allSettled(Array.from({ length: 5 }, () => store.open('a')));
-      for (const each of opened) if (each.status === 'rejected') requireInvalid(each.reason);
+      for (const each of opened) if (each.status === 'rejected') requireCode(each.reason, 'journal_held');
       const [winner, ...others] = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value.writer] : []));
       equal(others.length, 0, 'the number of other writers');
       await winner?.write(rest);
@@ -197,7 +197,7 @@ export function journalStoreChecks<Entry extends StoredEntry, Summary>({
     },
     async 'deletes a journal unless it is being written'(store) {
       const writer = await written(store, 'a', middle);
-      await rejected(store.delete('a'));
+      await rejected(store.delete('a'), 'journal_held');
       await writer.close();
       await store.delete('a');
       await rejected(entriesOf(store.read('a')));
@@ -259,12 +259,12 @@ function equal(received: unknown, expected: unknown, what: string): void {
   if (is !== must) throw new Error(`${what}: expected ${must.slice(0, 1_000)}; received ${is.slice(0, 1_000)}`);
 }
 
-async function rejected(promise: Promise<unknown>): Promise<void> {
+async function rejected(promise: Promise<unknown>, code = 'unknown_journal'): Promise<void> {
   const [result] = await Promise.allSettled([promise]);
-  if (result.status === 'fulfilled') throw new Error('expected a rejection with "invalid_journal"; received a value');
-  requireInvalid(result.reason);
+  if (result.status === 'fulfilled') throw new Error(`expected a rejection with "${code}"; received a value`);
+  requireCode(result.reason, code);
 }
 
-function requireInvalid(error: unknown): void {
-  if ((Object(error) as { code?: unknown }).code !== 'invalid_journal') throw error;
+function requireCode(error: unknown, code: string): void {
+  if ((Object(error) as { code?: unknown }).code !== code) throw error;
 }

@@ -67,7 +67,7 @@ describe(`a journal that a process writes (${kinds.join(', ')}; ${places.join(',
     everywhere(async ({ store, writer, finish }) => {
       expect((await store.list())[0]?.status).toBe('running');
       await expect(store.open('a')).rejects.toMatchObject({
-        code: 'invalid_journal',
+        code: 'journal_held',
         message: expect.stringMatching(/^Run "a" is still running in process \d+/u),
       });
       expect(await writer.order({ close: true })).toBeNull();

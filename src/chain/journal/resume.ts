@@ -15,7 +15,7 @@ import { requireSameChart } from './replay.ts';
  * again, a partial reply is discarded, and delays wait for their remaining time. The time in which no process ran it does not count. A run
  * that has ended is returned with its answer.
  *
- * @throws PostChainError `invalid_journal` if this chain cannot continue the run.
+ * @throws PostChainError `journal_held`, `unknown_journal` or `invalid_journal` if this chain cannot continue the run.
  */
 export async function resumeRun(host: ChainHost, runId: string, { signal, ...open }: ResumeOptions): Promise<Run> {
   const known = host.runs.get(runId);
@@ -32,6 +32,12 @@ interface ResumeOptions extends OpenJournalOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface AdvanceRunOptions {
+  readonly signal?: AbortSignal;
+  /** Called when the run is open, before it continues; not if this chain has it in memory. */
+  readonly onOpen?: () => void;
+}
+
 function pausedRun({ writers, runs }: ChainHost, runId: string): RunActorOptions {
   const onEntry = (entry: DurableEntry): void => runs.get(runId)?.take(entry);
   return { isPaused: true, onEntry, mayPark: () => writers.isComplete(runId) };
@@ -44,10 +50,14 @@ function attachOnce(host: ChainHost, actor: Parameters<typeof attachRun>[1]) {
 }
 
 /** Continues a run until it has ended, only waits, or the signal aborts. Then it has left memory. */
-export async function advanceRun(host: ChainHost, runId: string, signal: AbortSignal | undefined): Promise<void> {
+export async function advanceRun(host: ChainHost, runId: string, how: AdvanceRunOptions): Promise<void> {
   if (host.runs.has(runId)) return;
-  const onOpen = (actor: DurableActor<never>): void => attachOnce(host, actor as never).begin();
-  await host.machine.advance(runId, { ...pausedRun(host, runId), signal, onOpen }).catch(cannotResume(runId));
+  const onOpen = (actor: DurableActor<never>): void => {
+    how.onOpen?.();
+    attachOnce(host, actor as never).begin();
+  };
+  const options = { ...pausedRun(host, runId), signal: how.signal, onOpen };
+  await host.machine.advance(runId, options).catch(cannotResume(runId));
 }
 
 /** Returns the runs that no process executes and that have something to do. */

@@ -2,7 +2,7 @@ import { PostChainError } from '../error.ts';
 import type { JournalWriter } from './journal-store.ts';
 
 /** The codes that mean another writer: the journal was taken over, or another process created it before the first write. */
-const ANOTHERS: readonly string[] = ['journal_fenced', 'invalid_journal'];
+const ANOTHERS: readonly string[] = ['journal_fenced', 'journal_exists'];
 
 /**
  * Returns a writer that never throws or rejects, because journal stores are user code. After the first error, which becomes its

@@ -74,8 +74,8 @@ export interface PruneOptions<Summary> {
 }
 
 /**
- * Stores journals by id. A journal has one writer at a time: `open` fails if another process writes it. Every method throws or rejects with
- * `invalid_journal` if a journal is damaged, in use, already there (`create`), or missing.
+ * Stores journals by id. A journal has one writer at a time. Every method throws or rejects with `journal_held` if another writer has the
+ * journal, `journal_exists` if it is already there (`create`), `unknown_journal` if it is missing, and `invalid_journal` if it is damaged.
  */
 export interface JournalStore<Entry, Summary> {
   /** Starts a journal. A store that finds out only at the first write that the id is taken fails that write, and has the method `has`. */
@@ -90,7 +90,7 @@ export interface JournalStore<Entry, Summary> {
   list(options?: ListOptions<Summary>): Promise<readonly Summary[]>;
   /**
    * Yields every entry once, in order, as it is written, also by another process, until an entry ends the journal. Until then, it keeps its
-   * process alive. Rejects with `invalid_journal` if the journal is deleted, also if one with its id is created again.
+   * process alive. Rejects with `unknown_journal` if the journal is deleted, also if one with its id is created again.
    */
   follow?(id: string, options?: FollowOptions): AsyncIterableIterator<Entry>;
   /** Deletes a journal that no process is writing. */

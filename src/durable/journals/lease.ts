@@ -93,13 +93,18 @@ export function seemsHeld(lease: Lease | null): boolean {
   return Math.abs(Date.now() - (lease?.beatMs ?? 0)) < EXPIRY_MS + CLOCK_SKEW_MS;
 }
 
-/** Throws `invalid_journal` if the holder of a lease seems to be running or is unknown. */
+/** Throws `journal_held` if the holder of a lease seems to be running, and `invalid_journal` if it is unknown. */
 export function requireUnused(subject: string, lease: Lease | null): void {
   if (leaseState(lease) === 'unreadable' || seemsHeld(lease)) throw inUse(subject, lease);
 }
 
-const inUse = (subject: string, lease: Lease | null): PostChainError =>
-  journalInUse(subject, describeHolder(lease?.holder ?? null));
+function inUse(subject: string, lease: Lease | null): PostChainError {
+  if (lease?.holder) return journalInUse(subject, describeHolder(lease.holder));
+  return new PostChainError(
+    'invalid_journal',
+    `${subject} has a lock that cannot be read, so a process may be writing it; if none is, take it over with the option "force"`,
+  );
+}
 
 /** Where a lease is stored. */
 interface LeasePlace<Held> {
@@ -110,7 +115,7 @@ interface LeasePlace<Held> {
 
 /**
  * Takes over a lease. If only heartbeats can show whether its holder is still running, watches for one for ten seconds. Rejects with
- * `invalid_journal` if the holder is running or unknown, unless forced. `subject` names the journal.
+ * `journal_held` if the holder is running, or with `invalid_journal` if it is unknown, unless forced. `subject` names the journal.
  */
 export async function takeOver<Held>(subject: string, force: boolean, place: LeasePlace<Held>): Promise<Held> {
   for (;;) {

@@ -1,6 +1,6 @@
 import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
-import { PostChainError } from '../error.ts';
+import { isRaceLost, PostChainError } from '../error.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import { withCheckedIds } from './journal-id.ts';
@@ -32,7 +32,7 @@ import {
   type StoredEntry,
 } from './journal-store.ts';
 
-/** Stores lines by journal, for one writer at a time. Methods throw or reject with `invalid_journal`. */
+/** Stores lines by journal, for one writer at a time. Methods throw or reject with the codes of `JournalStore`. */
 export interface JournalBackend {
   create(id: string): LineSink;
   /** The whole lines of a journal after the first `from`; a torn last line is left out. */
@@ -411,8 +411,8 @@ export function listing<Summary>({
           await remove(id);
           count += 1;
         } catch (error) {
-          // Another process has opened or deleted it.
-          if (!PostChainError.isInstance(error) || error.code !== 'invalid_journal') throw error;
+          // One whose lock cannot be read may be in use, too.
+          if (!isRaceLost(error) && Object(error).code !== 'invalid_journal') throw error;
         }
       return count;
     },
@@ -587,24 +587,24 @@ export const placeOf = ({ noun }: Named, id: string): string => `${noun} ${id}`;
 
 export function noSuchJournal({ noun }: Named, id: string): PostChainError {
   return new PostChainError(
-    'invalid_journal',
+    'unknown_journal',
     `There is no ${noun} ${JSON.stringify(id)}; list() returns the known ${noun}s`,
   );
 }
 
 export function journalExists(format: Named, id: string): PostChainError {
-  return new PostChainError('invalid_journal', `${subjectOf(format, id)} already exists; use a new id`);
+  return new PostChainError('journal_exists', `${subjectOf(format, id)} already exists; use a new id`);
 }
 
 export function journalReplaced(format: Named, id: string): PostChainError {
   const subject = subjectOf(format, id);
-  return new PostChainError('invalid_journal', `${subject} was deleted and created again; follow it from the start`);
+  return new PostChainError('unknown_journal', `${subject} was deleted and created again; follow it from the start`);
 }
 
 /** `owner` names the process that is writing the journal. */
 export function journalInUse(subject: string, owner: string): PostChainError {
   return new PostChainError(
-    'invalid_journal',
+    'journal_held',
     `${subject} is still running in ${owner}; wait until it ends or parks ("parkAfterMs"), stop that process, or take it over with the option "force"`,
   );
 }

@@ -28,7 +28,7 @@ export interface HeldLock {
  */
 type Fence = (check: () => void) => void;
 
-/** Takes a lock file without waiting. Throws `invalid_journal` if its holder seems to be running or is unknown. */
+/** Takes a lock file without waiting. Throws as `requireUnused` does. */
 export function takeLock(path: string, subject: string, fence: Fence): HeldLock {
   for (;;) {
     const current = readLock(path);

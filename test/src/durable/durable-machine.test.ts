@@ -950,7 +950,7 @@ describe('an end', () => {
     expect((await durable.replay('f')).divergence).toBeNull();
     expect((await durable.list()).map(({ status }) => status)).toEqual(['done', 'done']);
     await durable.open('open');
-    await expect(durable.fork('x', { at: 0, id: 'open' })).rejects.toMatchObject({ code: 'invalid_journal' });
+    await expect(durable.fork('x', { at: 0, id: 'open' })).rejects.toMatchObject({ code: 'journal_exists' });
   });
 
   it('in the first step leaves room for another actor with the same id', async () => {
@@ -1217,7 +1217,7 @@ describe('an actor that is being opened', () => {
     const durable = createDurableMachine<AnyStateMachine>(createMachine({}), { journals: journals() });
     const { entries } = await durable.open('original');
     const opening = durable.open('x');
-    await expect((async () => again(durable, entries))()).rejects.toMatchObject({ code: 'invalid_journal' });
+    await expect((async () => again(durable, entries))()).rejects.toMatchObject({ code: 'journal_exists' });
     expect(await durable.open('x')).toBe(await opening);
   });
 });

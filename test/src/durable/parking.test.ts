@@ -94,7 +94,7 @@ describe('an actor that only waits', () => {
     expect((await orders.replay('o')).snapshot.context).toEqual({ approved: 1, reminders: 1 });
     expect((await orders.list())[0]?.status).toBe('waiting');
     expect(clock.openTimers).toBe(0);
-    await expect(orders.send('p', { type: 'approve' })).rejects.toMatchObject({ code: 'invalid_journal' });
+    await expect(orders.send('p', { type: 'approve' })).rejects.toMatchObject({ code: 'unknown_journal' });
   });
 
   it('stays open if it was open, and an event that it did not receive is sent again', async () => {

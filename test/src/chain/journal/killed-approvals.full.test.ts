@@ -134,7 +134,7 @@ describe.each(['file', 'sqlite'])('two processes that answer the same questions,
     const outcomes = rivals.map(said);
     for (const rival of rivals) rival.send('go');
     const found = await Promise.all(outcomes);
-    expect(found.toSorted()).toEqual(['invalid_journal', 'owner']);
+    expect(found.toSorted()).toEqual(['journal_held', 'owner']);
     const owner = rivals[found.indexOf('owner')] as ChildProcess;
     const status = said(owner);
     owner.send('approve');

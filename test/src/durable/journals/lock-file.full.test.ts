@@ -104,7 +104,7 @@ it.each(['', '0', '123 456', 'me', '{"id":"../x","pid":1}'])(
   async (text) => {
     const path = lockIn(temporaryFolder());
     writeFileSync(path, text);
-    expect(() => takeLock(path)).toThrow('is still running in an unknown process');
+    expect(() => takeLock(path)).toThrow('has a lock that cannot be read');
     await expect(takeOverLock(path, false)).rejects.toMatchObject({ code: 'invalid_journal' });
     const fence = vi.fn();
     const lock = await takeOverLock(path, true, fence);
@@ -318,7 +318,7 @@ it.each(['open', 'delete'] as const)(
     // Its lease is watched meanwhile.
     rmSync(path);
     writeFileSync(`${path}.lock`, JSON.stringify({ ...gone, token: 4 }));
-    await expect(opened).rejects.toMatchObject({ code: 'invalid_journal', message: /^There is no run "run"/u });
+    await expect(opened).rejects.toMatchObject({ code: 'unknown_journal', message: /^There is no run "run"/u });
     expect(readdirSync(join(path, '..'))).toEqual([]);
   },
 );

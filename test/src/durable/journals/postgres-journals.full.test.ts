@@ -300,7 +300,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const opened = await Promise.allSettled(machines.map((machine) => machine.open('a', { input: { by: 2 } })));
     const actors = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
     expect(opened.filter(({ status }) => status === 'rejected')).toMatchObject([
-      { reason: { code: 'invalid_journal' } },
+      { reason: { code: 'journal_held' } },
     ]);
     await actors[0]?.send({ type: 'add' });
     await actors[0]?.close();
@@ -309,7 +309,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(continued.getSnapshot().context).toEqual({ by: 2, count: 4 });
     await continued.close();
     await expect(machines[0].fork('a', { at: 1, id: 'a' })).rejects.toMatchObject({
-      code: 'invalid_journal',
+      code: 'journal_exists',
       message: 'Actor "a" already exists; use a new id',
     });
     // A first step that throws must not delete what is there.

@@ -26,7 +26,7 @@ import {
   withoutPreempted,
 } from '../internal/xstate-internals.ts';
 import { approval, type OpenApproval } from './approval.ts';
-import { type Codec, copyOfJson, type Json } from './codec.ts';
+import { type Codec, copyOfJson, inEarlierForm, type Json, type Rules } from './codec.ts';
 import { createRandom, deterministically, inRealWorld, type Random } from './determinism.ts';
 import {
   type ActorPath,
@@ -118,6 +118,9 @@ const MOST_UNANSWERED = 1_000;
 
 /** Events that XState's actors send each other. Custom code never sends them. */
 const MACHINERY = /^xstate\.(done|error|snapshot)\./u;
+
+/** Events with what a promise or an observable has thrown. */
+const REJECTION = /^xstate\.(promise\.reject|observable\.error)$/u;
 
 /**
  * An XState actor system that is a function of its input and of the external events applied to it, one at a time. While an event is
@@ -259,7 +262,7 @@ export class DurableActorSystem {
     try {
       // Together: an event may contain an object of the context.
       const events = [...new Set(timers.map(({ scheduled }) => scheduled?.event))];
-      const exact = codec.encodeExactly({ context, events }, 'state') as { context: Json; events: readonly Json[] };
+      const exact = codec.encode({ context, events }, 'state', 'exact') as { context: Json; events: readonly Json[] };
       return {
         snapshot: { value, nodes, context: exact.context, historyValue: historyOf(snapshot) },
         timers: timers.map(({ number, dueMs, scheduled }) => ({
@@ -383,7 +386,7 @@ export class DurableActorSystem {
   #fail(path: ActorPath, actor: HostedActor | undefined, error: unknown, effect = -1): void {
     const isOpen = (): boolean => actor !== undefined && this.#actors.get(path) === actor;
     if (this.#isClosed || !isOpen()) return;
-    const failed = { type: 'failed', actor: path, error: this.#encodeError(error) } as const;
+    const failed = { type: 'failed', actor: path, error: this.#encodeError(path, error, 'thrown') } as const;
     this.owner.receive({ ...failed, ...(effect >= 0 && { effect }) }, isOpen);
   }
 
@@ -429,7 +432,7 @@ export class DurableActorSystem {
     if (!wasActive || this.root.getSnapshot().status === 'active') return;
     const output = this.#encodeOutput();
     const { status, error } = this.root.getSnapshot() as { status: 'done' | 'error' | 'stopped'; error?: unknown };
-    const failure = status === 'error' ? this.#encodeError(error) : null;
+    const failure = status === 'error' ? this.#encodeError('', error, 'derived') : null;
     const openEffects = this.openEffects.size;
     const summary = this.#parts.describeEnd(this.root.getSnapshot());
     this.owner.record({
@@ -468,17 +471,17 @@ export class DurableActorSystem {
   #encodeOutput(): Json {
     const { output } = this.root.getSnapshot() as { output?: unknown };
     try {
-      return output === undefined ? null : this.#parts.codec.encode(output, `output of ${this.#nameOf('')}`);
+      return output === undefined ? null : this.#parts.codec.encode(output, `output of ${this.#nameOf('')}`, 'derived');
     } catch (error) {
       this.#root?.fail(error);
       return null;
     }
   }
 
-  #encodeError(error: unknown): Json {
+  #encodeError(path: ActorPath, error: unknown, rules: Rules): Json {
     const { codec } = this.#parts;
     try {
-      return codec.encode(errorOf(error), 'error');
+      return codec.encode(errorOf(error), `error of ${this.#nameOf(path)}`, rules);
     } catch (problem) {
       return codec.encode(problem, 'error');
     }
@@ -526,7 +529,7 @@ export class DurableActorSystem {
         this.owner.record({
           type: 'emitted',
           actor: path,
-          event: this.#parts.codec.encode(event, `emitted ${event.type}`),
+          event: this.#parts.codec.encode(event, `emitted ${event.type}`, 'derived'),
         }),
       );
     } else if (actor.logic.start !== undefined) this.#wrapActivity(actor, path);
@@ -548,7 +551,7 @@ export class DurableActorSystem {
       start: (snapshot, scope) => {
         const number = this.#nextActivity;
         this.#nextActivity += 1;
-        const input = codec.encode(snapshot.input, `input of ${this.#nameOf(path)}`);
+        const [input, problem] = this.#encodeInput(snapshot.input, path);
         const source = actor.sourceName;
         const subject = describeCall(source, snapshot.input);
         this.owner.record({
@@ -556,7 +559,7 @@ export class DurableActorSystem {
           activity: number,
           actor: path,
           source,
-          inputDigest: digestOf(JSON.stringify(input)),
+          inputDigest: digestOf(JSON.stringify(inEarlierForm(input))),
           ...(subject !== null && { subject }),
         });
         const activity: Activity = {
@@ -572,7 +575,10 @@ export class DurableActorSystem {
           isReplaced: false,
           wasInterrupted: false,
           // A copy: a call that changes its input would change the context, and a restarted call gets the original.
-          start: () => logic.start?.(Object.assign(ref.getSnapshot(), { input: codec.decode(input) }), scope),
+          start() {
+            if (problem !== null) throw problem;
+            logic.start?.(Object.assign(ref.getSnapshot(), { input: codec.decode(input) }), scope);
+          },
           unanswered: [],
           answered: 0,
           received: 0,
@@ -600,6 +606,20 @@ export class DurableActorSystem {
       },
     };
     actor.logic = wrapped;
+  }
+
+  /**
+   * Returns the stored form of an input, and why a call cannot get it: it then fails when it starts, because a replay of an earlier version's
+   * journal must not differ.
+   */
+  #encodeInput(input: unknown, path: ActorPath): readonly [input: Json, problem: unknown] {
+    const { codec } = this.#parts;
+    const subject = `input of ${this.#nameOf(path)}`;
+    try {
+      return [codec.encode(input, subject), null];
+    } catch (problem) {
+      return [codec.encode(input, subject, 'derived'), problem];
+    }
   }
 
   /** A replay has nothing to clean up. So a clean-up is not part of the step, and its error is only logged. */
@@ -649,7 +669,8 @@ export class DurableActorSystem {
     const actor = this.#pathOf(target);
     const isOpen = (): boolean => this.#actors.get(actor)?.ref === target;
     try {
-      const stored = codec.encode(event, `event "${event.type}" for ${this.#nameOf(actor)}`);
+      const rules = REJECTION.test(event.type) ? 'thrown' : 'given';
+      const stored = codec.encode(event, `event "${event.type}" for ${this.#nameOf(actor)}`, rules);
       const id = this.nextSendId();
       if (sender === undefined)
         this.owner.receive({ type: 'delivery', actor, event: stored, ...(id !== null && { id }) }, isOpen);
@@ -871,7 +892,7 @@ function candidate(
     inputs:
       result === 'not-evaluated' || evaluated === undefined
         ? null
-        : codec.encode(evaluated.inputs, 'inputs of a guard'),
+        : codec.encode(evaluated.inputs, 'inputs of a guard', 'derived'),
   };
   return hasInlineGuard(transition) ? markInline(made) : made;
 }

@@ -1,31 +1,35 @@
 import { PostChainError } from './error.ts';
+import {
+  addMember,
+  BUILT_IN,
+  type ClassCodec,
+  ERROR_CODECS,
+  type ErrorCodec,
+  keepsClass,
+  nearestErrorCodec,
+  unstoredMember,
+  type ValueCodec,
+} from './value-codecs.ts';
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** How values of one class are stored. The first codec whose `is` holds for a value stores it. */
-// biome-ignore lint/suspicious/noExplicitAny: a list of codecs has one for each class
-export interface ValueCodec<Value = any, Stored = any> {
-  /** Stored beside the value. Journals contain it: never change it. */
-  readonly name: string;
-  readonly is: (value: unknown) => boolean;
-  /** Converts a value to JSON, or to another value that a codec stores. */
-  readonly encode: (value: Value) => Stored;
-  readonly decode: (stored: Stored) => Value;
-}
+/**
+ * What becomes of values that would not be restored as they are, such as an instance of a subclass of `Map`:
+ * - `given`, for what the machine gets from the journal: they are refused.
+ * - `thrown`: errors are stored as the nearest class that has a codec, without the members that cannot be stored; the rest is refused.
+ * - `derived`, for what a replay computes again: they are stored as the nearest class, for readers.
+ * - `exact`: they are refused, and so is an object that occurs twice.
+ */
+export type Rules = 'given' | 'thrown' | 'derived' | 'exact';
 
 /** Converts values to JSON and back. */
 export interface Codec {
-  /** Throws `not_durable`, which names the path of the first value that no codec stores. */
-  encode(value: unknown, subject: string): Json;
-  /**
-   * Keeps members that are `undefined`. Rejects what `decode` would not restore: an object that occurs twice, which would become two, instances of
-   * subclasses of the built-in classes, and members that JSON does not have.
-   */
-  encodeExactly(value: unknown, subject: string): Json;
+  /** The rules are `given` by default. Throws `not_durable`, which names the path of the first value that cannot be stored. */
+  encode(value: unknown, subject: string, rules?: Rules): Json;
   decode(stored: Json): unknown;
   /**
-   * Throws as `encode` does, without encoding. Accepts references to actors, as contexts contain them: a replay creates the actors again. Skips
-   * the objects in `known`, and adds those that it has checked: values are immutable.
+   * Throws as `encode` does for `derived` values, without encoding. Accepts references to actors, as contexts contain them: a replay creates the
+   * actors again. Skips the objects in `known`, and adds those that it has checked: values are immutable.
    */
   check(value: unknown, subject: string, known: WeakSet<object>): void;
 }
@@ -45,77 +49,23 @@ interface Tagged {
   readonly value: Json;
 }
 
-const codec = <Value, Stored>(
-  name: string,
-  is: (value: unknown) => value is Value,
-  encode: (value: Value) => Stored,
-  decode: (stored: Stored) => Value,
-): ValueCodec => ({ name, is, encode, decode });
+const UNDEFINED: Json = { [TAG]: 'undefined', value: null };
 
-const BUILT_IN: readonly ValueCodec[] = [
-  codec(
-    'undefined',
-    (value) => value === undefined,
-    () => null,
-    () => undefined,
-  ),
-  codec(
-    'number',
-    (value): value is number => typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)),
-    (value) => (Object.is(value, -0) ? '-0' : String(value)),
-    (stored: string) => Number(stored),
-  ),
-  codec(
-    'bigint',
-    (value) => typeof value === 'bigint',
-    (value) => String(value),
-    (stored: string) => BigInt(stored),
-  ),
-  codec(
-    'Date',
-    (value) => value instanceof Date,
-    (value) => (Number.isNaN(value.getTime()) ? null : value.toISOString()),
-    (stored: string | null) => new Date(stored ?? Number.NaN),
-  ),
-  codec(
-    'Map',
-    (value) => value instanceof Map,
-    (value) => [...value],
-    (stored: [unknown, unknown][]) => new Map(stored),
-  ),
-  codec(
-    'Set',
-    (value) => value instanceof Set,
-    (value) => [...value],
-    (stored: unknown[]) => new Set(stored),
-  ),
-];
+/** A `null` for which `null` itself is not stored. */
+export const TAGGED_NULL: Json = { [TAG]: 'null', value: null };
+
+/** The most different losses that are reported: errors may have any number of members. */
+const MOST_REPORTS = 100;
 
 /**
- * What is stored of an error besides its name, message and cause. Stacks differ from run to run. Errors do not enumerate `errors` of an
- * `AggregateError` and `code` of a `DOMException`.
+ * Returns a codec for JSON, the values and classes of `BUILT_IN`, errors, and the given classes. `report` receives a sentence about each class
+ * and member that errors lose, once.
  */
-function ownMembers(error: Error & { readonly errors?: unknown; readonly code?: unknown }): [string, unknown][] {
-  const { errors, code } = error;
-  const members = { ...(errors !== undefined && { errors }), ...(code !== undefined && { code }), ...error };
-  return Object.entries(members).filter(([key]) => !['name', 'message', 'stack', 'cause'].includes(key));
-}
+export function createCodec(codecs: readonly ValueCodec[] = [], report: (loss: string) => void = () => {}): Codec {
+  const byName = new Map([...BUILT_IN, ...ERROR_CODECS, ...codecs.toReversed()].map((one) => [one.name, one]));
+  const reported = new Set<string>();
 
-function toError({ name, message, cause, ...members }: Record<string, unknown>): Error {
-  const error = new Error(message as string, cause === undefined ? undefined : { cause });
-  Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true, enumerable: false });
-  for (const [key, member] of Object.entries(members)) define(error as never, key, member);
-  return error;
-}
-
-/**
- * Returns a codec for JSON, `undefined`, numbers that JSON does not have, BigInt, Date, Map, Set and Error, and for the given classes.
- * Members that are `undefined` are left out, as in JSON.
- */
-export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
-  const errors = codec('Error', (value) => value instanceof Error, Object, toError);
-  const all = [...codecs, ...BUILT_IN, errors];
-  const byName = new Map(all.toReversed().map((one) => [one.name, one]));
+  let rules: Rules = 'given';
 
   /** The objects seen so far, if the value must be restored exactly. */
   let seen: Set<object> | null = null;
@@ -123,16 +73,18 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
   let acceptsActors = false;
 
   const isPlainJson = (value: object): boolean =>
-    (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) && !codecs.some(({ is }) => is(value));
+    (isArray(value) || Object.getPrototypeOf(value) === Object.prototype) && !codecs.some(({ is }) => is(value));
 
   /** Returns a copy of plain JSON, as nearly all values are; undefined for any other value, which `encode` handles. */
   function copyOf(value: unknown, level: number): Json | undefined {
     if (isPrimitive(value)) return value;
+    if (value === undefined) return UNDEFINED;
     if (typeof value !== 'object' || level >= MOST_LEVELS || !isPlainJson(value as object)) return undefined;
-    return Array.isArray(value) ? copyOfArray(value, level) : copyOfObject(value as Record<string, unknown>, level);
+    return Array.isArray(value) ? copyOfArray(value, level) : copyOfObject(value as object, level);
   }
 
   function copyOfArray(items: readonly unknown[], level: number): Json | undefined {
+    if (unstoredMember(items, true) !== undefined) return undefined;
     const copies: Json[] = [];
     for (const item of items) {
       const copy = copyOf(item, level + 1);
@@ -142,57 +94,91 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     return copies;
   }
 
-  function copyOfObject(members: Readonly<Record<string, unknown>>, level: number): Json | undefined {
+  function copyOfObject(object: object, level: number): Json | undefined {
     const copies: Record<string, Json> = {};
-    for (const key of Object.keys(members)) {
-      const member = members[key];
-      if (member === undefined) continue;
-      const copy = key === TAG || key === '__proto__' ? undefined : copyOf(member, level + 1);
+    for (const key of Reflect.ownKeys(object)) {
+      const { enumerable, get, set, value } = Object.getOwnPropertyDescriptor(object, key) as PropertyDescriptor;
+      const isPlain = typeof key === 'string' && enumerable && get === undefined && set === undefined;
+      const copy = !isPlain || key === TAG || key === '__proto__' ? undefined : copyOf(value, level + 1);
       if (copy === undefined) return undefined;
-      copies[key] = copy;
+      copies[key as string] = copy;
     }
     return copies;
   }
 
+  const codecOf = (value: unknown): ValueCodec | ClassCodec | ErrorCodec | undefined =>
+    codecs.find(({ is }) => is(value)) ??
+    (value instanceof Error ? nearestErrorCodec(value) : BUILT_IN.find(({ is }) => is(value)));
+
   function encode(value: unknown, path: Path): Json {
     if (isPrimitive(value)) return value;
     if (acceptsActors && isActor(value)) return null;
-    const own = all.find(({ is }) => is(value));
-    if (typeof value === 'object') requireTree(value, path);
-    else if (own === undefined) throw notDurable(value, path);
+    const own = codecOf(value);
     if (typeof value === 'object') {
+      requireTree(value, path);
       if (seen?.has(value)) throw notDurable('an object that occurs twice', path);
-      if (seen !== null && !codecs.includes(own as never) && !isPlain(value)) throw notDurable(value, path);
       seen?.add(value);
-    }
+      if (rules !== 'derived' && !codecs.includes(own as ValueCodec)) requireRestorable(value, own, path);
+    } else if (own === undefined) throw notDurable(value, path);
     if (own !== undefined) {
       const inside: Path = { key: null, owner: Object(value), above: path };
-      const inner = own === errors ? encodeError(value as Error, inside) : encode(own.encode(value), inside);
+      const inner = 'isOfErrors' in own ? encodeError(value as Error, own, inside) : encode(own.encode(value), inside);
       return { [TAG]: own.name, value: inner };
     }
-    if (typeof value !== 'object') throw notDurable(value, path);
     if (Array.isArray(value))
       return Array.from(value, (item, at) => encode(item, { key: at, owner: value, above: path }));
-    if (!isRecord(value)) throw notDurable(value, path);
+    if (typeof value !== 'object' || !isRecord(value)) throw notDurable(value, path);
     const members: Record<string, Json> = {};
     for (const [key, member] of Object.entries(value))
-      if (member !== undefined || seen !== null)
-        define(members, key, encode(member, { key, owner: value, above: path }));
-    return Object.hasOwn(value, TAG) ? { [TAG]: 'Object', value: members } : members;
+      addMember(members, key, encode(member, { key, owner: value, above: path }));
+    return withoutTag(members);
+  }
+
+  /** Throws for a value that `decode` would restore with another class or other members. */
+  function requireRestorable(value: object, own: ReturnType<typeof codecOf>, path: Path): void {
+    const isInstance = own !== undefined && 'prototype' in own;
+    if (value instanceof Error && !keepsClass(value)) {
+      if (rules !== 'thrown') throw notDurable(value, path);
+      const Class = nameOfClass(value);
+      reportOnce(
+        Class,
+        `${pathText(path)}: an error of the class ${Class} is stored as ${own?.name}: "instanceof ${Class}" is false. Compare its name, or add errorCodec("${Class}", ${Class}) to "codecs".`,
+      );
+    }
+    const isOfClass = isInstance
+      ? Object.getPrototypeOf(value) === own.prototype
+      : isArray(value) || own !== undefined || isRecord(value);
+    if (!isOfClass || Object(value).resizable === true) throw notDurable(value, path);
+    // Hidden members of errors, such as stacks, are left out.
+    const unstored = value instanceof Error && rules !== 'exact' ? undefined : unstoredMember(value, !isInstance);
+    if (unstored !== undefined)
+      throw notDurable(kindOfMember(value, unstored), { key: keyOf(unstored), owner: value, above: path });
+  }
+
+  function reportOnce(what: string, loss: string): void {
+    if (reported.has(what) || reported.size >= MOST_REPORTS) return;
+    reported.add(what);
+    report(loss);
   }
 
   /** Members that cannot be stored are left out: errors often carry sockets and responses. */
-  function encodeError(error: Error, path: Path): Json {
-    const members: Record<string, Json> = { name: String(error.name), message: String(error.message) };
-    for (const [key, member] of [['cause', error.cause] as const, ...ownMembers(error)]) {
-      if (member === undefined && (seen === null || key === 'cause')) continue;
-      try {
-        define(members, key, encode(member, { key, owner: error, above: path }));
-      } catch (problem) {
-        if (seen !== null || !PostChainError.isInstance(problem)) throw problem;
+  function encodeError(error: Error, own: ErrorCodec, path: Path): Json {
+    const outer = rules;
+    if (outer === 'given') rules = 'thrown';
+    const members: Record<string, Json> = {};
+    try {
+      for (const [key, member] of Object.entries(own.encode(error))) {
+        try {
+          addMember(members, key, encode(member, { key, owner: error, above: path }));
+        } catch (problem) {
+          if (outer === 'exact' || !PostChainError.isInstance(problem)) throw problem;
+          if (outer !== 'derived') reportOnce(`${nameOfClass(error)}.${key}`, `Left out: ${problem.message}`);
+        }
       }
+    } finally {
+      rules = outer;
     }
-    return Object.hasOwn(members, TAG) ? { [TAG]: 'Object', value: members } : members;
+    return withoutTag(members);
   }
 
   function decode(stored: Json): unknown {
@@ -200,6 +186,7 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     if (Array.isArray(stored)) return stored.map(decode);
     if (!isTagged(stored)) return membersOf(stored as Record<string, Json>);
     if (stored[TAG] === 'Object') return membersOf(stored.value as Record<string, Json>);
+    if (stored[TAG] === 'null') return null;
     const own = byName.get(stored[TAG]);
     if (own !== undefined) return own.decode(decode(stored.value) as never);
     throw new PostChainError(
@@ -210,7 +197,7 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
 
   function membersOf(stored: Readonly<Record<string, Json>>): Record<string, unknown> {
     const members: Record<string, unknown> = {};
-    for (const [key, member] of Object.entries(stored)) define(members, key, decode(member));
+    for (const [key, member] of Object.entries(stored)) addMember(members, key, decode(member));
     return members;
   }
 
@@ -234,47 +221,75 @@ export function createCodec(codecs: readonly ValueCodec[] = []): Codec {
     if (typeof value !== 'object' || value === null) return void encode(value, path);
     if (known.has(value) || isActor(value)) return;
     requireTree(value, path);
-    if (!all.some(({ is }) => is(value)) && (Array.isArray(value) || isRecord(value))) {
+    if (codecOf(value) === undefined && (Array.isArray(value) || isRecord(value))) {
       for (const [key, member] of Array.isArray(value) ? value.entries() : Object.entries(value))
         if (member !== undefined) check(member, { key, owner: value, above: path }, known);
     } else encode(value, path);
     known.add(value);
   }
 
+  /** Encodes or checks by the given rules. */
+  function by<Result>(given: Rules, act: () => Result): Result {
+    rules = given;
+    seen = given === 'exact' ? new Set() : null;
+    try {
+      return act();
+    } finally {
+      rules = 'given';
+      seen = null;
+      acceptsActors = false;
+    }
+  }
+
   const pathOf = (subject: string): Path => ({ key: subject, owner: null, above: null });
   return {
-    encode: (value, subject) => copyOf(value, 0) ?? encode(value, pathOf(subject)),
-    encodeExactly(value, subject) {
-      seen = new Set();
-      try {
-        return encode(value, pathOf(subject));
-      } finally {
-        seen = null;
-      }
-    },
+    encode: (value, subject, given = 'given') =>
+      (given === 'exact' ? undefined : copyOf(value, 0)) ?? by(given, () => encode(value, pathOf(subject))),
     decode,
     check(value, subject, known) {
       if (isKnownJson(value, 0, known)) return;
-      acceptsActors = true;
-      try {
+      by('derived', () => {
+        acceptsActors = true;
         check(value, pathOf(subject), known);
-      } finally {
-        acceptsActors = false;
-      }
+      });
     },
   };
+}
+
+/**
+ * Returns what version 0.1 stored for the same value: without members that are `undefined`, prototypes that are null, and classes of errors.
+ */
+export function inEarlierForm(stored: Json): Json {
+  if (typeof stored !== 'object' || stored === null) return stored;
+  if (isArray(stored)) return stored.map(inEarlierForm);
+  if (!isTagged(stored)) return earlierMembers(stored as Record<string, Json>);
+  const { [TAG]: name, value } = stored;
+  if (name === 'Object') return { [TAG]: name, value: earlierMembers(value as Record<string, Json>) };
+  if (name === 'NullObject') return inEarlierForm(value);
+  const isError = ERROR_CODECS.some((one) => one.name === name);
+  return { [TAG]: isError ? 'Error' : name, value: inEarlierForm(value) };
+}
+
+function earlierMembers(members: Readonly<Record<string, Json>>): Json {
+  const earlier: Record<string, Json> = {};
+  for (const [key, member] of Object.entries(members))
+    if (Object(member)[TAG] !== 'undefined') addMember(earlier, key, inEarlierForm(member));
+  return earlier;
 }
 
 /** Returns a copy of JSON. Throws `not_durable`, which names the path of the first value that JSON does not have. */
 export function copyOfJson(value: unknown, subject: string): Json {
   function copy(member: unknown, path: Path): Json {
     if (isPrimitive(member) || member === 0) return member;
-    if (typeof member !== 'object' || !(Array.isArray(member) || isRecord(member))) throw notJson(member, path);
+    if (typeof member !== 'object' || !(isArray(member) || isRecord(member))) throw notJson(member, path);
     requireTree(member, path, notJson);
+    const unstored = unstoredMember(member, true);
+    if (unstored !== undefined)
+      throw notJson(kindOfMember(member, unstored), { key: keyOf(unstored), owner: member, above: path });
     const inside = (one: unknown, key: string | number): Json => copy(one, { key, owner: member, above: path });
-    if (Array.isArray(member)) return Array.from(member, inside);
+    if (isArray(member)) return Array.from(member, inside);
     const members: Record<string, Json> = {};
-    for (const [key, one] of Object.entries(member)) if (one !== undefined) define(members, key, inside(one, key));
+    for (const [key, one] of Object.entries(member)) if (one !== undefined) addMember(members, key, inside(one, key));
     return members;
   }
   return copy(value, { key: subject, owner: null, above: null });
@@ -283,35 +298,19 @@ export function copyOfJson(value: unknown, subject: string): Json {
 const isActor = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'sessionId' in value && '_send' in value;
 
-/** Assigning to `__proto__` would set the prototype. */
-function define<Value>(members: Record<string, Value>, key: string, value: Value): void {
-  if (key === '__proto__')
-    Object.defineProperty(members, key, { value, enumerable: true, configurable: true, writable: true });
-  else members[key] = value;
-}
+/** Whether a value is an array of any realm, and not of a subclass: prototypes of these are not arrays. */
+const isArray = (value: unknown): value is readonly never[] =>
+  Array.isArray(value) && Array.isArray(Object.getPrototypeOf(value));
 
+/** Whether an object is plain, of any realm. */
 const isRecord = (value: object): boolean => {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === null || (Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf'));
 };
 
-const PLAIN: ReadonlySet<unknown> = new Set(
-  [Object, Array, Map, Set, Date, Error].map(({ prototype }): unknown => prototype),
-);
-
-/** Whether a value is of exactly one of the built-in classes, and has no members but those that are stored. */
-function isPlain(value: object): boolean {
-  const keys = Reflect.ownKeys(value);
-  const isStored = (key: string | symbol): boolean => {
-    const { enumerable, get } = Object.getOwnPropertyDescriptor(value, key) as PropertyDescriptor;
-    if (value instanceof Error && ['name', 'message', 'stack', 'cause'].includes(key as string)) return !enumerable;
-    return typeof key === 'string' && enumerable === true && get === undefined;
-  };
-  if (!PLAIN.has(Object.getPrototypeOf(value))) return false;
-  if (Array.isArray(value)) return keys.length === value.length + 1 && Object.keys(value).length === value.length;
-  if (value instanceof Map || value instanceof Set || value instanceof Date) return keys.length === 0;
-  return keys.every(isStored);
-}
+/** Returns the members of an object. A member with the name of the tag would look like a stored value. */
+const withoutTag = (members: Record<string, Json>): Json =>
+  Object.hasOwn(members, TAG) ? { [TAG]: 'Object', value: members } : members;
 
 const isTagged = (stored: object): stored is Tagged => Object.hasOwn(stored, TAG);
 
@@ -342,10 +341,10 @@ function pathText({ key, above }: Path): string {
 }
 
 function notDurable(value: unknown, path: Path): PostChainError {
-  return new PostChainError(
-    'not_durable',
-    `${pathText(path)}: expected JSON, or a value of a codec; received ${kindOf(value)}. Add a codec.`,
-  );
+  const Class = value instanceof Error ? nameOfClass(value) : null;
+  const advice = Class === null ? 'Add a codec.' : `Add a codec: errorCodec("${Class}", ${Class}).`;
+  const message = `${pathText(path)}: expected JSON, or a value of a codec; received ${kindOf(value)}. ${advice}`;
+  return new PostChainError('not_durable', message);
 }
 
 function notJson(value: unknown, path: Path): PostChainError {
@@ -357,6 +356,20 @@ function kindOf(value: unknown): string {
   if (typeof value === 'function') return `a function${value.name && ` (${value.name})`}`;
   if (typeof value === 'symbol') return String(value);
   if (typeof value !== 'object' || value === null) return String(value);
+  return `an instance of ${nameOfClass(value)}`;
+}
+
+function nameOfClass(value: object): string {
   const { constructor: Class } = value;
-  return `an instance of ${typeof Class === 'function' ? Class.name : 'an unknown class'}`;
+  return typeof Class === 'function' ? Class.name : 'an unknown class';
+}
+
+const keyOf = (key: string | number | symbol): string | number => (typeof key === 'symbol' ? String(key) : key);
+
+function kindOfMember(object: object, key: string | number | symbol): string {
+  const member = Object.getOwnPropertyDescriptor(object, key);
+  if (member === undefined) return 'an empty slot';
+  if (typeof key === 'symbol') return 'a member whose key is a symbol';
+  if (member.get !== undefined || member.set !== undefined) return 'an accessor';
+  return member.enumerable ? `a member of ${kindOf(object)}` : 'a member that is not enumerable';
 }

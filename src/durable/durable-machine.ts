@@ -4,7 +4,8 @@ import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireKnown, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
-import { type Codec, copyOfJson, createCodec, type Json, type ValueCodec } from './codec.ts';
+import { type Codec, copyOfJson, createCodec, type Json } from './codec.ts';
+import { inRealWorld } from './determinism.ts';
 import { ActorHost, type DurableActor, type HostOptions, requireEvent, type SendOptions } from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
@@ -26,6 +27,7 @@ import {
   versionFor,
 } from './replay.ts';
 import { type ReusedCalls, type ReuseOptions, reusedCalls } from './reused-calls.ts';
+import type { ValueCodec } from './value-codecs.ts';
 
 export interface DurableMachineOptions {
   /** Where the journals are stored: `fileJournals(folder)`, `sqliteJournals(file)`, `postgresJournals(source)`, `memoryJournals()`, or your own. */
@@ -211,7 +213,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     this.#machine = machine;
     this.#options = options;
     this.#clock = options.clock ?? (this.#timeWithoutProcess === 'counts' ? createWallClock() : systemClock);
-    this.#codec = createCodec(options.codecs);
+    this.#codec = createCodec(options.codecs, (loss) => inRealWorld(() => this.#log(loss)));
     for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#codec);
   }
 

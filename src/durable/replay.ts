@@ -1,6 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { DurableActorSystem, type SystemOwner, type SystemParts } from './actor-system.ts';
-import type { Json } from './codec.ts';
+import { inEarlierForm, type Json } from './codec.ts';
 import {
   type DurableEntry,
   type DurableEvent,
@@ -250,11 +250,15 @@ export function isSame(recorded: DurableEntry, event: DurableEvent): boolean {
   return members.every((name) => isSameMember(recorded, event, name));
 }
 
+/** Members that hold stored values. */
+const VALUES: ReadonlySet<string> = new Set(['event', 'output', 'error', 'inputs']);
+
 /** The names of inline functions are not compared. */
 function isSameMember(recorded: object, now: object, name: string): boolean {
-  const one: unknown = recorded[name as never];
+  const [one, other]: readonly unknown[] = [recorded[name as never], now[name as never]];
   const isName = (name === 'action' || name === 'guard') && typeof one === 'string';
-  return (isName && isInline(now)) || isEqual(one, now[name as never]);
+  if ((isName && isInline(now)) || isEqual(one, other)) return true;
+  return VALUES.has(name) && isEqual(one, inEarlierForm(other as Json));
 }
 
 function isEqual(one: unknown, other: unknown): boolean {

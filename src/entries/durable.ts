@@ -3,7 +3,7 @@
 export { type ApprovalDecision, type ApprovalGiven, approval, type OpenApproval } from '../durable/approval.ts';
 export { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
 export type { Clock } from '../durable/clock.ts';
-export type { Json, ValueCodec } from '../durable/codec.ts';
+export type { Json } from '../durable/codec.ts';
 export type { DurableActor, SendOptions } from '../durable/durable-actor.ts';
 export type { ActorSummary } from '../durable/durable-format.ts';
 export {
@@ -35,4 +35,5 @@ export {
   postgresJournals,
   sqliteJournals,
 } from '../durable/stores.ts';
+export { errorCodec, type ValueCodec } from '../durable/value-codecs.ts';
 export { createWorker, type Worker, type WorkerEvent, type WorkerHost, type WorkerOptions } from '../durable/worker.ts';

@@ -7,6 +7,7 @@ import { acceptsFile, attachmentLabel, attachmentLabels } from '../../machines/p
 import { oneLine } from '../../machines/text/clip.ts';
 import { wideDigest } from '../../machines/text/hash.ts';
 import { isThenable } from '../internal/async.ts';
+import { base64Of } from '../internal/base64.ts';
 import { describeValue } from '../internal/describe-value.ts';
 
 /**
@@ -203,19 +204,7 @@ function withoutContent(url: string): string {
   return `a URL${host && ` of ${protocol}//${host}`}; download it first`;
 }
 
-const DIGITS = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 const PADDING = 61;
-
-/** `btoa` takes a second for 20 MB in Node, and not every runtime has `Buffer` or `toBase64`. */
-function base64Of(bytes: Uint8Array): string {
-  const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
-  for (let at = 0, to = 0; at < bytes.length; at += 3, to += 4) {
-    const triple = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
-    for (let digit = 0; digit < 4; digit += 1) text[to + digit] = DIGITS[(triple >> (18 - 6 * digit)) & 63] ?? 0;
-  }
-  const missing = (3 - (bytes.length % 3)) % 3;
-  return new TextDecoder().decode(text.fill(PADDING, text.length - missing));
-}
 
 /** Returns Base64 text with the standard alphabet and padding, and without white space; null if it is invalid. */
 function plainBase64(text: string): string | null {

@@ -841,8 +841,9 @@ describe('recordOnce', () => {
     [new Date(5), new Date(5)],
     [new Map([[1, 2n]]), new Map([[1, 2n]])],
     [Number.NaN, Number.NaN],
-    [{ a: undefined }, {}],
-    [null, undefined],
+    [{ a: undefined }, { a: undefined }],
+    [null, null],
+    [undefined, undefined],
   ])('returns the same value live and after a restart: %o [D2]', async (value, read) => {
     const store = journals();
     const first = await createDurableMachine(

@@ -12,7 +12,7 @@ it('a reply that a schema turns into what no journal can store fails its call, a
   const journals = fileJournals(temporaryFolder());
   const unstorable = z.pipe(
     prompts.intention.output,
-    z.transform((reply) => ({ ...(reply as object), more: new URL('http://localhost') })),
+    z.transform((reply) => ({ ...(reply as object), more: Symbol('unstorable') })),
   );
   const chain = createPostChain({
     model: plannedModel({}),

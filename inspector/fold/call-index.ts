@@ -1,11 +1,9 @@
+import { followsPhases } from '../../machines/contracts/phase.ts';
 import { capitalize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { RETRIEVAL } from './selection.ts';
 import { countStartedBy, firstIndexWhere, lastStartedBy } from './sorted.ts';
 import { type AttemptSpan, type CallSpan, isPhase, type PhaseSpan, type Spans } from './spans.ts';
-
-/** The task of the calls that write the answer. */
-export const WRITING = 'synthesis';
 
 /** The model calls of a run by the step that they belong to, which may not have begun yet. */
 export interface CallIndex {
@@ -28,7 +26,7 @@ export function callIndexOf(fold: RunFold): CallIndex {
   for (const call of fold.spans.attempts.slice(index.numbers.size)) {
     index.numbers.set(call, index.numbers.size + 1);
     const step = stepOf(call);
-    if (Number.isNaN(step) || call.task === WRITING) index.others.push(call);
+    if (Number.isNaN(step) || followsPhases(call.task)) index.others.push(call);
     else index.byStep.set(step, [...(index.byStep.get(step) ?? []), call]);
   }
   return index;

@@ -130,6 +130,8 @@ export const REPLY_FIELDS: { readonly [T in keyof Replies]: readonly (keyof Repl
   continuation: ['done', 'finalOutput', 'next'],
   summary: ['summaries'],
   synthesis: ['answerText', 'confidence', 'usedMessageIds', 'usedStepIds', 'notes'],
+  // Each run has its own schema.
+  value: [],
 };
 
 export interface Field {

@@ -1,4 +1,5 @@
 import type { Phase } from '../../machines/contracts/phase.ts';
+import { followsPhases } from '../../machines/contracts/phase.ts';
 import { phaseOf, searchPhase } from './call-index.ts';
 import { PHASE_NAMES } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -30,9 +31,9 @@ interface PhaseMap {
   readonly path: readonly (Phase | 'answer')[];
 }
 
-/** The phase that used a call, which may start earlier, or in which an unused one started; null for the writing of the answer. */
+/** The phase that used a call, which may start earlier, or in which an unused one started; null for a call for the answer. */
 export const phaseOfAttempt = (spans: Spans, attempt: AttemptSpan): Phase | null =>
-  attempt.task === 'synthesis'
+  followsPhases(attempt.task)
     ? null
     : ((phaseOf(spans, attempt) ?? lastStartedBy(spans.phases, attempt.from))?.phase ?? attempt.phase);
 
@@ -70,7 +71,7 @@ export function phaseMapOf(
   const span = own ?? lastStartedBy(spans.phases, from) ?? spans.phases[0];
   const hasEnded = entries.of('answer').length > 0 && last !== undefined && last.to !== null && from > last.to;
   const isDecision = countUpTo(entries.of('decision'), from) > countUpTo(entries.of('decision'), from - 1);
-  const isAnswer = attempt?.task === 'synthesis' || (hasEnded && !isDecision);
+  const isAnswer = followsPhases(attempt?.task ?? '') || (hasEnded && !isDecision);
   const index = span === undefined ? -1 : spans.phases.lastIndexOf(span);
   const way: Phase[] = [];
   for (let one = index; one >= 0 && spans.phases[one]?.cycle === span?.cycle; one -= 1)

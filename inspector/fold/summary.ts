@@ -1,4 +1,5 @@
 import type { RecordedState } from '../../machines/contracts/chain-state.ts';
+import { followsPhases } from '../../machines/contracts/phase.ts';
 import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
@@ -48,7 +49,10 @@ const writingOf = ({ attempts }: Spans) =>
 /** The id of the model that wrote the answer; null if it is unknown, or if no model did. */
 export function writerOf(log: RunLog, { spans }: RunFold, { metadata }: FinalAnswer): string | null {
   // Without a call of its own, the last reply has the answer.
-  const [start, writing] = [runStart(log), writingOf(spans) ?? spans.attempts.at(-1) ?? null];
+  const [start, writing] = [
+    runStart(log),
+    writingOf(spans) ?? spans.attempts.findLast(({ task }) => task !== 'value') ?? null,
+  ];
   if (start === null || writing === null || metadata.synthesis.writtenBy !== 'model') return null;
   return [start.modelId, ...start.fallbackModelIds][writing.model] ?? null;
 }
@@ -158,6 +162,6 @@ export function activityOf(fold: RunFold): string {
   if (call === undefined) return where;
   if (call.actor === RETRIEVAL) return `${where}: searching the documents`;
   if (call.actor === 'executeCapability') return `${where}: running ${call.subject}`;
-  if (call.subject === 'synthesis') return `${where}: the model is writing the answer`;
+  if (followsPhases(call.subject)) return `${where}: the model is writing the answer`;
   return call.subject === '' ? where : `${where}: the model is replying`;
 }

@@ -1,8 +1,9 @@
+import { followsPhases } from '../../machines/contracts/phase.ts';
 import { addUsage, NO_USAGE } from '../../machines/policies/usage.ts';
 import { phaseFinding, replyValue } from '../../src/chain/journal/phase-finding.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo } from './answer.ts';
-import { type CallIndex, callIndexOf, callsOfStep, searchesBetween, searchesOf, WRITING } from './call-index.ts';
+import { type CallIndex, callIndexOf, callsOfStep, searchesBetween, searchesOf } from './call-index.ts';
 import type { EntryOf } from './entry-index.ts';
 import { capitalize, formatDuration, formatNumber, formatScore, humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
@@ -23,7 +24,7 @@ function tracedRun(log: RunLog, fold: RunFold, count: number, isOver: boolean): 
   const calls = callIndexOf(fold);
   const { phases } = fold.spans;
   const last = phases.at(-1);
-  const writing = calls.others.find(({ task, from }) => task === WRITING && from > (last?.from ?? 0));
+  const writing = calls.others.find(({ task, from }) => followsPhases(task) && from > (last?.from ?? 0));
   const answer = fold.entries.of('answer')[0] ?? count;
   return {
     log,

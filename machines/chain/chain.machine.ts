@@ -2,7 +2,8 @@ import { answerToGrade, ungraded, ungradedInTime } from '../policies/assessment.
 import { actionInput, summaryAttempt } from '../policies/phase-calls.ts';
 import { initialState, visibleMessages } from '../policies/progress.ts';
 import { emptySession, problemOf, STOPPED_PROBLEM, timeoutProblem, turnOf } from '../policies/session.ts';
-import { answerOf, writingInput } from '../policies/synthesis/writing.ts';
+import { answerOf, valueAttempt } from '../policies/synthesis/value.ts';
+import { writingInput } from '../policies/synthesis/writing.ts';
 import { deadlines } from '../policies/usage.ts';
 import type { ChainActors } from './actors.ts';
 import { completes, continues, phaseCall } from './repeated-transitions.ts';
@@ -514,9 +515,9 @@ export const chainMachine = chainSetup.createMachine({
           description:
             'Is Yield’s answer final? If not: is there a model to write one, and does its prompt fit into the reserve?',
           always: [
-            { guard: 'answerIsFinal', target: 'composing' },
+            { guard: 'answerIsFinal', target: 'choosing' },
             { guard: 'modelMayWrite', target: 'writing' },
-            { target: 'composing' },
+            { target: 'choosing' },
           ],
         },
         writing: {
@@ -524,10 +525,37 @@ export const chainMachine = chainSetup.createMachine({
           invoke: {
             src: 'attempt',
             input: ({ context }) => writingInput(context),
-            onDone: { target: 'composing', actions: { type: 'assignSynthesis', params: ({ event }) => event.output } },
-            onError: { target: 'composing', actions: { type: 'recordSynthesisError', params: ({ event }) => event } },
+            onDone: { target: 'choosing', actions: { type: 'assignSynthesis', params: ({ event }) => event.output } },
+            onError: { target: 'choosing', actions: { type: 'recordSynthesisError', params: ({ event }) => event } },
           },
-          after: { synthesisDeadline: { target: 'composing', actions: 'timeOutSynthesis' } },
+          after: { synthesisDeadline: { target: 'choosing', actions: 'timeOutSynthesis' } },
+        },
+        choosing: {
+          description: 'Must the run also return a value of a schema, and can a model state it?',
+          always: [{ guard: 'valueMayBeStated', target: 'stating' }, { target: 'composing' }],
+        },
+        stating: {
+          description: 'The model states the answer as a value of the schema. If it fails, the answer is only text.',
+          invoke: {
+            src: 'attempt',
+            input: ({ context }) => valueAttempt(context),
+            onDone: { target: 'composing', actions: { type: 'assignValue', params: ({ event }) => event.output } },
+            onError: { target: 'composing', actions: { type: 'recordValueError', params: ({ event }) => event } },
+          },
+          after: { synthesisDeadline: { target: 'composing', actions: 'timeOutValue' } },
+          on: {
+            'run.cancelled': {
+              target: 'composing',
+              actions: { type: 'interruptValue', params: ({ event }) => ({ kind: 'cancelled', reason: event.reason }) },
+            },
+            'run.interrupted': {
+              target: 'composing',
+              actions: {
+                type: 'interruptValue',
+                params: ({ event }) => ({ kind: 'interrupted', reason: event.reason }),
+              },
+            },
+          },
         },
         composing: {
           description: 'The answer, with the flags that the engine computed.',

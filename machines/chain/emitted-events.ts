@@ -9,7 +9,7 @@ import { aborted, NO_FAILURE } from '../policies/failures.ts';
 import { usageOfEarly } from '../policies/phase-calls.ts';
 import { DEFAULT_PHASE, phaseFailure, phaseInProgress, visibleMessages } from '../policies/progress.ts';
 import { recallMessages } from '../policies/session.ts';
-import { answerOf } from '../policies/synthesis/writing.ts';
+import { answerOf } from '../policies/synthesis/value.ts';
 import { NO_STATISTICS } from '../policies/understanding.ts';
 import { preview } from '../text/summary.ts';
 

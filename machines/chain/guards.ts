@@ -25,6 +25,7 @@ import {
 } from '../policies/questions.ts';
 import { searchHasFailed, searchIsDone, sourceMayRecover } from '../policies/search.ts';
 import { hasSession, recallWanted } from '../policies/session.ts';
+import { valueMayBeStated } from '../policies/synthesis/value.ts';
 import { answerIsFinal, modelMayWrite } from '../policies/synthesis/writing.ts';
 import { measuringPays, summariesWanted } from '../policies/understanding.ts';
 import { budgetExhausted, comparisonWanted, YIELD_RULES, type YieldRule } from '../policies/yield-rules.ts';
@@ -89,4 +90,5 @@ export const chainGuards = {
   phaseMayBeSkipped: ({ context }: Args): GuardResult => phaseMayBeSkipped(context),
   answerIsFinal: ({ context }: Args): GuardResult => answerIsFinal(context),
   modelMayWrite: ({ context }: Args): GuardResult => modelMayWrite(context),
+  valueMayBeStated: ({ context }: Args): GuardResult => valueMayBeStated(context),
 };

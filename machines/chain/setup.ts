@@ -33,7 +33,8 @@ import { type Direction, questionId, refusedAnswer, refusedDirection, type UserA
 import { backOff, endSearch, searchToStart, sourceError, takeSearch } from '../policies/search.ts';
 import { assignSession } from '../policies/session.ts';
 import { composedOutcome, failedSynthesis } from '../policies/synthesis/compose.ts';
-import { answerOf, finishWriting, timeOutWriting } from '../policies/synthesis/writing.ts';
+import { answerOf, failValue, finishValue, interruptValue, timeOutValue } from '../policies/synthesis/value.ts';
+import { finishWriting, timeOutWriting } from '../policies/synthesis/writing.ts';
 import {
   assignEstimates,
   assignMeasures,
@@ -352,6 +353,10 @@ export const chainSetup = base.extend({
       inFlight: progress.NOTHING_IN_FLIGHT,
       interruption: interruptionOf(stop),
     })),
+    assignValue: assign(({ context }, outcome: AttemptOutcome) => finishValue(context, outcome)),
+    recordValueError: assign(({ context }, { error }: Thrown) => failValue(context, error)),
+    timeOutValue: assign(({ context }) => timeOutValue(context)),
+    interruptValue: assign(({ context }, stop: Stop) => interruptValue(context, interruptionOf(stop))),
     composeAnswer: assign(({ context }) => ({ answer: answerOf(context) })),
 
     askForConsent: enqueueActions(

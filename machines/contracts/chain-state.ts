@@ -19,7 +19,13 @@ import type { Retrieval, RetrievePassagesInput } from './passage.ts';
 import { type Phase, phaseSchema } from './phase.ts';
 import type { PhaseResults, UnderstandingReply } from './phase-io.ts';
 import { profileSchema } from './profile.ts';
-import type { FinalAnswer, Step, SynthesisOutcome } from './synthesis.ts';
+import {
+  type FinalAnswer,
+  requestedValueSchema,
+  type Step,
+  type SynthesisOutcome,
+  type ValueOutcome,
+} from './synthesis.ts';
 import { priceSchema, type Usage } from './usage.ts';
 
 /** One decision to continue, as loop detection compares it. */
@@ -92,6 +98,8 @@ export const chainInputSchema = z.object({
   hasGrader: z.boolean(),
   /** Persona, language, style and domain rules for the answer; null if none are given. */
   instructions: z.nullable(z.string()),
+  /** Absent if the answer is only text. */
+  requestedValue: z.exactOptional(z.readonly(requestedValueSchema)),
   /** Images and files of the request. */
   attachments: z.readonly(z.array(z.readonly(attachmentSchema))),
   /** Earlier turns of the conversation; their ids must be unique. */
@@ -250,5 +258,7 @@ export interface ChainState extends ChainInput {
   readonly interruption: Interruption | null;
   /** The outcome of writing the answer; null before. */
   readonly written: SynthesisOutcome | null;
+  /** The outcome of stating the answer as a value; null before, or if no model was asked. */
+  readonly stated: ValueOutcome | null;
   readonly answer: FinalAnswer | null;
 }

@@ -310,6 +310,8 @@ export const replySchemas = {
   continuation: continuationReplySchema,
   summary: summaryReplySchema,
   synthesis: synthesisReplySchema,
+  /** Each run has its own schema. */
+  value: z.unknown(),
   brief: briefReplySchema,
 } as const;
 

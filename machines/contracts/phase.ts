@@ -7,12 +7,15 @@ export const phaseSchema = z.enum(PHASES);
 export type Phase = z.infer<typeof phaseSchema>;
 
 /**
- * What a model is asked to do: one of the six phases, choose the next capability, summarize messages, or write the
- * final answer.
+ * What a model is asked to do: one of the six phases, choose the next capability, summarize messages, write the final
+ * answer, or state it as a value.
  */
-export const TASKS = [...PHASES, 'continuation', 'summary', 'synthesis'] as const;
+export const TASKS = [...PHASES, 'continuation', 'summary', 'synthesis', 'value'] as const;
 export const taskSchema = z.enum(TASKS);
 export type Task = z.infer<typeof taskSchema>;
+
+/** Whether a task follows the phases: it writes the answer, or states it as a value. */
+export const followsPhases = (task: string): boolean => task === 'synthesis' || task === 'value';
 
 /** The names of the prompts: one per task, one for brief replies, and one for the judge of answers. */
 export const PROMPT_NAMES = [...TASKS, 'brief', 'grading'] as const;

@@ -40,6 +40,18 @@ export type SynthesisOutcome = { readonly usage: Usage } & (
   | { readonly type: 'composed'; readonly why: string }
 );
 
+/** What a run must return besides the text: a value of this JSON Schema. `hasModel`: whether a language model can state it. */
+export const requestedValueSchema = z.object({
+  schema: z.record(z.string(), z.unknown()),
+  hasModel: z.boolean(),
+});
+
+/** How the value was stated: a valid value, or why there is none, in words. */
+export type ValueOutcome = { readonly usage: Usage } & (
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string }
+);
+
 const count = z.int().check(z.gte(0));
 const amount = z.number().check(z.gte(0));
 
@@ -56,6 +68,7 @@ const PLAIN_CODES = [
   'loop_detected',
   'not_converged',
   'search_failed',
+  'value_missing',
 ] as const;
 
 /** One or more sentences on one line. */
@@ -129,6 +142,8 @@ export type Budget = Readonly<z.infer<typeof budgetSchema>>;
 /** The final answer of a run: the text is never empty. The engine computes `metadata`; no model writes it. */
 export const finalAnswerSchema = z.object({
   answerText: z.string().check(z.minLength(1)),
+  /** The answer as a value of the schema that the run was given; absent without one, or with the reason `value_missing`. */
+  value: z.exactOptional(z.unknown()),
   confidence: unitSchema,
   usedStepIds: z.readonly(z.array(z.string())),
   notes: z.string(),
@@ -217,6 +232,10 @@ export const answerMaterialSchema = z.object({
   }),
 });
 export type AnswerMaterial = Readonly<z.infer<typeof answerMaterialSchema>>;
+
+/** The input of the prompt `value`: the draft is the final text. */
+export const valueInputSchema = z.extend(answerMaterialSchema, { schema: requestedValueSchema.shape.schema });
+export type ValueInput = Readonly<z.infer<typeof valueInputSchema>>;
 
 /** An object of another program with any members. It is copied as JSON, so that reading it later has no effects. */
 const dictionarySchema = z.pipe(

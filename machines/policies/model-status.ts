@@ -35,7 +35,7 @@ export function isAvailable({ hungCalls, passedOver }: ModelStatus, { maxHungCal
 }
 
 /** Tasks without a main text field, whose reply prose cannot replace. */
-const STRUCTURED_TASKS: ReadonlySet<string> = new Set(['continuation', 'summary']);
+const STRUCTURED_TASKS: ReadonlySet<string> = new Set(['continuation', 'summary', 'value']);
 const PROSE_TASKS: ReadonlySet<string> = new Set(TASKS.filter((task) => !STRUCTURED_TASKS.has(task)));
 
 /**

@@ -102,6 +102,7 @@ export function initialState(input: ChainInput): ChainState {
     lastMessageAtMs: input.startedAtMs,
     interruption: null,
     written: null,
+    stated: null,
     answer: null,
   } satisfies Omit<ChainState, Exclude<keyof ChainInput, 'messages' | 'models'>>);
 }

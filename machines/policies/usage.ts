@@ -138,7 +138,7 @@ export function summaryTokens(tokens: number, content: string, summary: string):
   return Math.ceil((tokens * summary.length) / Math.max(1, content.length));
 }
 
-type Bounded = Pick<ChainState, 'limits' | 'sessionId' | 'interruption'>;
+type Bounded = Pick<ChainState, 'limits' | 'sessionId' | 'interruption' | 'requestedValue'>;
 
 /** Milliseconds to store the turn of a stopped run: whoever stopped it should not wait longer. */
 const STOPPED_MS = 250;
@@ -154,15 +154,16 @@ interface Deadlines {
 }
 
 /**
- * Milliseconds until the phases must end, those reserved for the answer, and, with a session, those for storing the
- * turn; all within `totalMs`.
+ * Milliseconds until the phases must end, those reserved for the text of the answer and as many for its value, and, with a session,
+ * those for storing the turn; all within `totalMs`.
  */
-export function deadlines({ limits, sessionId, interruption }: Bounded): Deadlines {
+export function deadlines({ limits, sessionId, interruption, requestedValue }: Bounded): Deadlines {
   const synthesisMs = Math.min(limits.synthesisMs, limits.totalMs / 4);
   const stopped = interruption?.kind === 'cancelled' || interruption?.kind === 'interrupted';
   const maxSessionMs = Math.min(limits.sessionMs, limits.totalMs / 8);
   const sessionMs = sessionId === null ? 0 : stopped ? Math.min(STOPPED_MS, maxSessionMs) : maxSessionMs;
-  return { runMs: limits.totalMs - synthesisMs - sessionMs, synthesisMs, sessionMs };
+  const answerMs = requestedValue === undefined ? synthesisMs : 2 * synthesisMs;
+  return { runMs: limits.totalMs - answerMs - sessionMs, synthesisMs, sessionMs };
 }
 
 interface Adjustment {

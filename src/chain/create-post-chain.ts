@@ -12,7 +12,7 @@ import type { JournalStore } from './journal/journal-format.ts';
 import { type AdvanceRunOptions, advanceRun, dueRuns, requireResumable, resumeRun } from './journal/resume.ts';
 import { type PostChainOptions, resolveOptions } from './runtime/options.ts';
 import { createChainHost, type Run, startRun } from './runtime/run.ts';
-import { createChainInput, type RunOptions } from './runtime/run-options.ts';
+import { type AnswerSchema, type AnswerValue, createChainInput, type RunOptions } from './runtime/run-options.ts';
 import { createRunSlots, startInSlot } from './runtime/run-slots.ts';
 
 /** Creates, resumes and forks runs. */
@@ -20,10 +20,10 @@ export interface PostChain {
   /** The options that it was created with. */
   readonly options: PostChainOptions;
   /**
-   * Starts a run. Before anything starts, it throws `invalid_request`, `unsupported_file` or `invalid_option`, or rethrows the error of
-   * `journals.create`. After that, it never throws.
+   * Starts a run. Before anything starts, it throws `invalid_request`, `unsupported_file`, `invalid_schema` or `invalid_option`, or rethrows
+   * the error of `journals.create`. After that, it never throws.
    */
-  run(options: RunOptions): Run;
+  run<Schema extends AnswerSchema = AnswerSchema>(options: RunOptions<Schema>): Run<AnswerValue<Schema>>;
   /**
    * Continues a run from `journals` that is parked or whose process died; a run that has ended is returned with its answer. Rejects with
    * `unknown_journal` if the run is missing, `journal_held` if another process executes it, and `invalid_journal` if it is damaged or was
@@ -74,15 +74,15 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   };
   return {
     options,
-    run(run) {
-      const { input, files } = createChainInput(run, parts);
+    run<Schema extends AnswerSchema>(run: RunOptions<Schema>) {
+      const { input, ...of } = createChainInput(run, parts);
       const withForms = models === null ? input : { ...input, models };
-      const started = startRun(chain, withForms, { signal: run.signal, files, slots, host: run.host ?? null });
+      const started = startRun(chain, withForms, { signal: run.signal, ...of, slots, host: run.host ?? null });
       const keepForms = (): void => {
         models = workingForms(started.actor.getSnapshot().context.models) ?? models;
       };
       started.answer.then(keepForms, () => {});
-      return started;
+      return started as Run<AnswerValue<Schema>>;
     },
     resume,
     async send(runId, event) {

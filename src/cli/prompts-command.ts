@@ -34,6 +34,7 @@ const PURPOSES: Readonly<Record<PromptName, string>> = {
   continuation: 'Decides after each step whether to run more capabilities, if the model is the decider.',
   summary: 'Summarizes long messages.',
   synthesis: 'Writes the final answer for its reader.',
+  value: 'States the answer as a value of the schema that a run was given.',
   brief: 'Reads or answers in one call for several phases, and reports only exceptions.',
   grading: 'Grades an answer, if the chain has a grading model.',
 };

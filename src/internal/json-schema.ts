@@ -11,7 +11,7 @@ export const jsonInstruction = (schema: JsonNode): string =>
   `Reply with one JSON object and nothing else. ${schemaText(schema)}`;
 
 /** Follows the references of a schema to a part of its document; null for any other reference, and for a circle. */
-function resolved(schema: unknown, root: unknown): unknown {
+export function resolved(schema: unknown, root: unknown): unknown {
   let node = schema;
   for (let steps = 0; isJsonNode(node) && typeof node['$ref'] === 'string'; steps += 1) {
     if (steps === MAX_REFERENCES) return null;
@@ -103,7 +103,7 @@ function hasOptional(schema: unknown, root: unknown, seen: Set<unknown>): boolea
 }
 
 /** The schemas of the items of a tuple. */
-function tupleOf({ items, prefixItems }: JsonNode): readonly unknown[] {
+export function tupleOf({ items, prefixItems }: JsonNode): readonly unknown[] {
   const tuple = Array.isArray(items) ? items : prefixItems;
   return Array.isArray(tuple) ? tuple : [];
 }
@@ -238,7 +238,7 @@ const isClosed = ({ properties, additionalProperties, patternProperties, allOf, 
 const isRemovedNull = (value: JsonNode, node: JsonNode, name: string, root: unknown): boolean =>
   value[name] === null && isRemovable(node, name, root);
 
-function hasType(value: unknown, types: readonly unknown[]): boolean {
+export function hasType(value: unknown, types: readonly unknown[]): boolean {
   const type = typeOf(value);
   return types.includes(type) || (type === 'number' && Number.isInteger(value) && types.includes('integer'));
 }

@@ -21,5 +21,6 @@ export const replies: Replies = {
   brief: { answer: 'It is so.', used: [], confidence: 0.95, enough: 0.9, done: false, next: null, except: [] },
   continuation: { done: true, finalOutput: null, next: [] },
   summary: { summaries: [] },
+  value: {},
   synthesis: { answerText: 'It is so, for certain.', confidence: 0.95, usedMessageIds: [], notes: '' },
 };

@@ -79,6 +79,23 @@ const progress = {
   failures: ['experience in cycle 1: the search timed out'],
 };
 
+const material = {
+  request,
+  draft: { text: 'On 19 March 1932.', confidence: 0.9, usedMessageIds: ['bridges-1'], notes: '' },
+  steps: [{ stepId: 's2', phase: 'experience', content: 'The papers say 1932.' }],
+  messages,
+  converged: true,
+  cycles: 1,
+  corrections: 0,
+  notes: {
+    ending: `confidence: 0.95\nrationale: ${decision.rationale}`,
+    plan: 'goal: the day of opening\nalternatives: ["the year of design"]',
+    task: 'currentTask: Find what is still missing.\nclarity: 0.9',
+    passes: JSON.stringify({ cycle: 1, rule: decision.rule, nextPhase: null, rationale: decision.rationale }),
+    validation: 'contradictions: ["one source says 1933"]',
+  },
+};
+
 /** One input per prompt that fills every part of its templates. */
 export const promptInputs: Readonly<Record<PromptName, object>> = {
   action: { phase: 'action', ...input, capabilities: [capability] },
@@ -109,22 +126,8 @@ export const promptInputs: Readonly<Record<PromptName, object>> = {
     capabilities: [capability],
   },
   summary: { request, texts: [{ messageId: 'bridges-1', content: `${quote} ${quote}`, maxChars: 60 }] },
-  synthesis: {
-    request,
-    draft: { text: 'On 19 March 1932.', confidence: 0.9, usedMessageIds: ['bridges-1'], notes: '' },
-    steps: [{ stepId: 's2', phase: 'experience', content: 'The papers say 1932.' }],
-    messages,
-    converged: true,
-    cycles: 1,
-    corrections: 0,
-    notes: {
-      ending: `confidence: 0.95\nrationale: ${decision.rationale}`,
-      plan: 'goal: the day of opening\nalternatives: ["the year of design"]',
-      task: 'currentTask: Find what is still missing.\nclarity: 0.9',
-      passes: JSON.stringify({ cycle: 1, rule: decision.rule, nextPhase: null, rationale: decision.rationale }),
-      validation: 'contradictions: ["one source says 1933"]',
-    },
-  },
+  synthesis: material,
+  value: { ...material, schema: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] } },
   grading: {
     request,
     answer: 'On 19 March 1932.',

@@ -149,7 +149,7 @@ const work = capabilityNamed('work', () => 'done', { description: 'Works.', argu
 export const everyTask = {
   plan: { action: { ...replies.action, calls: [workCall] } },
   options: { capabilities: [work], continuation: 'model', thresholds: eager },
-  run: { messages: worthASummary },
+  run: { messages: worthASummary, answer: { type: 'object' } },
 } as const;
 
 /** Each phase makes its own call, one after the other. */

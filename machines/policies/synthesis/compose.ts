@@ -11,6 +11,7 @@ import {
   type SynthesisOutcome,
   type SynthesisReply,
   synthesisReplySchema,
+  type ValueOutcome,
 } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { checkAnswer, type TextCheck } from '../../heuristics/default-grader.ts';
@@ -24,20 +25,26 @@ import { type AnswerBasis, bestDraft } from './basis.ts';
 import { type Judged, limitNote, reachedCycleLimit, reasonsOf } from './reasons.ts';
 
 /**
- * Composes the final answer: the text that the model wrote, or else the best text of the run. Flags and reasons are computed here, so
- * no model can set them.
+ * Composes the final answer: the text that the model wrote, or else the best text of the run, and the value that the run is to return.
+ * Flags and reasons are computed here, so no model can set them.
  */
-export function composeAnswer(basis: AnswerBasis, outcome: SynthesisOutcome): FinalAnswer {
+export function composeAnswer(
+  basis: AnswerBasis,
+  outcome: SynthesisOutcome,
+  stated: ValueOutcome | null = null,
+): FinalAnswer {
   const { material } = basis;
   const { usedMessageIds, notes, ...judged } = judgedText(basis, outcome);
-  const reasons = reasonsOf(basis, outcome, judged);
+  const reasons = reasonsOf(basis, outcome, judged, stated);
   const [first] = reasons;
   const explanation = explanationOf({ reasons });
   const text = hasVisibleText(judged.text) ? judged.text : `No answer was reached. ${explanation}`.trim();
   const { confidence, grounding } = judged;
-  const usage = addUsage(basis.usage, outcome.usage);
+  const spent = stated === null ? outcome.usage : addUsage(outcome.usage, stated.usage);
+  const usage = addUsage(basis.usage, spent);
   return {
     answerText: text,
+    ...(stated?.ok && { value: stated.value }),
     confidence,
     usedStepIds: usedSteps(basis, outcome, { text, usedMessageIds }),
     notes: [notes, whyComposed(outcome), sessionNote(basis), limitNote(basis), explanation]
@@ -61,8 +68,8 @@ export function composeAnswer(basis: AnswerBasis, outcome: SynthesisOutcome): Fi
       cycles: material.cycles,
       refinements: material.corrections,
       usage,
-      budget: budgetOf(basis, outcome.usage),
-      cost: costOf(basis, usage, outcome.usage),
+      budget: budgetOf(basis, spent, stated === null ? 1 : 2),
+      cost: costOf(basis, usage, { synthesis: outcome.usage, value: stated?.usage ?? NO_USAGE }),
       failures: [...basis.failures, ...basis.failedRuns],
       ...(basis.correlationId !== null && { correlationId: basis.correlationId }),
     },
@@ -150,10 +157,11 @@ const whyComposed = (outcome: SynthesisOutcome): string => (outcome.type === 'co
 const sessionNote = ({ sessionProblem }: AnswerBasis): string =>
   sessionProblem ? `Part of the session was not recalled: ${sessionProblem.replace(/\.$/, '')}.` : '';
 
-/** Returns the limits of the run and their usage; `spent` is the usage of synthesis. */
+/** Returns the limits of the run and their usage; `spent` is the usage of synthesis, which has this many reserves: for the text, and for a value. */
 function budgetOf(
   { material: { cycles }, cyclesLeft: left, limits, usage, currency, elapsedMs }: AnswerBasis,
   spent: Usage,
+  reserves: number,
 ): Budget {
   return {
     tokens: counted(limits.maxTokens, tokensOf(usage)),
@@ -161,7 +169,10 @@ function budgetOf(
     cost: currency === null ? null : costLeft(limits.maxCost, addUsage(usage, spent)),
     totalMs: { limit: limits.totalMs, used: elapsedMs === null ? null : Math.round(elapsedMs) },
     ttl: { limit: limits.maxCycles ?? cycles + left, used: cycles, left },
-    synthesisReserveTokens: { limit: limits.synthesisReserveTokens, used: tokensOf(spent) },
+    synthesisReserveTokens: {
+      limit: limits.synthesisReserveTokens && limits.synthesisReserveTokens * reserves,
+      used: tokensOf(spent),
+    },
   };
 }
 
@@ -171,10 +182,15 @@ function costLeft(limit: number | null, { cost }: Usage): Budget['cost'] {
   return { limit, used: rounded(cost), left: limit === null ? null : rounded(Math.max(0, limit - cost)) };
 }
 
-/** Returns the cost in the currency of the prices, and what it consists of; null if either is unknown. `spent` is the usage of synthesis. */
-function costOf({ currency, costs }: AnswerBasis, { cost, savedByCache = 0 }: Usage, spent: Usage) {
+/** Returns the cost in the currency of the prices, and what it consists of; null if either is unknown. `spent` is the usage of synthesis by task. */
+function costOf(
+  { currency, costs }: AnswerBasis,
+  { cost, savedByCache = 0 }: Usage,
+  spent: Readonly<Record<string, Usage>>,
+) {
   if (cost === null || currency === null) return null;
-  const byTask = Object.entries(addCost(costs, 'synthesis', spent)).map(([task, amount]) => [task, rounded(amount)]);
+  const all = Object.entries(spent).reduce((sum, [task, usage]) => addCost(sum, task, usage), costs);
+  const byTask = Object.entries(all).map(([task, amount]) => [task, rounded(amount)]);
   return { amount: rounded(cost), currency, byTask: Object.fromEntries(byTask), savedByCache: rounded(savedByCache) };
 }
 

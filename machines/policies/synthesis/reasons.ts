@@ -4,6 +4,7 @@ import {
   type FinalAnswer,
   hasVisibleText,
   type SynthesisOutcome,
+  type ValueOutcome,
 } from '../../contracts/synthesis.ts';
 import { preview } from '../../text/summary.ts';
 import { isSupported } from '../evidence.ts';
@@ -26,10 +27,15 @@ export interface Judged {
 }
 
 /**
- * Returns every reason why an answer is degraded, the most important first: how the run ended, incomplete state, missing inputs, problems
- * of the text, exhausted TTL (cycles), no complete cycle, no convergence, context and synthesis, low confidence.
+ * Returns every reason why an answer is degraded, the most important first: how the run ended, incomplete state, a missing value, missing
+ * inputs, problems of the text, exhausted TTL (cycles), no complete cycle, no convergence, context and synthesis, low confidence.
  */
-export function reasonsOf(basis: AnswerBasis, written: SynthesisOutcome, judged: Judged): readonly AnswerReason[] {
+export function reasonsOf(
+  basis: AnswerBasis,
+  written: SynthesisOutcome,
+  judged: Judged,
+  stated: ValueOutcome | null,
+): readonly AnswerReason[] {
   const { interruption, limits, material, thresholds } = basis;
   const rule = ruleOf(basis);
   const found: AnswerReason[] = [];
@@ -48,6 +54,8 @@ export function reasonsOf(basis: AnswerBasis, written: SynthesisOutcome, judged:
     note({ code: 'deadline_passed', message: deadlineText(limits), limitMs: limits.phasesMs ?? limits.totalMs });
   if (interruption?.kind === 'budget' || (rule === 'budgetExhausted' && !material.converged))
     note({ code: 'budget_exhausted', message: budgetText(basis) });
+  if (stated?.ok === false)
+    note({ code: 'value_missing', message: `The answer is only text, without the requested value: ${stated.problem}` });
   const tasks = proseTasks(basis, written);
   if (tasks.length > 0) note({ code: 'prose_replies', message: proseText(tasks), tasks });
   if (basis.deciderProblem)

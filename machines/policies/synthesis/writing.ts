@@ -1,14 +1,9 @@
 import type { AttemptInput, AttemptOutcome, AttemptPolicy } from '../../contracts/attempt.ts';
 import type { ChainState } from '../../contracts/chain-state.ts';
 import type { GuardResult } from '../../contracts/decision.ts';
+import type { Limits } from '../../contracts/limits.ts';
 import type { Message } from '../../contracts/message.ts';
-import {
-  type AnswerMaterial,
-  type FinalAnswer,
-  hasVisibleText,
-  type Step,
-  type SynthesisOutcome,
-} from '../../contracts/synthesis.ts';
+import { type AnswerMaterial, hasVisibleText, type Step, type SynthesisOutcome } from '../../contracts/synthesis.ts';
 import type { Usage } from '../../contracts/usage.ts';
 import { clipped } from '../../text/clip.ts';
 import { startRoute } from '../model-status.ts';
@@ -17,7 +12,7 @@ import { chargeExecution, NOTHING_IN_FLIGHT } from '../progress.ts';
 import { costExceeds, deadlines, instructionsFor, instructionTokens, tokensPerCharOf } from '../usage.ts';
 import { hasConverged } from '../yield-rules.ts';
 import { type AnswerBasis, basisOf } from './basis.ts';
-import { composeAnswer, composedOutcome, draftedOutcome, lateOutcome, outcomeOf } from './compose.ts';
+import { composedOutcome, draftedOutcome, lateOutcome, outcomeOf } from './compose.ts';
 
 /** How to write the answer: by a model from part of the material, or composed without one, and why. */
 export type WritingPlan =
@@ -69,10 +64,7 @@ const BASE_WRITING_CALLS = 3;
  * and one call of each fallback, while another prompt fits into the rest; a reply is at most as long as the first
  * prompt left tokens for.
  */
-export function writingPolicy(
-  bounds: CallBounds,
-  { replyTokens, tokensPerChar }: Extract<WritingPlan, { asks: true }>,
-): AttemptPolicy {
+export function writingPolicy(bounds: CallBounds, plan: Extract<WritingPlan, { asks: true }>): AttemptPolicy {
   const { limits } = bounds;
   const calls = callLimits(bounds, 'synthesis');
   return {
@@ -83,9 +75,15 @@ export function writingPolicy(
     maxTransportRetries: Math.min(1, calls.maxTransportRetries),
     maxCalls: BASE_WRITING_CALLS + bounds.fallbackModels,
     maxTokens: limits.synthesisReserveTokens,
-    maxReplyChars: Math.max(1, Math.min(limits.maxReplyChars, Math.floor(replyTokens / tokensPerChar))),
+    maxReplyChars: replyChars(limits, plan),
   };
 }
+
+/** Returns the most characters of a reply, so that it fits into the tokens that the prompt leaves. */
+export const replyChars = (
+  { maxReplyChars }: Pick<Limits, 'maxReplyChars'>,
+  { replyTokens, tokensPerChar }: Extract<WritingPlan, { asks: true }>,
+): number => Math.max(1, Math.min(maxReplyChars, Math.floor(replyTokens / tokensPerChar)));
 
 /** Characters of the built-in prompt besides the material: instructions, headings and the reply schema. */
 const INSTRUCTION_CHARS = 1_600;
@@ -291,23 +289,24 @@ export function timeOutWriting(state: ChainState, usage: Usage): Partial<ChainSt
   };
 }
 
-export function answerOf(state: ChainState): FinalAnswer {
-  const plan = state.written === null ? planOf(state) : null;
-  const outcome = state.written ?? (plan?.asks === false ? plan.outcome : composedOutcome(''));
-  return composeAnswer(basisOf(state), outcome);
+/** Returns how the text of the answer is written in the current state. */
+export function writingOf(state: ChainState): SynthesisOutcome {
+  if (state.written !== null) return state.written;
+  const plan = planOf(state);
+  return plan.asks ? composedOutcome('') : plan.outcome;
 }
 
 function planOf(state: ChainState): WritingPlan {
   if (answerIsFinal(state).holds) return { asks: false, outcome: draftedOutcome };
   const plan = planWriting(basisOf(state), state.contextWindowTokens, instructionTokens(state));
-  if (!plan.asks || !isTooExpensive(state, plan.promptTokens)) return plan;
+  if (!plan.asks || !isTooExpensive(state, 'synthesis', plan.promptTokens)) return plan;
   const why = 'The answer was composed without a model, because its call could exceed the cost limit.';
   return { asks: false, outcome: composedOutcome(why) };
 }
 
-/** Whether the call that writes the answer could exceed the cost limit with the model that is called first. */
-function isTooExpensive(state: ChainState, promptTokens: number): boolean {
-  const policy = { ...callLimits(state, 'synthesis'), ...costBounds(state) };
-  const { model } = startRoute('synthesis', state.models, policy);
+/** Whether a call for the answer could exceed the cost limit with the model that is called first. */
+export function isTooExpensive(state: ChainState, task: 'synthesis' | 'value', promptTokens: number): boolean {
+  const policy = { ...callLimits(state, task), ...costBounds(state) };
+  const { model } = startRoute(task, state.models, policy);
   return costExceeds(policy, model ?? 0, 0, Math.max(promptTokens, policy.promptTokens)).holds;
 }

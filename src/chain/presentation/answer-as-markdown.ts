@@ -1,7 +1,7 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { oneLine, printable } from '../../internal/printable.ts';
-import { degradationOf, factsOf, locationOf, notesOf } from './answer-as-text.ts';
+import { degradationOf, factsOf, locationOf, notesOf, valueText } from './answer-as-text.ts';
 
 /**
  * Returns the final answer as a section of a Markdown page (CommonMark), with second-level headings for the answer, its sources and its
@@ -16,6 +16,7 @@ export function answerAsMarkdown(answer: FinalAnswer): string {
     `*${escapeMarkdown(factsOf(answer).join(' · '))}*`,
     degradation === null ? '' : `> **${escapeMarkdown(degradation.title)}**${escapeMarkdown(degradation.details)}`,
     containedMarkdown(printable(answer.answerText).trimEnd()),
+    answer.value === undefined ? '' : `## Value\n\n${codeBlock(valueText(answer), 'json')}`,
     answer.sources.length === 0 ? '' : `## Sources\n\n${answer.sources.map(sourceItem).join('\n')}`,
     notes === '' ? '' : `## Notes\n\n${escapeMarkdown(notes)}`,
   ];
@@ -171,9 +172,9 @@ function codeSpan(line: string): string {
 }
 
 /** Returns text as a code block, with a fence that the text cannot close. */
-function codeBlock(text: string): string {
+function codeBlock(text: string, language = 'text'): string {
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1));
-  return `${fence}text\n${text}\n${fence}`;
+  return `${fence}${language}\n${text}\n${fence}`;
 }
 
 function longestRun(text: string): number {

@@ -19,7 +19,7 @@ const MIN_COLUMNS = 20;
 const INDENT = '  ';
 
 /**
- * Returns the final answer as plain text: its confidence, why it is degraded, the text, its sources and notes. It ends with a line
+ * Returns the final answer as plain text: its confidence, why it is degraded, the text, its value, sources and notes. It ends with a line
  * break. Control characters other than line breaks and tabs are removed, except those that `style` adds.
  */
 export function answerAsText(answer: FinalAnswer, { columns = Infinity, style = {} }: TextOptions = {}): string {
@@ -32,11 +32,15 @@ export function answerAsText(answer: FinalAnswer, { columns = Infinity, style = 
     wrap(`${heading('Answer')} ${aside(`(${factsOf(answer).join(' · ')})`)}`),
     degradation === null ? '' : wrap(`${warning(degradation.title)}${degradation.details}`),
     wrap(printable(answer.answerText).trimEnd()),
+    answer.value === undefined ? '' : `${heading('Value')}\n${valueText(answer)}`,
     sources.length === 0 ? '' : [heading('Sources'), ...sources].join('\n'),
     notes === '' ? '' : `${heading('Notes')}\n${wrap(notes, INDENT)}`,
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
+
+/** Returns the value as indented JSON; escaped, so that it can be printed. */
+export const valueText = ({ value }: FinalAnswer): string => printableJson(JSON.stringify(value, null, 2));
 
 type Wrap = (text: string, indent?: string) => string;
 

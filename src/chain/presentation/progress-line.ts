@@ -14,6 +14,7 @@ const CALLS: Readonly<Record<Task, string>> = {
   continuation: 'Choosing the next step',
   summary: 'Summarizing long messages',
   synthesis: 'Writing the final answer',
+  value: 'Filling in the requested format',
 };
 
 /** Returns a line of progress for a person who waits for the answer; null if the entry has none. */

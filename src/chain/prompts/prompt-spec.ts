@@ -1,3 +1,5 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { AnyActorRef } from 'xstate';
 import * as z from 'zod/mini';
 import type { Validation } from '../../../machines/contracts/attempt.ts';
 import { answerGradesSchema } from '../../../machines/contracts/grading.ts';
@@ -9,8 +11,10 @@ import {
   type PhaseInput,
   replySchemas,
 } from '../../../machines/contracts/phase-io.ts';
+import type { ValueInput } from '../../../machines/contracts/synthesis.ts';
 import { expandReply } from '../../../machines/policies/brief-reply.ts';
 import { mapMaybePromise } from '../../internal/async.ts';
+import { asStandardSchema } from '../../internal/check-json-schema.ts';
 import { isJsonNode, nullRemover } from '../../internal/json-schema.ts';
 import { wholeJsonSchema, zodJsonSchema } from '../../internal/zod-json-schema.ts';
 import type { SpecSource } from '../../llm/attempts/provide-attempt.ts';
@@ -76,9 +80,31 @@ function briefSpec(prompt: Prompt, phases: readonly Phase[]): PromptSpec {
   };
 }
 
-export function createSpecs(prompts: Readonly<Record<PromptName, Prompt>>): SpecSource {
+/** Returns the spec of a call for the value of a run, which has its own schema. */
+function valueSpec(prompt: Prompt, input: ValueInput, schema: StandardSchemaV1): PromptSpec {
+  return { ...promptSpec(prompt), shape: outputShape(jsonOnly(schema), 'answer', input.schema) };
+}
+
+/** The value is part of the answer, which is JSON. */
+function jsonOnly({ '~standard': standard }: StandardSchemaV1): StandardSchemaV1 {
+  const toJson = (result: StandardSchemaV1.Result<unknown>): StandardSchemaV1.Result<unknown> =>
+    result.issues || z.json().safeParse(result.value).success
+      ? result
+      : { issues: [{ message: 'the schema transforms it to a value that is not JSON' }] };
+  return { '~standard': { ...standard, validate: (value) => mapMaybePromise(standard.validate(value), toJson) } };
+}
+
+/** `valueSchemaOf` returns the schema of the value of the run that an actor belongs to; without it, that of the call's input counts. */
+export function createSpecs(
+  prompts: Readonly<Record<PromptName, Prompt>>,
+  valueSchemaOf: (self: AnyActorRef) => StandardSchemaV1 | undefined = () => undefined,
+): SpecSource {
   const cache = new Map<string, PromptSpec>();
-  return ({ task, phases = [], policy }) => {
+  return ({ task, phases = [], policy, input }, self) => {
+    if (task === 'value') {
+      const given = input as ValueInput;
+      return valueSpec(prompts.value, given, (self && valueSchemaOf(self)) ?? asStandardSchema(given.schema));
+    }
     const isOwn = policy?.ownSchema ?? false;
     if (phases.length === 0 && !isOwn) return promptSpec(prompts[task as Task]);
     const key = `${isOwn ? task : ''}:${phases.join()}`;

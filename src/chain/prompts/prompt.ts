@@ -3,7 +3,7 @@ import type { ContinuationInput } from '../../../machines/contracts/capability.t
 import type { GradingInput } from '../../../machines/contracts/grading.ts';
 import type { Phase, PromptName } from '../../../machines/contracts/phase.ts';
 import type { PhaseInput, SummaryInput } from '../../../machines/contracts/phase-io.ts';
-import type { AnswerMaterial } from '../../../machines/contracts/synthesis.ts';
+import type { AnswerMaterial, ValueInput } from '../../../machines/contracts/synthesis.ts';
 import type { ToolUse } from '../../llm/request.ts';
 
 /** The confidence of a reply that a model gave in prose: nothing states how sure it is. */
@@ -14,6 +14,7 @@ export type PromptInputs = { readonly [P in Phase]: Extract<PhaseInput, { phase:
   readonly continuation: ContinuationInput;
   readonly summary: SummaryInput;
   readonly synthesis: AnswerMaterial;
+  readonly value: ValueInput;
   readonly grading: GradingInput;
   readonly brief: BriefInput;
 };

@@ -22,6 +22,7 @@ import {
   observationReplySchema,
   type PhaseInput,
   phaseInputSchema,
+  replySchemas,
   summaryInputSchema,
   summaryReplySchema,
   understandingReplySchema,
@@ -32,6 +33,7 @@ import {
   answerMaterialSchema,
   type Step,
   synthesisReplySchema,
+  valueInputSchema,
 } from '../../../machines/contracts/synthesis.ts';
 import { materialOf } from '../../../machines/policies/brief-reply.ts';
 import { REQUEST } from '../../../machines/policies/context.ts';
@@ -427,6 +429,22 @@ List the ids of the messages and of the steps that you used. Put doubts into "no
       usedStepIds: [],
       notes: '',
     }),
+  }),
+  value: definePrompt({
+    name: 'value',
+    version: 1,
+    input: valueInputSchema,
+    output: replySchemas.value,
+    system: () => `${SHARED}
+State the answer to the request as JSON. Use only the request, the answer and the context. Do not add, guess or correct anything.
+If they do not contain a value, use null, an empty string or an empty array, whichever the schema allows.`,
+    user: (input) =>
+      paragraphs(
+        `Request: ${input.request}`,
+        filesText(input.messages, false),
+        `Answer:\n${noteBlock('answer', input.draft.text)}`,
+        `Context:\n${contextMessages(input.messages).map(messageBlock).join('\n') || '(nothing yet)'}`,
+      ),
   }),
   brief: definePrompt({
     name: 'brief',

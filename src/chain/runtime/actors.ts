@@ -106,7 +106,7 @@ export function createChainActors(parts: ActorParts): ChainActors {
   const { scopeOf } = parts;
   const calls = {
     models: parts.models,
-    specFor: createSpecs(parts.prompts),
+    specFor: createSpecs(parts.prompts, (self) => scopeOf(self).valueSchema),
     replyForm: parts.replyForm,
     callScope: (self: AnyActorRef) => {
       const { clock, fileOf, editRequest, ...scope } = scopeOf(self);

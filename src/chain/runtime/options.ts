@@ -76,7 +76,7 @@ export interface PostChainOptions {
   /** How models reply: JSON text (the default), the arguments of a tool call, or a JSON object without a schema in the request. */
   readonly replyForm?: ReplyForm;
   /**
-   * When model calls are retried: one retry policy for all tasks, or one by task (a phase, `continuation`, `summary`, `synthesis`, `grading`). Its
+   * When model calls are retried: one retry policy for all tasks, or one by task (a phase, `continuation`, `summary`, `synthesis`, `value`, `grading`). Its
    * numbers replace those of `limits`.
    */
   readonly policy?: ChainPolicy;

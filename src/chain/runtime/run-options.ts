@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import * as z from 'zod/mini';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
@@ -11,6 +12,7 @@ import { isPhase } from '../../../machines/policies/progress.ts';
 import { isThenable } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { parseOption, signalSchema } from '../../internal/options.ts';
+import { isStandardSchema, type JsonSchema, jsonSchemaOf } from '../../internal/standard-schema.ts';
 import {
   attachmentOf,
   type Content,
@@ -20,6 +22,7 @@ import {
   readContent,
   requireAcceptingModel,
 } from '../../llm/content.ts';
+import { isExtractive } from '../../models/extractive/extractive-model.ts';
 import { type ClientTool, describeClientTools } from '../../tools/client-tools.ts';
 import { type ChainParts, noPassages } from './actors.ts';
 import { deciderKind } from './decider.ts';
@@ -31,7 +34,23 @@ export interface Turn {
   readonly content: Content;
 }
 
-export interface RunOptions {
+/**
+ * The schema of an answer's value: a Standard Schema that converts itself to JSON Schema (zod 4.2, arktype, valibot with
+ * `toStandardJsonSchema`), a JSON Schema (draft 7), or both.
+ */
+export type AnswerSchema =
+  | StandardSchemaV1
+  | { readonly schema: StandardSchemaV1; readonly jsonSchema: JsonSchema }
+  | JsonSchema;
+
+/** The type of the value: the output of a Standard Schema, or unknown. */
+export type AnswerValue<Schema> = Schema extends StandardSchemaV1
+  ? StandardSchemaV1.InferOutput<Schema>
+  : Schema extends { readonly schema: infer Standard extends StandardSchemaV1 }
+    ? StandardSchemaV1.InferOutput<Standard>
+    : unknown;
+
+export interface RunOptions<Schema extends AnswerSchema = AnswerSchema> {
   /** The id of the run. By default, the chain's `newId` generates one. */
   readonly runId?: string;
   /** A question or a task: a text, or a list of texts, images and files (at most 20 MB in total). */
@@ -56,6 +75,11 @@ export interface RunOptions {
    * `respond` or `deny`. The journal stores the tools, so that any process can resume the run.
    */
   readonly clientTools?: readonly ClientTool[];
+  /**
+   * The answer also gets a `value` of this schema, which the model states from the final text with a further call. The journal records the
+   * JSON Schema; another process that makes the call again validates by it alone.
+   */
+  readonly answer?: Schema;
   /** JSON that the calling program stores in the journal for its own use. */
   readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
   /** Interrupts the run when it aborts; the run still answers, degraded. */
@@ -103,6 +127,7 @@ export const runOptionsSchema = z.strictObject({
   sessionId: z.optional(sessionIdSchema),
   instructions: z.optional(instructionsSchema),
   clientTools: z._default(clientToolsSchema, []),
+  answer: z.optional(z.unknown()),
   // First of all: the check of JSON is recursive.
   host: z.optional(
     z.pipe(
@@ -128,17 +153,42 @@ function isSessionId(id: unknown): boolean {
   return fits && !/[\p{Cc}\p{Cs}]/u.test(id);
 }
 
+interface ReadAnswerSchema {
+  readonly jsonSchema: JsonSchema;
+  /** Absent if there is only a JSON Schema. */
+  readonly schema?: StandardSchemaV1;
+}
+
+/** Throws `invalid_schema`. */
+function readAnswerSchema(given: unknown): ReadAnswerSchema | null {
+  if (given === undefined) return null;
+  const { schema: inside, jsonSchema } = isStandardSchema(given) ? { schema: given } : Object(given);
+  const schema = isStandardSchema(inside) ? inside : undefined;
+  const read = shallowObjectSchema.safeParse(schema === undefined ? given : (jsonSchema ?? jsonSchemaOf(schema)));
+  if (read.success) return { jsonSchema: JSON.parse(JSON.stringify(read.data)), ...(schema && { schema }) };
+  const problem = read.error.issues[0]?.message ?? 'expected a schema';
+  throw new PostChainError(
+    'invalid_schema',
+    `answer: expected a Standard Schema (zod, valibot or arktype) or a JSON Schema (${problem}); received ${describeValue(given)}.`,
+  );
+}
+
 /**
- * Returns the input of the chain machine for a run, and the files of its messages. Throws `invalid_request`, `unsupported_file` or
- * `invalid_option`.
+ * Returns the input of the chain machine for a run, the files of its messages, and the Standard Schema of its value. Throws
+ * `invalid_request`, `unsupported_file`, `invalid_schema` or `invalid_option`.
  */
 export function createChainInput(
   run: RunOptions,
   parts: ChainParts,
-): { readonly input: ChainInput; readonly files: readonly AttachedFile[] } {
+): {
+  readonly input: ChainInput;
+  readonly files: readonly AttachedFile[];
+  readonly valueSchema: StandardSchemaV1 | undefined;
+} {
   const { clock, models, capabilities, continuation, passages, embeddings, prices, limits, thresholds } = parts;
   const { consent, consentFor, policies, grader, profile } = parts;
-  const { request, history, messages, mode, startAt, sessionId, clientTools, ...own } = parseRunOptions(run);
+  const { request, history, messages, mode, startAt, sessionId, clientTools, answer, ...own } = parseRunOptions(run);
+  const { jsonSchema, schema: valueSchema } = readAnswerSchema(answer) ?? {};
   const files = distinctFiles([...history.flatMap((turn) => turn.files), ...request.files]);
   requireAcceptingModel(models, files);
   const instructions = combineInstructions([parts.instructions, own.instructions], models);
@@ -176,11 +226,12 @@ export function createChainInput(
     hasEmbeddings: embeddings !== null,
     hasGrader: grader !== null,
     instructions,
+    ...(jsonSchema && { requestedValue: { schema: jsonSchema, hasModel: !models.every(isExtractive) } }),
     attachments: request.files.map(attachmentOf),
     // The bytes of their files are in the journal of the other run.
     messages: messages?.map(withoutFiles) ?? historyMessages(history, startedAtMs),
   };
-  return { input, files };
+  return { input, files, valueSchema };
 }
 
 /** The latest time a Date can hold. */
@@ -222,12 +273,13 @@ function parseRunOptions(options: RunOptions) {
     sessionId = null,
     instructions = null,
     clientTools,
+    answer,
   } = parseOption(runOptionsSchema, options, 'options');
   if (messages !== undefined && turns.length > 0)
     throw new PostChainError('invalid_option', 'history and messages: pass one of them; received both.');
   requireUniqueIds(messages ?? []);
   const history = turns.map(({ role, content }, at) => ({ role, ...readContent(content, `history[${at}].content`) }));
-  return { request, history, messages, mode, startAt, sessionId, instructions, clientTools };
+  return { request, history, messages, mode, startAt, sessionId, instructions, clientTools, answer };
 }
 
 function requireUniqueIds(messages: readonly Message[]): void {

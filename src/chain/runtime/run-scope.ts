@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { AnyActorRef } from 'xstate';
 import type { Annotation } from '../../../machines/contracts/journal.ts';
 import type { AttachedFile, Attachment } from '../../../machines/contracts/message.ts';
@@ -18,6 +19,8 @@ export interface RunScope {
   readonly fileOf?: (attachment: Attachment) => AttachedFile;
   readonly prompts: PromptWriter;
   readonly editRequest?: EditRequest | undefined;
+  /** Validates the value of the answer, besides the JSON Schema in the input of the run. */
+  readonly valueSchema?: StandardSchemaV1 | undefined;
 }
 
 const scopes = new WeakMap<object, RunScope>();

@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { ActorRefFrom, AnyMachineSnapshot, SnapshotFrom } from 'xstate';
 import type * as z from 'zod/mini';
 import type { chainMachine } from '../../../machines/chain/chain.machine.ts';
@@ -14,7 +15,7 @@ import { closeAborted, failByError } from '../../../machines/policies/outcomes.t
 import { finishEarlyCall } from '../../../machines/policies/phase-calls.ts';
 import { initialState } from '../../../machines/policies/progress.ts';
 import { failedOutcome } from '../../../machines/policies/synthesis/compose.ts';
-import { answerOf } from '../../../machines/policies/synthesis/writing.ts';
+import { answerOf } from '../../../machines/policies/synthesis/value.ts';
 import { hexDigest } from '../../../machines/text/hash.ts';
 import { takeTurnOf } from '../../durable/clock.ts';
 import type { Json } from '../../durable/codec.ts';
@@ -39,15 +40,15 @@ import { createEventStream, type EventStream, type RunEvent } from './run-events
 import { type RunScope, setScope } from './run-scope.ts';
 import type { RunSlots } from './run-slots.ts';
 
-/** A run in progress. */
-export interface Run {
+/** A run in progress. `Value` is the type of the answer's value. */
+export interface Run<Value = unknown> {
   readonly runId: string;
   /** Everything that happens, from the beginning, however late reading starts. */
   readonly events: AsyncIterable<RunEvent>;
   /** Resolves with an answer; never rejects. If the run is parked, it does not settle: the run that `chain.resume` returns has the answer. */
-  readonly answer: Promise<FinalAnswer>;
+  readonly answer: Promise<FinalAnswer & { readonly value?: Value }>;
   /** Resolves when the run has left memory: with its answer, or with null if it was parked or closed. */
-  readonly settled: Promise<FinalAnswer | null>;
+  readonly settled: Promise<(FinalAnswer & { readonly value?: Value }) | null>;
   /** The journal so far; after the end, the entire run. */
   readonly journal: readonly JournalEntry[];
   /** Why the journal is no longer stored, or null. The run continues without it. */
@@ -115,6 +116,7 @@ export const RUN_DESCRIPTION = {
 
 export interface StartOptions {
   readonly files: readonly AttachedFile[];
+  readonly valueSchema?: StandardSchemaV1 | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly slots: RunSlots;
   readonly host?: RunStart['host'];
@@ -186,7 +188,7 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
 }
 
 /** Creates the actor of a run, which has not begun. */
-function openRun(host: ChainHost, input: ChainInput, { files, host: data }: StartOptions): AttachedRun {
+function openRun(host: ChainHost, input: ChainInput, { files, valueSchema, host: data }: StartOptions): AttachedRun {
   const feed = createFeed();
   const actor = host.machine.start(input.runId, {
     input,
@@ -199,7 +201,7 @@ function openRun(host: ChainHost, input: ChainInput, { files, host: data }: Star
     onEntry: feed.take,
     mayPark: () => host.writers.isComplete(input.runId),
   });
-  return attachRun(host, actor, feed);
+  return attachRun(host, actor, feed, { valueSchema });
 }
 
 /** What readers of a run receive. */
@@ -252,6 +254,7 @@ interface AttachedRun {
 interface AttachOptions {
   readonly editRequest?: EditRequest | undefined;
   readonly prompts?: PromptWriter;
+  readonly valueSchema?: StandardSchemaV1 | undefined;
 }
 
 /** Connects a paused actor with its readers, its calls and its answer. */
@@ -259,7 +262,7 @@ export function attachRun(
   { parts, writers, runs }: ChainHost,
   actor: DurableActor<typeof chainMachine>,
   feed: Feed,
-  { editRequest, prompts = createPromptWriter() }: AttachOptions = {},
+  { editRequest, prompts = createPromptWriter(), valueSchema }: AttachOptions = {},
 ): AttachedRun {
   const { entries, stream } = feed;
   for (const stored of actor.entries.slice(entries.length)) feed.take(stored);
@@ -276,6 +279,7 @@ export function attachRun(
     hasReaders: stream.hasReaders,
     editRequest,
     prompts,
+    valueSchema,
   };
   const finalAnswer = connectRun(ref, { entries, scope, note: (note) => actor.note(note) });
   let forgetSignal = (): void => {};

@@ -1,4 +1,5 @@
 import type { RunStart } from '../../../machines/contracts/journal.ts';
+import { followsPhases } from '../../../machines/contracts/phase.ts';
 import type { TokenUsage, Usage } from '../../../machines/contracts/usage.ts';
 import { type ContentFilter, messageText } from './content-filter.ts';
 import type { Phases } from './phases.ts';
@@ -42,7 +43,7 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
     { attemptId, task, phases: replyTo, attempt, model }: EntryOf<'attempt-start'>,
     isEarly = false,
   ): void {
-    const parent = parents.get(attemptId) ?? (task === 'synthesis' || isEarly ? run : phases.span());
+    const parent = parents.get(attemptId) ?? (followsPhases(task) || isEarly ? run : phases.span());
     if (!isEarly) parents.set(attemptId, parent);
     const shared = modelOf(model);
     const prompt = prompts[replyTo === undefined ? task : 'brief'];
@@ -76,7 +77,7 @@ export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStar
     },
     start(entry: EntryOf<'attempt-start'>): void {
       const step = stepOf(entry.attemptId);
-      if (entry.task === 'synthesis' || step === null || phases.isAt(step)) begin(entry);
+      if (followsPhases(entry.task) || step === null || phases.isAt(step)) begin(entry);
       else if (phases.isBefore(step)) begin(entry, true);
       else waiting.push(entry);
     },

@@ -44,11 +44,11 @@ export function provideAttempt({ hooks = NO_HOOKS, ...parts }: AttemptParts): ty
 }
 
 interface Validator {
-  readonly validate: (input: ValidateReplyInput) => Validation | Promise<Validation>;
+  readonly validate: (input: ValidateReplyInput, self: AnyActorRef) => Validation | Promise<Validation>;
   /** The actor for asynchronous schemas, and for the value that the policy gives. */
   readonly validateReply: ValidateReply;
   /** Adds the validation to the end of a reply, unless the schema is asynchronous. */
-  readonly withValidation: (event: ReplyEvent, call: ReadReplyInput) => AttemptEvent;
+  readonly withValidation: (event: ReplyEvent, call: ReadReplyInput, self: AnyActorRef) => AttemptEvent;
 }
 
 /** The most asynchronous validations that wait for their actor. */
@@ -59,16 +59,16 @@ export function createValidator(specFor: SpecSource): Validator {
   // The keys are texts, because a durable machine gets a copy of the value.
   const pending = new Map<string, Promise<Validation>>();
   const keyOf = ({ task, phases, value }: ValidateReplyInput): string => JSON.stringify([task, phases, value]);
-  const check = (input: ValidateReplyInput) => {
-    const { shape } = specFor(input);
+  const check = (input: ValidateReplyInput, self: AnyActorRef) => {
+    const { shape } = specFor(input, self);
     return shape.validate(shape.unwrap(input.value));
   };
-  const expanded = (input: ValidateReplyInput, validation: Validation): Validation => {
-    const { expand } = specFor(input);
+  const expanded = (input: ValidateReplyInput, validation: Validation, self: AnyActorRef): Validation => {
+    const { expand } = specFor(input, self);
     return validation.ok && expand ? { ok: true, value: expand(validation.value, input.input) } : validation;
   };
-  const validate = (input: ValidateReplyInput) =>
-    mapMaybePromise(check(input), (validation) => expanded(input, validation));
+  const validate = (input: ValidateReplyInput, self: AnyActorRef) =>
+    mapMaybePromise(check(input, self), (validation) => expanded(input, validation, self));
   const begin = (key: string, validation: Promise<Validation>): void => {
     // The actor receives its error. An attempt that ends before never asks for it.
     validation.catch(() => {});
@@ -78,19 +78,19 @@ export function createValidator(specFor: SpecSource): Validator {
   };
   return {
     validate,
-    validateReply: promiseActivity(async ({ input }) => {
+    validateReply: promiseActivity(async ({ input, self }) => {
       const key = keyOf(input);
       const begun = pending.get(key);
       pending.delete(key);
-      return expanded(input, await (begun ?? check(input)));
+      return expanded(input, await (begun ?? check(input, self)), self);
     }),
-    withValidation(event, { task, input, phases }) {
+    withValidation(event, { task, input, phases }, self) {
       if (event.type !== 'reply.ended' || event.reply.failure !== null) return event;
       const { value } = event.reply;
       try {
         const given = { task, input, ...(phases && { phases }), value };
-        const validation = check(given);
-        if (!(validation instanceof Promise)) return { ...event, validation: expanded(given, validation) };
+        const validation = check(given, self);
+        if (!(validation instanceof Promise)) return { ...event, validation: expanded(given, validation, self) };
         begin(keyOf(given), validation);
       } catch {
         // The actor repeats the call, and the machine receives its error.
@@ -112,7 +112,7 @@ export function createCallAhead(parts: ReadReplyParts): PromiseActorLogic<EarlyR
     const call = callInput(initialAttemptState(input.attempt));
     const { reply, openedAtMs, atMs } = await replyWithin(parts, call, { signal, self });
     const { failure, usage, value, prose } = reply;
-    const validation = failure === null ? await validate({ ...call, value }) : { ok: false as const, failure };
+    const validation = failure === null ? await validate({ ...call, value }, self) : { ok: false as const, failure };
     return validation.ok
       ? { value: validation.value, ...(prose && { prose }), failure: null, usage, openedAtMs, atMs }
       : { value: null, failure: validation.failure, usage, openedAtMs, atMs };
@@ -141,7 +141,7 @@ function replyWithin(
         resolve({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, promptChars: null, reply });
       }, waitMs);
     };
-    const abort = readReply({ ...parts, ...scope }, call, (event) => {
+    const abort = readReply({ ...parts, ...scope, self }, call, (event) => {
       if (event.type !== 'reply.ended') return expect('stalled', stallMs(policy));
       clock.clearTimeout(timer);
       resolve(event);
@@ -185,8 +185,10 @@ export const noopCallObserver: CallObserver = { onText: () => {}, onPartial: () 
 /** Returns another request to send for a call, or null to send the one that its prompt made. */
 export type EditRequest = (call: ReadReplyInput, request: ModelRequest) => ModelRequest | null;
 
+/** Returns the spec of a call, which `self` makes. */
 export type SpecSource = (
-  call: Pick<ReadReplyInput, 'task' | 'phases'> & { readonly policy?: AttemptPolicy },
+  call: Pick<ReadReplyInput, 'task' | 'phases' | 'input'> & { readonly policy?: AttemptPolicy },
+  self?: AnyActorRef,
 ) => PromptSpec;
 
 /** The surroundings of a call. */
@@ -206,7 +208,7 @@ interface ReadReplyParts {
   readonly callScope: ScopeOf<CallScope>;
 }
 
-type ScopedParts = ReadReplyParts & CallScope;
+type ScopedParts = ReadReplyParts & CallScope & { readonly self: AnyActorRef };
 
 /** Returns the `readReply` actor of the attempt machine: it renders the prompt, calls the model once and reads its stream. */
 function createReadReply(parts: ReadReplyParts, withValidation: Validator['withValidation']) {
@@ -214,7 +216,7 @@ function createReadReply(parts: ReadReplyParts, withValidation: Validator['withV
     // A stream cannot be continued in another process: the machine requests the reply again.
     if (wasInterrupted({ self })) return sendBack({ type: 'reply.lost' });
     const scope = parts.callScope(self as AnyActorRef);
-    return readReply({ ...parts, ...scope }, input, (event) => sendBack(withValidation(event, input)));
+    return readReply({ ...parts, ...scope, self }, input, (event) => sendBack(withValidation(event, input, self)));
   });
 }
 
@@ -310,14 +312,14 @@ function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: Rep
 }
 
 function callOf(
-  { models, specFor, replyForm, editRequest }: ScopedParts,
+  { models, specFor, replyForm, editRequest, self }: ScopedParts,
   call: ReadReplyInput,
   files: readonly AttachedFile[],
 ) {
   const model = models[call.model];
   if (model === undefined)
     throw new TypeError(`Model ${call.model} does not exist; the attempt has ${models.length} models.`);
-  const spec = specFor(call);
+  const spec = specFor(call, self);
   const request: ModelRequest = requestOf(spec, call, formAt(call.form, replyForm), model.nativeTools === true, files);
   const edited = editRequest?.(call, request) ?? null;
   return { model, spec, request: edited ?? request, isEdited: edited !== null };

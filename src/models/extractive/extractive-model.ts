@@ -1,9 +1,10 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { ChatModel, ModelPart, ModelRequest } from '../../../machines/contracts/model.ts';
-import { TASKS, taskSchema } from '../../../machines/contracts/phase.ts';
+import { TASKS } from '../../../machines/contracts/phase.ts';
 import { estimatedUsage } from '../../../machines/policies/usage.ts';
 import { inTurns } from '../../internal/async.ts';
+import type { ExtractedTask } from './replies.ts';
 
 /**
  * Returns the built-in extractive model (no LLM). It fills the reply to each of the chain's tasks by quoting paragraphs, lists and table
@@ -17,11 +18,19 @@ export function extractiveModel({ chunkChars = 40 }: { readonly chunkChars?: num
   if (!Number.isInteger(chunkChars) || chunkChars < 1)
     throw new PostChainError('invalid_option', `"chunkChars" must be an integer ≥ 1; received ${chunkChars}`);
   return {
-    id: 'offline-extractive',
+    id: EXTRACTED_ID,
     contextWindowTokens: 32_000,
     stream: (request, { signal }) => parts(request, chunkChars, signal),
   };
 }
+
+const EXTRACTED_ID = 'offline-extractive';
+
+/** Whether a model only quotes: it cannot state a value of any schema. */
+export const isExtractive = ({ id }: Pick<ChatModel, 'id'>): boolean => id === EXTRACTED_ID;
+
+const EXTRACTED = TASKS.filter((task) => task !== 'value');
+const isExtracted = (task: string): task is ExtractedTask => (EXTRACTED as readonly string[]).includes(task);
 
 async function* parts(request: ModelRequest, chunkChars: number, signal: AbortSignal): AsyncGenerator<ModelPart> {
   if (signal.aborted) return;
@@ -47,15 +56,14 @@ async function replyText({ task, phases, input }: ModelRequest, signal: AbortSig
     const message = text.replace(/\s+/g, ' ');
     return { stage: 'unexpected', code, message, retryable: false, retryAfterMs: null, status: null, issues: [] };
   };
-  const known = taskSchema.safeParse(task);
-  if (!known.success) {
-    const expected = `the extractive model supports ${TASKS.join(', ')}; use an LLM, for example openaiModel`;
+  if (!isExtracted(task)) {
+    const expected = `the extractive model supports ${EXTRACTED.join(', ')}; use an LLM, for example openaiModel`;
     return failure('task_unknown', `unknown task ${JSON.stringify(task)}; ${expected}`);
   }
   try {
     // Loaded on use: programs with a language model need none of it.
     const { replyToTask } = await import('./replies.ts');
-    const reply = await inTurns(replyToTask(known.data, input, phases), signal);
+    const reply = await inTurns(replyToTask(task, input, phases), signal);
     return JSON.stringify(reply, (_, value) => (typeof value === 'number' ? Number(value.toFixed(4)) : value));
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);

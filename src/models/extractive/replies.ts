@@ -25,12 +25,15 @@ const [SHARE_OF_BEST, UNDIGESTED] = [0.5, 0.5];
 /** An answer of at least this confidence completes the task; insights and goals have at most this many characters. */
 const [COMPLETE, MAX_CHARS] = [0.7, 300];
 
+/** The tasks whose reply can be quoted from the material. */
+export type ExtractedTask = Exclude<Task, 'value'>;
+
 /** Returns the reply to a task, in steps. Throws if the input is not that of the task. */
 export function* replyToTask(
-  task: Task,
+  task: ExtractedTask,
   input: unknown,
   phases: readonly Phase[] = [],
-): Steps<Replies[Task] | Replies['brief']> {
+): Steps<Replies[ExtractedTask] | Replies['brief']> {
   // The wait before the first step lets the program do something else between two replies.
   yield;
   if (task === 'synthesis') return yield* replySynthesis(answerMaterialSchema.parse(input));

@@ -194,6 +194,7 @@ export const chainChart = {
       { contextWindowTokens: 3_000, maxOutputTokens: [5] },
     ),
     'no convergence': inputOf({ thresholds: { change: 0 } }),
+    'with a value': inputOf({ limits: { maxCycles: 1 } }, {}, { requestedValue: { schema: {}, hasModel: true } }),
   },
   outcomes: {
     attempt: (input, { context }) => {

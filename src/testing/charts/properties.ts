@@ -53,8 +53,9 @@ export const chainProperties: readonly Property[] = [
   never('over the limit of model calls', ({ context: { usage, limits } }) => usage.modelCalls > limits.maxModelCalls),
   never(
     'over the cost limit',
-    ({ context: { usage, written, limits } }) =>
-      limits.maxCost !== null && !(usage.cost + (written?.usage.cost ?? 0) <= limits.maxCost),
+    ({ context: { usage, written, stated, limits } }) =>
+      limits.maxCost !== null &&
+      !(usage.cost + (written?.usage.cost ?? 0) + (stated?.usage.cost ?? 0) <= limits.maxCost),
   ),
   never(
     'waiting for consent that an option gives',

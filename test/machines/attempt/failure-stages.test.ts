@@ -65,7 +65,11 @@ describe('validating a complete reply', () => {
     const { validateReply, withValidation } = createValidator(({ task }) => specs[task as keyof typeof specs]);
     const reply = { failure: null, value: replies.intention };
     for (const task of Object.keys(specs))
-      withValidation({ type: 'reply.ended', reply } as ReplyEvent, { task, input: {} } as ReadReplyInput);
+      withValidation(
+        { type: 'reply.ended', reply } as ReplyEvent,
+        { task, input: {} } as ReadReplyInput,
+        null as never,
+      );
     const input = { task: 'intention', input: {}, value: replies.intention };
     expect(await toPromise(createActor(validateReply, { input }).start())).toMatchObject({ ok: true });
   });

@@ -26,7 +26,7 @@ const many = (count: number, prefix = 'm') =>
 describe('run contracts', () => {
   it('[C1] define six phases in order, each with a reply schema', () => {
     expect(PHASES).toEqual(['action', 'experience', 'intention', 'observation', 'understanding', 'yield']);
-    expect(Object.keys(replySchemas)).toEqual([...PHASES, 'continuation', 'summary', 'synthesis', 'brief']);
+    expect(Object.keys(replySchemas)).toEqual([...PHASES, 'continuation', 'summary', 'synthesis', 'value', 'brief']);
     for (const phase of PHASES) {
       expect(replySchemas[phase].parse(results[phase].reply)).toEqual(results[phase].reply);
       expect(phaseSchema.parse(phase)).toBe(phase);

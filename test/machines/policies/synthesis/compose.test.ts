@@ -5,7 +5,8 @@ import type { ContextOperation } from '../../../../machines/contracts/context.ts
 import type { PhaseResults } from '../../../../machines/contracts/phase-io.ts';
 import { explanationOf, type FinalAnswer, finalAnswerSchema } from '../../../../machines/contracts/synthesis.ts';
 import { composedOutcome } from '../../../../machines/policies/synthesis/compose.ts';
-import { answerOf, finishWriting } from '../../../../machines/policies/synthesis/writing.ts';
+import { answerOf } from '../../../../machines/policies/synthesis/value.ts';
+import { finishWriting } from '../../../../machines/policies/synthesis/writing.ts';
 import { addUsage, NO_USAGE } from '../../../../machines/policies/usage.ts';
 import { chainStateArbitrary, synthesisReplyArbitrary } from '../../../support/arbitraries.ts';
 import {

@@ -13,7 +13,7 @@ import {
   failedOutcome,
   missingFields,
 } from '../../../../machines/policies/synthesis/compose.ts';
-import { answerOf } from '../../../../machines/policies/synthesis/writing.ts';
+import { answerOf } from '../../../../machines/policies/synthesis/value.ts';
 import { aBasis } from '../../../support/answer-basis.ts';
 import { aDecision, anAssessment, aPhaseFailure, aState, results } from '../../../support/contract-samples.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CapabilityResult, StopReason } from '../../../../machines/contracts/capability.ts';
 import type { ChainState } from '../../../../machines/contracts/chain-state.ts';
 import type { AnswerReason } from '../../../../machines/contracts/synthesis.ts';
-import { answerOf } from '../../../../machines/policies/synthesis/writing.ts';
+import { answerOf } from '../../../../machines/policies/synthesis/value.ts';
 import { NO_USAGE } from '../../../../machines/policies/usage.ts';
 import {
   aCapabilityResult,

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { PostChainError } from '../../../../machines/contracts/error.ts';
 import type { Message } from '../../../../machines/contracts/message.ts';
 import type { ModelPart, ModelRequest } from '../../../../machines/contracts/model.ts';
-import { TASKS, type Task } from '../../../../machines/contracts/phase.ts';
+import { TASKS } from '../../../../machines/contracts/phase.ts';
 import { type PhaseInput, type Replies, replySchemas } from '../../../../machines/contracts/phase-io.ts';
 import { type AnswerMaterial, synthesisReplySchema } from '../../../../machines/contracts/synthesis.ts';
 import { extractiveModel } from '../../../../src/models/extractive/extractive-model.ts';
-import { replyTo, replyToTask } from '../../../../src/models/extractive/replies.ts';
+import { type ExtractedTask, replyTo, replyToTask } from '../../../../src/models/extractive/replies.ts';
 import { atOnce } from '../../../support/at-once.ts';
 import { message, passage, phaseInput, THREE_PHASE_CONTEXT } from '../../../support/extractive-inputs.ts';
 import { turnsDuring } from '../../../support/turns.ts';
@@ -15,7 +15,7 @@ import { turnsDuring } from '../../../support/turns.ts';
 const schemas = { ...replySchemas, synthesis: synthesisReplySchema };
 const { signal } = new AbortController();
 
-function requestOf(task: Task, input: unknown): ModelRequest {
+function requestOf(task: ExtractedTask, input: unknown): ModelRequest {
   return {
     task,
     turns: [{ role: 'user', content: '12345678' }],
@@ -49,8 +49,11 @@ function synthesisInput(request: string, draft: string, messages: readonly Messa
   };
 }
 
+/** No value of any schema can be quoted. */
+const EXTRACTED = TASKS.filter((task): task is ExtractedTask => task !== 'value');
+
 function inputOf(
-  task: Task,
+  task: ExtractedTask,
   request: string,
   messages = THREE_PHASE_CONTEXT,
   passages = [passage('p', 'Yield checks guards.')],
@@ -79,7 +82,7 @@ describe('the extractive model', () => {
       role: 'search',
     }),
   );
-  it.each(TASKS.filter((task) => task !== 'experience' && task !== 'continuation'))(
+  it.each(EXTRACTED.filter((task) => task !== 'experience' && task !== 'continuation'))(
     'lets timers fire while it makes a reply to %s',
     async (task) => {
       const request = requestOf(task, inputOf(task, 'In which order does Yield check its guards?', MANY));
@@ -187,7 +190,7 @@ describe('the extractive model', () => {
     const role = fc.constantFrom('user' as const, 'assistant' as const, 'search' as const);
     const messages = fc.array(fc.tuple(role, text), { maxLength: 8 });
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...TASKS), text, messages, async (task, request, contents) => {
+      fc.asyncProperty(fc.constantFrom(...EXTRACTED), text, messages, async (task, request, contents) => {
         const context = contents.map(([from, content], at) => message(`m${at}`, content, { role: from }));
         const passages = contents
           .filter(([, content]) => content !== '')

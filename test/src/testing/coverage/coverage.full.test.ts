@@ -44,7 +44,7 @@ describe('coverage', () => {
       '7 × calling, reply.ended, [replyIsUnvalidated] → validating: false',
       '7 × calling, reply.ended, [replyIsValid] → succeeded: true',
     ]);
-    expect(counted('postChain', 'transition').filter((text) => text.startsWith('1 × '))).toHaveLength(22);
+    expect(counted('postChain', 'transition').filter((text) => text.startsWith('1 × '))).toHaveLength(23);
     expect(counted('postChain', 'state')).toContain('1 × postChain.cycling.yield.deciding');
   });
 

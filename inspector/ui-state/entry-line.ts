@@ -34,8 +34,8 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } &
   decision: ({ decision }) => `${decision.rule} › ${decision.nextPhase ?? 'the answer'}: ${start(decision.rationale)}`,
   transition,
   'attempt-start': ({ task, attempt }) => `${task}, attempt ${attempt}`,
-  'attempt-end': ({ task, attempt, failure, usage }) =>
-    `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${pluralize(usage.outputTokens, 'token')}` : `failed: ${failureText(failure)}`}`,
+  'attempt-end': ({ task, attempt, failure, usage, repaired = [] }) =>
+    `${task}, attempt ${attempt} ${failure === null ? `succeeded, ${[pluralize(usage.outputTokens, 'token'), ...repaired.map((one) => `repaired: ${one}`)].join(', ')}` : `failed: ${failureText(failure)}`}`,
   'attempt-retry': ({ attempt, delayMs }) => `attempt ${attempt} follows in ${formatNumber(Math.round(delayMs))} ms`,
   prompt: ({ attemptId, digest }) => `${attemptId}, digest ${digest}`,
   'model-status': ({ model, change }) => `model ${model + 1}: ${MODEL_CHANGES[change]}`,

@@ -1,7 +1,13 @@
 import { assign, cancel, emit, enqueueActions, setup } from 'xstate';
 import type { ActionInput, ActionState, LoopReport } from '../contracts/action-state.ts';
 import type { AttemptOutcome, ModelsReport, UsageReport } from '../contracts/attempt.ts';
-import type { ApprovalAnswer, ArgumentsCheck, CapabilityRunResult, StopReason } from '../contracts/capability.ts';
+import type {
+  ApprovalAnswer,
+  ArgumentsCheck,
+  CapabilityCall,
+  CapabilityRunResult,
+  StopReason,
+} from '../contracts/capability.ts';
 import type { GuardResult } from '../contracts/decision.ts';
 import type { ApprovalGiven } from '../contracts/events.ts';
 import { newModels } from '../contracts/model-status.ts';
@@ -46,6 +52,7 @@ import {
 import { joinExecutions, readContinuation, synthesizeLast } from '../policies/continuation.ts';
 import { unexpectedFailure } from '../policies/failures.ts';
 import { newExecution } from '../policies/retry.ts';
+import { toolNamed } from '../policies/tool-names.ts';
 import { addUsage, NOTHING_USED, usageSoFar } from '../policies/usage.ts';
 import { missingActionActors } from './actors.ts';
 import {
@@ -67,6 +74,7 @@ type Checks = { readonly checks: readonly ArgumentsCheck[] };
 export function initialActionState({ earlier, ...input }: ActionInput): ActionState {
   return {
     ...input,
+    calls: named(input.calls, input.input.capabilities),
     models: input.models ?? newModels(input.policy.maxFallbacks),
     hasParent: input.hasParent ?? false,
     reply: earlier?.reply ?? null,
@@ -85,6 +93,21 @@ export function initialActionState({ earlier, ...input }: ActionInput): ActionSt
     execution: newExecution({ id: input.id, task: 'action' }),
     usageInFlight: NOTHING_USED,
   };
+}
+
+/** Returns calls of a model with the names of the capabilities that they mean, which are those that are approved and run. */
+function named(calls: readonly CapabilityCall[], capabilities: Capabilities): readonly CapabilityCall[] {
+  const names = capabilities.map(({ name }) => name);
+  return calls.map((call) => ({ ...call, capability: toolNamed(call.capability, names) }));
+}
+
+type Capabilities = ActionState['input']['capabilities'];
+
+function withNames(
+  { calls, ...read }: ReturnType<typeof readContinuation>,
+  capabilities: Capabilities,
+): ReturnType<typeof readContinuation> {
+  return { ...read, calls: named(calls, capabilities) };
 }
 
 /** Charges the call in flight. If a call failed with an error, its usage is known only from its reports. */
@@ -194,11 +217,12 @@ export const actionSetup = base.extend({
     reportProgress: enqueueActions(({ context, enqueue }) => {
       if (context.hasParent) enqueue.sendParent({ type: 'loop.progressed', loop: context } satisfies LoopReport);
     }),
-    assignReply: assign((_, { execution, ...outcome }: AttemptOutcome) => {
+    assignReply: assign(({ context }, { execution, ...outcome }: AttemptOutcome) => {
       const charged = { execution, usageInFlight: NOTHING_USED };
       if (!outcome.ok) return { failure: outcome.failure, ...charged };
       const reply = outcome.value as ActionReply;
-      return { reply, calls: reply.calls, prose: outcome.prose, ...charged };
+      const calls = named(reply.calls, context.input.capabilities);
+      return { reply, calls, prose: outcome.prose, ...charged };
     }),
     recordError: assign(({ context }, { error }: Thrown) => ({
       failure: unexpectedFailure(error),
@@ -262,7 +286,7 @@ export const actionSetup = base.extend({
       execution: joinExecutions(context.execution, execution),
       usageInFlight: NOTHING_USED,
       ...(outcome.ok
-        ? readContinuation(outcome.value)
+        ? withNames(readContinuation(outcome.value), context.input.capabilities)
         : { problem: { code: null, message: `${outcome.failure.code}: ${outcome.failure.message}` } }),
     })),
     assignFinalOutput: assign(({ context }) => ({ results: synthesizeLast(context.results, context.continuation) })),

@@ -172,9 +172,12 @@ export const attemptSetup = base.extend({
     }),
     assignProgress: assign((_, progress: CallProgress) => ({ progress: progressOf(progress) })),
     assignReply: assign(({ context }, event: ReplyEnd) => replied(context, event)),
-    assignValue: assign(({ context }, validation: Validation) =>
-      completed(context, validation.ok ? validation.value : null),
-    ),
+    assignValue: assign(({ context }, validation: Validation) => {
+      if (!validation.ok) return completed(context, null);
+      const reply =
+        context.reply && validation.repaired ? { ...context.reply, repaired: validation.repaired } : context.reply;
+      return { reply, ...completed({ ...context, reply }, validation.value) };
+    }),
     recordMismatch: assign((_, validation: Validation) => ({
       failure: validation.ok ? NO_FAILURE : validation.failure,
     })),
@@ -227,14 +230,18 @@ export const attemptSetup = base.extend({
       model: context.model,
       ...(context.phases && { phases: [...context.phases] }),
     })),
-    emitEnd: emit(({ context }) => ({
-      type: 'attempt-end' as const,
-      attemptId: context.id,
-      task: context.task,
-      attempt: context.execution.attempts.length,
-      failure: context.execution.attempts.at(-1)?.failure ?? null,
-      usage: callUsage(currentCall(context)),
-    })),
+    emitEnd: emit(({ context }) => {
+      const { failure = null, repaired } = context.execution.attempts.at(-1) ?? {};
+      return {
+        type: 'attempt-end' as const,
+        attemptId: context.id,
+        task: context.task,
+        attempt: context.execution.attempts.length,
+        failure,
+        usage: callUsage(currentCall(context)),
+        ...(repaired && { repaired }),
+      };
+    }),
     emitRetry: emit(({ context }) => ({
       type: 'attempt-retry' as const,
       attemptId: context.id,

@@ -178,6 +178,7 @@ export function attemptRecord(state: AttemptState): AttemptRecord {
     usage: callUsage(currentCall(state)),
     startedAtMs: progress?.openedAtMs ?? null,
     durationMs: Math.max(0, durationMs(state)),
+    ...(failure === null && reply?.repaired && { repaired: reply.repaired }),
   };
 }
 

@@ -51,6 +51,7 @@ export const emittedEvents = {
     attempt: 1,
     failure: early.result === null ? aborted('the early call was not needed') : early.result.failure,
     usage: usageOfEarly(early),
+    ...(early.result?.repaired && { repaired: early.result.repaired }),
   }),
   recovery: ({ failure, direction }: ChainState, action: 'repeat' | 'skip' | 'finish'): EmittedEvent => ({
     type: 'recovery',

@@ -3,6 +3,7 @@ import { type Failure, failureSchema } from './failure.ts';
 import { limitsSchema, MAX_TIMER_MS } from './limits.ts';
 import type { ModelStatus } from './model-status.ts';
 import type { Phase } from './phase.ts';
+import { type Repair, repairsSchema } from './repair.ts';
 import { type Price, priceSchema, type TokenUsage, tokenUsageSchema, type Usage, usageSchema } from './usage.ts';
 
 /**
@@ -82,9 +83,9 @@ export const somePolicyNumbersSchema = z.custom<Readonly<Record<string, number |
 export const DEFAULT_POLICY: AttemptPolicy = attemptPolicySchema.parse({});
 
 /**
- * A fully read reply, not yet validated: its text and the JSON value found in it, or why there is none. `prose`: there was
+ * A fully read reply: its text and the JSON value found in it, or why there is none. `prose`: there was
  * no JSON, and the text was put into the main text field of the value. `ignoresSchema`: the schema was a parameter of the request, and
- * the reply has no JSON with its members and types.
+ * the reply has no JSON with its members and types. `repaired`: how the value was found, if the schema rejected the reply as it was.
  */
 const replySchema = z.object({
   text: z.string(),
@@ -93,6 +94,7 @@ const replySchema = z.object({
   failure: z.nullable(failureSchema),
   usage: tokenUsageSchema,
   ignoresSchema: z.exactOptional(z.boolean()),
+  repaired: repairsSchema,
 });
 export type Reply = Readonly<z.infer<typeof replySchema>>;
 
@@ -113,12 +115,13 @@ export const attemptRecordSchema = z.object({
   usage: tokenUsageSchema,
   startedAtMs: z.nullable(z.number()),
   durationMs: z.number().check(z.gte(0)),
+  repaired: repairsSchema,
 });
 export type AttemptRecord = Readonly<z.infer<typeof attemptRecordSchema>>;
 
-/** The value, transformed by the schema, or why it is invalid. */
+/** The value, transformed by the schema, or why it is invalid. `repaired`: how it was found in the value that was given. */
 export type Validation =
-  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: true; readonly value: unknown; readonly repaired?: readonly Repair[] }
   | { readonly ok: false; readonly failure: Failure };
 
 /** All attempts at one value: immutable and serializable. Usage includes failed attempts. */
@@ -220,6 +223,7 @@ export interface EarlyReply {
   readonly value: unknown;
   /** Whether the model answered in prose. */
   readonly prose?: boolean;
+  readonly repaired?: readonly Repair[];
   readonly failure: Failure | null;
   /** Null if unknown; it is then estimated. */
   readonly usage: TokenUsage | null;

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { MAX_TIMER_MS } from './limits.ts';
+import type { Repair } from './repair.ts';
 
 /** Describes a capability to the chain: enough to request it, nothing to run it with. */
 export const capabilityDescriptorSchema = z.object({
@@ -48,9 +49,9 @@ export const capabilityFailureSchema = z.enum([
 ]);
 export type CapabilityFailure = z.infer<typeof capabilityFailureSchema>;
 
-/** Parsed arguments of a request, or why they are invalid. `problem` is one printable line. */
+/** Parsed arguments of a request, or why they are invalid. `problem` is one printable line. `repaired`: how they were found. */
 export type ParsedArguments =
-  | { readonly ok: true; readonly arguments: Record<string, unknown> }
+  | { readonly ok: true; readonly arguments: Record<string, unknown>; readonly repaired?: readonly Repair[] }
   | { readonly ok: false; readonly code: CapabilityFailure; readonly problem: string };
 
 /** Validated arguments, and whether the call must be approved before it runs; or why they are invalid. */

@@ -14,6 +14,7 @@ import { messageSchema } from './message.ts';
 import { modelChangeSchema } from './model-status.ts';
 import { phaseSchema } from './phase.ts';
 import { contextStatisticsSchema, pruningSchema } from './phase-io.ts';
+import { repairsSchema } from './repair.ts';
 import { finalAnswerSchema } from './synthesis.ts';
 import { tokenUsageSchema } from './usage.ts';
 
@@ -351,6 +352,7 @@ export const emittedEventSchema = z.discriminatedUnion('type', [
     attempt: z.int(),
     failure: z.nullable(failureSchema),
     usage: tokenUsageSchema,
+    repaired: repairsSchema,
   }),
   z.object({
     type: z.literal('attempt-retry'),

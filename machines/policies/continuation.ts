@@ -177,7 +177,7 @@ function readNextStep(step: unknown): ReadContinuation {
 const MAX_CALLS = 1_000;
 
 /** Text that is not an object, in place of arguments that are none. */
-const NO_OBJECT = 'null';
+const NO_OBJECT = 'false';
 
 function isObject(given: unknown): boolean {
   return typeof given === 'object' && given !== null && !Array.isArray(given);

@@ -102,6 +102,7 @@ function entryOf(event: JournalEntry, finding: string, ms: number): Entry | null
         ? { name: event.phase, ms, text: oneLine(finding) || '–' }
         : { name: event.phase, ms, text: failureText(event.failure), tone: 'bad' };
     case 'attempt-end':
+      if (event.repaired !== undefined) return aside(`the reply was repaired: ${event.repaired.join(', ')}`);
       return event.failure === null ? null : aside(`attempt ${event.attempt} failed: ${failureText(event.failure)}`);
     case 'attempt-retry':
       return aside(

@@ -1,6 +1,7 @@
 import type { CapabilityCall, CapabilityFailure, ParsedArguments } from '../../machines/contracts/capability.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { longNumberProblem, longNumbersIn } from '../internal/json-text.ts';
+import { type Candidate, candidatesOf, valuesIn } from '../internal/repair-candidates.ts';
 import { POLLUTING_KEYS } from './capability.ts';
 import { listed, pathText, quoted } from './error-text.ts';
 import type { ArgumentValidator, CapabilityRegistry } from './registry.ts';
@@ -29,6 +30,25 @@ export async function checkArguments(registry: CapabilityRegistry, call: Request
     const problem = `unknown capability ${quoted(name)}; expected one of: ${listed(names, MAX_KNOWN_NAMES)}`;
     return rejected('unknown_capability', problem);
   }
+  const checked = await checkedBy(validator, text);
+  if (checked.ok || typeof text !== 'string') return checked;
+  for await (const { value, repairs } of argumentsIn(text)) {
+    const found = await checkedBy(validator, JSON.stringify(value));
+    if (found.ok) return { ...found, repaired: repairs };
+  }
+  return checked;
+}
+
+/** What models write for a call without arguments. */
+const NO_ARGUMENTS = /^\s*(?:null|none|undefined|""|\[\])\s*$/iu;
+
+/** Yields the arguments that a text may stand for. Nothing is known about its end, so that its last brackets are required. */
+async function* argumentsIn(text: string): AsyncGenerator<Candidate, void> {
+  if (NO_ARGUMENTS.test(text)) yield { value: {}, repairs: ['syntax'] };
+  for await (const value of valuesIn(text, false)) yield* candidatesOf(value);
+}
+
+async function checkedBy(validator: ArgumentValidator, text: unknown): Promise<ParsedArguments> {
   const parsed = parseArguments(text, validator.admitsText);
   if (!parsed.ok) return parsed;
   const unknownKey = validator.unknownKeyIn(parsed.arguments);

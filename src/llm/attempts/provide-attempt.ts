@@ -14,18 +14,20 @@ import type {
 } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
 import type { AttachedFile, Attachment } from '../../../machines/contracts/message.ts';
-import type { ChatModel, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
+import type { ChatModel, FinishReason, ModelRequest, ReplyForm } from '../../../machines/contracts/model.ts';
 import { failureOf, LOST, overBudget, unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { acceptsFile, shownAttachments } from '../../../machines/policies/message-parts.ts';
 import { NO_HOOKS, type RetryHooks } from '../../../machines/policies/retry.ts';
 import { estimatedUsage, tokensOfChars, tokensPerCharOf } from '../../../machines/policies/usage.ts';
 import { type Clock, inNextTurnOf, takeTurnOf } from '../../durable/clock.ts';
 import { wasInterrupted } from '../../durable/hosted-call.ts';
-import { mapMaybePromise, onAbort } from '../../internal/async.ts';
+import { onAbort } from '../../internal/async.ts';
+import { layersOf } from '../../internal/repair-candidates.ts';
 import { type ActivityArgs, promiseActivity, type ScopeOf } from '../activities.ts';
 import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf, turnText } from '../request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
+import { candidatesFor, firstAccepted, mayBeRepaired } from './repair-reply.ts';
 
 interface AttemptParts extends ReadReplyParts {
   readonly hooks?: RetryHooks;
@@ -33,9 +35,9 @@ interface AttemptParts extends ReadReplyParts {
 
 /** Runs on its own and in the chain. */
 export function provideAttempt({ hooks = NO_HOOKS, ...parts }: AttemptParts): typeof attemptMachine {
-  const { validateReply, withValidation } = createValidator(parts.specFor);
-  const readReply = createReadReply(parts, withValidation);
-  return createAttemptMachine({ readReply, validateReply }).provide({
+  const validator = createValidator(parts.specFor);
+  const { validateReply } = validator;
+  return createAttemptMachine({ readReply: createReadReply(parts, validator), validateReply }).provide({
     actions: {
       recordFailure: assign(({ context }) => recordFailure(context, hooks)),
       finalize: assign(({ context }) => finalize(context, hooks)),
@@ -44,7 +46,10 @@ export function provideAttempt({ hooks = NO_HOOKS, ...parts }: AttemptParts): ty
 }
 
 interface Validator {
-  readonly validate: (input: ValidateReplyInput, self: AnyActorRef) => Validation | Promise<Validation>;
+  /** Validates a value whose validation may have begun. */
+  readonly finish: (input: ValidateReplyInput, self: AnyActorRef) => Promise<Validation>;
+  /** Whether the schema accepts a value. */
+  readonly accepts: (input: ValidateReplyInput, self: AnyActorRef) => Promise<boolean>;
   /** The actor for asynchronous schemas, and for the value that the policy gives. */
   readonly validateReply: ValidateReply;
   /** Adds the validation to the end of a reply, unless the schema is asynchronous. */
@@ -67,8 +72,21 @@ export function createValidator(specFor: SpecSource): Validator {
     const { expand } = specFor(input, self);
     return validation.ok && expand ? { ok: true, value: expand(validation.value, input.input) } : validation;
   };
-  const validate = (input: ValidateReplyInput, self: AnyActorRef) =>
-    mapMaybePromise(check(input, self), (validation) => expanded(input, validation, self));
+  const accepts = async (input: ValidateReplyInput, self: AnyActorRef) => (await check(input, self)).ok;
+  const finish = async (input: ValidateReplyInput, self: AnyActorRef): Promise<Validation> => {
+    const key = keyOf(input);
+    const begun = pending.get(key);
+    pending.delete(key);
+    const validation = expanded(input, await (begun ?? check(input, self)), self);
+    if (validation.ok) return validation;
+    const found = await firstAccepted(layersOf({ value: input.value, repairs: [] }), (value) =>
+      accepts({ ...input, value }, self),
+    );
+    if (found === null) return validation;
+    const given = { ...input, value: found.value };
+    const repaired = expanded(given, await check(given, self), self);
+    return repaired.ok ? { ...repaired, repaired: found.repairs } : repaired;
+  };
   const begin = (key: string, validation: Promise<Validation>): void => {
     // The actor receives its error. An attempt that ends before never asks for it.
     validation.catch(() => {});
@@ -77,18 +95,13 @@ export function createValidator(specFor: SpecSource): Validator {
     pending.set(key, validation);
   };
   return {
-    validate,
-    validateReply: promiseActivity(async ({ input, self }) => {
-      const key = keyOf(input);
-      const begun = pending.get(key);
-      pending.delete(key);
-      return expanded(input, await (begun ?? check(input, self)), self);
-    }),
-    withValidation(event, { task, input, phases }, self) {
+    finish,
+    accepts,
+    validateReply: promiseActivity(async ({ input, self }) => finish(input, self)),
+    withValidation(event, call, self) {
       if (event.type !== 'reply.ended' || event.reply.failure !== null) return event;
-      const { value } = event.reply;
       try {
-        const given = { task, input, ...(phases && { phases }), value };
+        const given = inputOf(call, event.reply.value);
         const validation = check(given, self);
         if (!(validation instanceof Promise)) return { ...event, validation: expanded(given, validation, self) };
         begin(keyOf(given), validation);
@@ -105,25 +118,37 @@ export function createValidator(specFor: SpecSource): Validator {
  * fails after the same time as in the attempt machine.
  */
 export function createCallAhead(parts: ReadReplyParts): PromiseActorLogic<EarlyReply, CallAheadInput> {
-  const { validate } = createValidator(parts.specFor);
+  const validator = createValidator(parts.specFor);
   return promiseActivity(async ({ input, signal, self }): Promise<EarlyReply> => {
     // A reply that an earlier process was reading is lost: its phase calls again.
     if (wasInterrupted({ self })) return { value: null, failure: LOST, usage: null, openedAtMs: 0, atMs: 0 };
     const call = callInput(initialAttemptState(input.attempt));
-    const { reply, openedAtMs, atMs } = await replyWithin(parts, call, { signal, self });
+    const { reply, openedAtMs, atMs, ...ended } = await replyWithin(parts, validator, call, { signal, self });
     const { failure, usage, value, prose } = reply;
-    const validation = failure === null ? await validate({ ...call, value }, self) : { ok: false as const, failure };
-    return validation.ok
-      ? { value: validation.value, ...(prose && { prose }), failure: null, usage, openedAtMs, atMs }
-      : { value: null, failure: validation.failure, usage, openedAtMs, atMs };
+    const validation =
+      failure === null
+        ? (ended.validation ?? (await validator.finish(inputOf(call, value), self)))
+        : { ok: false as const, failure };
+    if (!validation.ok) return { value: null, failure: validation.failure, usage, openedAtMs, atMs };
+    const repaired = validation.repaired ?? reply.repaired;
+    return {
+      value: validation.value,
+      ...(prose && { prose }),
+      ...(repaired && { repaired }),
+      failure: null,
+      usage,
+      openedAtMs,
+      atMs,
+    };
   });
 }
 
-type ReplyEnd = Extract<ReplyEvent, { type: 'reply.ended' }>;
+type ReplyEnd = Extract<AttemptEvent, { type: 'reply.ended' }>;
 
 /** Reads a reply to its end, or until no part of it has arrived for too long. */
 function replyWithin(
   parts: ReadReplyParts,
+  validator: Validator,
   call: ReadReplyInput,
   { signal, self }: Pick<ActivityArgs<unknown>, 'signal' | 'self'>,
 ): Promise<ReplyEnd> {
@@ -141,7 +166,7 @@ function replyWithin(
         resolve({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: 0, promptChars: null, reply });
       }, waitMs);
     };
-    const abort = readReply({ ...parts, ...scope, self }, call, (event) => {
+    const abort = readReply({ ...parts, ...scope, self, validator }, call, (event) => {
       if (event.type !== 'reply.ended') return expect('stalled', stallMs(policy));
       clock.clearTimeout(timer);
       resolve(event);
@@ -163,6 +188,8 @@ export interface ItemObserver {
   /** The array starts. If one started before in this call, that was not the array. */
   onStart(call: CallInfo): void;
   onItem(call: CallInfo, index: number, item: unknown): void;
+  /** The reply was repaired to this value, which may be another array. */
+  onRepaired(call: CallInfo, value: unknown): void;
 }
 
 /** Receives the progress of a call. An error it throws fails the call. */
@@ -208,26 +235,27 @@ interface ReadReplyParts {
   readonly callScope: ScopeOf<CallScope>;
 }
 
-type ScopedParts = ReadReplyParts & CallScope & { readonly self: AnyActorRef };
+type ScopedParts = ReadReplyParts & CallScope;
+type ReaderParts = ScopedParts & { readonly self: AnyActorRef; readonly validator: Validator };
 
 /** Returns the `readReply` actor of the attempt machine: it renders the prompt, calls the model once and reads its stream. */
-function createReadReply(parts: ReadReplyParts, withValidation: Validator['withValidation']) {
+function createReadReply(parts: ReadReplyParts, validator: Validator) {
   return fromCallback<AttemptEvent, ReadReplyInput>(({ input, sendBack, self }) => {
     // A stream cannot be continued in another process: the machine requests the reply again.
     if (wasInterrupted({ self })) return sendBack({ type: 'reply.lost' });
     const scope = parts.callScope(self as AnyActorRef);
-    return readReply({ ...parts, ...scope, self }, input, (event) => sendBack(withValidation(event, input, self)));
+    return readReply({ ...parts, ...scope, self, validator }, input, sendBack);
   });
 }
 
 /** Returns a function that aborts the call. */
-function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: ReplyEvent) => void): () => void {
-  const { clock, observer, fileOf } = parts;
+function readReply(parts: ReaderParts, call: ReadReplyInput, report: (event: AttemptEvent) => void): () => void {
+  const { clock, observer, fileOf, self, validator } = parts;
   const controller = new AbortController();
   const openedAtMs = clock.now();
   let over = false;
   let stop = (): void => {};
-  const send = (event: ReplyEvent): void => {
+  const send = (event: AttemptEvent): void => {
     if (over) return;
     over = event.type === 'reply.ended';
     observer.onReport?.(call);
@@ -251,6 +279,7 @@ function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: Rep
     const unsent = problem === null ? promptTooLong(model, request, sizes) : unsentReply(problem);
     const failed = unsent instanceof Promise ? await unsent : unsent;
     if (over) return;
+    let reason: FinishReason | null = null;
     const reply =
       failed ??
       (await readStream(() => model.stream(request, { signal: controller.signal }), {
@@ -265,6 +294,9 @@ function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: Rep
         promptChars,
         onStoppable: (given) => {
           stop = given;
+        },
+        onEnd: (given) => {
+          reason = given;
         },
         onAlive: () => {
           if (!over) heartbeat.beat(0);
@@ -288,7 +320,16 @@ function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: Rep
           if (!over && value !== undefined) observer.onPartial(call, value);
         },
       }));
-    send({ type: 'reply.ended', openedAtMs, atMs: clock.now(), chars: heartbeat.chars, promptChars, reply });
+    if (over) return;
+    const times = { openedAtMs, atMs: clock.now(), chars: heartbeat.chars, promptChars };
+    const event = { type: 'reply.ended', ...times, reply } as const;
+    const ended = validator.withValidation(event, call, self);
+    const repaired = mayBeRepaired(ended) ? await repairedReply(reply, { reason, spec, call, self, validator }) : null;
+    if (over || repaired === null) return send(ended);
+    const value = spec.shape.unwrapPartial(repaired.value);
+    items?.onRepaired(call, value);
+    observer.onPartial(call, value);
+    send(validator.withValidation({ ...event, reply: repaired }, call, self));
   }
 
   read().catch((error: unknown) =>
@@ -311,8 +352,37 @@ function readReply(parts: ScopedParts, call: ReadReplyInput, report: (event: Rep
   };
 }
 
+interface ReplyContext {
+  readonly reason: FinishReason | null;
+  readonly spec: PromptSpec;
+  readonly call: ReadReplyInput;
+  readonly self: AnyActorRef;
+  readonly validator: Validator;
+}
+
+/** Returns the reply with the first value in it that the schema accepts; null if there is none. */
+async function repairedReply(
+  reply: Reply,
+  { reason, spec, call, self, validator }: ReplyContext,
+): Promise<Reply | null> {
+  const names = (spec.tools?.(call.input) ?? []).map(({ name }) => name);
+  const tools = spec.fromToolCalls && { names, valueOf: spec.fromToolCalls };
+  const found = await firstAccepted(candidatesFor(reply, reason, tools), (value) =>
+    validator.accepts(inputOf(call, value), self),
+  );
+  if (found === null) return null;
+  return { ...reply, value: found.value, prose: false, failure: null, repaired: found.repairs };
+}
+
+const inputOf = ({ task, input, phases }: ReadReplyInput, value: unknown): ValidateReplyInput => ({
+  task,
+  input,
+  ...(phases && { phases }),
+  value,
+});
+
 function callOf(
-  { models, specFor, replyForm, editRequest, self }: ScopedParts,
+  { models, specFor, replyForm, editRequest, self }: ReaderParts,
   call: ReadReplyInput,
   files: readonly AttachedFile[],
 ) {

@@ -53,6 +53,8 @@ function createElementFeed(
   let validated = 0;
   let pushed = 0;
   let list: readonly unknown[] = [];
+  /** The items as the model gave them. */
+  let given: unknown[] = [];
   let generation = {};
   let previous: Promise<void> | null = null;
 
@@ -68,9 +70,11 @@ function createElementFeed(
     validated = 0;
     pushed = 0;
     list = [];
+    given = [];
   }
 
   function check(attempt: number, index: number, item: unknown): void {
+    given.push(item);
     const checked = validate(schema, name, itemIn(item));
     if (previous === null && !(checked instanceof Promise)) {
       push(attempt, index, checked);
@@ -104,6 +108,10 @@ function createElementFeed(
       for (; validated < index; validated += 1) check(attempt, validated, list[validated]);
       validated += 1;
       check(attempt, index, item);
+    },
+    onRepaired({ attempt }, value) {
+      const items = Array.isArray(value) ? value.slice(0, given.length) : [];
+      if (JSON.stringify(items) !== JSON.stringify(given)) begin(attempt);
     },
     reset(update) {
       restart();

@@ -1,10 +1,11 @@
 import { parse } from 'jsonriver';
 import type { Reply } from '../../../machines/contracts/attempt.ts';
 import type { Failure } from '../../../machines/contracts/failure.ts';
-import type { ModelPart, ReplyForm } from '../../../machines/contracts/model.ts';
+import type { FinishReason, ModelPart, ReplyForm } from '../../../machines/contracts/model.ts';
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { failureOf } from '../../../machines/policies/failures.ts';
 import { lacksJson } from '../../../machines/policies/model-status.ts';
+import { toolNamed } from '../../../machines/policies/tool-names.ts';
 import { estimatedUsage } from '../../../machines/policies/usage.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 
@@ -58,6 +59,8 @@ export interface ReadStreamOptions extends StreamObserver {
   readonly takeTurn: TakeTurn;
   /** Receives a function that stops reading at once, even if the stream ignores its signal. */
   readonly onStoppable: (stop: () => void) => void;
+  /** Receives the reason that the model gave for the end of its reply. */
+  readonly onEnd?: ((reason: FinishReason | null) => void) | undefined;
   /** For an estimate if the provider reports no usage. */
   readonly promptChars: number;
 }
@@ -78,6 +81,7 @@ export async function readStream(open: () => AsyncIterable<ModelPart>, options: 
   try {
     const read = await readValue(source, driver, options);
     const { end } = source;
+    options.onEnd?.(end.reason);
     const isSilent = read === null && end.reason === 'stop' && source.text.trim() === '';
     const misplaced = isSilent ? driver.misplaced : null;
     const found = misplaced === null ? read : parsed(misplaced);
@@ -118,13 +122,17 @@ function usageOf({ end, chars }: PartSource, { promptChars }: ReadStreamOptions)
 
 function driverFor(options: ReadStreamOptions): StreamDriver {
   const { form, toolName, offered } = options;
-  const driver = form === 'tool-call' ? createToolCallDriver(toolName) : createTextDriver(options);
-  return offered === undefined
-    ? driver
-    : withOfferedTools(driver, offered, {
-        readsJsonText: form !== 'tool-call',
-        replyTool: form === 'tool-call' ? toolName : null,
-      });
+  const isCall = form === 'tool-call';
+  const own = isCall ? createToolCallDriver(toolName) : createTextDriver(options);
+  const driver =
+    offered === undefined
+      ? own
+      : withOfferedTools(own, offered, { readsJsonText: !isCall, replyTool: isCall ? toolName : null });
+  const names = [...(isCall ? [toolName] : []), ...(offered?.names ?? [])];
+  const { claim } = driver;
+  const claimNamed: StreamDriver['claim'] = (part) =>
+    claim(part.type === 'tool-call-delta' ? { ...part, name: toolNamed(part.name, names) } : part);
+  return names.length === 0 ? driver : Object.create(driver, { claim: { value: claimNamed } });
 }
 
 function streamFailure({ failure, reason }: StreamEnd): Failure | null {

@@ -86,6 +86,31 @@ describe('the arguments of a call', () => {
     });
   });
 
+  test.each([
+    ['in a string', '"{\\"city\\":\\"Bergen\\"}"', ['string']],
+    ['in a fence', '```json\n{"city":"Bergen"}\n```', ['syntax']],
+    ['nearly JSON', "{'city': 'Bergen',}", ['syntax']],
+    ['in an array', '[{"city":"Bergen"}]', ['single-item']],
+    ['in another object', '{"arguments":{"city":"Bergen"}}', ['wrapper']],
+  ])('are found %s, and the check records how', async (_, text, repaired) => {
+    expect(await check(place, text)).toEqual({ ok: true, arguments: { city: 'Bergen' }, repaired });
+  });
+
+  test.each(['null', 'None', '""', '[]'])('may be %s if the tool needs none', async (text) => {
+    expect(await check(z.object({}), text)).toMatchObject({ ok: true, arguments: {} });
+    expect(await check(place, text)).toMatchObject({ ok: false });
+  });
+
+  test('that may be cut, or say more than the schema, are not repaired', async () => {
+    for (const text of [
+      "{'city':'Bergen'",
+      '{"city":"Bergen"',
+      '[{"city":"Bergen","to":"Oslo"}]',
+      '[{},{"city":"Bergen"}',
+    ])
+      expect(await check(place, text)).toMatchObject({ ok: false });
+  });
+
   test.each<[string, string, RegExp]>([
     ['a wrong type', '{"city":7}', /^city: /],
     ['a missing required member', '{}', /^city: /],

@@ -190,7 +190,7 @@ describe('an asynchronous item schema', () => {
     const { schema, checks, check } = slowNames();
     const { model, output } = listFrom(schema);
     const { seen } = readElements(output.elements);
-    await model.write('{"value":["old","older"');
+    await model.write('{"value":["old","older","ol');
     const [old, older] = ['old', 'older'].map((name) => checks.get(name));
     await model.end();
     expect(seen).toEqual(['1:reset']);

@@ -105,7 +105,7 @@ describe('a prompt over the limit of the model', () => {
 });
 
 describe('an unusable reply', () => {
-  it.each(['[{"a":1}]', '[1,2]', '[]', 'Here: [{"a":1}] as asked.'])(
+  it.each(['[{"a":1},{"a":2}]', '[1,2]', '[]', 'Here: [{"a":1},{"a":2}] as asked.'])(
     '[A10] with a list instead of an object (%s) matches no schema, and its items are not used as the value',
     async (reply) => {
       const error = await exhausted(

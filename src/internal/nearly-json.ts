@@ -1,0 +1,126 @@
+import { firstLongNumber, parseJson } from './json-text.ts';
+
+/** A text that is nearly JSON, from a bracket to the one that closes it. */
+interface Extent {
+  /** Exclusive. */
+  readonly to: number;
+  /** How many brackets are not closed at the end of the text. */
+  readonly open: number;
+  /** The content of every quoted string, in order. */
+  readonly strings: readonly string[];
+  /** The text without comments, and with a number in place of each string, which then cannot be mistaken for anything else. */
+  readonly code: string;
+}
+
+/** jsonrepair is recursive. */
+const MAX_DEPTH = 200;
+
+/** jsonrepair may take quadratic time. Strings do not count. */
+const MAX_CHARS = 50_000;
+
+const DOUBLE = '"“”';
+const SINGLE = "'‘’`´";
+
+/**
+ * Returns the extent of nearly JSON that starts at a bracket; null if it is none, or if its strings are uncertain: one does not end, or has
+ * an escape sequence that is not JSON's. A quote ends its string only if what follows it can follow a string.
+ */
+export function extentOf(text: string, from: number): Extent | null {
+  const strings: string[] = [];
+  let code = '';
+  let depth = 0;
+  let previous = '';
+  for (let at = from; at < text.length; ) {
+    const character = text.charAt(at);
+    const comment = commentAt(text, at);
+    const isQuote = DOUBLE.includes(character) || SINGLE.includes(character);
+    const string = isQuote ? stringAt(text, at) : null;
+    const isEnd = '}]'.includes(character);
+    if (isEnd) depth -= 1;
+    else if ('{['.includes(character)) depth += 1;
+    const lacksValue = previous === ':' && (isEnd || character === ',');
+    if ((isQuote && string === null) || depth > MAX_DEPTH || lacksValue || character === '\\') return null;
+    code += string !== null ? `"string ${strings.length}"` : comment !== null ? ' ' : character;
+    if (string !== null) strings.push(string.content);
+    if (depth === 0) return { to: at + 1, open: 0, strings, code };
+    if (comment === null && character.trim() !== '') previous = character;
+    at = string?.to ?? comment ?? at + 1;
+  }
+  return previous === ':' ? null : { to: text.length, open: depth, strings, code };
+}
+
+/** Returns the end of a comment; null if none starts here. */
+function commentAt(text: string, at: number): number | null {
+  const end = text.startsWith('//', at) ? '\n' : text.startsWith('/*', at) ? '*/' : null;
+  if (end === null) return null;
+  const to = text.indexOf(end, at + 2);
+  return to === -1 ? text.length : to + end.length;
+}
+
+const ESCAPE = /\\(?:["'\\/bfnrt]|u[\da-fA-F]{4})/uy;
+
+function stringAt(text: string, from: number): { readonly content: string; readonly to: number } | null {
+  const quote = text.charAt(from);
+  const ends = '"\''.includes(quote) ? quote : DOUBLE.includes(quote) ? DOUBLE : SINGLE;
+  let content = '';
+  for (let at = from + 1; at < text.length; ) {
+    const character = text.charAt(at);
+    if (ends.includes(character) && AFTER_STRING.test(text.slice(at + 1, at + 1 + MAX_GAP)))
+      return { content, to: at + 1 };
+    ESCAPE.lastIndex = at;
+    const sequence = character === '\\' ? ESCAPE.exec(text)?.[0] : '';
+    if (sequence === undefined) return null;
+    content += sequence === '' ? character : sequence === "\\'" ? "'" : JSON.parse(`"${sequence}"`);
+    at += Math.max(1, sequence.length);
+  }
+  return null;
+}
+
+/** What may follow a string: a sign, a comment, a member in the next line, or the end. */
+const AFTER_STRING = /^\s*(?:[,:}\]/]|$)|^[^\S\n]*\n\s*["“'‘]/u;
+
+/** No longer gap follows a string. */
+const MAX_GAP = 500;
+
+let library: Promise<typeof import('jsonrepair')> | null = null;
+
+/**
+ * Returns the value of a text that is JSON, or nearly JSON: with other quotes, raw line breaks in strings, comments, trailing commas,
+ * unquoted names, Python's literals, or without its last brackets. Returns undefined if it is neither.
+ *
+ * The strings and the numbers of the value are exactly those of the text: the library never sees the strings. It is loaded only if needed.
+ */
+export async function parseNearly(
+  text: string,
+  extent: Extent,
+): Promise<{ readonly value: unknown; readonly isRepaired: boolean } | undefined> {
+  const strict = parseJson(text);
+  if (strict !== undefined) return firstLongNumber(text) === null ? { value: strict, isRepaired: false } : undefined;
+  if (extent.code.length > MAX_CHARS) return undefined;
+  library ??= import('jsonrepair');
+  const { jsonrepair } = await library;
+  try {
+    const json = withStrings(jsonrepair(extent.code), extent);
+    return json === null || firstLongNumber(json) !== null ? undefined : { value: JSON.parse(json), isRepaired: true };
+  } catch {
+    return undefined;
+  }
+}
+
+const STRING = /"(?:[^"\\]|\\.)*"/gu;
+const WORD = /[^\s,:{}[\]]+/gu;
+
+/** Returns repaired JSON with the strings of the text; null if it has other strings or numbers than those and the words outside of them. */
+function withStrings(repaired: string, { strings, code }: Extent): string | null {
+  const words = new Set(code.replaceAll(STRING, ' ').match(WORD));
+  const numbers = repaired.replaceAll(STRING, ' ').match(/-?\d[\w.+-]*/gu) ?? [];
+  let next = 0;
+  let isFaithful = numbers.every((number) => words.has(number));
+  const json = repaired.replaceAll(STRING, (literal) => {
+    const isNext = literal === `"string ${next}"`;
+    isFaithful &&= isNext || words.has(JSON.parse(literal) as string);
+    next += isNext ? 1 : 0;
+    return isNext ? JSON.stringify(strings[next - 1]) : literal;
+  });
+  return isFaithful && next === strings.length ? json : null;
+}

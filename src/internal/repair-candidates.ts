@@ -1,0 +1,95 @@
+import type { Repair } from '../../machines/contracts/repair.ts';
+import { isJsonNode } from './json-schema.ts';
+import { parseJson } from './json-text.ts';
+import { extentOf, parseNearly } from './nearly-json.ts';
+
+/** A value that a reply may stand for, and how it was found. */
+export interface Candidate {
+  readonly value: unknown;
+  readonly repairs: readonly Repair[];
+}
+
+/** No more text is searched, and no more values are tried. */
+const MAX_CHARS = 200_000;
+const MAX_VALUES = 20;
+
+/** A bracket and what may follow it in nearly JSON; other brackets are prose. */
+const START = /\{\s*(?:["'“”‘’`{}/]|[\p{L}_$][\w$-]*\s*:)|\[\s*(?:[{["'“‘`\]\-\d]|(?:true|false|null|none)\b)/giu;
+
+/**
+ * Yields the values in a text, in order. Nothing in a broken value is taken for the value. `isEnded`: the model ended the text itself, so
+ * that its last brackets may only be missing.
+ */
+export async function* valuesIn(given: string, isEnded: boolean): AsyncGenerator<Candidate, void> {
+  if (given.length > MAX_CHARS) return;
+  const text = withoutFence(given.trim());
+  const quoted = textInString(text);
+  if (quoted !== null) {
+    for await (const { value, repairs } of valuesIn(quoted, false)) yield { value, repairs: ['string', ...repairs] };
+    return;
+  }
+  for (let count = 0, from = 0; count < MAX_VALUES; count += 1) {
+    START.lastIndex = from;
+    const at = START.exec(text)?.index ?? -1;
+    const extent = at === -1 ? null : extentOf(text, at);
+    if (extent === null || (extent.open > 0 && !isEnded)) return;
+    from = extent.to;
+    const found = await parseNearly(text.slice(at, from), extent);
+    if (found === undefined) continue;
+    yield {
+      value: found.value,
+      repairs: [...(found.isRepaired ? ['syntax' as const] : []), ...(count > 0 ? ['later-value' as const] : [])],
+    };
+  }
+}
+
+const withoutFence = (text: string): string => (text.endsWith('```') ? text.slice(0, -3).trimEnd() : text);
+
+/** Returns the text in a JSON string, which may lack its own quotes; null for any other text. */
+function textInString(text: string): string | null {
+  const json = text.replace(/^```\w*\s*/u, '');
+  const isEscaped = /^[{[]\s*\\+"/u.test(json);
+  const content = parseJson(isEscaped ? `"${json.replaceAll('\n', '\\n')}"` : json);
+  return typeof content === 'string' && content.length < text.length ? content : null;
+}
+
+/** Members beside a value that only say what it is. */
+const LABELS: ReadonlySet<string> = new Set([
+  ...['type', '$schema', 'name', 'id', 'object', 'role', 'strict', 'required', 'additionalProperties'],
+]);
+
+const MAX_LAYERS = 4;
+
+/** Yields a value of a text that is not the JSON that was expected, and what is in it. */
+export function* candidatesOf({ value, repairs }: Candidate): Generator<Candidate, void> {
+  // If the value itself is JSON, the text around it was wrong.
+  yield { value, repairs: repairs.length > 0 ? repairs : ['syntax'] };
+  yield* layersOf({ value, repairs });
+}
+
+/** Yields what is in a value that has one content: the JSON in a string, the item of an array, the member of an object. */
+export function* layersOf({ value, repairs }: Candidate, depth = 0): Generator<Candidate, void> {
+  const found = depth === MAX_LAYERS ? null : innerOf(value);
+  if (found === null) return;
+  const [inner, repair] = found;
+  const candidate = { value: inner, repairs: [...repairs, repair] };
+  yield candidate;
+  yield* layersOf(candidate, depth + 1);
+}
+
+function innerOf(value: unknown): readonly [unknown, Repair] | null {
+  if (typeof value === 'string') {
+    const parsed = parseJson(value);
+    return typeof parsed === 'object' && parsed !== null ? [parsed, 'string'] : null;
+  }
+  if (Array.isArray(value)) return value.length === 1 ? [value[0], 'single-item'] : null;
+  if (!isJsonNode(value)) return null;
+  const [member, ...others] = Object.entries(value).filter(([name]) => !LABELS.has(name));
+  if (member === undefined || others.length > 0) return null;
+  const [name, inner] = member;
+  return name === 'properties' && isSchemas(inner) ? null : [inner, 'wrapper'];
+}
+
+/** Whether an object maps names to schemas: the schema itself is not a reply. */
+const isSchemas = (value: unknown): boolean =>
+  isJsonNode(value) && Object.values(value).every((one) => isJsonNode(one) && ('type' in one || '$ref' in one));

@@ -1,5 +1,6 @@
 // A Model Context Protocol server by hand, over standard input and output, that misbehaves as its first argument says.
 import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [manner = 'plain'] = process.argv.slice(2);
@@ -112,7 +113,15 @@ const answers = {
   },
 };
 
+let isForgotten = false;
+
 function hear({ id, method, params = {}, error }) {
+  // Like a program that started the server proper again, once.
+  if (manner === 'forgetful' && method === 'tools/call' && !existsSync(process.env.ONCE)) {
+    isForgotten = true;
+    writeFileSync(process.env.ONCE, '');
+  }
+  if (isForgotten && id !== undefined) return send({ id, error: { code: -32602, message: process.env.SAID } });
   if (method === 'notifications/initialized')
     for (const asked of ['sampling/createMessage', 'elicitation/create', 'roots/list'])
       send({ id: asked, method: asked, params: {} });

@@ -1,9 +1,14 @@
 import type { Client } from '@modelcontextprotocol/client';
 import * as z from 'zod/mini';
+import type { LeftOut } from './mcp-connection.ts';
+import type { Tool } from './tools.ts';
 import { type ServerTransport, UNANSWERED } from './transport.ts';
 
 export interface Connection extends Pick<ServerTransport, 'gone' | 'hasSessions' | 'end'> {
   readonly client: Client;
+  /** The tools that the server listed when it was connected. */
+  readonly tools: readonly Tool[];
+  readonly leftOut: readonly LeftOut[];
 }
 
 /** The maximum time for a server to list its tools again. */
@@ -22,28 +27,37 @@ const NOT_INITIALIZED =
 
 /**
  * Whether a call failed because the server no longer knows the session, and therefore did nothing: it may then be repeated in a new one.
- * The specification requires the status 404. Many servers respond with another status or with a JSON-RPC error. If its text is not clear,
- * the session is lost if the server also refuses to list its tools.
+ * The specification requires the status 404. Many servers respond with another status or with a JSON-RPC error; so do processes that start
+ * the server proper again, or connect to one over HTTP. If the text is not clear, the session is lost if the server refuses to list its
+ * tools in the same way.
  */
-export async function isSessionLost(
-  { client, hasSessions }: Connection,
-  error: unknown,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const refusal = hasSessions ? refusalOf(error) : null;
+export async function isSessionLost(connection: Connection, error: unknown): Promise<boolean> {
+  const refusal = refusalOf(error);
   if (refusal === null) return false;
   const { status, code, text } = refusal;
   if (NOT_INITIALIZED.test(text)) return true;
-  if (client.transport?.sessionId === undefined) return false;
+  if (connection.hasSessions && connection.client.transport?.sessionId === undefined) return false;
   if (status === 404 || status === 410 || (status === 400 && /session/iu.test(text))) return true;
   if ((status !== null || SESSION_CODES.has(code)) && UNKNOWN_SESSION.test(text)) return true;
   // After a status of 500 or more, the call may have had an effect.
   if (status !== null && (status >= 500 || OTHER_REASONS.has(status))) return false;
-  const probe = client.request({ method: 'tools/list', params: {} }, z.unknown(), { signal, timeout: PROBE_MS });
-  return probe.then(
-    () => false,
-    (refused) => refusalOf(refused) !== null,
-  );
+  const probed = await probe(connection);
+  return probed !== null && probed.status === status && probed.code === code;
+}
+
+const probes = new WeakMap<Connection, Promise<ReturnType<typeof refusalOf>>>();
+
+/** Returns how the server refuses to list its tools, or null. Calls at the same time share one probe, and so its result. */
+function probe(connection: Connection): Promise<ReturnType<typeof refusalOf>> {
+  const running = probes.get(connection);
+  if (running !== undefined) return running;
+  const request = { method: 'tools/list', params: {} };
+  const started = connection.client
+    .request(request, z.unknown(), { signal: connection.gone, timeout: PROBE_MS })
+    .then(() => null, refusalOf)
+    .finally(() => probes.delete(connection));
+  probes.set(connection, started);
+  return started;
 }
 
 /** Returns an HTTP error (a status) or a JSON-RPC error (a code); null for any other error, after which the call may have had an effect. */

@@ -45,7 +45,7 @@ interface Reconnecting {
   readonly closed: AbortSignal;
   /** Resolves to the connection, or to a new one if it is gone. */
   get(): Promise<Connection>;
-  /** Makes the next `get` reconnect. Calls that use the connection continue. */
+  /** Makes the next `get` reconnect. */
   drop(connection: Connection): void;
   /** Closes the connection and rejects every later `get`. Never rejects. */
   close(): Promise<void>;
@@ -80,14 +80,26 @@ function toolCapability({ sdk, settings, server }: Parts, name: string, tool: To
 
 /** Calls a tool once, or again in a new session if the server no longer knows the session. */
 async function callOnce(server: Reconnecting, tool: Tool, args: Record<string, unknown>, signal: AbortSignal) {
+  const call = async (connection: Connection) => {
+    requireSameTool(connection, tool);
+    return callTool(connection, tool, args, signal, server.closed);
+  };
   const connection = await unlessAborted(server.get(), signal);
   try {
-    return await callTool(connection, tool, args, signal, server.closed);
+    return await call(connection);
   } catch (error) {
-    if (!(await isSessionLost(connection, error, signal))) throw error;
+    if (!(await unlessAborted(isSessionLost(connection, error), signal))) throw error;
     server.drop(connection);
-    return callTool(await unlessAborted(server.get(), signal), tool, args, signal, server.closed);
+    return call(await unlessAborted(server.get(), signal));
   }
+}
+
+/** After a restart, the server may have other tools. One that needed no approval must still need none. */
+function requireSameTool({ tools }: Connection, { name, annotations }: Tool): void {
+  const now = tools.find((tool) => tool.name === name);
+  if (now === undefined) throw new Error('since it was restarted, it no longer has this tool');
+  if (annotations?.readOnlyHint === true && now.annotations?.readOnlyHint !== true)
+    throw new Error('since it was restarted, it no longer marks this tool as read-only; connect it again');
 }
 
 function descriptionOf({ name, title, description }: Tool): string {
@@ -101,32 +113,37 @@ function readable(text = ''): string {
 }
 
 /**
- * Connects with `initialize`, which nearly all servers support, and otherwise with the newer protocol 2026-07-28, which has no `initialize`.
+ * Connects and lists the tools: with `initialize`, which nearly all servers support, and otherwise with the newer protocol 2026-07-28, which has no `initialize`.
  *
  * @throws PostChainError `mcp_failed`; the server's process has then ended.
  */
-async function connect(sdk: Sdk, settings: McpSettings, signal: AbortSignal): Promise<Connection> {
+async function connect(sdk: Sdk, settings: McpSettings, signal: AbortSignal | undefined): Promise<Connection> {
   const within = deadline(settings.connectTimeoutMs, signal);
   try {
-    signal.throwIfAborted();
-    return await connectBy('legacy', sdk, settings, within.signal).catch(async (error) => {
-      if (!isNewerServer(error)) throw error;
-      return connectBy('auto', sdk, settings, within.signal);
-    });
-  } catch (error) {
-    throw mcpError(settings, 'could not be connected', error);
+    const connected = await connectBy('legacy', sdk, settings, within.signal)
+      .catch(async (error) => {
+        if (!isNewerServer(error)) throw error;
+        return connectBy('auto', sdk, settings, within.signal);
+      })
+      .catch((error) => {
+        throw mcpError(settings, 'could not be connected', error);
+      });
+    return { ...connected, ...(await toolsOf(connected, settings, within.signal)) };
   } finally {
     within.forget();
   }
 }
+
+type Connected = Omit<Connection, 'tools' | 'leftOut'>;
 
 async function connectBy(
   mode: VersionNegotiationMode,
   sdk: Sdk,
   settings: McpSettings,
   signal: AbortSignal,
-): Promise<Connection> {
-  const server = 'command' in settings ? await stdioTransport(settings) : httpTransport(sdk, settings);
+): Promise<Connected> {
+  signal.throwIfAborted();
+  const server = 'command' in settings ? await stdioTransport(sdk, settings) : httpTransport(sdk, settings);
   const client = new sdk.Client(
     { name: manifest.name, version: manifest.version },
     { capabilities: {}, inputRequired: { autoFulfill: false }, versionNegotiation: { mode } },
@@ -174,34 +191,37 @@ function selectTools(tools: readonly Tool[], { name, include, exclude = [] }: Mc
 export async function connectServer(settings: McpSettings): Promise<McpConnection> {
   const { name } = settings;
   const sdk = await loadSdk();
-  const open = (signal: AbortSignal) => connect(sdk, settings, signal);
-  const within = deadline(settings.connectTimeoutMs, settings.signal);
-  try {
-    const first = await open(within.signal);
-    const { tools, leftOut } = await toolsOf(first, settings, within.signal);
-    const server = createReconnecting(first, open);
-    const parts = { sdk, settings, server };
-    const capabilities: Capability[] = [];
-    for (const [one, tool] of withUniqueNames(name, tools)) {
-      const capability = toolCapability(parts, one, tool);
-      const problem = problemOf(capability);
-      if (problem === null) capabilities.push(capability);
-      else leftOut.push({ tool: redactSecrets(tool.name, settings.secrets), reason: problem });
-    }
-    return { name, capabilities, leftOut, close: server.close, [Symbol.asyncDispose]: server.close };
-  } finally {
-    within.forget();
+  const open = (signal: AbortSignal | undefined) => connect(sdk, settings, signal);
+  const first = await open(settings.signal);
+  const leftOut = [...first.leftOut];
+  const server = createReconnecting(first, open);
+  const capabilities: Capability[] = [];
+  for (const [one, tool] of withUniqueNames(name, await selectedTools(first, settings))) {
+    const capability = toolCapability({ sdk, settings, server }, one, tool);
+    const problem = problemOf(capability);
+    if (problem === null) capabilities.push(capability);
+    else leftOut.push({ tool: redactSecrets(tool.name, settings.secrets), reason: problem });
   }
+  return { name, capabilities, leftOut, close: server.close, [Symbol.asyncDispose]: server.close };
 }
 
 /** Disconnects the server if it does not list them. */
-async function toolsOf(first: Awaited<ReturnType<typeof connect>>, settings: McpSettings, signal: AbortSignal) {
+async function toolsOf({ client, end }: Connected, settings: McpSettings, signal: AbortSignal) {
   try {
-    const { tools, leftOut } = await listTools(first.client, signal);
-    return { tools: selectTools(tools, settings), leftOut: [...leftOut] };
+    return await listTools(client, signal);
   } catch (error) {
-    await first.end(true);
+    await end(true);
     throw mcpError(settings, 'did not list its tools', signal.aborted ? signal.reason : error);
+  }
+}
+
+/** Disconnects the server if an option names an unknown tool. */
+async function selectedTools({ tools, end }: Connection, settings: McpSettings): Promise<readonly Tool[]> {
+  try {
+    return selectTools(tools, settings);
+  } catch (error) {
+    await end(true);
+    throw error;
   }
 }
 
@@ -233,7 +253,8 @@ function createReconnecting(first: Connection, open: (signal: AbortSignal) => Pr
   let opening: Promise<Connection> | null = null;
   const reopen = async (): Promise<Connection> => {
     try {
-      if (!isDropped) await current.end(true);
+      // Over HTTP, calls that the server accepted continue.
+      if (!isDropped || !current.hasSessions) await current.end(true);
       current = await open(closing.signal);
       isDropped = false;
       return current;

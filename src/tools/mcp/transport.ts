@@ -1,10 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import type { JSONRPCMessage, RequestId, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
+import type {
+  JSONRPCMessage,
+  ReadBuffer,
+  RequestId,
+  Transport,
+  TransportSendOptions,
+} from '@modelcontextprotocol/client';
 import { onAbort } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
 import { platformFetch } from '../../internal/fetch-without-timeout.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
+import { repaired, repairedStream } from './messages.ts';
 import type { HttpSettings, StdioSettings } from './options.ts';
 
 export type Sdk = Awaited<ReturnType<typeof importSdk>>;
@@ -14,11 +21,12 @@ export function loadSdk(): Promise<Sdk> {
 }
 
 async function importSdk() {
-  const [{ Client, StreamableHTTPClientTransport }, { CfWorkerJsonSchemaValidator }] = await Promise.all([
-    import('@modelcontextprotocol/client'),
-    import('@modelcontextprotocol/client/validators/cf-worker'),
-  ]);
-  return { Client, StreamableHTTPClientTransport, CfWorkerJsonSchemaValidator };
+  const [{ Client, StreamableHTTPClientTransport, isSpecType, deserializeMessage }, { CfWorkerJsonSchemaValidator }] =
+    await Promise.all([
+      import('@modelcontextprotocol/client'),
+      import('@modelcontextprotocol/client/validators/cf-worker'),
+    ]);
+  return { Client, StreamableHTTPClientTransport, CfWorkerJsonSchemaValidator, deserializeMessage, isSpecType };
 }
 
 /** Only Node starts processes, so no bundle contains this part of the SDK. */
@@ -56,10 +64,10 @@ export const UNANSWERED = { code: -32_000, message: 'the connection ended withou
  * Returns the SDK's transport for streamable HTTP with two additions: a response stream that ends without a response fails its request,
  * which would otherwise wait for its deadline, and the stream of a canceled request is closed.
  */
-export function httpTransport({ StreamableHTTPClientTransport }: Sdk, { url, headers }: HttpSettings): ServerTransport {
+export function httpTransport(sdk: Sdk, { url, headers }: HttpSettings): ServerTransport {
   const requests = createOpenRequests();
 
-  class WatchedTransport extends StreamableHTTPClientTransport {
+  class WatchedTransport extends sdk.StreamableHTTPClientTransport {
     override async send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
       if (isOutgoing(message) && 'id' in message) return this.ask(message, message.id, options);
       await super.send(message, sendable(options)).finally(() => {
@@ -84,7 +92,7 @@ export function httpTransport({ StreamableHTTPClientTransport }: Sdk, { url, hea
 
   const transport = new WatchedTransport(new URL(url), {
     requestInit: { headers },
-    fetch: boundedFetch,
+    fetch: boundedFetch(sdk),
     reconnectionOptions: RECONNECTION,
   });
   transport.onmessage = (message: JSONRPCMessage) => {
@@ -118,26 +126,30 @@ function sendable(options: TransportSendOptions | undefined): Sendable {
  * Fetches without a time limit and with a size limit. It rejects the stream for unsolicited messages, because the client offers nothing
  * that a server could request, but not a stream that resumes a broken response.
  */
-const boundedFetch: typeof globalThis.fetch = async (input, init) => {
-  if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
-    return new Response(null, { status: 405 });
-  const { body, status, statusText, headers } = await platformFetch(input, init);
-  const response = new Response(body && boundedBody(body, MAX_MESSAGE_BYTES), { status, statusText, headers });
-  const isJson = status === 200 && /^application\/json\b/iu.test(headers.get('content-type') ?? '');
-  return isJson
-    ? new Response(withOwnId(await response.text(), init?.body), { status, statusText, headers })
-    : response;
-};
+const boundedFetch =
+  (sdk: Sdk): typeof globalThis.fetch =>
+  async (input, init) => {
+    if (init?.method === 'GET' && !new Headers(init.headers).has('last-event-id'))
+      return new Response(null, { status: 405 });
+    const { body, status, statusText, headers } = await platformFetch(input, init);
+    const bounded = body && boundedBody(body, MAX_MESSAGE_BYTES);
+    const given = new Response(bounded, { status, statusText, headers });
+    const own = requestIdIn(init?.body);
+    const type = headers.get('content-type') ?? '';
+    // Nothing will follow, so the request would wait for its deadline.
+    if (status === 202 && own !== undefined) return Response.json({ jsonrpc: '2.0', id: own, error: UNANSWERED });
+    if (status !== 200 || bounded === null) return given;
+    if (/^application\/json\b/iu.test(type))
+      return new Response(repaired(sdk, await given.text(), own), { status, statusText, headers });
+    if (!/^text\/event-stream\b/iu.test(type)) return given;
+    const messages = bounded.pipeThrough(new TextDecoderStream()).pipeThrough(repairedStream(sdk, own));
+    return new Response(messages.pipeThrough(new TextEncoderStream()), { status, statusText, headers });
+  };
 
-/** Adds the request's id to an error without one, which servers send before they read a request: the SDK would wait for the id. */
-function withOwnId(text: string, request: unknown): string {
-  try {
-    const { id, error, ...message } = JSON.parse(text) as { id?: unknown; error?: unknown };
-    const own = (JSON.parse(String(request)) as { id?: unknown }).id;
-    return (id ?? null) === null && error ? JSON.stringify({ ...message, id: own, error }) : text;
-  } catch {
-    return text;
-  }
+/** Servers send some errors without an id, before they read the request. */
+function requestIdIn(body: unknown): unknown {
+  const { id } = (typeof body === 'string' ? JSON.parse(body) : {}) as { readonly id?: unknown };
+  return id;
 }
 
 /** Requests over HTTP, each with its own response stream. */
@@ -183,12 +195,13 @@ function createOpenRequests(): OpenRequests {
  * Returns the SDK's transport for a process, which closes its input, waits two seconds, and then kills it. Additions: it reports how the
  * process ended, and neither a server that floods its output nor one that leaves child processes behind keeps our process running.
  */
-export async function stdioTransport({ command, args, env, cwd }: StdioSettings): Promise<ServerTransport> {
+export async function stdioTransport(sdk: Sdk, { command, args, env, cwd }: StdioSettings): Promise<ServerTransport> {
   const { StdioClientTransport } = await importStdio();
   let isEnding = false;
 
   class WatchedTransport extends StdioClientTransport {
     override async start(): Promise<void> {
+      this['_readBuffer'].readMessage = () => nextMessage(sdk, this['_readBuffer']);
       const starting = super.start();
       server.watch(this['_process'] as ChildProcess);
       await starting;
@@ -216,6 +229,22 @@ export async function stdioTransport({ command, args, env, cwd }: StdioSettings)
     server.close();
   };
   return { transport, gone: server.gone, hasSessions: false, end };
+}
+
+/** Returns the next complete message; null if there is none. The SDK rejects messages that can be repaired, and then waits for them. */
+function nextMessage(sdk: Sdk, buffer: ReadBuffer): JSONRPCMessage | null {
+  for (;;) {
+    const end = buffer['_buffer']?.indexOf('\n') ?? -1;
+    if (end < 0) return null;
+    const line = buffer['_buffer']?.toString('utf8', 0, end) ?? '';
+    buffer['_buffer'] = buffer['_buffer']?.subarray(end + 1);
+    try {
+      return sdk.deserializeMessage(repaired(sdk, line));
+    } catch (error) {
+      // Some servers print other text.
+      if (!(error instanceof SyntaxError)) throw error;
+    }
+  }
 }
 
 const MAX_CHARS = 2_000;

@@ -14,6 +14,9 @@ export type DurableErrorCode =
   | 'package_missing'
   | 'internal';
 
+/** Foreign text in a message must not add lines to a log, control a terminal or reorder the rest. */
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
+
 const MARK = Symbol.for('postchain.error');
 
 /**
@@ -25,7 +28,7 @@ export class PostChainError extends Error {
   readonly code: DurableErrorCode;
 
   constructor(code: DurableErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+    super(message.replace(UNPRINTABLE, ' '), options);
     this.code = code;
     Object.defineProperty(this, MARK, { value: true });
   }

@@ -36,8 +36,8 @@ describe('errors', () => {
     expect(new Base('internal', 'ordinary')).not.toBeInstanceOf(Special);
   });
 
-  it('have a message of one printable line, whatever they quote', () => {
-    const { message } = new PostChainError('internal', 'a\n\u001b[2J\u2028 b\u202ec\u009b');
+  it.each([PostChainError, DurableError])('have a message of one printable line, whatever they quote', (Thrown) => {
+    const { message } = new Thrown('internal', 'a\n\u001b[2J\u2028b\u202ec\u009b');
     expect(message).toBe('a [2J b c ');
   });
 

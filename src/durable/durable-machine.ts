@@ -10,9 +10,9 @@ import { ActorHost, type DurableActor, type HostOptions, requireEvent, type Send
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
 import { isRaceLost, PostChainError } from './error.ts';
-import { requireJournalId } from './journals/journal-id.ts';
 import type { JournalStore, JournalWriter, ListOptions, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
+import { requireId } from './journals/line-store.ts';
 import {
   type Divergence,
   isPartial,
@@ -218,7 +218,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   start(id: string, options: StartActorOptions<Machine> = {}): DurableActor<Machine> {
-    requireJournalId(id);
+    requireId(id);
     requireKnown('start', options);
     this.#requireNotOpen(id);
     const { host, stored } = this.#start(id, this.#options.journals.create(id), options);
@@ -230,7 +230,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
-    requireJournalId(id);
+    requireId(id);
     requireKnown('open', options);
     for (;;) {
       const isOpen = this.#open.has(id);
@@ -336,7 +336,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   ): Promise<DurableActor<Machine>> {
     requireKnown('fork', options);
     const { at, isBefore, event, id = crypto.randomUUID(), input, product, reuse, ...run } = options;
-    const entries = typeof actor === 'string' ? await this.#read(actor) : actor;
+    const entries = Array.isArray(actor) ? (actor as readonly DurableEntry[]) : await this.#read(actor as string);
     if (isPartial(entries))
       throw new PostChainError(
         'invalid_option',
@@ -347,7 +347,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
         'invalid_option',
         `at: expected the number of an entry, from 0 to ${entries.length - 1}; received ${at}.`,
       );
-    requireJournalId(id);
+    requireId(id);
     if (event !== undefined) {
       requireEvent(event, id);
       this.#codec.encode(event, `event for ${id}`);
@@ -399,6 +399,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async delete(id: string): Promise<void> {
+    requireId(id);
     const actor = await this.#open.get(id)?.catch(() => null);
     if (actor?.isClosed === false)
       throw new PostChainError('journal_held', `actor ${id}: it is open in this process; close() it before delete().`);
@@ -430,6 +431,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   #resumed(id: string, options: RunActorOptions = {}): Promise<ActorHost<Machine>> {
+    requireId(id);
     return this.#once(id, () => this.#startOrResume(id, { ...options, mustExist: true }));
   }
 
@@ -633,6 +635,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async #read(id: string): Promise<readonly DurableEntry[]> {
+    requireId(id);
     const actor = await this.#open.get(id);
     return actor === undefined || isPartial(actor.entries) ? entriesOf(this.#options.journals.read(id)) : actor.entries;
   }

@@ -2,7 +2,7 @@ import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { makeDirectory } from '../../internal/make-directory.ts';
 import { PostChainError } from '../error.ts';
-import { fileStem, idOfStem } from './journal-id.ts';
+import { type FileNames, fileNames, LOCK } from './file-names.ts';
 import { lineReader, unreadable } from './journal-lines.ts';
 import type {
   JournalFormat,
@@ -32,18 +32,6 @@ import { createFile, type HeldLock, readLock, takeLock, takeOverLock } from './l
 const fs = () => process.getBuiltinModule('node:fs');
 const paths = () => process.getBuiltinModule('node:path');
 
-const EXTENSION = '.jsonl';
-const LOCK = '.lock';
-
-const fileOf = (id: string): string => `${fileStem(id)}${EXTENSION}`;
-
-function pathIn(folder: string, id: string): string {
-  const path = paths().join(folder, fileOf(id));
-  // Earlier versions wrote longer URI components.
-  const earlier = paths().join(folder, `${encodeURIComponent(id)}${EXTENSION}`);
-  return path !== earlier && fs().existsSync(earlier) ? earlier : path;
-}
-
 type Named = Pick<JournalFormat<never, unknown>, 'noun'>;
 
 export function createFileJournals<Entry extends StoredEntry, Summary>(
@@ -53,7 +41,8 @@ export function createFileJournals<Entry extends StoredEntry, Summary>(
 ): ManagedJournals<Entry, Summary> {
   requireStoreOptions('fileJournals', options);
   const resolved = requirePath(folder, 'directory');
-  const backend = fileBackend((id) => pathIn(resolved, id), folder, format);
+  const names = fileNames(resolved);
+  const backend = fileBackend(names, folder, format);
   return createLineStore(
     {
       ...backend,
@@ -61,8 +50,8 @@ export function createFileJournals<Entry extends StoredEntry, Summary>(
         orInvalidPath(folder, () => makeDirectory(resolved));
         return backend.create(id);
       },
-      bounds: (query) => boundsIn(resolved, query, backend.boundsOf),
-      watch: (onChange) => watchFolder(resolved, onChange),
+      bounds: (query) => boundsIn(resolved, names, query, backend.boundsOf),
+      watch: (onChange) => watchFolder(resolved, names, onChange),
     },
     format,
     options,
@@ -75,7 +64,7 @@ export function createJournalFile<Entry extends StoredEntry, Summary>(
   options: JournalStoreOptions = {},
 ): ManagedJournals<Entry, Summary> {
   const resolved = requirePath(path, 'file');
-  const backend = fileBackend(() => resolved, path, format);
+  const backend = fileBackend({ pathOf: () => resolved, keepId: () => {}, forgetId: () => {} }, path, format);
   return createLineStore(
     { ...backend, create: backend.replace, bounds: (query) => backend.boundsOf(resolved, query) },
     format,
@@ -98,11 +87,11 @@ export async function* readJournalFile<Entry extends StoredEntry>(
 }
 
 /** Returns a backend of journal files. A lock file beside each journal marks it as in use while it is written. */
-function fileBackend(pathOf: (id: string) => string, givenPath: string, format: Named) {
+function fileBackend({ pathOf, keepId, forgetId }: Omit<FileNames, 'idOf'>, givenPath: string, format: Named) {
   /** Returns the path of a journal's lock file; null for a device or a pipe, which gets none. */
   function lockOf(id: string): string | null {
-    if (fs().existsSync(pathOf(id)) && !fs().statSync(pathOf(id)).isFile()) return null;
-    if (!fs().existsSync(paths().dirname(pathOf(id)))) throw new Error('its directory does not exist');
+    if (statusOf(pathOf(id))?.isFile() === false) return null;
+    if (statusOf(paths().dirname(pathOf(id))) === undefined) throw new Error('its directory does not exist');
     return lockPathOf(pathOf(id));
   }
   const fenceOf = (id: string) => (check: () => void) => replaceByCopy(pathOf(id), check);
@@ -110,14 +99,14 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     const lock = lockOf(id);
     return lock === null ? null : takeLock(lock, subjectOf(format, id), fenceOf(id));
   }
-  const exists = (id: string): boolean => fs().existsSync(pathOf(id));
+  const exists = (id: string): boolean => statusOf(pathOf(id)) !== undefined;
   function requireNew(id: string): void {
     if (exists(id)) throw journalExists(format, id);
   }
   async function lockExisting(id: string, force: boolean): Promise<HeldLock | null> {
-    const isKnown = exists(id) || fs().existsSync(lockPathOf(pathOf(id)));
     let lock: HeldLock | null = null;
     try {
+      const isKnown = exists(id) || statusOf(lockPathOf(pathOf(id))) !== undefined;
       const path = isKnown ? lockOf(id) : null;
       if (path !== null) lock = await takeOverLock(path, subjectOf(format, id), force, fenceOf(id));
     } catch (cause) {
@@ -130,6 +119,7 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
   }
   /** Starts a file with its first lines at once, so that a killed process leaves no empty journal. */
   function startFile(id: string, text: string): number {
+    keepId(id);
     if (!createFile(pathOf(id), text, copyOf(pathOf(id)))) throw journalExists(format, id);
     return fs().openSync(pathOf(id), 'a', 0o600);
   }
@@ -176,11 +166,16 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       }),
     replace: (id: string) =>
       orInvalidPath(givenPath, () => openSink(id, claim(id), (path) => fs().openSync(path, 'w', 0o600))),
-    lines(id: string, from = 0) {
-      if (exists(id)) return linesOfFile(pathOf(id), from);
-      if (isWritten(pathOf(id))) return [];
-      throw noSuchJournal(format, id);
-    },
+    lines: (id: string, from = 0) =>
+      orInvalidPath(
+        givenPath,
+        () => {
+          if (exists(id)) return linesOfFile(pathOf(id), from);
+          if (seemsHeld(readLock(lockPathOf(pathOf(id))))) return [];
+          throw noSuchJournal(format, id);
+        },
+        'read',
+      ),
     linesBackward: (id: string) => linesOfFileBackward(pathOf(id)),
     async reopen(id: string, { force = false }: OpenJournalOptions = {}) {
       const lock = await lockExisting(id, force);
@@ -194,7 +189,8 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
     async remove(id: string) {
       const lock = await lockExisting(id, false);
       try {
-        fs().rmSync(pathOf(id));
+        orInvalidPath(givenPath, () => fs().rmSync(pathOf(id)));
+        forgetId(id);
       } finally {
         lock?.release();
       }
@@ -204,19 +200,10 @@ function fileBackend(pathOf: (id: string) => string, givenPath: string, format: 
       const version = versionOf(path);
       if (version === null) return [];
       const lines = isKnown?.(id, version) === true ? null : firstAndLastOrEmpty(path);
-      return [{ id, version, lines, isWritten: isWritten(path) }];
+      return [{ id, version, lines, isWritten: orElse(false, () => seemsHeld(readLock(lockPathOf(path)))) }];
     },
     watch: (onChange: (ids: null) => void) => repeat(POLL_MS, () => onChange(null)),
   } satisfies Omit<JournalBackend, 'bounds'> & Record<string, unknown>;
-}
-
-/** Whether a process seems to write a journal. A lock file that cannot be read is that of another user's process, which may run. */
-function isWritten(path: string): boolean {
-  try {
-    return seemsHeld(readLock(lockPathOf(path)));
-  } catch {
-    return true;
-  }
 }
 
 /**
@@ -242,12 +229,8 @@ function openLocked<Opened>(path: string, lock: HeldLock | null, open: (path: st
 
 /** Returns the path of a journal's lock file: the same for all symbolic links to the journal. */
 function lockPathOf(path: string): string {
-  try {
-    return `${fs().realpathSync.native(path)}${LOCK}`;
-  } catch {
-    // The journal does not exist yet.
-    return `${path}${LOCK}`;
-  }
+  // The journal may not exist yet.
+  return `${statusOf(path) === undefined ? path : fs().realpathSync.native(path)}${LOCK}`;
 }
 
 /** Returns a new path beside a file. What a killed process leaves there is removed with its lock. */
@@ -258,7 +241,7 @@ const copyOf = (path: string): string => `${path}${LOCK}.${globalThis.crypto.ran
  * process has taken over since, and may have written.
  */
 function replaceByCopy(path: string, check: () => void): void {
-  if (!fs().existsSync(path)) return;
+  if (statusOf(path) === undefined) return;
   const real = fs().realpathSync(path);
   const copy = copyOf(real);
   try {
@@ -271,24 +254,20 @@ function replaceByCopy(path: string, check: () => void): void {
 }
 
 /** Returns the first and last line of a file. Both are empty if it cannot be read, so that it is listed as damaged. */
-function firstAndLastOrEmpty(path: string): FirstAndLast {
-  try {
-    return firstAndLastLine(path);
-  } catch {
-    return { first: '', last: '' };
-  }
-}
+const firstAndLastOrEmpty = (path: string): FirstAndLast =>
+  orElse({ first: '', last: '' }, () => firstAndLastLine(path));
 
 /** Yields the journals of a directory, the most recently written first, while other work runs in between. */
 async function* boundsIn(
   folder: string,
+  { pathOf, idOf }: FileNames,
   query: BoundsQuery | undefined,
   boundsOf: (id: string, query: BoundsQuery | undefined) => readonly JournalBounds[],
 ): AsyncGenerator<JournalBounds> {
   const pause = pauses();
   const found: { readonly id: string; readonly mtimeMs: number }[] = [];
   for (const id of query?.ids ?? namesIn(folder).flatMap(idOf)) {
-    const mtimeMs = query?.ids === undefined ? mtimeOf(pathIn(folder, id)) : 0;
+    const mtimeMs = query?.ids === undefined ? mtimeOf(pathOf(id)) : 0;
     found.push({ id, mtimeMs });
     await pause();
   }
@@ -302,15 +281,15 @@ async function* boundsIn(
 const POLL_MS = 500;
 
 /** Polls a directory, which need not exist yet, and the files that a process writes: network file systems report no changes. */
-function watchFolder(folder: string, onChange: (ids: readonly string[] | null) => void): () => void {
+function watchFolder(folder: string, names: FileNames, onChange: (ids: readonly string[] | null) => void): () => void {
   let changedAtMs = -1;
   let written: ReadonlyMap<string, string | null> = new Map();
   function poll(): void {
     const before = { changedAtMs, written };
     changedAtMs = mtimeOf(folder);
     const hasChanged = changedAtMs !== before.changedAtMs;
-    const ids = hasChanged ? writtenIn(folder) : [...written.keys()];
-    written = new Map(ids.map((id) => [id, versionOf(pathIn(folder, id))]));
+    const ids = hasChanged ? writtenIn(folder, names) : [...written.keys()];
+    written = new Map(ids.map((id) => [id, versionOf(names.pathOf(id))]));
     if (before.changedAtMs < 0) return;
     const changed = ids.filter((id) => written.get(id) !== before.written.get(id));
     if (hasChanged) onChange(null);
@@ -320,40 +299,48 @@ function watchFolder(folder: string, onChange: (ids: readonly string[] | null) =
   return repeat(POLL_MS, poll);
 }
 
-/** Returns the ids of the journals with a lock file. */
-function writtenIn(folder: string): readonly string[] {
+/** Returns the ids of the journals with a lock file; none if the directory cannot be read now. */
+const writtenIn = (folder: string, { idOf }: FileNames): readonly string[] =>
+  orElse([], () => namesIn(folder).flatMap((name) => (name.endsWith(LOCK) ? idOf(name.slice(0, -LOCK.length)) : [])));
+
+/** Returns the status of a file; undefined if it does not exist. Throws if the file system does not show whether it does. */
+const statusOf = (path: string) => fs().statSync(path, { throwIfNoEntry: false });
+
+/** Returns `fallback` if `act` throws. */
+function orElse<Value>(fallback: Value, act: () => Value): Value {
   try {
-    return namesIn(folder).flatMap((name) => (name.endsWith(LOCK) ? idOf(name.slice(0, -LOCK.length)) : []));
+    return act();
   } catch {
-    // It is not a directory, or cannot be read now.
-    return [];
+    return fallback;
   }
 }
 
-const mtimeOf = (path: string): number => fs().statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const mtimeOf = (path: string): number => orElse(0, () => statusOf(path)?.mtimeMs ?? 0);
 
 /** Returns a version that changes with every line of a file, or null if the file does not exist. */
 function versionOf(path: string): string | null {
-  const status = fs().statSync(path, { throwIfNoEntry: false });
-  return status === undefined ? null : `${status.size} ${status.mtimeMs}`;
+  // What cannot be examined is listed as damaged.
+  const status = orElse(null, () => statusOf(path));
+  return status === undefined ? null : `${status?.size} ${status?.mtimeMs}`;
 }
 
 function namesIn(folder: string): readonly string[] {
-  if (!fs().existsSync(folder)) return [];
-  if (!fs().statSync(folder).isDirectory())
-    throw new PostChainError(
-      'invalid_path',
-      `"${folder}" is not a directory; expected a directory or an SQLite file (.db)`,
-    );
-  return fs()
-    .readdirSync(folder, { withFileTypes: true })
-    .flatMap((file) => (file.isFile() || file.isSymbolicLink() ? [file.name] : []));
-}
-
-/** Returns the id of the journal in a file; empty for files that this store did not create. */
-function idOf(name: string): readonly string[] {
-  const id = name.endsWith(EXTENSION) ? idOfStem(name.slice(0, -EXTENSION.length)) : null;
-  return id === null ? [] : [id];
+  return orInvalidPath(
+    folder,
+    () => {
+      const status = statusOf(folder);
+      if (status === undefined) return [];
+      if (!status.isDirectory())
+        throw new PostChainError(
+          'invalid_path',
+          `"${folder}" is not a directory; expected a directory or an SQLite file (.db)`,
+        );
+      return fs()
+        .readdirSync(folder, { withFileTypes: true })
+        .flatMap((file) => (file.isFile() || file.isSymbolicLink() ? [file.name] : []));
+    },
+    'read',
+  );
 }
 
 /** Resolves a path at once, because the working directory may change later. */
@@ -365,19 +352,19 @@ function requirePath(path: unknown, kind: string): string {
   );
 }
 
-function orInvalidPath<Value>(path: string, act: () => Value): Value {
+function orInvalidPath<Value>(path: string, act: () => Value, use: 'read' | 'write' = 'write'): Value {
   try {
     return act();
   } catch (cause) {
-    throw invalidPath(path, cause);
+    throw invalidPath(path, cause, use);
   }
 }
 
-function invalidPath(path: string, cause: unknown): PostChainError {
+function invalidPath(path: string, cause: unknown, use: 'read' | 'write' = 'write'): PostChainError {
   if (cause instanceof PostChainError) return cause;
   const reason = cause instanceof Error ? cause.message : String(cause);
   const remedy = /^(?:ENOSPC|EDQUOT)\b/u.test(reason)
     ? 'free space on its volume'
-    : 'expected a path in an existing, writable directory';
-  return new PostChainError('invalid_path', `Cannot write the journal "${path}" (${reason}); ${remedy}`, { cause });
+    : `expected a path in an existing directory that this process may ${use}`;
+  return new PostChainError('invalid_path', `Cannot ${use} the journal "${path}" (${reason}); ${remedy}`, { cause });
 }

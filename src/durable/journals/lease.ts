@@ -118,12 +118,22 @@ interface LeasePlace<Held> {
  * `journal_held` if the holder is running, or with `invalid_journal` if it is unknown, unless forced. `subject` names the journal.
  */
 export async function takeOver<Held>(subject: string, force: boolean, place: LeasePlace<Held>): Promise<Held> {
-  for (;;) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const held = await place.replace(await replaceable(subject, force, place));
     if (held !== null) return held;
     await nextTurn();
   }
+  throw notReplaced(subject);
 }
+
+/** How often a lease may change while a process tries to replace it: after that, something else prevents it, such as a broken link. */
+export const MAX_TRIES = 100;
+
+export const notReplaced = (subject: string): PostChainError =>
+  new PostChainError(
+    'invalid_journal',
+    `${subject}: its lock could not be taken in ${MAX_TRIES} tries; check what is stored under its name, then open it again`,
+  );
 
 async function replaceable(
   subject: string,

@@ -3,7 +3,6 @@ import { describeValue } from '../../internal/describe-value.ts';
 import { isRaceLost, PostChainError } from '../error.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
-import { withCheckedIds } from './journal-id.ts';
 import {
   entriesInLine,
   hasKeyframe,
@@ -189,15 +188,16 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     });
 
   const store: ManagedJournals<Entry, Summary> = {
-    create: (id) => writerTo(createSink(backend, id), lineWriter(format, options)),
-    ...(backend.has !== undefined && { has: backend.has }),
+    create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(format, options)),
+    ...(backend.has && { has: async (id: string) => backend.has?.(requireId(id)) ?? false }),
     async *read(id, { fromKeyframe = false } = {}) {
+      requireId(id);
       const late = fromKeyframe ? await readFromKeyframe(id) : null;
       if (late !== null) yield* late.entries;
       else for await (const read of openTail(id).read()) for (const { entry } of read) yield entry();
     },
     async open(id, openOptions = {}) {
-      const sink = await backend.reopen(id, openOptions);
+      const sink = await backend.reopen(requireId(id), openOptions);
       try {
         const { entries, reader } =
           (openOptions.fromKeyframe ? await readFromKeyframe(id) : null) ?? (await readAll(id));
@@ -243,8 +243,7 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
     }),
   };
   registerStoredJournals(store, { noun: format.noun, hasChecksums: true, openTail, scan, watch: backend.watch });
-  // The id of a journal file is its path.
-  return options.isPlain === true ? store : withCheckedIds(store);
+  return store;
 }
 
 /** If fewer than two keyframes are among this many last lines, the journal is read from the start. */
@@ -398,7 +397,7 @@ export function listing<Summary>({
       requireOptions('list', options, ['status', 'before', 'limit']);
       return (await find(options)).map(({ summary }) => summary);
     },
-    delete: async (id) => remove(id),
+    delete: async (id) => remove(requireId(id)),
     async prune(options) {
       requireOptions('prune', options, ['olderThanMs', 'status']);
       const { olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> } = options;
@@ -417,6 +416,22 @@ export function listing<Summary>({
       return count;
     },
   };
+}
+
+/** The longest id as JSON, so that an actor can move between stores: a row of an index of PostgreSQL has at most 2,704 bytes. */
+const MAX_ID_BYTES = 2_600;
+
+/** Returns the id of a journal. Throws `invalid_option` for one that some store could not keep. Called before anything is read or locked. */
+export function requireId(id: unknown): string {
+  if (typeof id !== 'string' || id === '')
+    throw new PostChainError('invalid_option', `id: expected a non-empty string; received ${describeValue(id)}.`);
+  // The text of a very long one is not made.
+  const bytes = id.length > MAX_ID_BYTES ? id.length : new TextEncoder().encode(JSON.stringify(id)).length;
+  if (bytes <= MAX_ID_BYTES) return id;
+  throw new PostChainError(
+    'invalid_option',
+    `id: expected at most ${MAX_ID_BYTES} bytes as JSON; received ${bytes}. Use a digest of ${describeValue(id)}.`,
+  );
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -555,7 +570,7 @@ export function repeat(everyMs: number, act: () => void): () => void {
 /** Yields a journal's lines. Reports a backend's own errors (a directory instead of a file, a damaged database page) as `invalid_journal`. */
 async function* linesIn(backend: JournalBackend, format: Named, id: string, from = 0): AsyncGenerator<string> {
   try {
-    yield* backend.lines(id, from);
+    yield* backend.lines(requireId(id), from);
   } catch (cause) {
     if (cause instanceof PostChainError) throw cause;
     throw unreadable(placeOf(format, id), cause instanceof Error ? cause.message : String(cause), cause);
@@ -583,7 +598,7 @@ export const subjectOf = ({ noun }: Named, id: string): string =>
   `${noun.charAt(0).toUpperCase()}${noun.slice(1)} ${JSON.stringify(id)}`;
 
 /** Names a journal before the reason why it cannot be read. */
-export const placeOf = ({ noun }: Named, id: string): string => `${noun} ${id}`;
+export const placeOf = ({ noun }: Named, id: string): string => `${noun} ${String(id)}`;
 
 export function noSuchJournal({ noun }: Named, id: string): PostChainError {
   return new PostChainError(

@@ -5,7 +5,9 @@ import {
   isSameLease,
   type Lease,
   leaseState,
+  MAX_TRIES,
   newToken,
+  notReplaced,
   parseHolder,
   requireUnused,
   takeOver,
@@ -28,14 +30,18 @@ export interface HeldLock {
  */
 type Fence = (check: () => void) => void;
 
-/** Takes a lock file without waiting. Throws as `requireUnused` does. */
+/**
+ * Takes a lock file without waiting. Throws `invalid_journal` if its holder seems to be running or is unknown. All functions of this file
+ * also throw the errors of the file system.
+ */
 export function takeLock(path: string, subject: string, fence: Fence): HeldLock {
-  for (;;) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const current = readLock(path);
     requireUnused(subject, current);
     const held = replaceLock(path, subject, current, fence);
     if (held !== null) return held;
   }
+  throw notReplaced(subject);
 }
 
 /** Takes a lock file. Waits and rejects as `takeOver` does. */
@@ -60,17 +66,17 @@ interface LockLink {
  */
 function chainOf(path: string): readonly LockLink[] {
   const chain: LockLink[] = [];
-  while (chain.length < MAX_LINKS) {
+  for (;;) {
     const at = nextPath(path, chain);
     const lease = readLease(at);
     if (lease === null) return chain;
+    if (chain.length === MAX_LINKS) throw new Error(`more than ${MAX_LINKS} files follow the lock file ${path}`);
     chain.push({ path: at, lease });
   }
-  throw new Error(`more than ${MAX_LINKS} lock files follow ${path}; remove them if no process writes the journal`);
 }
 
-/** Each is left by a contender that died in the middle of a takeover. */
-const MAX_LINKS = 100;
+/** Each is left by a process that died while it took over the lock. The next one that succeeds removes them. */
+const MAX_LINKS = 1_000;
 
 /** Returns the path of the lease that would follow a chain. */
 function nextPath(path: string, chain: readonly LockLink[]): string {
@@ -99,8 +105,7 @@ function claim(path: string, previous: Lease | null, token: number, fence: () =>
   const before = chainOf(path);
   if (!isSameLease(before.at(-1)?.lease ?? null, previous)) return false;
   const successor = nextPath(path, before);
-  // A short name: that of the successor may be as long as the file system allows.
-  if (!createFile(successor, text, `${path}.${newToken().toString(36)}.new`)) return false;
+  if (!createFile(successor, text)) return false;
   if (successor === path) return true;
   const chain = chainOf(path);
   // Since it was read, the lease was replaced and its successor renamed.
@@ -130,19 +135,17 @@ function claim(path: string, previous: Lease | null, token: number, fence: () =>
 
 const REMAINS = /^(?:\.[\w-]+)+\.(?:copy|new|next|\d+)$/u;
 
-/** Removes what killed processes have left beside the lock file of this process. */
+/** Removes what killed processes have left beside the lock file of this process. What cannot be removed stays: the lock is taken. */
 function removeRemains(path: string): void {
   const { basename, dirname, join } = process.getBuiltinModule('node:path');
-  for (const name of fs().readdirSync(dirname(path))) {
-    if (!name.startsWith(basename(path)) || !REMAINS.test(name.slice(basename(path).length))) continue;
-    const remains = join(dirname(path), name);
-    // Only the holder copies the journal. A contender that is still running removes its own files.
-    try {
+  try {
+    for (const name of fs().readdirSync(dirname(path))) {
+      if (!name.startsWith(basename(path)) || !REMAINS.test(name.slice(basename(path).length))) continue;
+      const remains = join(dirname(path), name);
+      // Only the holder copies the journal. A contender that is still running removes its own files.
       if (name.endsWith('.copy') || leaseState(readLease(remains)) === 'free') fs().rmSync(remains, { force: true });
-    } catch {
-      // It may be a directory, or belong to another user.
     }
-  }
+  } catch {}
 }
 
 function heldLock(path: string, own: Lease, check: () => void): HeldLock {
@@ -185,7 +188,7 @@ function removeLock(path: string, own: Lease): void {
 }
 
 /** Creates a file atomically with its text, using a hard link to a temporary one. Returns false if it exists. */
-export function createFile(path: string, text: string, temporary: string): boolean {
+export function createFile(path: string, text: string, temporary = `${path}.${thisHolder().id}.new`): boolean {
   try {
     fs().writeFileSync(temporary, text, { mode: 0o600 });
     return linkFile(temporary, path) ?? createWithoutLink(path, text);
@@ -218,22 +221,14 @@ function createWithoutLink(path: string, text: string): boolean {
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** There is no file with a name that is too long. */
-const NO_FILE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
-
 /**
- * Returns the lease in a file; null if there is no file. The file's modification time is the last heartbeat. Throws the error of the file
- * system: a file that cannot be read now is not one that no process can read.
+ * Returns the lease in a file; null if there is no file, and a lease without a holder if it is not valid. Throws if the file system does not
+ * show which. The file's modification time is the last heartbeat.
  */
 function readLease(path: string): Lease | null {
-  let file: number;
-  try {
-    // Opening the file first makes a network file system return its current modification time.
-    file = fs().openSync(path, 'r');
-  } catch (error) {
-    if (NO_FILE.has(codeOf(error))) return null;
-    throw error;
-  }
+  // Opening the file first makes a network file system return its current modification time.
+  const file = openIfThere(path);
+  if (file === null) return null;
   try {
     const value = Object(parseJson(fs().readFileSync(file, 'utf8'))) as { readonly token?: unknown };
     const token = Number.isSafeInteger(value.token) ? Number(value.token) : 0;
@@ -242,3 +237,15 @@ function readLease(path: string): Lease | null {
     fs().closeSync(file);
   }
 }
+
+function openIfThere(path: string): number | null {
+  try {
+    return fs().openSync(path, 'r');
+  } catch (error) {
+    if (NO_FILE.has(codeOf(error))) return null;
+    throw error;
+  }
+}
+
+/** No file has a name that is too long: that of a successor may be, for a journal that an earlier version named. */
+const NO_FILE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);

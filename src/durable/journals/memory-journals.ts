@@ -2,7 +2,6 @@ import { pauses } from '../../internal/async.ts';
 import { PostChainError } from '../error.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
-import { withCheckedIds } from './journal-id.ts';
 import { unreadable } from './journal-lines.ts';
 import {
   fromKeyframe,
@@ -23,6 +22,7 @@ import {
   noSuchJournal,
   placeOf,
   registerStoredJournals,
+  requireId,
   requireStoreOptions,
   type StoredJournal,
   subjectOf,
@@ -47,7 +47,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     for (const onChange of watchers) onChange([id]);
   };
   const find = (id: string): MemoryJournal<Entry> => {
-    const journal = journals.get(id);
+    const journal = journals.get(requireId(id));
     if (journal === undefined) throw noSuchJournal(format, id);
     return journal;
   };
@@ -105,6 +105,7 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
 
   const store: ManagedJournals<Entry, Summary> = {
     create(id) {
+      requireId(id);
       if (journals.has(id)) throw journalExists(format, id);
       const journal: MemoryJournal<Entry> = { entries: [], holder: null };
       journals.set(id, journal);
@@ -166,5 +167,5 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
     scan,
     watch,
   });
-  return withCheckedIds(store);
+  return store;
 }

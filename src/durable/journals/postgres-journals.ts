@@ -1,5 +1,4 @@
 import { parseJson } from '../../internal/json-text.ts';
-import { PostChainError } from '../error.ts';
 import type { JournalFormat, JournalStoreOptions, ManagedJournals, StoredEntry } from './journal-store.ts';
 import {
   fencedError,
@@ -221,12 +220,6 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
       // Does not connect: if the journal exists, its first write fails.
       create(id) {
         if (sinks.has(nameOf(id))) throw journalExists(format, id);
-        const bytes = new TextEncoder().encode(nameOf(id)).length;
-        if (bytes > MAX_NAME_BYTES)
-          throw new PostChainError(
-            'invalid_option',
-            `id of a ${format.noun}: expected at most ${MAX_NAME_BYTES} bytes as JSON; received ${bytes}.`,
-          );
         return openSink(id, newToken(), 0, true);
       },
       async has(id) {
@@ -293,8 +286,6 @@ export function createPostgresJournals<Entry extends StoredEntry, Summary>(
 
 const PAGE_LINES = 1_000;
 const PAGE_JOURNALS = 100;
-/** A row of an index has at most 2,704 bytes. */
-const MAX_NAME_BYTES = 2_600;
 const MAX_SEQ = 2_147_483_647;
 
 const nameOf = (id: string): string => JSON.stringify(id);

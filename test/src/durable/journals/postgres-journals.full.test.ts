@@ -241,7 +241,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect(() => store.create(`${id}a`)).toThrow(
       expect.objectContaining({
         code: 'invalid_option',
-        message: 'id of a run: expected at most 2600 bytes as JSON; received 2601.',
+        message: expect.stringMatching(/^id: expected at most 2600 bytes as JSON; received 2601\./u),
       }),
     );
   });
@@ -299,9 +299,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     }) as [DurableMachine<typeof counter>, DurableMachine<typeof counter>];
     const opened = await Promise.allSettled(machines.map((machine) => machine.open('a', { input: { by: 2 } })));
     const actors = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    expect(opened.filter(({ status }) => status === 'rejected')).toMatchObject([
-      { reason: { code: 'journal_held' } },
-    ]);
+    expect(opened.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: { code: 'journal_held' } }]);
     await actors[0]?.send({ type: 'add' });
     await actors[0]?.close();
     const continued = await machines[1].open('a');

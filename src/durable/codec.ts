@@ -257,7 +257,8 @@ export function createCodec(codecs: readonly ValueCodec[] = [], report: (loss: s
 }
 
 /**
- * Returns what version 0.1 stored for the same value: without members that are `undefined`, prototypes that are null, and classes of errors.
+ * Returns what earlier versions stored for the same value: without members that are `undefined`, prototypes that are null, and classes of
+ * errors.
  */
 export function inEarlierForm(stored: Json): Json {
   if (typeof stored !== 'object' || stored === null) return stored;
@@ -277,7 +278,10 @@ function earlierMembers(members: Readonly<Record<string, Json>>): Json {
   return earlier;
 }
 
-/** Returns a copy of JSON. Throws `not_durable`, which names the path of the first value that JSON does not have. */
+/**
+ * Returns a copy of JSON, without members that are `undefined`. Throws `not_durable`, which names the path of the first value that JSON does not
+ * have.
+ */
 export function copyOfJson(value: unknown, subject: string): Json {
   function copy(member: unknown, path: Path): Json {
     if (isPrimitive(member) || member === 0) return member;

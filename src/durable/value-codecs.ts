@@ -147,20 +147,25 @@ export const errorCodec = (name: string, Class: Class<Error>): ErrorCodec => ({
   isOfErrors: true,
 });
 
-/** Returns what is stored of an error. Stacks differ from run to run. Own code of the error may throw. */
+/** Own code of the error may throw. */
+function read(error: Error, key: string): unknown {
+  try {
+    return error[key as never];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns what is stored of an error. Stacks differ from run to run. */
 function membersOf(error: Error): Record<string, unknown> {
-  const read = (key: string): unknown => {
-    try {
-      return error[key as never];
-    } catch {
-      return undefined;
-    }
+  const members: Record<string, unknown> = {
+    name: textOf(read(error, 'name')),
+    message: textOf(read(error, 'message')),
   };
-  const members: Record<string, unknown> = { name: textOf(read('name')), message: textOf(read('message')) };
   // `errors` of an `AggregateError` and `code` of a `DOMException` are not enumerated, either.
-  for (const key of ['cause', 'errors', 'code']) if (read(key) !== undefined) members[key] = read(key);
+  for (const key of ['cause', 'errors', 'code']) if (read(error, key) !== undefined) members[key] = read(error, key);
   for (const key of Object.keys(error))
-    if (!Object.hasOwn(members, key) && key !== 'stack') addMember(members, key, read(key));
+    if (!Object.hasOwn(members, key) && key !== 'stack') addMember(members, key, read(error, key));
   return members;
 }
 
@@ -174,7 +179,7 @@ function textOf(value: unknown): string {
 
 function restored(error: Error, members: Readonly<Record<string, unknown>>): Error {
   for (const [key, value] of Object.entries(members)) {
-    if (key in error && error[key as never] === value) continue;
+    if (key in error && read(error, key) === value) continue;
     addMember(error, key, value, !isHidden(key, error));
   }
   return error;
@@ -224,19 +229,19 @@ export function keepsClass(error: Error): boolean {
  * instances must not.
  */
 export function unstoredMember(value: object, hasMembers: boolean): string | number | symbol | undefined {
-  const [symbol] = Object.getOwnPropertySymbols(value);
-  if (value instanceof URL || value instanceof URLSearchParams) return undefined;
-  if (symbol !== undefined || ArrayBuffer.isView(value)) return symbol;
   if (Array.isArray(value)) {
     // Without a list of all members, which takes longer than storing a large array.
-    if (Object.keys(value).length === value.length) return undefined;
+    const isPlain = Object.keys(value).length === value.length && Object.getOwnPropertySymbols(value).length === 0;
+    if (isPlain) return undefined;
     const gap = value.findIndex((_, at) => !Object.hasOwn(value, at));
-    return gap < 0 ? Object.keys(value).find((key) => !/^\d+$/u.test(key)) : gap;
+    return gap < 0 ? Reflect.ownKeys(value).find((key) => !/^(?:\d+|length)$/u.test(String(key))) : gap;
   }
+  if (value instanceof URL || value instanceof URLSearchParams) return undefined;
+  if (ArrayBuffer.isView(value)) return Object.getOwnPropertySymbols(value)[0];
   return Reflect.ownKeys(value).find((key) => {
     if (!hasMembers) return !(value instanceof RegExp && key === 'lastIndex');
     const { enumerable, get, set } = Object.getOwnPropertyDescriptor(value, key) as PropertyDescriptor;
     if (value instanceof Error && isHidden(key, value)) return enumerable;
-    return !enumerable || get !== undefined || set !== undefined;
+    return typeof key === 'symbol' || !enumerable || get !== undefined || set !== undefined;
   });
 }

@@ -148,7 +148,7 @@ export async function runActorOnHost(
     });
   });
   const { status, output, error } = executor.system.root.getSnapshot() as AnyMachineSnapshot;
-  if (status === 'done') return output === undefined ? null : options.codec.encode(output, 'output');
+  if (status === 'done') return output === undefined ? null : options.codec.encode(output, 'output', 'derived');
   if (status === 'error') throw failure(error);
   throw new TerminalError(`cancelled: ${start.actorId} was stopped`, { errorCode: 409 });
 }

@@ -15,9 +15,14 @@ import { errorCodec } from '../../../src/durable/value-codecs.ts';
 class CardDeclined extends TypeError {
   override readonly name = 'CardDeclined';
   readonly code: string;
+  readonly #status: number;
   constructor(code: string, options?: ErrorOptions) {
     super('declined', options);
     this.code = code;
+    this.#status = 402;
+  }
+  get status(): number {
+    return this.#status;
   }
   get isFinal(): boolean {
     return this.code === 'stolen';

@@ -79,6 +79,7 @@ export interface HostOptions {
   readonly keepsKeyframes: boolean;
   /** Receives the entries from now on. */
   readonly onEntry?: ((entry: DurableEntry) => void) | undefined;
+  readonly logger: (...args: unknown[]) => void;
   readonly reuse?: ReusedCalls | undefined;
 }
 
@@ -404,7 +405,17 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.entries.push(entry);
     this.#untilKeyframe -= 1;
     this.#unstored.push(entry);
-    inRealWorld(() => this.#options.onEntry?.(entry));
+    inRealWorld(() => this.#report(entry));
+  }
+
+  /** An observer must not change what the machine does. */
+  #report(entry: DurableEntry): void {
+    const { onEntry, logger } = this.#options;
+    try {
+      onEntry?.(entry);
+    } catch (error) {
+      logger(`actor ${this.id}: "onEntry" has thrown:`, error);
+    }
   }
 
   #offer(event: ExternalEvent, isOpen?: () => boolean): Promise<boolean> {
@@ -524,14 +535,14 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return written === undefined ? afterWrite() : written.then(afterWrite);
   }
 
-  /** Closes the actor without the step in progress: a codec or a receiver of entries has thrown. */
+  /** Closes the actor without the step in progress: a codec has thrown. */
   #fail(error: unknown): void {
     this.entries.length -= this.#unstored.length;
     this.#unstored = [];
     const thrown = error instanceof Error ? error.message : describeValue(error);
     this.#failure = new PostChainError(
       'internal',
-      `actor ${this.id}: a codec or "onEntry" has thrown: ${thrown}. The step was not stored. Correct the code, and open the actor again.`,
+      `actor ${this.id}: a codec has thrown: ${thrown}. The step was not stored. Correct the code, and open the actor again.`,
     );
     void this.close();
   }

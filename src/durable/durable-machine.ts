@@ -52,8 +52,8 @@ export interface DurableMachineOptions {
   /** Describes what a closed actor waits for, from its last snapshot: JSON that lists show. Null for nothing. */
   readonly describeWait?: (snapshot: AnyMachineSnapshot) => Json;
   /**
-   * Receives what the action `log` prints, and errors of cleanups, of the three `describe` functions, and of actors that `wake` could not
-   * continue; by default the console.
+   * Receives what the action `log` prints, what stored errors lose, and errors of cleanups, of `onEntry`, of the three `describe` functions, and
+   * of actors that `wake` could not continue; by default the console.
    */
   readonly logger?: (...args: unknown[]) => void;
 }
@@ -62,7 +62,7 @@ export interface DurableMachineOptions {
 export interface RunActorOptions {
   /** Whether it waits for `begin`. A new one receives no event until then; its delays begin at the start. */
   readonly isPaused?: boolean;
-  /** Receives the entries that follow, as they are made: they may not be stored yet. Must not throw. */
+  /** Receives the entries that follow, as they are made: they may not be stored yet. The `logger` receives what it throws. */
   readonly onEntry?: (entry: DurableEntry) => void;
   /** Whether it may leave memory while it only waits; by default always. */
   readonly mayPark?: () => boolean;
@@ -616,6 +616,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       counts: this.#counts,
       parkAfterMs: this.#options.parkAfterMs ?? Number.POSITIVE_INFINITY,
       describeWait: (snapshot) => this.#described('describeWait', (options) => options.describeWait?.(snapshot)),
+      logger: this.#log,
       keepsKeyframes: this.#readOptions.fromKeyframe && isSameBuild(start, this.#machineOf(start)),
     };
   }

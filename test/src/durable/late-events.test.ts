@@ -209,16 +209,14 @@ describe('code that observes a step', () => {
     expect([divergence, snapshot.context]).toEqual([null, actor.getSnapshot().context]);
   });
 
-  it('closes the actor without the step if it throws when it receives the event', async () => {
-    const durable = createDurableMachine(machine, { journals: memoryJournals() });
-    const onEntry = ({ type }: { readonly type: string }) => void (type === 'delivery' && throwIt(new Error('full')));
-    const actor = durable.start('x', { onEntry });
-    await expect(actor.send({ type: 'GO' } as AnyEventObject)).rejects.toMatchObject({
-      code: 'internal',
-      message: expect.stringContaining('a codec or "onEntry" has thrown: full'),
-    });
-    expect(actor.entries.map(({ type }) => type)).toEqual(['start']);
-    expect((await durable.open('x')).getSnapshot().value).toBe('a');
+  it('is logged if it throws when it receives an entry, and the actor continues', async () => {
+    const logged: unknown[] = [];
+    const logger = (...args: unknown[]) => void logged.push(args.map(String));
+    const durable = createDurableMachine(machine, { journals: memoryJournals(), logger });
+    const actor = durable.start('x', { onEntry: ({ type }) => type === 'transition' && throwIt(new Error('full')) });
+    expect(await actor.send({ type: 'GO' } as AnyEventObject)).toBe(true);
+    expect(logged).toEqual([['actor x: "onEntry" has thrown:', 'Error: full']]);
+    expect((await durable.replay('x')).divergence).toBeNull();
   });
 
   it('takes no random number from it when it receives entries', async () => {

@@ -13,7 +13,7 @@ function startKey(event: DurableEvent): string | null {
 /**
  * Evaluates the past of a fork with another input: feeds the external events of a journal to the machine, and returns what it does as the
  * journal of the fork. Notes are copied; events that nothing receives are left out. So are those of calls, effects and timers that the
- * machine does not start as recorded: these stay open. With `keyOf`, calls of the same place and key are the same.
+ * machine does not start as recorded: these stay open. `recordOnce` gets the recorded values of its name, in order. With `keyOf`, calls of the same place and key are the same.
  */
 export function deriveSystem(
   past: readonly DurableEntry[],
@@ -46,8 +46,8 @@ export function deriveSystem(
   const system = new DurableActorSystem(start, parts, {
     record: append,
     recorded(name) {
-      const next = values.shift();
-      return next && { type: 'value', name, value: next.value, error: next.error };
+      const at = values.findIndex((entry) => entry.name === name);
+      return at < 0 ? undefined : values.splice(at, 1)[0];
     },
     receive: () => {},
     note: () => {},

@@ -1352,6 +1352,19 @@ describe('a fork with another input', () => {
     expect(await fork.output).toBe('dear');
     expect(log).toEqual(['greeted', 'mailed other', 'mailed vip']);
   });
+
+  it('takes recorded values by their names, and records those that are new [D3]', async () => {
+    let calls = 0;
+    const machine = createMachine({
+      context: ({ input }) =>
+        Object.fromEntries((input as readonly string[]).map((name) => [name, recordOnce(name, () => (calls += 1))])),
+    });
+    const durable = createDurableMachine(machine, { journals: journals() });
+    const actor = await durable.open('x', { input: ['a', 'b', 'c'] as never });
+    const fork = await durable.fork('x', { at: actor.entries.length - 1, id: 'f', input: ['c', 'new', 'a'] as never });
+    expect(fork.getSnapshot().context).toEqual({ c: 3, new: 4, a: 1 });
+    expect((await durable.replay('f')).divergence).toBeNull();
+  });
 });
 
 describe('wrong use', () => {

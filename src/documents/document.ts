@@ -17,8 +17,12 @@ export interface Block {
   readonly language?: string;
 }
 
-/** A file that was read. `path` is the path shown to people, with forward slashes. */
+/**
+ * A file that was read. `path` is the path shown to people, with forward slashes. `encoding` is the one that its bytes were read in, if it is
+ * not UTF-8.
+ */
 export interface ParsedDocument {
   readonly path: string;
+  readonly encoding?: string;
   readonly blocks: readonly Block[];
 }

@@ -17,7 +17,7 @@ export type LoadOptions = Readonly<z.infer<typeof optionsSchema>>;
 
 /**
  * Reads files and directories as documents, in a stable order. Markdown, text, HTML, JSON, PDF and DOCX are recognized by file extension (see
- * `readDocument`); a file passed by name with another extension is read as text. Files that are binary, not UTF-8, larger than `maxFileBytes` (default
+ * `readDocument`); a file passed by name with another extension is read as text. Files that are binary, larger than `maxFileBytes` (default
  * 2,000,000) or without text are skipped with a reason. So is a PDF or DOCX file in a directory if the package for it is not installed.
  *
  * `cache` is a directory for parsed documents, by content hash, so that the same files are not parsed again.
@@ -65,6 +65,8 @@ async function readFile(
   const known = key === undefined ? null : await cache?.read(key);
   if (known != null) return { path, blocks: known };
   const document = await readOrReason({ path, bytes }, file.named);
-  if (!('reason' in document) && key !== undefined) await cache?.write(key, document.blocks);
+  // The cache holds no encodings.
+  const isPlain = !('reason' in document) && document.encoding === undefined;
+  if (isPlain && key !== undefined) await cache?.write(key, document.blocks);
   return document;
 }

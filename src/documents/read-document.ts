@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { inTurns, type Steps } from '../internal/async.ts';
 import { invalidOption, parseOption } from '../internal/options.ts';
+import { decodeText } from './decode-text.ts';
 import type { Block, ParsedDocument } from './document.ts';
 import { readText } from './read-text.ts';
 
@@ -12,7 +13,7 @@ export type DocumentType = (typeof TYPES)[number];
 
 /**
  * A document to read. `path` is shown to people and models; it need not be a file path. `type` is the format. By default, the extension of
- * the path determines it, otherwise it is `text`. A PDF or DOCX file is given as `bytes`; other formats as text, or as bytes in UTF-8.
+ * the path determines it, otherwise it is `text`. A PDF or DOCX file is given as `bytes`; other formats as text, or as bytes in any usual encoding.
  */
 export type Document = { readonly path: string; readonly type?: DocumentType } & (
   | { readonly text: string }
@@ -113,43 +114,38 @@ export function typeOfPath(path: string): DocumentType | null {
 export async function readDocument(document: Document): Promise<ParsedDocument> {
   const given = parseOption(documentSchema, document, 'document');
   const { path } = given;
-  const blocks = await blocksOf(given);
-  if (typeof blocks !== 'string') return { path, blocks };
-  throw new PostChainError('invalid_option', `${describe(path)}: ${blocks}.`);
+  const read = await contentOf(given);
+  if (typeof read !== 'string') return { path, ...read };
+  throw new PostChainError('invalid_option', `${describe(path)}: ${read}.`);
 }
+
+type Content = Omit<ParsedDocument, 'path'>;
 
 /**
  * Returns the blocks of a document, or why it cannot be read.
  *
  * @throws PostChainError `package_missing`
  */
-async function blocksOf({ path, type = typeOfPath(path) ?? 'text', text: given, bytes }: ValidDocument) {
+async function contentOf(document: ValidDocument): Promise<Content | string> {
+  const { path, type = typeOfPath(path) ?? 'text', text: given, bytes } = document;
   if (type === 'pdf' || type === 'docx') {
     if (bytes === undefined) return `expected the bytes of a ${type.toUpperCase()} file; received text`;
     const read = type === 'pdf' ? pdfBlocks : (await import('./read-docx.ts')).readDocx;
     const blocks = await read(bytes, describe(path));
+    if (typeof blocks === 'object' && blocks !== null) return { blocks };
     return blocks ?? `it is not a ${type.toUpperCase()} file, or it is damaged or encrypted`;
   }
-  const text = given ?? textOf(bytes ?? new Uint8Array());
-  if (text === null) return 'binary or not UTF-8';
+  const decoded =
+    given === undefined ? await decodeText(bytes ?? new Uint8Array()) : { text: given, encoding: 'utf-8' };
+  if (decoded === null) return 'it is binary, or in an unknown encoding';
+  const { text, encoding } = decoded;
+  const assumed = encoding === 'utf-8' ? {} : { encoding };
   const lines = text.replaceAll('\uFEFF', '').replace(/\r\n?/gu, '\n');
   const read = await readerFor(type);
   try {
-    return await inTurns(read(lines));
+    return { blocks: await inTurns(read(lines)), ...assumed };
   } catch {
-    return inTurns(readText(lines));
-  }
-}
-
-const BINARY_PROBE_BYTES = 8_192;
-
-/** Returns bytes as text; null if they are not UTF-8, or contain a NUL byte near the start. */
-function textOf(bytes: Uint8Array): string | null {
-  if (bytes.subarray(0, BINARY_PROBE_BYTES).includes(0)) return null;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return null;
+    return { blocks: await inTurns(readText(lines)), ...assumed };
   }
 }
 
@@ -240,9 +236,9 @@ export async function readOrReason(
   }
   const { path } = given.data;
   try {
-    const blocks = await blocksOf(given.data);
-    if (typeof blocks === 'string') return { path, reason: blocks };
-    return blocks.length === 0 ? { path, reason: 'contains no text' } : { path, blocks };
+    const read = await contentOf(given.data);
+    if (typeof read === 'string') return { path, reason: read };
+    return read.blocks.length === 0 ? { path, reason: 'contains no text' } : { path, ...read };
   } catch (error) {
     if (packageRequired || !(error instanceof PostChainError)) throw error;
     return { path, reason: error.message.replace(`${describe(path)} `, '') };

@@ -87,7 +87,7 @@ describe('a document', () => {
       { path: 'a.docx', bytes: new Uint8Array(9) },
       'document "a.docx": it is not a DOCX file, or it is damaged or encrypted.',
     ],
-    [{ path: 'a.txt', bytes: new Uint8Array(9) }, 'document "a.txt": binary or not UTF-8.'],
+    [{ path: 'a.txt', bytes: new Uint8Array(9) }, 'document "a.txt": it is binary, or in an unknown encoding.'],
   ])('that cannot be read is refused with the reason: %j', async (document: Document, message) => {
     await expect(readDocument(document)).rejects.toMatchObject({ code: 'invalid_option', message });
   });

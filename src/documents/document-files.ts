@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { glob } from 'tinyglobby';
 import { PostChainError } from '../../machines/contracts/error.ts';
+import { UNREAD_EXTENSIONS } from './known-formats.ts';
 
 /** A file to read. `path` is shown to people; `named` is false for a file found in a directory. */
 export interface DocumentFile {
@@ -50,7 +51,7 @@ async function filesOf(path: string): Promise<DocumentFile[]> {
   if (stats.isFile()) return [{ absolutePath, path: shownPath(path), named: true }];
   if (!stats.isDirectory()) throw invalidPath(path, 'is neither a file nor a directory');
   requireReadable(path, absolutePath);
-  const pattern = `**/*.{${EXTENSIONS.join(',')}}`;
+  const pattern = `**/*.{${[...EXTENSIONS, ...UNREAD_EXTENSIONS].join(',')}}`;
   const found = await glob(pattern, {
     cwd: absolutePath,
     ignore: ['**/node_modules/**'],

@@ -4,6 +4,7 @@ import { inTurns, type Steps } from '../internal/async.ts';
 import { invalidOption, parseOption } from '../internal/options.ts';
 import { decodeText } from './decode-text.ts';
 import type { Block, ParsedDocument } from './document.ts';
+import { typeOfContent } from './known-formats.ts';
 import { readText } from './read-text.ts';
 
 const TYPES = ['markdown', 'html', 'json', 'csv', 'text', 'pdf', 'docx'] as const;
@@ -96,8 +97,10 @@ const EXTENSIONS: Readonly<Record<string, DocumentType>> = {
   docx: 'docx',
 };
 
+const extensionOf = (path: string): string => /(?<=[^/\\]\.)[^./\\]*$/u.exec(path)?.[0].toLowerCase() ?? '';
+
 export function typeOfPath(path: string): DocumentType | null {
-  const extension = /(?<=[^/\\]\.)[^./\\]*$/u.exec(path)?.[0].toLowerCase() ?? '';
+  const extension = extensionOf(path);
   return Object.hasOwn(EXTENSIONS, extension) ? (EXTENSIONS[extension] ?? null) : null;
 }
 
@@ -127,7 +130,10 @@ type Content = Omit<ParsedDocument, 'path'>;
  * @throws PostChainError `package_missing`
  */
 async function contentOf(document: ValidDocument): Promise<Content | string> {
-  const { path, type = typeOfPath(path) ?? 'text', text: given, bytes } = document;
+  const { path, text: given, bytes } = document;
+  const known = typeOfContent(extensionOf(path), document.type ?? typeOfPath(path), given ?? bytes ?? '');
+  if (typeof known === 'string') return known;
+  const { type } = known;
   if (type === 'pdf' || type === 'docx') {
     if (bytes === undefined) return `expected the bytes of a ${type.toUpperCase()} file; received text`;
     const read = type === 'pdf' ? pdfBlocks : (await import('./read-docx.ts')).readDocx;

@@ -93,6 +93,33 @@ describe('a document', () => {
   });
 
   it.each([
+    ['an Excel workbook', 'a.txt', 'PK\u0003\u0004 xl/workbook.xml'],
+    ['an Excel workbook', 'a.xls', '\u00D0\u00CF\u0011\u00E0 W\0o\0r\0k\0b\0o\0o\0k\0'],
+    ['a Word document in the old format', 'a.doc', '\u00D0\u00CF\u0011\u00E0'],
+    ['a presentation', 'a.docx', 'PK\u0003\u0004 ppt/presentation.xml'],
+    ['an OpenDocument text', 'a.odt', 'PK\u0003\u0004mimetypeapplication/vnd.oasis.opendocument.text'],
+    ['an e-book', 'a.epub', 'PK\u0003\u0004mimetypeapplication/epub+zip'],
+    ['an RTF file', 'notes', '{\\rtf1\\ansi The fee is 5 euros.}'],
+    ['an email', 'a.eml', 'Subject: Fee\n\nThe fee is 5 euros.'],
+    ['an email', 'a.txt', 'From: a@b.c\nSubject: Fee\nMIME-Version: 1.0\n\nThe fee is 5 euros.'],
+    ['an image', 'a.md', '\u0089PNG\r\n'],
+    ['an archive', 'a.txt', 'PK\u0003\u0004 other.txt'],
+    ['an archive', 'a.json', '\u001F\u008B\b\0'],
+  ])('that is %s is refused by name: %s', async (format, path, content) => {
+    const message = expect.stringMatching(
+      new RegExp(`^document "${path}": it is ${format}, which is not supported; .+\\.$`),
+    );
+    await expect(readDocument({ path, bytes: Buffer.from(content, 'latin1') })).rejects.toMatchObject({ message });
+  });
+
+  it('is recognized by its content, whatever its name', async () => {
+    const bytes = docxOf('Loans', ['Lost books cost ten euros.']);
+    expect((await readDocument({ path: 'a.txt', bytes })).blocks).toMatchObject([{ heading: ['Loans'] }]);
+    const text = 'From: me\nTo: you\n\nA PDF file begins with %PDF-1.7.';
+    expect((await readDocument({ path: 'a.txt', text })).blocks).toHaveLength(2);
+  });
+
+  it.each([
     [{ path: 'a' }],
     [{ path: '', text: 'x' }],
     [{ text: 'x' }],

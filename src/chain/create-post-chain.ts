@@ -7,6 +7,7 @@ import { takeTurnOf } from '../durable/clock.ts';
 import type { DueActor } from '../durable/durable-machine.ts';
 import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
+import { requireKnown } from '../internal/require-known.ts';
 import { type ForkOptions, forkRun } from './journal/fork.ts';
 import type { JournalStore } from './journal/journal-format.ts';
 import { type AdvanceRunOptions, advanceRun, dueRuns, requireResumable, resumeRun } from './journal/resume.ts';
@@ -66,7 +67,9 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
   const kept = (): JournalStore => options.journals ?? noJournals();
   /** A run that has just started is in memory only after its turn. */
   const startedRuns = () => new Promise<void>((resolve) => takeTurnOf(parts.clock)(resolve));
-  const resume: PostChain['resume'] = async (runId, { signal, ...open } = {}) => {
+  const resume: PostChain['resume'] = async (runId, how = {}) => {
+    requireKnown('resume', how, 'signal force fromKeyframe');
+    const { signal, ...open } = how;
     kept();
     if (!chain.runs.has(runId)) await startedRuns();
     const known = chain.runs.get(runId)?.run;
@@ -93,12 +96,17 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
       }
     },
     due: async () => dueRuns(chain, kept()),
-    advance: (runId, how = {}) => advanceRun(chain, runId, how),
-    fork: async (run, how) =>
-      startInSlot(slots, how.signal, async () => {
+    async advance(runId, how = {}) {
+      requireKnown('advance', how, 'signal onOpen');
+      await advanceRun(chain, runId, how);
+    },
+    async fork(run, how) {
+      requireKnown('fork', how, 'at set turns host signal');
+      return startInSlot(slots, how.signal, async () => {
         const entries = typeof run === 'string' ? await entriesOf(kept().read(run)) : run;
         return forkRun(chain, entries, how);
-      }),
+      });
+    },
     async close() {
       await startedRuns();
       await Promise.all(Array.from(chain.runs.values(), (run) => run.close()));

@@ -27,8 +27,7 @@ export async function runsCommand(flags: RunsFlags, stdout: NodeJS.WriteStream =
   if (flags.json) return `${printableJson(JSON.stringify(runs, null, 2))}\n`;
   const actors = (flags.olderThan === undefined ? await listActors(all, openActors(flags)) : [])
     .slice(0, limit - runs.length)
-    .map(({ id: runId, machine, startedAt, status: stored, waiting }) => {
-      const status = stored === 'waiting' && waiting === null ? 'interrupted' : stored;
+    .map(({ id: runId, machine, startedAt, status }) => {
       return { runId, startedAt, status, request: `actor of ${machine?.id}`, forkedFrom: null, waiting: null };
     });
   if (all.length + actors.length === 0) return `${NO_RUNS}\n`;

@@ -6,6 +6,7 @@ import type { Codec } from './codec.ts';
 import { PostChainError } from './error.ts';
 import type { JournalStore } from './journals/journal-store.ts';
 import { storedJournalsOf } from './journals/line-store.ts';
+import { requireKnown } from './known-options.ts';
 import { machinesOf } from './machine-digest.ts';
 
 /**
@@ -29,26 +30,6 @@ function* contextProblem(machine: AnyStateMachine, codec: Codec): Generator<stri
   } catch (error) {
     yield (error as Error).message.replace(/\.$/u, '');
   }
-}
-
-/** The options of each function: JavaScript does not check names. */
-const OPTIONS = {
-  createDurableMachine:
-    'journals versions codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait clock logger',
-  start: 'input seed startedAtMs product notes reuse isPaused onEntry mayPark',
-  open: 'input mustExist force isPaused onEntry mayPark',
-  fork: 'at isBefore event id input product reuse isPaused onEntry mayPark',
-  send: 'id',
-  createWorker: 'hosts concurrency pollMs maxCrashes backoffMs clock onEvent',
-} as const;
-
-/** Throws `invalid_option` for an unknown option, or anything but an object. */
-export function requireKnown(name: keyof typeof OPTIONS, options: unknown): void {
-  const known = OPTIONS[name].split(' ');
-  if (typeof options !== 'object' || options === null)
-    throw invalid(`options of ${name}`, `an object with ${known.join(', ')}`, describeValue(options));
-  const unknown = Object.keys(options).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw invalid(`options of ${name}`, `only ${known.join(', ')}`, unknown);
 }
 
 export function requireMachine(machine: unknown): void {

@@ -10,7 +10,6 @@ import { isThenable } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import type { Activity, DurableActorSystem, Effect, Timer } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
-import { requireKnown } from './checks.ts';
 import { type Clock, takeTurnOf } from './clock.ts';
 import { type ClockStart, clockStartFor, clockStartsIn } from './clock-starts.ts';
 import { type Codec, copyOfJson, type Json } from './codec.ts';
@@ -19,6 +18,7 @@ import { type DurableEntry, type DurableEvent, type ExternalEvent, isExternal } 
 import { PostChainError } from './error.ts';
 import { guardedWriter } from './journals/guarded-writer.ts';
 import type { JournalWriter } from './journals/journal-store.ts';
+import { requireKnown } from './known-options.ts';
 import { type Pending, pendingOf, receivedBy } from './pending.ts';
 import { keyframeOf, type ReplayedSystem } from './replay.ts';
 import type { ReusedCalls } from './reused-calls.ts';

@@ -9,8 +9,11 @@ export interface ActorSummary {
   readonly machine: { readonly id: string; readonly version: string | null } | null;
   /** ISO 8601; empty if the journal cannot be read. */
   readonly startedAt: string;
-  /** `running`: a process holds it. `waiting`: no process does, and it has not ended. */
-  readonly status: 'running' | 'waiting' | 'done' | 'error' | 'stopped' | 'damaged';
+  /**
+   * `running`: a process holds it. `waiting`: none does, and it only waits for what `waiting` lists. `interrupted`: none does, and it was
+   * killed, or closed while something was in progress, so a worker continues it.
+   */
+  readonly status: 'running' | 'waiting' | 'interrupted' | 'done' | 'error' | 'stopped' | 'damaged';
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
   /** The number of the last entry. */
   readonly lastSeq: number;
@@ -56,9 +59,10 @@ function summaryOf({ id, first, last, lastSeq, isDamaged, isWritten }: ListedJou
   if (isDamaged || start.type !== 'start')
     return { id, machine: null, startedAt: '', status: 'damaged', forkedFrom: null, lastSeq, waiting: null };
   const { machine = null, startedAt = '', forkedFrom = null } = start;
-  const status = endedAs(end) ?? (isWritten ? 'running' : 'waiting');
+  const waiting = isWritten ? null : waitingIn(end);
+  const status = endedAs(end) ?? (isWritten ? 'running' : waiting ? 'waiting' : 'interrupted');
   const origin = forkedFrom && { actorId: forkedFrom.actorId, seq: forkedFrom.seq };
-  return { id, machine, startedAt, status, forkedFrom: origin, lastSeq, waiting: isWritten ? null : waitingIn(end) };
+  return { id, machine, startedAt, status, forkedFrom: origin, lastSeq, waiting };
 }
 
 /** Returns what an actor waits for, from the last entry of its journal. */

@@ -2,7 +2,7 @@ import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, Sn
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
-import { requireDurable, requireKnown, requireOptions } from './checks.ts';
+import { requireDurable, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
 import { type Codec, copyOfJson, createCodec, type Json } from './codec.ts';
 import { inRealWorld } from './determinism.ts';
@@ -13,6 +13,7 @@ import { isRaceLost, PostChainError } from './error.ts';
 import type { JournalStore, JournalWriter, ListOptions, OpenJournalOptions } from './journals/journal-store.ts';
 import { entriesOf } from './journals/journal-store.ts';
 import { requireId } from './journals/line-store.ts';
+import { requireKnown } from './known-options.ts';
 import {
   type Divergence,
   isPartial,
@@ -115,6 +116,10 @@ export interface ForkActorOptions<Machine extends AnyStateMachine> extends RunAc
   readonly reuse?: Omit<ReuseOptions, 'entries' | 'from'>;
 }
 
+export interface ListActorsOptions extends Pick<ListOptions<ActorSummary>, 'status'> {
+  readonly allMachines?: boolean;
+}
+
 export interface ActorReplay<Machine extends AnyStateMachine> {
   /** The first difference from the journal; null if there is none. */
   readonly divergence: Divergence | null;
@@ -172,8 +177,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
    * errors of `send` and creates nothing.
    */
   fork(actor: string | readonly DurableEntry[], options: ForkActorOptions<Machine>): Promise<DurableActor<Machine>>;
-  /** All actors, the newest first; on request, those of other machines in the same store too. */
-  list(options?: { readonly allMachines?: boolean }): Promise<readonly ActorSummary[]>;
+  /** All actors, the newest first: on request, only those with one of the statuses, and those of other machines in the same store too. */
+  list(options?: ListActorsOptions): Promise<readonly ActorSummary[]>;
   /** Deletes an actor that no process holds. */
   delete(id: string): Promise<void>;
 }
@@ -269,7 +274,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async due(): Promise<readonly DueActor[]> {
     const due: DueActor[] = [];
     const pause = pauses();
-    for (const { id, lastSeq, waiting } of await this.#list({ status: 'waiting' })) {
+    for (const { id, lastSeq, waiting } of await this.#list({ status: ['waiting', 'interrupted'] })) {
       await pause();
       if (this.#open.has(id)) continue;
       if (waiting !== null) {
@@ -283,7 +288,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return due;
   }
 
-  async advance(id: string, { signal, onOpen, ...options }: AdvanceOptions = {}): Promise<void> {
+  async advance(id: string, given: AdvanceOptions = {}): Promise<void> {
+    requireKnown('advance', given);
+    const { signal, onOpen, ...options } = given;
     const wasOpen = this.#open.has(id);
     const actor = await this.#resumed(id, options);
     if (!wasOpen) onOpen?.(actor as unknown as DurableActor<never>);
@@ -297,6 +304,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   }
 
   async send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options: SendOptions = {}): Promise<boolean> {
+    requireKnown('send', options);
     const wasOpen = this.#open.has(id);
     const actor = await this.#resumed(id);
     const sent = actor.send(event, options);
@@ -389,8 +397,10 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     return fork;
   }
 
-  list({ allMachines = false } = {}): Promise<readonly ActorSummary[]> {
-    return allMachines ? this.#options.journals.list() : this.#list();
+  async list(options: ListActorsOptions = {}): Promise<readonly ActorSummary[]> {
+    requireKnown('list of a durable machine', options);
+    const { allMachines, ...only } = options;
+    return allMachines ? this.#options.journals.list(only) : this.#list(only);
   }
 
   async #list(options: ListOptions<ActorSummary> = {}): Promise<readonly ActorSummary[]> {
@@ -440,7 +450,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     await this.#cleanups.get(id);
     const created = options.mustExist || (await journals.has?.(id)) ? null : this.#createJournal(id);
     if (created === null) {
-      const { entries, writer } = await journals.open(id, { ...options, ...this.#readOptions });
+      const { entries, writer } = await journals.open(id, { force: options.force ?? false, ...this.#readOptions });
       return this.#resume(id, entries, writer, options);
     }
     const { host, stored } = this.#start(id, created, options);

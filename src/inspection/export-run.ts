@@ -3,6 +3,7 @@ import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts
 import { runStartOf, withoutBytes } from '../chain/journal/journal-format.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
+import { requireKnown } from '../internal/require-known.ts';
 import { pageData, pageWith } from './pages.ts';
 import { redacted } from './redaction.ts';
 import { figuresFold } from './run-figures.ts';
@@ -25,10 +26,9 @@ export interface ExportedPage {
  * Returns a run as one self-contained page with the inspector, its charts and the journal. Throws `invalid_journal` if the first entry is not
  * `run-start`, and `invalid_path` if the page is not built.
  */
-export async function exportRun(
-  entries: readonly JournalEntry[],
-  { redact }: ExportOptions = {},
-): Promise<ExportedPage> {
+export async function exportRun(entries: readonly JournalEntry[], options: ExportOptions = {}): Promise<ExportedPage> {
+  requireKnown('exportRun', options, 'redact');
+  const { redact } = options;
   const shown = redact ? redacted(entries, redact) : entries;
   const lines = shown.map((entry) => JSON.stringify(withoutBytes(entry)));
   const { states, problem } = stateHistory(shown);

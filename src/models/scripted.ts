@@ -7,6 +7,7 @@ import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { editDistance } from '../internal/edit-distance.ts';
 import { oneLine } from '../internal/printable.ts';
+import { requireKnown } from '../internal/require-known.ts';
 import { areValid, briefReply } from './brief-reply.ts';
 
 /** How a scripted reply is sent, and how it ends. */
@@ -122,6 +123,8 @@ export function always(entry: ScriptEntry): Always {
  * scriptedModel({ action: [{ response: 'Hi', confidence: 1, calls: [] }], yield: [{ text: 'not JSON' }, always(goodReply)] });
  */
 export function scriptedModel(script: Script, options: ScriptedModelOptions = {}): ScriptedModel {
+  const known = 'id contextWindowTokens maxOutputTokens accepts nativeTools chunkChars otherwise usage';
+  requireKnown('scriptedModel', options, known);
   const calls: ModelRequest[] = [];
   const counts = new Map<string, number>();
   const chunkChars = options.chunkChars ?? 16;

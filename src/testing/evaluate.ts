@@ -7,6 +7,7 @@ import type { PostChainOptions } from '../chain/runtime/options.ts';
 import type { RunOptions } from '../chain/runtime/run-options.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { describeValue } from '../internal/describe-value.ts';
+import { requireKnown } from '../internal/require-known.ts';
 
 /** A request of an evaluation. Members of your own, such as the expected answer, are for scorers. */
 export interface EvaluationCase extends Pick<RunOptions, 'request' | 'history' | 'instructions'> {
@@ -75,8 +76,10 @@ const BUILT_IN = ['chain', ...COLUMNS];
  */
 export async function evaluate<Case extends EvaluationCase>(
   cases: readonly Case[],
-  { chains, scorers, journals = memoryJournals(), rerun = false }: EvaluateOptions<Case>,
+  options: EvaluateOptions<Case>,
 ): Promise<Evaluation> {
+  requireKnown('evaluate', options, 'chains scorers journals rerun');
+  const { chains, scorers, journals = memoryJournals(), rerun = false } = options;
   for (const [name, value] of Object.entries({ chains, scorers }))
     if (typeof value !== 'object' || value === null)
       throw new PostChainError(

@@ -5,6 +5,7 @@ import {
   type ManagedJournals,
   type StoredEntry,
 } from '../durable/journals/journal-store.ts';
+import { requireKnown } from '../internal/require-known.ts';
 
 /** One property of a store. */
 export interface JournalStoreCheck {
@@ -30,10 +31,11 @@ export interface JournalStoreChecksOptions<Entry, Summary> {
  *     if (reason !== null) skip(reason);
  *   });
  */
-export function journalStoreChecks<Entry extends StoredEntry, Summary>({
-  open,
-  journal: given,
-}: JournalStoreChecksOptions<Entry, Summary>): readonly JournalStoreCheck[] {
+export function journalStoreChecks<Entry extends StoredEntry, Summary>(
+  options: JournalStoreChecksOptions<Entry, Summary>,
+): readonly JournalStoreCheck[] {
+  requireKnown('journalStoreChecks', options, 'open journal');
+  const { open, journal: given } = options;
   type Store = JournalStore<Entry, Summary>;
   // The form in which a store returns entries.
   const journal: readonly Entry[] = JSON.parse(JSON.stringify(given));

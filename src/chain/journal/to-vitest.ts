@@ -2,6 +2,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { quoted } from '../../../machines/text/quoting.ts';
 import { oneLine } from '../../internal/printable.ts';
+import { requireKnown } from '../../internal/require-known.ts';
 import { runStartOf } from './journal-format.ts';
 import { divergenceText, replay } from './replay.ts';
 
@@ -18,7 +19,9 @@ const MAX_TITLE_CHARS = 80;
  *
  * @throws PostChainError `invalid_journal` if the recording does not replay identically.
  */
-export function toVitest(recorded: readonly JournalEntry[], { journalPath }: ToVitestOptions): string {
+export function toVitest(recorded: readonly JournalEntry[], options: ToVitestOptions): string {
+  requireKnown('toVitest', options, 'journalPath');
+  const { journalPath } = options;
   const { request, runId } = runStartOf(recorded);
   const { divergence } = replay(recorded);
   if (divergence !== null)

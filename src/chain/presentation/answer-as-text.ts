@@ -1,6 +1,7 @@
 import wrapAnsi from 'wrap-ansi';
 import { type Citation, explanationOf, type FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { count, oneLine, printable, printableJson } from '../../internal/printable.ts';
+import { requireKnown } from '../../internal/require-known.ts';
 
 /** Functions that style parts of the text, for example with terminal colors. An omitted part stays plain. */
 export interface TextStyle {
@@ -22,7 +23,9 @@ const INDENT = '  ';
  * Returns the final answer as plain text: its confidence, why it is degraded, the text, its value, sources and notes. It ends with a line
  * break. Control characters other than line breaks and tabs are removed, except those that `style` adds.
  */
-export function answerAsText(answer: FinalAnswer, { columns = Infinity, style = {} }: TextOptions = {}): string {
+export function answerAsText(answer: FinalAnswer, options: TextOptions = {}): string {
+  requireKnown('answerAsText', options, 'columns style');
+  const { columns = Infinity, style = {} } = options;
   const { heading = String, aside = String, warning = String } = style;
   const wrap = wrapperFor(columns);
   const degradation = degradationOf(answer);
@@ -76,8 +79,9 @@ export interface JsonOptions {
  * Returns the final answer as JSON with a line break at the end. Keys are sorted, so that two answers can be compared as text. Control
  * characters are escaped, so that it can be printed; `JSON.parse` restores the answer.
  */
-export function answerAsJson(answer: FinalAnswer, { pretty = false }: JsonOptions = {}): string {
-  return `${printableJson(JSON.stringify(answer, withSortedKeys, pretty ? 2 : 0))}\n`;
+export function answerAsJson(answer: FinalAnswer, options: JsonOptions = {}): string {
+  requireKnown('answerAsJson', options, 'pretty');
+  return `${printableJson(JSON.stringify(answer, withSortedKeys, options.pretty ? 2 : 0))}\n`;
 }
 
 function withSortedKeys(_: string, value: unknown): unknown {

@@ -1,6 +1,7 @@
 import { pauses } from '../../internal/async.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { isRaceLost, PostChainError } from '../error.ts';
+import { requireKnown, requireOnly } from '../known-options.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import {
@@ -190,13 +191,15 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
   const store: ManagedJournals<Entry, Summary> = {
     create: (id) => writerTo(createSink(backend, requireId(id)), lineWriter(format, options)),
     ...(backend.has && { has: async (id: string) => backend.has?.(requireId(id)) ?? false }),
-    async *read(id, { fromKeyframe = false } = {}) {
+    async *read(id, readOptions = {}) {
       requireId(id);
-      const late = fromKeyframe ? await readFromKeyframe(id) : null;
+      requireKnown('read', readOptions);
+      const late = readOptions.fromKeyframe ? await readFromKeyframe(id) : null;
       if (late !== null) yield* late.entries;
       else for await (const read of openTail(id).read()) for (const { entry } of read) yield entry();
     },
     async open(id, openOptions = {}) {
+      requireKnown('open of a store', openOptions);
       const sink = await backend.reopen(requireId(id), openOptions);
       try {
         const { entries, reader } =
@@ -208,7 +211,8 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
         throw error;
       }
     },
-    follow(id, followOptions) {
+    follow(id, followOptions = {}) {
+      requireKnown('follow', followOptions);
       const reader = lineReader(format, placeOf(format, id));
       let last: string | null = null;
       let at = 0;
@@ -394,12 +398,14 @@ export function listing<Summary>({
 
   return {
     async list(options = {}) {
-      requireOptions('list', options, ['status', 'before', 'limit']);
+      requireKnown('list', options);
+      requireValid('list', options);
       return (await find(options)).map(({ summary }) => summary);
     },
     delete: async (id) => remove(requireId(id)),
     async prune(options) {
-      requireOptions('prune', options, ['olderThanMs', 'status']);
+      requireKnown('prune', options);
+      requireValid('prune', { ...options, olderThanMs: options.olderThanMs });
       const { olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> } = options;
       const latestMs = Date.now() - olderThanMs;
       let count = 0;
@@ -464,22 +470,17 @@ const OPTIONS: Readonly<Record<string, readonly [expected: string, isValid: (val
 };
 
 /** Throws `invalid_option` for an unknown or invalid option of a journal store. */
-export const requireStoreOptions = (store: string, options: unknown): void =>
-  requireOptions(store, options, ['redact', 'codec', 'fsync']);
+export function requireStoreOptions(store: string, options: object): void {
+  requireOnly(store, options, 'redact codec fsync');
+  requireValid(store, options);
+}
 
-/** Throws `invalid_option` unless `given` has only these options, with valid values. */
-function requireOptions(method: string, given: unknown, names: readonly string[]): void {
-  const options = Object(given) as Readonly<Record<string, unknown>>;
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw new PostChainError(
-      'invalid_option',
-      `${unknown}: unknown option of ${method}; expected one of ${names.join(', ')}.`,
-    );
-  for (const name of names) {
+/** Throws `invalid_option` for an option with an invalid value. */
+function requireValid(method: string, options: object): void {
+  for (const [name, value] of Object.entries(options)) {
     const [expected, isValid] = OPTIONS[name] ?? [];
-    if (isValid?.(options[name]) !== false) continue;
-    const received = describeValue(options[name]);
+    if (isValid?.(value) !== false) continue;
+    const received = describeValue(value);
     throw new PostChainError('invalid_option', `${name} of ${method}: expected ${expected}; received ${received}.`);
   }
 }

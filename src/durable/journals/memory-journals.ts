@@ -1,5 +1,6 @@
 import { pauses } from '../../internal/async.ts';
 import { PostChainError } from '../error.ts';
+import { requireKnown } from '../known-options.ts';
 import { followJournal } from './follow-journal.ts';
 import { guardedWriter } from './guarded-writer.ts';
 import { unreadable } from './journal-lines.ts';
@@ -111,15 +112,18 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
       journals.set(id, journal);
       return writerOf(id, journal);
     },
-    async *read(id, options) {
+    async *read(id, options = {}) {
+      requireKnown('read', options);
       yield* readable(id, options);
     },
-    async open(id, { force = false, ...options } = {}) {
+    async open(id, options = {}) {
+      requireKnown('open of a store', options);
       const journal = find(id);
-      if (journal.holder !== null && !force) throw journalInUse(subjectOf(format, id), 'this process');
+      if (journal.holder !== null && !options.force) throw journalInUse(subjectOf(format, id), 'this process');
       return { entries: readable(id, options), writer: writerOf(id, journal) };
     },
-    follow(id, options) {
+    follow(id, options = {}) {
+      requireKnown('follow', options);
       let count = 0;
       let followed: MemoryJournal<Entry> | null = null;
       return followJournal(

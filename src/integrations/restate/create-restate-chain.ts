@@ -12,10 +12,18 @@ import { type PostChainOptions, resolveOptions } from '../../chain/runtime/optio
 import { type ChainActorRef, connectRun, RUN_DESCRIPTION } from '../../chain/runtime/run.ts';
 import { createCodec, type Json } from '../../durable/codec.ts';
 import type { DurableEntry } from '../../durable/entries.ts';
+import { requireKnown } from '../../internal/require-known.ts';
 import { foldStatus, initialStatus, type WorkflowStatus } from './chain-status.ts';
 import { createRestateExecutor, type ExecutorOptions, type Host } from './restate-executor.ts';
 import { partsFor, type RestateRunOptions, type RestateStart, restateStart } from './run-request.ts';
-import { journaledWorkflow, journalKeeper, recordStart, rejectReplaced, restateHost } from './workflow-handlers.ts';
+import {
+  journaledWorkflow,
+  journalKeeper,
+  recordStart,
+  rejectReplaced,
+  restateHost,
+  WORKFLOW_OPTIONS,
+} from './workflow-handlers.ts';
 
 export interface RestateOptions extends WorkflowOptions {
   /** The name of the workflow; "postchain" by default. */
@@ -33,6 +41,7 @@ export type RestateChain = ReturnType<typeof createRestateChain>;
  */
 export function createRestateChain(options: RestateChainOptions = {}, restate: RestateOptions = {}) {
   rejectReplaced(options, REPLACED);
+  requireKnown('createRestateChain', restate, `name ${WORKFLOW_OPTIONS}`);
   const { name = 'postchain', ...workflowOptions } = restate;
   const parts = resolveOptions(options);
 

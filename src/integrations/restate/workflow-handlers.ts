@@ -102,6 +102,23 @@ export function recordStart<Start>(ctx: WorkflowContext, start: () => Start): Pr
   });
 }
 
+/** The options of a workflow, which the SDK does not check. */
+export const WORKFLOW_OPTIONS: string = Object.keys({
+  workflowRetention: 1,
+  enableLazyState: 1,
+  idempotencyRetention: 1,
+  journalRetention: 1,
+  inactivityTimeout: 1,
+  abortTimeout: 1,
+  ingressPrivate: 1,
+  retryPolicy: 1,
+  asTerminalError: 1,
+  serde: 1,
+  hooks: 1,
+  explicitCancellation: 1,
+  onJournalMismatchErrors: 1,
+} satisfies Record<keyof WorkflowOptions, 1>).join(' ');
+
 /** Throws `invalid_option` for options that would have no effect, with the reason. */
 export function rejectReplaced(options: object, replaced: Readonly<Record<string, string>>): void {
   for (const [name, why] of Object.entries(replaced))

@@ -4,6 +4,7 @@ import type { ChatModel, FinishReason, ModelPart } from '../../../machines/contr
 import type { TokenUsage } from '../../../machines/contracts/usage.ts';
 import { oneLine } from '../../../machines/text/clip.ts';
 import { linkSignals } from '../../internal/async.ts';
+import { requireKnown } from '../../internal/require-known.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import { chatReader } from './chat-chunk.ts';
 import { lazyClient } from './client.ts';
@@ -60,7 +61,10 @@ export function openaiModel(options: OpenAIModelOptions): OpenAIModel {
     maxOutputTokens: settings.maxOutputTokens,
     accepts: settings.accepts,
     nativeTools: settings.nativeTools,
-    checkKey: ({ signal }) => checkKey(settings, client, signal),
+    checkKey(options) {
+      requireKnown('checkKey', options, 'signal');
+      return checkKey(settings, client, options.signal);
+    },
     countTokens: (texts) => countTokens(texts, encodingOf(settings.model)),
     async *stream(request, { signal: caller }): AsyncGenerator<ModelPart, void> {
       if (caller.aborted) return;

@@ -1,6 +1,7 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { Chart } from '../../durable/charts/chart.ts';
 import { oneLine, printable } from '../../internal/printable.ts';
+import { requireKnown } from '../../internal/require-known.ts';
 import type { CoverageItem } from '../structure/coverage-items.ts';
 
 /** A part of a chart, and how often it was reached. */
@@ -58,8 +59,10 @@ export const formatPercent = (percent: number): string => `${(Math.floor(percent
 /** Formats coverage as a table with one line per machine, followed by the items not reached unless `missing` is false. */
 export function coverageText(
   machines: readonly MachineCoverage[],
-  { missing: listsMissing = true }: { readonly missing?: boolean } = {},
+  options: { readonly missing?: boolean } = {},
 ): string {
+  requireKnown('coverageText', options, 'missing');
+  const { missing: listsMissing = true } = options;
   const rows = [
     ['machine', ...KINDS.map((kind) => TITLES[kind]), 'all'],
     ...machines.map((one) => [

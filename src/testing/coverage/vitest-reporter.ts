@@ -1,4 +1,5 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
+import { requireKnown } from '../../internal/require-known.ts';
 import type { CoverageCollector } from './coverage.ts';
 import {
   coverageText,
@@ -59,7 +60,9 @@ interface ReportedModule {
 }
 
 /** Returns a Vitest reporter (4.1 or later) that merges and prints the chart coverage of all test files. */
-export function chartCoverage({ thresholds = {} }: ChartCoverageOptions = {}) {
+export function chartCoverage(options: ChartCoverageOptions = {}) {
+  requireKnown('chartCoverage', options, 'thresholds');
+  const { thresholds = {} } = options;
   requirePercentages(thresholds);
   return {
     onTestRunEnd(modules: readonly ReportedModule[]): void {

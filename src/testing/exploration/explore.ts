@@ -2,6 +2,7 @@ import type { AnyActorLogic, AnyMachineSnapshot, AnyStateMachine, EventFrom, Inp
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { chartOf } from '../../durable/charts/chart.ts';
 import { firstLineOf, oneLine } from '../../internal/printable.ts';
+import { requireKnown } from '../../internal/require-known.ts';
 import { parentOf } from '../../internal/xstate-internals.ts';
 import { describeTransition } from '../structure/chart-structure.ts';
 import { type InstrumentedMachine, instrumentMachine } from '../structure/instrumented-machine.ts';
@@ -128,6 +129,9 @@ export interface ExploredChart<Machine extends AnyStateMachine> extends ExploreO
 
 const DEFAULT_LIMIT = 10_000;
 
+/** One object may describe a machine for `explore` and for `startWalk`. */
+export const EXPLORE_OPTIONS = 'outcomes events inputs abstraction actors depth limit onProgress';
+
 /**
  * Returns the reachable abstract states of a machine and the edges between them, found breadth first by pure steps. No actor and no custom
  * action runs: `outcomes` lists what each actor can do. Any running delay may elapse, whatever its length, once. An error that the machine
@@ -141,6 +145,7 @@ export function explore<Machine extends AnyStateMachine>(
   machine: Machine,
   options: ExploreOptions<Machine> = {},
 ): Exploration<Machine, SnapshotFrom<Machine>> {
+  requireKnown('explore', options, EXPLORE_OPTIONS);
   const {
     outcomes = {},
     actors: standIns = {},

@@ -1,4 +1,5 @@
 import type { AnyMachineSnapshot, EventObject } from 'xstate';
+import { requireKnown } from '../../internal/require-known.ts';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
 import { pathOf, pathTo } from '../exploration/paths.ts';
 import { describeState, type Property, type Witness } from './properties.ts';
@@ -19,8 +20,10 @@ export interface EventuallyOptions {
 export function alwaysEventually(
   name: string,
   matches: (snapshot: AnyMachineSnapshot) => boolean,
-  { finitely = () => false }: EventuallyOptions = {},
+  options: EventuallyOptions = {},
 ): Property {
+  requireKnown('alwaysEventually', options, 'finitely');
+  const { finitely = () => false } = options;
   return {
     name: `always eventually ${name}`,
     requiresComplete: true,

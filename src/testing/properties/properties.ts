@@ -3,6 +3,7 @@ import { PostChainError } from '../../../machines/contracts/error.ts';
 import { missingImplementations } from '../../durable/charts/chart-nodes.ts';
 import { describeValue } from '../../internal/describe-value.ts';
 import { oneLine } from '../../internal/printable.ts';
+import { requireKnown } from '../../internal/require-known.ts';
 import { activeNodes } from '../../internal/xstate-internals.ts';
 import type { Exploration, ExploredEdge, ExploredState } from '../exploration/exploration.ts';
 import { type Path, pathThrough, pathTo, reachedItems } from '../exploration/paths.ts';
@@ -114,6 +115,15 @@ export const noUnhandledError: Property = {
   },
 };
 
+interface ExceptOptions {
+  readonly except?: readonly string[];
+}
+
+function exceptionsOf(name: string, options: ExceptOptions): readonly string[] {
+  requireKnown(name, options, 'except');
+  return options.except ?? [];
+}
+
 /** All lines: XState puts the reason why a guard failed on the second. */
 const errorText = (error: unknown): string => oneLine(error instanceof Error ? error.message : String(error));
 
@@ -133,7 +143,8 @@ export const noDeadEnd: Property = {
 };
 
 /** Every transition is taken, except those that `except` names as findings print them. */
-export function noDeadTransition({ except = [] }: { readonly except?: readonly string[] } = {}): Property {
+export function noDeadTransition(options: ExceptOptions = {}): Property {
+  const except = exceptionsOf('noDeadTransition', options);
   return {
     name: 'no dead transition',
     requiresComplete: true,
@@ -147,7 +158,8 @@ export function noDeadTransition({ except = [] }: { readonly except?: readonly s
 }
 
 /** Every state is entered, except those that `except` names by id. */
-export function noUnreachableState({ except = [] }: { readonly except?: readonly string[] } = {}): Property {
+export function noUnreachableState(options: ExceptOptions = {}): Property {
+  const except = exceptionsOf('noUnreachableState', options);
   return {
     name: 'no unreachable state',
     requiresComplete: true,
@@ -161,7 +173,8 @@ export function noUnreachableState({ except = [] }: { readonly except?: readonly
 }
 
 /** Every actor, action, guard and delay that the machine names is provided, except those that `except` names as findings print them. */
-export function noMissingImplementation({ except = [] }: { readonly except?: readonly string[] } = {}): Property {
+export function noMissingImplementation(options: ExceptOptions = {}): Property {
+  const except = exceptionsOf('noMissingImplementation', options);
   return {
     name: 'no missing implementation',
     check({ machine, unknownActions }) {

@@ -113,14 +113,16 @@ describe('an actor that only waits', () => {
     await host().open('o');
     const { writer } = await journals.open('o', { force: true });
     await writer.close();
-    expect(await host().list()).toMatchObject([{ status: 'waiting', waiting: null }]);
+    await (await orders.open('p')).park();
+    expect(await host().list({ status: 'interrupted' })).toMatchObject([{ id: 'o', waiting: null }]);
+    expect(await host().list({ status: ['waiting', 'done'], allMachines: true })).toMatchObject([{ id: 'p' }]);
     expect(await host().due()).toEqual([{ id: 'o', crashes: 1 }]);
     expect(await host().wake()).toEqual(['o']);
     const waiting = { dueAtMs: now() + HOUR, events: ['close', 'approve'] };
-    expect(await host().list()).toMatchObject([{ status: 'waiting', waiting }]);
+    expect(await host().list({ status: 'waiting' })).toMatchObject([{ id: 'o', waiting }, { id: 'p' }]);
     expect(await host().wake()).toEqual([]);
     clock.increment(HOUR);
-    expect(await host().wake()).toEqual(['o']);
+    expect((await host().wake()).toSorted()).toEqual(['o', 'p']);
   });
 });
 

@@ -168,7 +168,7 @@ describe('a worker', () => {
     expect(events.filter(({ type }) => type === 'quarantined')).toEqual([
       { type: 'quarantined', id: 'poison', reason },
     ]);
-    expect(await statuses()).toEqual({ poison: 'waiting', other: 'done' });
+    expect(await statuses()).toEqual({ poison: 'interrupted', other: 'done' });
     await worker.poll();
     expect(events.filter(({ type }) => type === 'quarantined')).toHaveLength(1);
     expect([worker.release('other'), worker.release('poison')]).toEqual([false, true]);
@@ -237,7 +237,7 @@ describe('a worker', () => {
     await settle();
     expect([calls, await statuses()]).toEqual([['o'], { o: 'running' }]);
     await worker.stop();
-    expect([clock.openTimers, await statuses()]).toEqual([0, { o: 'waiting' }]);
+    expect([clock.openTimers, await statuses()]).toEqual([0, { o: 'interrupted' }]);
     resolve();
     const other = work();
     await other.poll();

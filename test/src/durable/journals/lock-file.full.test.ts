@@ -163,7 +163,7 @@ describe('the lock of a process that died', () => {
     const path = lockIn(temporaryFolder());
     writeFileSync(path, JSON.stringify(gone));
     for (const name of ['.gone.3', '.unreadable.0']) writeFileSync(`${path}${name}`, '');
-    expect(() => takeLock(path)).toThrow('is still running in an unknown process');
+    expect(() => takeLock(path)).toThrow('has a lock that cannot be read');
     const lock = await takeOverLock(path, true);
     lock.check();
     lock.release();

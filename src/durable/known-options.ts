@@ -1,0 +1,31 @@
+import { unknownOption } from '../internal/unknown-option.ts';
+import { PostChainError } from './error.ts';
+
+/** The options of each function. */
+const OPTIONS = {
+  createDurableMachine:
+    'journals versions codecs timeWithoutProcess parkAfterMs describeCall describeEnd describeWait clock logger',
+  start: 'input seed startedAtMs product notes reuse isPaused onEntry mayPark',
+  open: 'input mustExist force isPaused onEntry mayPark',
+  advance: 'signal onOpen isPaused onEntry mayPark',
+  fork: 'at isBefore event id input product reuse isPaused onEntry mayPark',
+  send: 'id',
+  'list of a durable machine': 'allMachines status',
+  createWorker: 'hosts concurrency pollMs maxCrashes backoffMs clock onEvent',
+  list: 'status before limit',
+  prune: 'olderThanMs status',
+  read: 'fromKeyframe',
+  'open of a store': 'force fromKeyframe',
+  follow: 'from signal',
+} as const;
+
+/** Throws `invalid_option` for an unknown option, or anything but an object. */
+export function requireKnown(name: keyof typeof OPTIONS, options: unknown): void {
+  requireOnly(name, options, OPTIONS[name]);
+}
+
+/** As `requireKnown`, with the names that are known. */
+export function requireOnly(name: string, options: unknown, known: string): void {
+  const problem = unknownOption(name, options, known);
+  if (problem !== null) throw new PostChainError('invalid_option', problem);
+}

@@ -17,7 +17,7 @@ export const registerActivity = (ref: AnyActorRef, call: HostedCall): void => vo
  * Returns a string that identifies a call or effect of a durable actor: pass the arguments of a promise, callback, observable or custom action.
  * A call that is repeated because its process ended before the result was stored has the same key, so that the receiver can count it once. A fork,
  * or an actor with the id of a deleted one, has other keys.
- * Throws `invalid_option` outside a durable actor.
+ * In `runPath` and `startWalk` of the testing kit, the key is the same in each run. Throws `invalid_option` in any other actor.
  *
  * @example
  * actors: { pay: fromPromise(({ input, self }) => bank.pay(input, { idempotencyKey: idempotencyKey({ self }) })) }

@@ -502,6 +502,17 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
   };
 }
 
+/** Gives each custom action that an actor executes a key, as a durable actor does. Call it in the inspection event of the actor's creation. */
+export function keyActions(ref: AnyActorRef, nextKey: () => string): void {
+  const { _actorScope: scope } = ref as unknown as PrivateActor;
+  const { actionExecutor } = scope;
+  scope.actionExecutor = (action) => {
+    const { exec } = action;
+    if (exec === undefined || action.type.startsWith('xstate.')) return actionExecutor(action);
+    actionExecutor({ ...action, exec: (info, params) => exec({ ...Object(info), effectKey: nextKey() }, params) });
+  };
+}
+
 function failActor(actor: PrivateActor, error: unknown): void {
   for (const child of Object.values(actor._snapshot.children ?? {})) child?._stop();
   actor._snapshot = { ...actor._snapshot, status: 'error', error } as PrivateActor['_snapshot'];

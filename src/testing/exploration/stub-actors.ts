@@ -12,8 +12,10 @@ import {
   type InspectionEvent,
   type Snapshot,
 } from 'xstate';
+import { registerActivity } from '../../durable/hosted-call.ts';
 import {
   actorNames,
+  keyActions,
   logicOf,
   parentOf,
   relay,
@@ -116,9 +118,13 @@ export function createStubbedActor(
   { original, input, standIns = {}, inspect }: StubOptions,
 ): StubbedActor {
   let booked = 0;
+  let effects = 0;
   let timers: readonly Timer[] = [];
   const isRoot = (ref: AnyActorRef): boolean => parentOf(ref) === undefined;
   function takeOver(created: AnyActorRef): void {
+    // The same in each run, so that a machine may use them in what it sends.
+    keyActions(created, () => `test:effect:${effects++}`);
+    registerActivity(created, { key: `test:${created.id}`, wasInterrupted: () => false, note: () => {} });
     if (!isRoot(created)) return void replaceChild(created, original, standIns);
     takeOverSystem(created, () => `x:${booked++}`, {
       // Events delayed by or for other actors change nothing: those are stubs.

@@ -59,7 +59,8 @@ function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
   const messages = context.arrivals.flatMap(({ from, message }): readonly Text[] => {
     const isReply = message.phase !== null && lastStartedBy(spans.phases, from)?.source != null;
     const isPassage = message.source !== null || message.role === 'search';
-    return known.has(message.content) || (isReply && !isPassage) ? [] : [{ seq: from, ...aboutMessage(message) }];
+    const isKnown = known.has(message.content) || known.has(withoutHeadings(message.content));
+    return isKnown || (isReply && !isPassage) ? [] : [{ seq: from, ...aboutMessage(message) }];
   });
   const results = entries.of('capability-end').flatMap((seq): readonly Text[] => {
     const entry = log.entry(seq);
@@ -94,6 +95,9 @@ function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
         ];
   return [...messages, ...passages, ...results, ...replies, ...end];
 }
+
+/** The message of a passage has its headings in the first line. */
+const withoutHeadings = (content: string): string => content.slice(content.indexOf('\n') + 1);
 
 /** The texts in a reply, without the names of its fields. */
 function textIn(log: RunLog, seq: number): string {

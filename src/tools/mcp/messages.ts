@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { clipped } from '../../../machines/text/clip.ts';
-import type { Sdk } from './transport.ts';
+import type { Sdk } from './sdk.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

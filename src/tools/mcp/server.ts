@@ -13,9 +13,9 @@ import { createRegistry } from '../registry.ts';
 import { type Connection, isSessionLost } from './connection.ts';
 import type { McpConnection } from './mcp-connection.ts';
 import { type McpSettings, mcpError } from './options.ts';
+import { loadSdk, type Sdk } from './sdk.ts';
 import { argumentsSchema, listTools, resultText, type Tool } from './tools.ts';
-import type { Sdk } from './transport.ts';
-import { httpTransport, loadSdk, stdioTransport } from './transport.ts';
+import { httpTransport, stdioTransport } from './transport.ts';
 
 /** Only the signals limit the time of a call, not the SDK's default timeout of a minute. */
 async function callTool(

@@ -6,7 +6,7 @@ import { clipped } from '../../../machines/text/clip.ts';
 import { firstLongNumber } from '../../internal/json-text.ts';
 import { redactSecrets } from '../../internal/secrets.ts';
 import type { LeftOut } from './mcp-connection.ts';
-import type { Sdk } from './transport.ts';
+import type { Sdk } from './sdk.ts';
 
 const MAX_PAGES = 50;
 /** Pages in a row without a new tool. */

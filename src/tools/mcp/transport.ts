@@ -10,24 +10,10 @@ import type {
 import { onAbort } from '../../internal/async.ts';
 import { boundedBody } from '../../internal/bounded-body.ts';
 import { platformFetch } from '../../internal/fetch-without-timeout.ts';
-import { importByName, loadOptional } from '../../internal/optional-package.ts';
+import { importByName } from '../../internal/optional-package.ts';
 import { repaired, repairedStream } from './messages.ts';
 import type { HttpSettings, StdioSettings } from './options.ts';
-
-export type Sdk = Awaited<ReturnType<typeof importSdk>>;
-
-export function loadSdk(): Promise<Sdk> {
-  return loadOptional('@modelcontextprotocol/client', 'connectMcp', importSdk, 'mcp_failed');
-}
-
-async function importSdk() {
-  const [{ Client, StreamableHTTPClientTransport, isSpecType, deserializeMessage }, { CfWorkerJsonSchemaValidator }] =
-    await Promise.all([
-      import('@modelcontextprotocol/client'),
-      import('@modelcontextprotocol/client/validators/cf-worker'),
-    ]);
-  return { Client, StreamableHTTPClientTransport, CfWorkerJsonSchemaValidator, deserializeMessage, isSpecType };
-}
+import type { Sdk } from './sdk.ts';
 
 /** Only Node starts processes, so no bundle contains this part of the SDK. */
 const importStdio = () =>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { repaired } from '../../../../src/tools/mcp/messages.ts';
-import { loadSdk } from '../../../../src/tools/mcp/transport.ts';
+import { loadSdk } from '../../../../src/tools/mcp/sdk.ts';
 
 const sdk = await loadSdk();
 const text = { type: 'text', text: 'a' };

@@ -1,0 +1,17 @@
+import { loadOptional } from '../../internal/optional-package.ts';
+
+/** The SDK for clients of the Model Context Protocol, an optional peer dependency. */
+export type Sdk = Awaited<ReturnType<typeof importSdk>>;
+
+export function loadSdk(): Promise<Sdk> {
+  return loadOptional('@modelcontextprotocol/client', 'connectMcp', importSdk, 'mcp_failed');
+}
+
+async function importSdk() {
+  const [{ Client, StreamableHTTPClientTransport, isSpecType, deserializeMessage }, { CfWorkerJsonSchemaValidator }] =
+    await Promise.all([
+      import('@modelcontextprotocol/client'),
+      import('@modelcontextprotocol/client/validators/cf-worker'),
+    ]);
+  return { Client, StreamableHTTPClientTransport, CfWorkerJsonSchemaValidator, deserializeMessage, isSpecType };
+}

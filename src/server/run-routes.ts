@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { clientEventSchema } from '../../machines/contracts/events.ts';
+import { clientEventSchema, shallowObjectSchema } from '../../machines/contracts/events.ts';
 import { clientToolsSchema } from '../chain/runtime/run-options.ts';
 import type { ContentPart } from '../llm/content.ts';
 import {
@@ -38,6 +38,8 @@ export const newRunSchema = z.strictObject({
   ),
   instructions: z.optional(z.string().check(z.maxLength(20_000))),
   clientTools: z.optional(clientToolsSchema),
+  /** A JSON Schema: the answer also gets a `value`. */
+  answer: z.optional(shallowObjectSchema),
   /** `manual`: after each cycle, the run waits for the user's direction. */
   mode: z.optional(z.enum(['automatic', 'manual'])),
   /** The session that the run belongs to; the client chooses its name. */

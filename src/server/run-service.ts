@@ -25,7 +25,7 @@ type FollowableJournals = JournalStore & Pick<ManagedJournals<JournalEntry, RunS
 
 /** A client's request for a run. */
 export interface ClientRequest
-  extends Pick<RunOptions, 'request' | 'history' | 'instructions' | 'mode' | 'clientTools'> {
+  extends Pick<RunOptions, 'request' | 'history' | 'instructions' | 'mode' | 'clientTools' | 'answer'> {
   /** JSON data that a protocol stores with the run. */
   readonly host?: Readonly<Record<string, z.core.util.JSONType>>;
   /** The client's name for the session. Owners do not share sessions, even if they use the same name. */
@@ -48,6 +48,8 @@ export interface RunService {
   send(owner: Owner, runId: string, event: ClientEvent): Promise<void>;
   /** Returns runs of the owner, newest first. */
   list(owner: Owner, options: ListRunsOptions): Promise<readonly RunSummary[]>;
+  /** Deletes a run that has ended. Rejects with an `HttpError` for any other, and if the store of the chain deletes no journals. */
+  delete(owner: Owner, runId: string): Promise<void>;
   /** Returns the journal of a run. */
   journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]>;
 }
@@ -239,6 +241,15 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
         page = last === undefined ? [] : await journals.list({ limit: size, before: last });
       }
       return found;
+    },
+    async delete(owner, runId) {
+      const entries = await ownEntries(owner, runId);
+      if (!entries.some(({ type }) => type === 'answer'))
+        throw new HttpError(409, 'run_active', 'The run has not ended. Cancel it before you delete it.', FINAL);
+      if (journals.delete === undefined)
+        throw new HttpError(501, 'not_supported', 'The journal store of this server deletes no runs.', FINAL);
+      await journals.delete(runId);
+      labels.delete(runId);
     },
     journal: ownEntries,
   };

@@ -141,21 +141,25 @@ export function relocateSchema(place: string, schema: JsonNode): RelocatedSchema
   };
 }
 
-function relocated(place: string, node: unknown): unknown {
-  if (Array.isArray(node)) return node.map((item) => relocated(place, item));
+/** Returns a JSON Schema for another place, with its definitions: all of its references point to its new place. */
+export const nestedSchema = (place: string, schema: JsonNode): JsonNode =>
+  relocated(place, schema, (reference) => reference.replace(/^#/u, `#${place}`)) as JsonNode;
+
+function relocated(place: string, node: unknown, moved = (ref: string) => relocatedReference(place, ref)): unknown {
+  if (Array.isArray(node)) return node.map((item) => relocated(place, item, moved));
   if (!isJsonNode(node)) return node;
   return Object.fromEntries(
     Object.entries(node).map(([keyword, value]) => {
       if (DATA.has(keyword)) return [keyword, value];
-      if (keyword === '$ref' && typeof value === 'string') return [keyword, relocatedReference(place, value)];
-      return [keyword, NAMED.has(keyword) ? relocatedMembers(place, value) : relocated(place, value)];
+      if (keyword === '$ref' && typeof value === 'string') return [keyword, moved(value)];
+      return [keyword, NAMED.has(keyword) ? relocatedMembers(place, value, moved) : relocated(place, value, moved)];
     }),
   );
 }
 
-function relocatedMembers(place: string, schemas: unknown): unknown {
+function relocatedMembers(place: string, schemas: unknown, moved?: (reference: string) => string): unknown {
   if (!isJsonNode(schemas)) return schemas;
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, relocated(place, schema)]));
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, relocated(place, schema, moved)]));
 }
 
 function relocatedReference(place: string, reference: string): string {

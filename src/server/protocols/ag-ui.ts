@@ -6,7 +6,8 @@ import type { Updates } from '../feeds.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest } from '../run-service.ts';
 import type { Question, RunUpdate } from '../updates.ts';
-import { clientToolsOf, outputsIn, withToolErrors } from './openai-requests.ts';
+import { clientToolsOf, withToolErrors } from './openai-parameters.ts';
+import { outputsIn } from './openai-requests.ts';
 import { asClientCall, callIdOf, resultsOf } from './openai-turns.ts';
 import { type Answers, answerSchemas, questionText, sendAnswers, untilQuestions } from './questions.ts';
 

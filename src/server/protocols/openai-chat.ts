@@ -1,20 +1,23 @@
 import type { RunUpdate } from '../updates.ts';
 import { noticeOf, secondsOf, Thoughts, urlCitation } from './openai-answer.ts';
+import { type AnswerReply, type ReplyRequest, replyOf } from './openai-reply.ts';
 import { callIdOf, type TurnEnd } from './openai-turns.ts';
 
 /** Computes a chat completion and its chunks from the updates of a turn of a run. */
 export class ChatCompletion {
   readonly #model: string;
   readonly #hasUsage: boolean;
+  readonly #request: ReplyRequest;
   readonly #turn: number;
   readonly #thoughts = new Thoughts();
   #start = { runId: '', startedAt: '' };
   #reasoning = '';
 
-  constructor(model: string, hasUsage: boolean, turn = 1) {
+  constructor(model: string, hasUsage: boolean, request: ReplyRequest, turn = 1) {
     this.#turn = turn;
     this.#model = model;
     this.#hasUsage = hasUsage;
+    this.#request = request;
   }
 
   *take(update: RunUpdate): Generator<object, void> {
@@ -33,12 +36,12 @@ export class ChatCompletion {
   *end(end: TurnEnd): Generator<object, void> {
     const { reasoning_content: _, role: __, tool_calls: calls, ...delta } = this.#message(end);
     yield this.#chunk(calls ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : delta);
-    yield { ...this.#chunk({}, finishReason(end)), postchain: this.#details(end) };
+    yield { ...this.#chunk({}, this.#finishReason(end)), postchain: this.#details(end) };
     if (this.#hasUsage) yield { ...this.#chunk({}), choices: [], usage: chatUsage(end) };
   }
 
   completion(end: TurnEnd): object {
-    const choice = { index: 0, message: this.#message(end), logprobs: null, finish_reason: finishReason(end) };
+    const choice = { index: 0, message: this.#message(end), logprobs: null, finish_reason: this.#finishReason(end) };
     return {
       ...this.#base('chat.completion'),
       choices: [choice],
@@ -61,25 +64,43 @@ export class ChatCompletion {
     };
   }
 
+  #replyTo(end: TurnEnd): AnswerReply | null {
+    return end.type === 'answer' ? replyOf(end.answer, this.#request) : null;
+  }
+
   #message(end: TurnEnd) {
     const common = { role: 'assistant', refusal: null, reasoning_content: this.#reasoning };
-    if (end.type === 'calls') {
-      const tool_calls = end.calls.map((call) => ({
+    const reply = this.#replyTo(end);
+    const calls = end.type === 'calls' ? end.calls : reply?.type === 'call' ? [reply.call] : null;
+    if (calls !== null) {
+      const tool_calls = calls.map((call) => ({
         id: callIdOf(this.#start.runId, call),
         type: 'function',
         function: { name: call.capability, arguments: JSON.stringify(call.arguments) },
       }));
       return { ...common, content: null, annotations: [], tool_calls };
     }
-    const isAnswer = end.type === 'answer';
-    const content = isAnswer ? end.answer.answerText : noticeOf(this.#start.runId, end.question);
-    const annotations = (isAnswer ? end.answer.sources : []).flatMap((source) => {
+    if (reply?.type === 'refusal')
+      return { ...common, content: null, refusal: reply.refusal, annotations: [], tool_calls: undefined };
+    const content = reply?.type === 'text' ? reply.text : this.#notice(end);
+    const annotations = (end.type === 'answer' ? end.answer.sources : []).flatMap((source) => {
       const citation = urlCitation(source, content);
       if (citation === null) return [];
       const { type, ...url_citation } = citation;
       return [{ type, url_citation }];
     });
     return { ...common, content, annotations, tool_calls: undefined };
+  }
+
+  #notice(end: TurnEnd): string {
+    return end.type === 'question' ? noticeOf(this.#start.runId, end.question) : '';
+  }
+
+  /** A completion without an answer ends like a truncated one. */
+  #finishReason(end: TurnEnd): string {
+    const reply = this.#replyTo(end);
+    if (end.type === 'calls' || reply?.type === 'call') return 'tool_calls';
+    return end.type === 'question' || (reply?.type === 'text' && reply.isCut) ? 'length' : 'stop';
   }
 
   #details(end: TurnEnd) {
@@ -90,9 +111,6 @@ export class ChatCompletion {
     return { runId, status, reasons, confidence, sources };
   }
 }
-
-/** A completion without an answer ends like a truncated one. */
-const finishReason = ({ type }: TurnEnd): string => ({ answer: 'stop', calls: 'tool_calls', question: 'length' })[type];
 
 function chatUsage({ usage }: TurnEnd) {
   return {

@@ -1,20 +1,13 @@
 import * as z from 'zod/mini';
-import { shallowObjectSchema } from '../../../machines/contracts/events.ts';
 import type { ContentPart } from '../../llm/content.ts';
 import { invalid } from '../context.ts';
-import { HttpError } from '../http-error.ts';
 import type { ClientRequest } from '../run-service.ts';
 import type { CallOutput } from './openai-turns.ts';
 
 const text = z.string().check(z.maxLength(1_000_000));
 const dataText = z.string('expected the content of the file, because the server downloads nothing');
 
-const file = { file_data: dataText, filename: z.optional(z.string()) };
-type File = z.output<z.ZodMiniObject<typeof file>>;
 const textOf = (text: string): ContentPart => ({ type: 'text', text });
-const imageOf = (image: string): ContentPart => ({ type: 'image', image });
-const fileOf = ({ file_data: data, filename }: File): ContentPart => ({ type: 'file', data, filename });
-
 const textParts = [
   z.pipe(
     z.object({ type: z.enum(['text', 'input_text', 'output_text']), text }),
@@ -25,44 +18,40 @@ const textParts = [
     z.transform((part) => textOf(part.refusal)),
   ),
 ] as const;
-const EXPECTED_PART = 'expected text, an image or a file';
-const responsePart = z.discriminatedUnion(
+
+const image = z.pipe(
+  z.object({
+    type: z.enum(['input_image', 'image_url']),
+    image_url: z.union(
+      [dataText, z.object({ url: dataText })],
+      'expected the content of the image, because the server downloads nothing',
+    ),
+  }),
+  z.transform(({ image_url: url }): ContentPart => ({ type: 'image', image: typeof url === 'string' ? url : url.url })),
+);
+const file = { file_data: dataText, filename: z.nullish(z.string()) };
+const fileOf = ({ file_data: data, filename }: { file_data: string; filename?: string | null | undefined }) =>
+  ({ type: 'file', data, filename: filename ?? undefined }) as const;
+
+/** A part of a message, in the shapes of either API. */
+const messagePart = z.discriminatedUnion(
   'type',
   [
     ...textParts,
-    z.pipe(
-      z.object({ type: z.literal('input_image'), image_url: dataText }),
-      z.transform((part) => imageOf(part.image_url)),
-    ),
+    image,
     z.pipe(
       z.object({ type: z.literal('input_file'), ...file }),
-      z.transform((part) => fileOf(part)),
-    ),
-  ],
-  EXPECTED_PART,
-);
-const chatPart = z.discriminatedUnion(
-  'type',
-  [
-    ...textParts,
-    z.pipe(
-      z.object({ type: z.literal('image_url'), image_url: z.object({ url: dataText }) }),
-      z.transform((part) => imageOf(part.image_url.url)),
+      z.transform((part): ContentPart => fileOf(part)),
     ),
     z.pipe(
       z.object({ type: z.literal('file'), file: z.object(file) }),
-      z.transform((part) => fileOf(part.file)),
+      z.transform((part): ContentPart => fileOf(part.file)),
     ),
   ],
-  EXPECTED_PART,
+  'expected text, an image or a file',
 );
 
 const EXPECTED_MESSAGE = 'expected a message, a function call or the output of one';
-const messageShape = <Part extends z.ZodMiniType<ContentPart>>(part: Part) => ({
-  role: z.enum(['system', 'developer', 'user', 'assistant'], EXPECTED_MESSAGE),
-  content: partsOf(part),
-});
-
 /** A string counts as one text part. */
 const partsOf = <Part extends z.ZodMiniType>(part: Part) =>
   z.pipe(
@@ -70,41 +59,114 @@ const partsOf = <Part extends z.ZodMiniType>(part: Part) =>
     z.array(part, 'expected a string or an array of parts').check(z.maxLength(100)),
   );
 
+const messageShape = {
+  role: z.enum(['system', 'developer', 'user', 'assistant'], EXPECTED_MESSAGE),
+  content: partsOf(messagePart),
+};
+
 /** The output of a function call: text. */
 const outputText = z.pipe(
   partsOf(z.union(textParts, 'expected text')),
   z.transform((parts) => parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')),
 );
 
+/** Parts of an assistant message, of OpenAI and its clients, that are not what it said. */
+const UNSAID: ReadonlySet<unknown> = new Set([
+  'reasoning',
+  'reasoning_text',
+  'summary_text',
+  'thinking',
+  'redacted_thinking',
+  'output_audio',
+  'function_call',
+  'tool_call',
+  'tool_use',
+]);
+
+/** Returns a message with content. One of the assistant may have none, or a refusal, and parts that are not what it said. */
+function withContent(given: unknown): unknown {
+  const message = Object(given);
+  if (message.role !== 'assistant') return given;
+  const { content, refusal } = message;
+  if (Array.isArray(content)) return { ...message, content: content.filter((part) => !UNSAID.has(Object(part).type)) };
+  if (content != null) return given;
+  return { ...message, content: typeof refusal === 'string' ? [{ type: 'refusal', refusal }] : [] };
+}
+
+/** Items that say nothing that the answers of runs do not contain: those of hosted tools, reasoning and calls. */
+const skipped = z.object({
+  type: z.enum([
+    'additional_tools',
+    'apply_patch_call',
+    'apply_patch_call_output',
+    'code_interpreter_call',
+    'compaction',
+    'compaction_trigger',
+    'computer_call',
+    'computer_call_output',
+    'custom_tool_call',
+    'custom_tool_call_output',
+    'file_search_call',
+    'image_generation_call',
+    'local_shell_call',
+    'local_shell_call_output',
+    'mcp_approval_request',
+    'mcp_approval_response',
+    'mcp_call',
+    'mcp_list_tools',
+    'program',
+    'program_output',
+    'reasoning',
+    'shell_call',
+    'shell_call_output',
+    'tool_search_call',
+    'tool_search_output',
+    'web_search_call',
+  ]),
+});
+
+/** Adds the type of an item without one: a message has a role, a reference only an id. */
+function withType(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null) return given;
+  const { type, role, id } = given as Readonly<Record<string, unknown>>;
+  const implied = role === undefined && id !== undefined ? 'item_reference' : 'message';
+  return withContent({ ...given, type: type ?? implied });
+}
+
 /** An item of the input. Output items of earlier responses may be sent again, or referred to by id. */
 const inputItem = z.pipe(
-  z.transform((item: unknown): unknown =>
-    typeof item === 'object' && item !== null ? { type: 'message', ...item } : item,
-  ),
+  z.transform(withType),
   z.discriminatedUnion(
     'type',
     [
-      z.object({ type: z.literal('message'), ...messageShape(responsePart) }),
+      z.object({ type: z.literal('message'), ...messageShape }),
       z.object({ type: z.literal('item_reference'), id: z.string() }),
-      z.object({ type: z.literal('reasoning') }),
-      z.object({ type: z.literal('function_call') }),
+      z.object({ type: z.literal('function_call'), call_id: z.string(), name: z.string(), arguments: z.string() }),
       z.object({ type: z.literal('function_call_output'), call_id: z.string(), output: outputText }),
+      skipped,
     ],
     EXPECTED_MESSAGE,
   ),
 );
 
-/** A message of a chat: one of the assistant with tool calls only has no content. */
+const toolCall = z.object({
+  id: z.nullish(z.string()),
+  function: z.nullish(z.object({ name: z.string(), arguments: z.string() })),
+});
+
+/** A message of a chat. Tools that are not functions are of other servers. */
 const chatMessage = z.pipe(
-  z.transform((message: unknown): unknown => {
-    const { content, tool_calls: calls } = Object(message);
-    return content == null && Array.isArray(calls) ? { ...Object(message), content: [] } : message;
-  }),
+  z.transform(withContent),
   z.discriminatedUnion(
     'role',
     [
       z.object({ role: z.literal('tool'), tool_call_id: z.string(), content: outputText }),
-      z.object(messageShape(chatPart)),
+      // The former shape of the result of a call.
+      z.pipe(
+        z.object({ role: z.literal('function'), content: z.nullable(outputText) }),
+        z.transform(({ content }) => ({ role: 'tool' as const, tool_call_id: '', content: content ?? '' })),
+      ),
+      z.object({ ...messageShape, tool_calls: z.nullish(z.array(toolCall)) }),
     ],
     'expected the role "system", "developer", "user", "assistant" or "tool"',
   ),
@@ -116,6 +178,7 @@ const common = {
   stream: z.nullish(z.boolean()),
   parallel_tool_calls: z.nullish(z.boolean()),
 };
+const tokens = z.nullish(z.int().check(z.gte(1)));
 
 export const responseRequestSchema = z.looseObject({
   ...common,
@@ -132,6 +195,7 @@ export const responseRequestSchema = z.looseObject({
   ),
   instructions: z.nullish(z.string().check(z.maxLength(20_000))),
   previous_response_id: z.nullish(z.string()),
+  max_output_tokens: tokens,
   background: z.nullish(z.boolean()),
   metadata: z.nullish(
     z.pipe(
@@ -146,6 +210,8 @@ export const chatRequestSchema = z.looseObject({
   ...common,
   messages: z.array(chatMessage, 'expected an array of messages').check(z.maxLength(1_000)),
   stream_options: z.nullish(z.object({ include_usage: z.nullish(z.boolean()) })),
+  max_tokens: tokens,
+  max_completion_tokens: tokens,
 });
 
 export type InputItem = z.output<typeof inputItem>;
@@ -165,8 +231,33 @@ export function outputsIn<Item>(
   return items.slice(items.findLastIndex(isTurn) + 1).flatMap((item) => outputOf(item) ?? []);
 }
 
+/** Returns a tool result as text; `call` is the call in words, if it is known. */
+const resultText = (output: string, call: string | undefined): string =>
+  `Tool result${call === undefined ? '' : ` of ${call}`}: ${output}`;
+
+export const callText = ({ name, arguments: args }: { readonly name: string; readonly arguments: string }): string =>
+  `${name}(${args})`;
+
 /** Returns a tool result as history. For a result that another message followed before the run had an answer. */
-export const resultAsHistory = (output: string): InputMessage => ({ role: 'user', content: `Tool result: ${output}` });
+export const resultAsHistory = (output: string, call?: string): InputMessage => ({
+  role: 'user',
+  content: resultText(output, call),
+});
+
+/** Returns the messages with tool results as a part of the last user message, which asks for an answer. `calls`: the calls in words, by id. */
+export function withResults(
+  messages: readonly InputMessage[],
+  outputs: readonly CallOutput[],
+  calls: ReadonlyMap<string, string>,
+): readonly InputMessage[] {
+  const at = messages.findLastIndex(({ role }) => role === 'user');
+  const results = outputs.map(({ callId, output }) => textOf(resultText(output, calls.get(callId))));
+  return messages.map((message, place) => {
+    if (place !== at) return message;
+    const { content } = message;
+    return { ...message, content: [...(typeof content === 'string' ? [textOf(content)] : content), ...results] };
+  });
+}
 
 /** Returns the request, history and instructions in the messages. `param` is the name of the messages in errors. */
 export function conversationOf(
@@ -195,85 +286,4 @@ function plainText(content: InputMessage['content'], param: string): string {
     throw invalid(param, 'expected system and developer messages without images and files');
   });
   return texts.join('\n\n');
-}
-
-type ClientTool = NonNullable<ClientRequest['clientTools']>[number];
-
-const toolSchema = z.object({
-  name: z.string(),
-  description: z.nullish(z.string()),
-  parameters: z.nullish(shallowObjectSchema),
-});
-
-/** For a function without `parameters`, or with `{}`. */
-const NO_ARGUMENTS = { type: 'object', properties: {} };
-
-/** Returns the tools of a request in either API. The tools may not be needed: `tool_choice` "none" sends none of them. */
-export function clientToolsOf({
-  tools,
-  tool_choice: choice,
-}: Readonly<Record<string, unknown>>): readonly ClientTool[] {
-  const given: unknown = choice === 'none' ? [] : (tools ?? []);
-  if (!Array.isArray(given)) throw invalid('tools', 'expected an array of functions', given);
-  return given.map((tool): ClientTool => {
-    const { type, function: nested = tool } = Object(tool);
-    if (type !== 'function')
-      throw invalid('tools', 'expected functions, because the server has no tools of its own to offer', type);
-    const read = toolSchema.safeParse(nested);
-    if (!read.success) {
-      const [{ path, message } = { path: [], message: '' }] = read.error.issues;
-      throw invalid('tools', `function${path.map((name) => `.${String(name)}`).join('')}: ${message}`, nested);
-    }
-    const { name, description, parameters } = read.data;
-    return {
-      name,
-      description: description || name,
-      arguments: Object.keys(parameters ?? {}).length === 0 ? NO_ARGUMENTS : { type: 'object', ...parameters },
-    };
-  });
-}
-
-/** Waits for the start of a run. An error about its option `clientTools` names the parameter of these protocols. */
-export async function withToolErrors<Started>(start: Promise<Started>): Promise<Started> {
-  try {
-    return await start;
-  } catch (error) {
-    const { code, message } = Object(error);
-    const problem = code === 'invalid_option' ? /^clientTools: (.*)$/su.exec(message)?.[1] : undefined;
-    throw problem === undefined ? error : new HttpError(400, code, `tools: ${problem}`, {}, 'tools');
-  }
-}
-
-const hasLengthZero = (value: unknown): boolean => Object(value).length === 0;
-const isNoTool = (choice: unknown): boolean => choice === 'auto' || choice === 'none';
-const isText = (format: unknown): boolean => format === undefined || Object(format).type === 'text';
-const isOnlyText = (modalities: unknown): boolean => [modalities].flat().every((modality) => modality === 'text');
-const never = (): boolean => false;
-const OWN_CHOICE = 'leave it out, because the chain chooses its tools';
-
-/** Parameters that would change the answer, with a check for harmless values, and advice. All others are ignored. */
-const UNSUPPORTED: readonly (readonly [string, (value: unknown) => boolean, string?])[] = [
-  ['functions', hasLengthZero, 'send tools'],
-  ['tool_choice', isNoTool, OWN_CHOICE],
-  ['function_call', isNoTool, OWN_CHOICE],
-  ['response_format', isText, 'leave it out, because answers are text'],
-  ['text', (text) => isText(Object(text).format ?? undefined), 'leave it out, because answers are text'],
-  ['modalities', isOnlyText, 'leave it out, because answers are text'],
-  ['audio', never, 'leave it out, because answers are text'],
-  ['n', (count) => count === 1, 'leave it out, because a run has one answer'],
-  ['stop', hasLengthZero],
-  ['logprobs', (isAsked) => isAsked === false],
-  ['web_search_options', never, OWN_CHOICE],
-  ['prompt', never, 'send the texts as instructions and input'],
-  ['conversation', never, 'use previous_response_id'],
-];
-
-/** Throws an `HttpError` 400 for a parameter that a run does not support. */
-export function requireSupported(body: Readonly<Record<string, unknown>>): void {
-  for (const [name, isHarmless, advice = 'leave it out'] of UNSUPPORTED) {
-    const value = body[name] ?? null;
-    const param = name === 'text' ? 'text.format' : name;
-    if (value !== null && !isHarmless(value))
-      throw new HttpError(400, 'unsupported_parameter', `${param}: not supported; ${advice}.`, {}, param);
-  }
 }

@@ -2,10 +2,14 @@ import type { Citation, FinalAnswer } from '../../../machines/contracts/synthesi
 import { explanationOf } from '../../../machines/contracts/synthesis.ts';
 import type { Question, RunUpdate } from '../updates.ts';
 import { noticeOf, secondsOf, type Thought, Thoughts, urlCitation } from './openai-answer.ts';
-import { asClientCall, type ClientCall, callIdOf, type TurnEnd, type TurnUsage } from './openai-turns.ts';
+import { type AnswerReply, type ReplyRequest, replyOf } from './openai-reply.ts';
+import { asClientCall, type CallName, callIdOf, type TurnEnd, type TurnUsage } from './openai-turns.ts';
 
 /** The members of a request that its response repeats. They are stored with the run. */
-export interface ResponseRequest {
+export interface ResponseRequest extends ReplyRequest {
+  /** As the request has them; absent if it does not. */
+  readonly text?: unknown;
+  readonly tool_choice?: unknown;
   readonly background: boolean;
   readonly instructions: string | null;
   readonly previous_response_id: string | null;
@@ -47,6 +51,8 @@ export class ResponseEvents {
   #answer: FinalAnswer | null = null;
   #usage: TurnUsage | null = null;
   #hasCalls = false;
+  /** Whether the text is longer than `max_output_tokens`. */
+  #isCut = false;
   /** The reasoning item that is being written. */
   #reasoning: ReasoningItem | null = null;
   /** The last part of that item, if more text may follow. */
@@ -81,10 +87,10 @@ export class ResponseEvents {
     if (update.type === 'question-closed') this.#questions.delete(update.questionId);
     if (update.type === 'answer') {
       yield* this.#endReasoning();
-      yield* this.#message(update.answer);
+      yield* this.#reply(update.answer);
       this.#answer = update.answer;
-      const type = update.answer.status === 'cancelled' ? 'response.incomplete' : 'response.completed';
-      yield this.#event(type, { response: this.response });
+      const isWhole = update.answer.status !== 'cancelled' && !this.#isCut;
+      yield this.#event(isWhole ? 'response.completed' : 'response.incomplete', { response: this.response });
     }
     if (end?.type === 'calls') yield this.#event('response.completed', { response: this.response });
     if (end?.type === 'question') yield this.#waiting;
@@ -101,18 +107,23 @@ export class ResponseEvents {
     const answer = this.#answer;
     const createdAt = secondsOf(startedAt);
     const usage = this.#usage;
+    const { returned: _, ...request } = this.#request;
     return {
       ...UNUSED,
-      ...this.#request,
+      ...request,
       ...(this.#turn > 1 && { previous_response_id: responseIdOf(runId, this.#turn - 1) }),
       id: responseIdOf(runId, this.#turn),
       object: 'response',
       created_at: createdAt,
       completed_at: answer && createdAt + Math.ceil((answer.metadata.budget.totalMs.used ?? 0) / 1_000),
       model: this.#model,
-      status: this.#hasCalls ? 'completed' : statusOf(answer, question),
+      status: this.#hasCalls ? 'completed' : this.#isCut ? 'incomplete' : statusOf(answer, question),
       incomplete_details:
-        answer?.status === 'cancelled' ? { reason: 'cancelled' } : question && { reason: 'user_input_required' },
+        answer?.status === 'cancelled'
+          ? { reason: 'cancelled' }
+          : this.#isCut
+            ? { reason: 'max_output_tokens' }
+            : question && { reason: 'user_input_required' },
       output: structuredClone(this.#output),
       usage: usage && {
         input_tokens: usage.inputTokens,
@@ -158,24 +169,36 @@ export class ResponseEvents {
     this.#reasoning = null;
   }
 
-  *#message({ answerText: text, sources }: FinalAnswer): Generator<ResponseEvent, void> {
+  *#reply(answer: FinalAnswer): Generator<ResponseEvent, void> {
+    const reply = replyOf(answer, this.#request);
+    if (reply.type === 'call') return yield* this.#call(reply.call);
+    this.#isCut = reply.type === 'text' && reply.isCut && answer.status !== 'cancelled';
+    const part = reply.type === 'text' ? textPart(reply.text, answer.sources) : reply;
     const id = messageIdOf(this.#start.runId);
-    const begun = { ...messageOf(id, '', []), status: 'in_progress', content: [] };
-    const item = messageOf(id, text, sources);
-    const [part] = item.content;
+    const item = messageOf(id, part, this.#isCut ? 'incomplete' : 'completed');
     this.#output.push(item);
     const place = { item_id: id, ...this.#place, content_index: 0 };
-    yield this.#event('response.output_item.added', { ...this.#place, item: begun });
-    yield this.#event('response.content_part.added', { ...place, part: { ...part, text: '', annotations: [] } });
-    yield this.#event('response.output_text.delta', { ...place, delta: text, logprobs: [] });
-    for (const [annotation_index, annotation] of part.annotations.entries())
-      yield this.#event('response.output_text.annotation.added', { ...place, annotation_index, annotation });
-    yield this.#event('response.output_text.done', { ...place, text, logprobs: [] });
+    yield this.#event('response.output_item.added', {
+      ...this.#place,
+      item: { ...item, status: 'in_progress', content: [] },
+    });
+    if (part.type === 'refusal') {
+      yield this.#event('response.content_part.added', { ...place, part: { ...part, refusal: '' } });
+      yield this.#event('response.refusal.delta', { ...place, delta: part.refusal });
+      yield this.#event('response.refusal.done', { ...place, refusal: part.refusal });
+    } else {
+      const { text } = part;
+      yield this.#event('response.content_part.added', { ...place, part: { ...part, text: '', annotations: [] } });
+      yield this.#event('response.output_text.delta', { ...place, delta: text, logprobs: [] });
+      for (const [annotation_index, annotation] of part.annotations.entries())
+        yield this.#event('response.output_text.annotation.added', { ...place, annotation_index, annotation });
+      yield this.#event('response.output_text.done', { ...place, text, logprobs: [] });
+    }
     yield this.#event('response.content_part.done', { ...place, part });
     yield this.#event('response.output_item.done', { ...this.#place, item });
   }
 
-  *#call(call: ClientCall): Generator<ResponseEvent, void> {
+  *#call(call: CallName): Generator<ResponseEvent, void> {
     yield* this.#endReasoning();
     this.#hasCalls = true;
     const item = functionCallOf(this.#start.runId, call);
@@ -228,18 +251,18 @@ function detailsOf(runId: string, answer: FinalAnswer | null, question: Question
     : { postchain_run: runId, postchain_question: noticeOf(runId, question).slice(0, MAX_CHARS) };
 }
 
-function messageOf(id: string, text: string, sources: readonly Citation[]) {
+function textPart(text: string, sources: readonly Citation[]) {
   const annotations = sources.map((source, index) => urlCitation(source, text) ?? fileCitation(source, index));
-  return {
-    id,
-    type: 'message' as const,
-    role: 'assistant' as const,
-    status: 'completed' as const,
-    content: [{ type: 'output_text', text, annotations, logprobs: [] }] as const,
-  };
+  return { type: 'output_text', text, annotations, logprobs: [] } as const;
 }
 
-function functionCallOf(runId: string, call: ClientCall) {
+type MessagePart = ReturnType<typeof textPart> | Extract<AnswerReply, { type: 'refusal' }>;
+
+function messageOf(id: string, part: MessagePart, status: 'completed' | 'incomplete') {
+  return { id, type: 'message', role: 'assistant', status, content: [part] } as const;
+}
+
+export function functionCallOf(runId: string, call: CallName) {
   const call_id = callIdOf(runId, call);
   return {
     id: `fc_${call_id}`,
@@ -257,7 +280,7 @@ function fileCitation({ path, startLine, endLine }: Citation, index: number) {
 }
 
 /** Members that the API requires but a run does not have. */
-const UNUSED = {
+export const UNUSED = {
   error: null,
   tools: [],
   tool_choice: 'auto',
@@ -270,7 +293,6 @@ const UNUSED = {
   temperature: 1,
   reasoning: null,
   user: null,
-  max_output_tokens: null,
   max_tool_calls: null,
   store: true,
   service_tier: 'default',

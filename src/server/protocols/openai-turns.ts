@@ -20,8 +20,24 @@ export interface CallOutput {
   readonly output: string;
 }
 
+/** A call as responses show it. */
+export type CallName = Pick<ClientCall, 'questionId' | 'capability' | 'arguments'>;
+
+/** Takes the place of the id of a question in the id of a call that `tool_choice` forced: it ended its run, and nothing waits for its result. */
+export const FORCED = 'forced';
+
+const FORCED_ID = `call_${FORCED}_`;
+
+/** Returns the run whose call has this result, and waits for it or did; null for a forced call, or a call of another server. */
+export const runOfOutput = ({ callId }: CallOutput): string | null =>
+  callId.startsWith(FORCED_ID) ? null : (RUN_OF_CALL.exec(callId)?.[1] ?? null);
+
+/** The ids of other servers have no question of a run. */
+const RUN_OF_CALL = /^call_[^_]+\.approval\d+_(.+)$/su;
+
 /** Returns an id that names the run and the question, so that the result finds both. */
-export const callIdOf = (runId: string, { questionId }: ClientCall): string => `call_${questionId}_${runId}`;
+export const callIdOf = (runId: string, { questionId }: Pick<ClientCall, 'questionId'>): string =>
+  `call_${questionId}_${runId}`;
 
 /**
  * The end of a turn: the part of a run that one response contains. It is the answer, the client's calls, or another question, which these APIs
@@ -120,7 +136,7 @@ export async function resultsOf(
   outputs: readonly CallOutput[],
   param: string,
 ): Promise<{ readonly runId: string; readonly turn: number; readonly answers: Answers }> {
-  const [runId = '', ...others] = new Set(outputs.map(({ callId }) => /^call_[^_]+_(.+)$/su.exec(callId)?.[1] ?? ''));
+  const [runId = '', ...others] = new Set(outputs.map((output) => runOfOutput(output) ?? ''));
   if (runId === '' || others.length > 0)
     throw invalid(param, 'expected results of calls of one response of this server', outputs[0]?.callId);
   const entries = await journal(owner, runId);

@@ -18,24 +18,44 @@ import { type ClientRequest, FINAL } from '../run-service.ts';
 import type { ServerSentEvent } from '../sse.ts';
 import { type RunUpdate, updatesOf } from '../updates.ts';
 import { ChatCompletion } from './openai-chat.ts';
+import { inputItemsOf, pageOf } from './openai-input-items.ts';
 import {
+  type AnswerRequest,
+  answerRequestOf,
+  type Returned,
+  requireSupported,
+  withToolErrors,
+} from './openai-parameters.ts';
+import { type AnswerReply, replyOf } from './openai-reply.ts';
+import {
+  callText,
   chatRequestSchema,
-  clientToolsOf,
   conversationOf,
   type InputItem,
   type InputMessage,
   outputsIn,
-  requireSupported,
   responseRequestSchema,
   resultAsHistory,
-  withToolErrors,
+  withResults,
 } from './openai-requests.ts';
-import { messageIdOf, ResponseEvents, type ResponseRequest, responseIdOf } from './openai-responses.ts';
-import { type CallOutput, callsOfTurns, resultsOf, turnOf } from './openai-turns.ts';
+import { messageIdOf, ResponseEvents, type ResponseRequest, responseIdOf, UNUSED } from './openai-responses.ts';
+import {
+  type CallName,
+  type CallOutput,
+  callIdOf,
+  callsOfTurns,
+  resultsOf,
+  runOfOutput,
+  turnOf,
+} from './openai-turns.ts';
 import { sendAnswers } from './questions.ts';
 
 const hostSchema = z.object({
   response: z.object({
+    returned: z._default(z.union([z.enum(['text', 'value']), z.object({ calls: z.array(z.string()) })]), 'text'),
+    max_output_tokens: z._default(z.nullable(z.number()), null),
+    text: z.optional(z.unknown()),
+    tool_choice: z.optional(z.unknown()),
     background: z.boolean(),
     instructions: z.nullable(z.string()),
     previous_response_id: z.nullable(z.string()),
@@ -46,6 +66,8 @@ const hostSchema = z.object({
 
 /** The defaults, also of a run that was started through another API. */
 const NO_REQUEST: ResponseRequest = {
+  returned: 'text',
+  max_output_tokens: null,
   background: false,
   instructions: null,
   previous_response_id: null,
@@ -68,26 +90,37 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
 
   app.post('/v1/responses', async (c) => {
     const body = await bodyOf(c, responseRequestSchema);
+    const { returned, asked } = answerRequestOf(body);
+    const { text, tool_choice } = body;
     const request: ResponseRequest = {
+      ...(text != null && { text: { ...UNUSED.text, ...Object(text) } }),
+      ...(tool_choice != null && { tool_choice }),
+      returned,
+      max_output_tokens: body.max_output_tokens ?? null,
       background: body.background === true,
       instructions: body.instructions ?? null,
       previous_response_id: body.previous_response_id ?? null,
       parallel_tool_calls: body.parallel_tool_calls !== false,
       metadata: body.metadata ?? {},
     };
+    const { owner } = c.var;
     const outputs = outputsIn(body.input, isTurn, (item) =>
       item.type === 'function_call_output' ? { callId: item.call_id, output: item.output } : null,
     );
-    if (outputs.length > 0) {
+    if (await continues(owner, outputs, returned)) {
       const { runId, turn } = await resume(c, body, outputs, 'input', request.previous_response_id);
-      return answered(c, { runId, turn, request: requestIn(await runs.journal(c.var.owner, runId)) }, body);
+      return answered(c, { runId, turn, request: requestIn(await runs.journal(owner, runId)) }, body);
     }
-    const earlier = await previousTurns(c.var.owner, request.previous_response_id);
-    const messages: InputMessage[] = [{ role: 'system', content: request.instructions ?? '' }, ...earlier];
+    const earlier = await previousTurns(owner, request.previous_response_id, outputs.length > 0);
+    const messages: InputMessage[] = [{ role: 'system', content: request.instructions ?? '' }, ...earlier.messages];
     const lastAnswerAt = body.input.findLastIndex(isAnswer);
-    for (const [at, item] of body.input.entries())
-      messages.push(...(await messagesOf(c.var.owner, item, at > lastAnswerAt)));
-    const runId = await start(c, body, messages, 'input', { response: { ...request } });
+    const calls = new Map(earlier.calls);
+    for (const [at, item] of body.input.slice(0, body.input.length - outputs.length).entries()) {
+      if (item.type === 'function_call') calls.set(item.call_id, callText(item));
+      messages.push(...(await messagesOf(owner, item, at > lastAnswerAt)));
+    }
+    const host = { response: request as unknown as z.core.util.JSONType };
+    const runId = await start(c, body, asked, withResults(messages, outputs, calls), 'input', host);
     return answered(c, { runId, turn: 1, request }, body);
   });
 
@@ -96,6 +129,17 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     if (!/^-?\d{1,9}$/u.test(after)) throw invalid('starting_after', 'expected a sequence_number', after);
     const place = await placeOf(c.var.owner, c.req.param('id'));
     return c.req.query('stream') === 'true' ? streamed(c, place, Number(after)) : c.json(await stored(c, place));
+  });
+
+  app.get('/v1/responses/:id/input_items', async (c) => {
+    const { entries, runId, turn } = await placeOf(c.var.owner, c.req.param('id'));
+    return c.json(pageOf(inputItemsOf(runId, turn, entries), c.req.query()));
+  });
+
+  app.delete('/v1/responses/:id', async (c) => {
+    const id = c.req.param('id');
+    await runs.delete(c.var.owner, (await placeOf(c.var.owner, id)).runId);
+    return c.json({ id, object: 'response', deleted: true });
   });
 
   app.post('/v1/responses/:id/cancel', async (c) => {
@@ -115,19 +159,32 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     const outputs = outputsIn(body.messages, isTurn, (message) =>
       message.role === 'tool' ? { callId: message.tool_call_id, output: message.content } : null,
     );
+    const { returned, asked } = answerRequestOf(body);
     const lastAnswerAt = body.messages.findLastIndex(isAnswer);
-    const messages = body.messages.flatMap((message, at): readonly InputMessage[] =>
-      message.role !== 'tool' ? [message] : at > lastAnswerAt ? [resultAsHistory(message.content)] : [],
-    );
-    const parallel_tool_calls = body.parallel_tool_calls !== false;
-    const { runId, turn } =
-      outputs.length > 0
-        ? await resume(c, body, outputs, 'messages')
-        : {
-            runId: await start(c, body, messages, 'messages', { response: { ...NO_REQUEST, parallel_tool_calls } }),
-            turn: 1,
-          };
-    const chat = new ChatCompletion(modelName, body.stream_options?.include_usage === true, turn);
+    const calls = new Map<string, string>();
+    const messages = body.messages
+      .slice(0, body.messages.length - outputs.length)
+      .flatMap((message, at): readonly InputMessage[] => {
+        if (message.role === 'tool')
+          return at > lastAnswerAt ? [resultAsHistory(message.content, calls.get(message.tool_call_id))] : [];
+        for (const call of message.tool_calls ?? [])
+          if (call.function) calls.set(call.id ?? '', callText(call.function));
+        return [message];
+      });
+    const request: ResponseRequest = {
+      ...NO_REQUEST,
+      returned,
+      max_output_tokens: body.max_completion_tokens ?? body.max_tokens ?? null,
+      parallel_tool_calls: body.parallel_tool_calls !== false,
+    };
+    const host = { response: request as unknown as z.core.util.JSONType };
+    const { runId, turn } = (await continues(c.var.owner, outputs, returned))
+      ? await resume(c, body, outputs, 'messages')
+      : {
+          runId: await start(c, body, asked, withResults(messages, outputs, calls), 'messages', host),
+          turn: 1,
+        };
+    const chat = new ChatCompletion(modelName, body.stream_options?.include_usage === true, request, turn);
     if (body.stream !== true) {
       const end = await server.read(c, runId, async (updates) => {
         for await (const { update, end } of turnOf(runs, c.var.owner, runId, turn, updates)) {
@@ -159,15 +216,26 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
   async function start(
     c: ServerRequest,
     body: Body,
+    asked: AnswerRequest['asked'],
     messages: readonly InputMessage[],
     param: string,
     host: NonNullable<ClientRequest['host']>,
   ): Promise<string> {
     requireModel(body.model);
     requireSupported(body);
-    const clientTools = clientToolsOf(body);
-    const own = { host, ...(clientTools.length > 0 && { clientTools }), ...idempotencyKeyOf(c) };
+    const own = { host, ...asked, ...idempotencyKeyOf(c) };
     return (await withToolErrors(runs.start(c.var.owner, { ...conversationOf(messages, param), ...own }))).runId;
+  }
+
+  /**
+   * Whether results continue the run that waits for them. It must have been asked for the same kind of answer; nothing waits for the result of
+   * a forced call, or of a call of another server. Any other results are a part of the request for a new run.
+   */
+  async function continues(owner: Owner, outputs: readonly CallOutput[], returned: Returned): Promise<boolean> {
+    const [runId = null] = outputs.flatMap((output) => runOfOutput(output) ?? []);
+    if (runId === null) return false;
+    const recorded = requestIn(await runs.journal(owner, runId));
+    return JSON.stringify(recorded.returned) === JSON.stringify(returned);
   }
 
   /** Sends results of the client's calls, and returns the run that continues with them, and its turn. A repeated request gets the same turn. */
@@ -235,7 +303,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     return responseIn(c.var.owner, place, asUpdates(entries));
   }
 
-  /** Returns the messages of an input item: none for reasoning, function calls, and outputs that an answer follows. */
+  /** Returns the messages of an input item: none for items that say nothing, and outputs that an answer follows. */
   async function messagesOf(owner: Owner, item: InputItem, isUnanswered: boolean): Promise<readonly InputMessage[]> {
     if (item.type === 'message') return [item];
     if (item.type === 'function_call_output') return isUnanswered ? [resultAsHistory(item.output)] : [];
@@ -243,29 +311,56 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     if (item.type !== 'item_reference' || /^(rs|fc)_/u.test(item.id)) return [];
     const runId = item.id.slice(messageIdOf('').length);
     if (messageIdOf(runId) !== item.id) throw unknownRun();
-    const { answer } = await runs.view(owner, runId);
-    return [{ role: 'assistant', content: answer?.answerText ?? '' }];
+    return answerIn(await runs.journal(owner, runId)) ?? [{ role: 'assistant', content: '' }];
   }
 
-  /** Returns the conversation of an earlier response, with its answer. */
-  async function previousTurns(owner: Owner, id: string | null): Promise<readonly InputMessage[]> {
-    if (id === null) return [];
-    const { entries } = await placeOf(owner, id);
+  /**
+   * Returns the conversation of an earlier response, with its answer, and its calls in words. Only a response with calls that have results may
+   * still wait for its user.
+   */
+  async function previousTurns(owner: Owner, id: string | null, hasResults: boolean) {
+    if (id === null) return { messages: [], calls: [] };
+    const { entries, runId } = await placeOf(owner, id);
     const { messages, request, attachments } = runStartOf(entries);
-    const answer = entries.find((entry) => entry.type === 'answer');
-    if (answer === undefined)
+    const answer = answerIn(entries);
+    if (answer === null && !hasResults)
       throw invalid(
         'previous_response_id',
         'expected a response that has ended: first send its tool results without other messages, answer its question, or cancel it',
       );
-    return [
-      ...messages.flatMap(({ role, content, attachments }): InputMessage[] =>
-        role === 'search' ? [] : [{ role, content: contentOf(entries, content, attachments) }],
-      ),
-      { role: 'user', content: contentOf(entries, request, attachments) },
-      { role: 'assistant', content: answer.answer.answerText },
-    ];
+    return {
+      messages: [
+        ...messages.flatMap(({ role, content, attachments }): InputMessage[] =>
+          role === 'search' ? [] : [{ role, content: contentOf(entries, content, attachments) }],
+        ),
+        { role: 'user', content: contentOf(entries, request, attachments) } as const,
+        ...(answer ?? []),
+      ],
+      calls: callsIn(entries).map((call): [string, string] => [
+        callIdOf(runId, call),
+        callText({ name: call.capability, arguments: JSON.stringify(call.arguments) }),
+      ]),
+    };
   }
+}
+
+/** Returns the reply to the request of a run; null before its answer. */
+function replyIn(entries: readonly JournalEntry[]): AnswerReply | null {
+  const answer = entries.find((entry) => entry.type === 'answer')?.answer;
+  return answer === undefined ? null : replyOf(answer, requestIn(entries));
+}
+
+/** Returns the answer of a run as its client received it, as messages: none for a call. Null before the answer. */
+function answerIn(entries: readonly JournalEntry[]): readonly InputMessage[] | null {
+  const reply = replyIn(entries);
+  if (reply === null || reply.type === 'call') return reply && [];
+  return [{ role: 'assistant', content: reply.type === 'text' ? reply.text : reply.refusal }];
+}
+
+/** Returns all calls of a run that its client received, also the one that ended it. */
+function callsIn(entries: readonly JournalEntry[]): readonly CallName[] {
+  const reply = replyIn(entries);
+  return [...callsOfTurns(entries).flat(), ...(reply?.type === 'call' ? [reply.call] : [])];
 }
 
 const DONE: ServerSentEvent = { data: '[DONE]' };

@@ -107,12 +107,14 @@ function expectMessage(updates: readonly RunUpdate[], answer: string): void {
 /** Checks that the numbers of the events increase, and that the last response has the sum of the events. */
 function expectResponse(updates: readonly RunUpdate[], answer: string): void {
   const request = {
+    returned: 'text',
+    max_output_tokens: null,
     background: false,
     instructions: null,
     previous_response_id: null,
     parallel_tool_calls: true,
     metadata: {},
-  };
+  } as const;
   const events = new ResponseEvents('chain', request);
   const items: unknown[] = [];
   let text = '';

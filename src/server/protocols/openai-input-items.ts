@@ -1,0 +1,72 @@
+import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { Attachment } from '../../../machines/contracts/message.ts';
+import { runStartOf } from '../../chain/journal/journal-format.ts';
+import { fileIn } from '../../llm/content.ts';
+import { invalid } from '../context.ts';
+import { functionCallOf } from './openai-responses.ts';
+import { callIdOf, callsOfTurns } from './openai-turns.ts';
+
+interface Item {
+  readonly id: string;
+  readonly [member: string]: unknown;
+}
+
+/** Returns the items that a response was made from, oldest first: the conversation and, after the first turn, calls and their results. */
+export function inputItemsOf(runId: string, turn: number, entries: readonly JournalEntry[]): readonly Item[] {
+  const { messages, request, attachments = [] } = runStartOf(entries);
+  const conversation = [...messages, { role: 'user', content: request, attachments } as const];
+  const said = conversation.flatMap(({ role, content, attachments: files = [] }, at): Item[] => {
+    if (role === 'search') return [];
+    const text = { type: role === 'assistant' ? 'output_text' : 'input_text', text: content };
+    const parts = [text, ...files.map((file) => filePart(entries, file))];
+    return [{ id: `msg_${at}_${runId}`, type: 'message', role, status: 'completed', content: parts }];
+  });
+  const outputs = new Map(
+    entries.flatMap((entry) =>
+      entry.type === 'delivery' && entry.event.type === 'approval.given'
+        ? [[entry.event.questionId, entry.event.output ?? entry.event.reason ?? ''] as const]
+        : [],
+    ),
+  );
+  const called = callsOfTurns(entries)
+    .slice(0, turn - 1)
+    .flatMap((calls) => [
+      ...calls.map((call): Item => functionCallOf(runId, call)),
+      ...calls.map((call): Item => {
+        const call_id = callIdOf(runId, call);
+        const output = outputs.get(call.questionId) ?? '';
+        return { id: `fco_${call_id}`, type: 'function_call_output', call_id, output, status: 'completed' };
+      }),
+    ]);
+  return [...said, ...called];
+}
+
+function filePart(entries: readonly JournalEntry[], attachment: Attachment): object {
+  const { data, mediaType, name } = fileIn(entries, attachment);
+  const url = `data:${mediaType};base64,${data}`;
+  return mediaType.startsWith('image/')
+    ? { type: 'input_image', detail: 'auto', image_url: url }
+    : { type: 'input_file', file_data: url, ...(name !== null && { filename: name }) };
+}
+
+const MAX_LIMIT = 100;
+
+/** Returns a page of items: by default the newest 20, the newest first. Throws an `HttpError` for an invalid query. */
+export function pageOf(items: readonly Item[], query: Readonly<Record<string, string>>): object {
+  const { after, order = 'desc', limit: given = '20' } = query;
+  const limit = Number(given);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT)
+    throw invalid('limit', `expected an integer from 1 to ${MAX_LIMIT}`, given);
+  if (order !== 'asc' && order !== 'desc') throw invalid('order', 'expected "asc" or "desc"', order);
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const at = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after);
+  if (after !== undefined && at === -1) throw invalid('after', 'expected the id of an item of this response', after);
+  const data = ordered.slice(at + 1, at + 1 + limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: at + 1 + limit < ordered.length,
+  };
+}

@@ -1,3 +1,4 @@
+import { unwrapped } from './divided-words.ts';
 import type { Line } from './lines.ts';
 
 /**
@@ -9,6 +10,7 @@ export class InlineText {
   /** The last character, before any space. */
   end = '';
   #spaceDue = false;
+  #breakDue = false;
   /** Marks that are written before the next text. */
   #marks = '';
 
@@ -34,14 +36,22 @@ export class InlineText {
     const last = this.lines.at(-1);
     const text = this.#marks + words;
     if (last === undefined || (this.#spaceDue && line > last.line)) this.lines.push({ text, line });
+    else if (this.#breakDue) last.text = unwrapped([last.text, text]);
     else last.text += (this.#spaceDue ? ' ' : '') + text;
     this.#spaceDue = false;
+    this.#breakDue = false;
     this.#marks = '';
     this.end = text.slice(-1);
   }
 
   space(): void {
     this.#spaceDue = this.lines.length > 0;
+  }
+
+  /** Ends a line within a line of the file. */
+  break(): void {
+    this.space();
+    this.#breakDue = this.#spaceDue;
   }
 
   open(mark: string): void {
@@ -57,6 +67,6 @@ export class InlineText {
 
   /** The text on one line. */
   get line(): string {
-    return this.lines.map(({ text }: Line) => text).join(' ');
+    return unwrapped(this.lines.map(({ text }: Line) => text));
   }
 }

@@ -10,8 +10,8 @@ export interface Line {
 export const linesFrom = (text: string, line: number): Line[] =>
   text.split('\n').map((part, at) => ({ text: part, line: line + at }));
 
-/** Soft hyphens and zero-width spaces, which split a word invisibly. Joiners stay: they shape letters and emoji. */
-const INVISIBLE = /[\u00AD\u200B\u2060\uFEFF]/g;
+/** Soft hyphens within a line and zero-width spaces, which split a word invisibly. Joiners stay: they shape letters and emoji. */
+const INVISIBLE = /\u00AD(?!\s*$)|[\u200B\u2060\uFEFF]/g;
 
 /** Returns the block of the lines, as a list of one; empty if they are blank. Omits blank lines (within code, only leading and trailing ones) and trailing spaces. */
 export function blockOf(lines: readonly Line[], heading: readonly string[], kind: BlockKind, language = ''): Block[] {

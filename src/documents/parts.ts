@@ -1,5 +1,6 @@
 import { clipped } from '../../machines/text/clip.ts';
 import { fenced, joinLeadIns, LIST_ITEM } from './blocks.ts';
+import { unwrapped } from './divided-words.ts';
 import type { Block } from './document.ts';
 import { blockOf, type Line } from './lines.ts';
 
@@ -147,7 +148,7 @@ export class BlockBuilder {
 
   #enter(depth: number, lines: readonly Line[]): void {
     const [{ text: title, line } = { text: '', line: 1 }] = blockOf(lines, [], 'prose').map((made) => ({
-      text: made.text.replace(/\s+/g, ' '),
+      text: unwrapped(made.text.split('\n')).replace(/\s+/g, ' '),
       line: made.startLine,
     }));
     this.#close(depth);

@@ -3,6 +3,7 @@ import { clipped } from '../../machines/text/clip.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
 import type { Steps } from '../internal/async.ts';
 import { cellsOf, fenced, isDelimiterRow, LIST_ITEM } from './blocks.ts';
+import { compoundsIn, joinLines } from './divided-words.ts';
 import type { Block, ParsedDocument } from './document.ts';
 import { MAX_TITLE_CHARS } from './parts.ts';
 
@@ -16,7 +17,7 @@ interface LogicalLine {
 }
 
 /** Returns the lines of a block with hard wraps undone. */
-function logicalLines(block: Block): LogicalLine[] {
+function logicalLines(block: Block, compounds: ReadonlySet<string>): LogicalLine[] {
   const logical: { text: string; startLine: number; endLine: number; wraps: { at: number; line: number }[] }[] = [];
   let open: string | null = null;
   for (const [at, text] of block.text.split('\n').entries()) {
@@ -26,8 +27,9 @@ function logicalLines(block: Block): LogicalLine[] {
     if (last === undefined || open !== null || fence !== null || startsLine(block, text, at)) {
       logical.push({ text, startLine: line, endLine: line, wraps: [{ at: 0, line }] });
     } else {
-      last.wraps.push({ at: last.text.length + 1, line });
-      last.text += ` ${text.trim()}`;
+      const rest = text.trim();
+      last.text = joinLines(last.text, rest, compounds);
+      last.wraps.push({ at: last.text.length - rest.length, line });
       last.endLine = line;
     }
     if (open === null) open = fence;
@@ -60,7 +62,8 @@ const MAX_HEADINGS = 10;
 export function* passagesOf(document: ParsedDocument): Steps<UnrankedPassage[]> {
   const passages: UnrankedPassage[] = [];
   const seen = new Map<string, number>();
-  for (const piece of yield* merged(document.blocks)) {
+  const compounds = compoundsIn(document.blocks.map(({ text }) => text).join('\n'));
+  for (const piece of yield* merged(document.blocks, compounds)) {
     const lines = `${document.path}#L${piece.startLine}-L${piece.endLine}`;
     const times = (seen.get(lines) ?? 0) + 1;
     seen.set(lines, times);
@@ -79,11 +82,11 @@ function boundedHeading(heading: readonly string[]): readonly string[] {
   return heading.slice(-MAX_HEADINGS).map((title) => clipped(title, MAX_TITLE_CHARS));
 }
 
-function* merged(blocks: readonly Block[]): Steps<Piece[]> {
+function* merged(blocks: readonly Block[], compounds: ReadonlySet<string>): Steps<Piece[]> {
   const pieces: Piece[] = [];
   for (const [at, block] of blocks.entries()) {
     if (at % BLOCKS_PER_STEP === BLOCKS_PER_STEP - 1) yield;
-    for (const piece of piecesOf(block, MAX_CHARS)) {
+    for (const piece of piecesOf(block, compounds)) {
       const last = pieces.at(-1);
       if (last !== undefined && fits(last, piece)) {
         const startLine = Math.min(last.startLine, piece.startLine);
@@ -113,16 +116,16 @@ const MAX_CONTEXT_CHARS = 240;
 const MIN_HEADER_CHARS = 6;
 
 /**
- * Returns a block as pieces of at most `maxChars` characters, not counting a code fence. A list that continues in the next piece ends with
+ * Returns a block as pieces of at most `MAX_CHARS` characters, not counting a code fence. A list that continues in the next piece ends with
  * "…". The later pieces of a list or table get its introduction or header row as an additional heading, and the item that they are nested in,
  * so that they can be understood alone.
  */
-function piecesOf(block: Block, maxChars: number): Piece[] {
-  const lines = logicalLines(block);
+function piecesOf(block: Block, compounds: ReadonlySet<string>): Piece[] {
+  const lines = logicalLines(block, compounds);
   const whole = lines.map(({ text }) => text).join('\n');
-  if (whole.length <= maxChars) return [pieceOf(block, lines, block.heading)];
+  if (whole.length <= MAX_CHARS) return [pieceOf(block, lines, block.heading)];
   const units = lines.flatMap((line) =>
-    line.text.length > maxChars || block.kind === 'prose' ? cut(line, maxChars) : [line],
+    line.text.length > MAX_CHARS || block.kind === 'prose' ? cut(line, MAX_CHARS) : [line],
   );
   const context = contextOf(block, lines);
   const parents = block.kind === 'list' ? parentsOf(units) : [];
@@ -137,7 +140,7 @@ function piecesOf(block: Block, maxChars: number): Piece[] {
     pieces.push(to < units.length ? { ...piece, text: `${piece.text}${more}` } : piece);
   };
   for (const [at, unit] of units.entries()) {
-    if (at > from && chars + unit.text.length + more.length > maxChars) {
+    if (at > from && chars + unit.text.length + more.length > MAX_CHARS) {
       add(at);
       [from, chars] = [at, 0];
     }

@@ -1,3 +1,5 @@
+import { withoutHyphenation } from './divided-words.ts';
+
 /** A piece of text in a PDF, as the package `unpdf` finds it. */
 export interface PdfItem {
   readonly str: string;
@@ -140,26 +142,4 @@ function logical(given: string): string {
   const reverse = (run: string): string => mirrored([...run].reverse().join(''));
   const inOrder = isLogical ? text : reverse(text).replace(REVERSED_RUN, reverse);
   return inOrder.normalize('NFKC').replace(SPACED_MARK, '');
-}
-
-/** A hyphen at the end of a line, and what continues the word; "pre- and postwar" is not divided. */
-const DIVIDED =
-  /(?<![\p{L}\p{M}])(\p{L}[\p{L}\p{M}]*)[-\u2010\u00AD\u00AC][ \t]*\n[ \t]*(?!(?:and|or|to|versus|vs|und|oder|bis|bzw|sowie|als|et|ou|y|o|e|en|of|og|och)\b)(\p{L}[\p{L}\p{M}]*)/gu;
-
-/**
- * Puts divided words together. The hyphen stays before a capital, in words that the page has with it elsewhere or that have others
- * ("state-of-the-art"), and in addresses.
- */
-function withoutHyphenation(text: string): string {
-  const hyphenated = new Set(text.match(/(?<!\p{L})\p{L}+-\p{L}+/gu));
-  const join = (divided: string, before: string, after: string, at: number, page: string): string => {
-    const [left, right] = [
-      page.slice(Math.max(0, at - 1), at),
-      page.slice(at + divided.length, at + divided.length + 2),
-    ];
-    const isPart = /[-/@._]/.test(left) || /^(?:[-.]\p{L}|[/@_])/u.test(right) || /^(?:self|well)$/i.test(before);
-    const isCompound = isPart || /^\p{Lu}/u.test(after) || hyphenated.has(`${before}-${after}`);
-    return `${before}${isCompound ? '-' : ''}${after}`;
-  };
-  return text.replace(DIVIDED, join).replace(DIVIDED, join);
 }

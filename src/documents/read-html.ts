@@ -387,7 +387,7 @@ function addNodes(nodes: readonly Tree.ChildNode[], before: number, text: Inline
 function addInline(node: Tree.Element, next: string, before: number, text: InlineText, struck: boolean): void {
   const { tagName, childNodes } = node;
   const line = lineOf(node, before);
-  if (tagName === 'br') text.space();
+  if (tagName === 'br') text.break();
   else if (tagName === 'img') text.addApart((attribute(node, 'alt') ?? '').replaceAll('\n', ' '), line);
   else if (tagName === 'sup' || tagName === 'sub') {
     const own = inlineOf(childNodes, before).line;

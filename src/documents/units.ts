@@ -1,6 +1,7 @@
 import type { Message } from '../../machines/contracts/message.ts';
 import { sentencesOf } from '../../machines/text/sentences.ts';
 import { cellsOf, introduces, isDelimiterRow, LIST_ITEM } from './blocks.ts';
+import { unwrapped } from './divided-words.ts';
 
 function isTableRow(line: string | undefined): boolean {
   return line !== undefined && /^\s*\|.*\|\s*$/.test(line);
@@ -65,7 +66,7 @@ function addBlock(lines: readonly string[], units: Unit[]): void {
     .slice(0, lines.length - rest.length)
     .join('\n')
     .trim();
-  const sentences = sentencesOf(prose.replaceAll('\n', ' ')).map(({ text }) => text);
+  const sentences = sentencesOf(unwrapped(prose.split('\n'))).map(({ text }) => text);
   if (prose !== '') {
     const before = units.at(-1);
     const lead = before?.kind === 'prose' && before.code === '' && leadsTo(before.text) ? before.text : '';

@@ -5,6 +5,7 @@ import { invalidOption, parseOption } from '../internal/options.ts';
 import { decodeText } from './decode-text.ts';
 import type { Block, ParsedDocument } from './document.ts';
 import { typeOfContent } from './known-formats.ts';
+import { readDelimited } from './read-delimited.ts';
 import { readText } from './read-text.ts';
 
 const TYPES = ['markdown', 'html', 'json', 'csv', 'text', 'pdf', 'docx'] as const;
@@ -159,7 +160,7 @@ async function readerFor(type: DocumentType): Promise<(text: string) => Steps<Bl
   if (type === 'markdown') return (await import('./read-markdown.ts')).readMarkdown;
   if (type === 'html') return (await import('./read-html.ts')).readHtml;
   if (type === 'json') return (await import('./read-json.ts')).readJson;
-  if (type === 'csv') return (await import('./read-delimited.ts')).readDelimited;
+  if (type === 'csv') return readDelimited;
   return readText;
 }
 

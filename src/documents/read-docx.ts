@@ -19,7 +19,7 @@ export async function readDocx(bytes: Uint8Array, what: string): Promise<readonl
   const html = await docxHtml(file, what);
   if (!Array.isArray(html)) return html as string | null;
   // Each block on its own line, because the file has no lines.
-  const lines = numberedItems(html.join('')).replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
+  const lines = numberedItems(withNotes(html.join(''))).replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
   return inTurns(readHtml(lines));
 }
 
@@ -35,9 +35,115 @@ function readableDocx(entries: readonly ZipEntry[]): Buffer | null {
     return entry === undefined ? '' : contentOf(entry).toString('utf8');
   };
   const [document, numbering, styles] = [xml(DOCUMENT), xml('word/numbering.xml'), xml('word/styles.xml')];
-  const visible = withFirstCells(withoutHiddenText(document.replaceAll('<w:dstrike', '<w:strike'), styles));
-  const readable = withNumbers(visible, numbering, styles);
+  const plain = withPlainMarkup(document.replaceAll('<w:dstrike', '<w:strike'));
+  const visible = withFirstCells(withoutHiddenText(plain, styles));
+  const numbered = withTitles(withNumbers(visible, numbering, styles), styles);
+  const margins = entries
+    .filter(({ path }) => /^word\/(?:header|footer)\d*\.xml$/.test(path))
+    .map(({ path }) => xml(path));
+  const readable = withMargins(numbered, margins);
   return readable === document ? null : zipOf(entries, DOCUMENT, Buffer.from(readable));
+}
+
+/** Elements whose content the package `mammoth` leaves out: fields, directions, and annotated text. */
+const TRANSPARENT =
+  /<\/?w:(?:fldSimple|dir|bdo|ruby|rubyBase|rubyPr)(?: [^<>]*)?>|<m:oMathPara(?: [^<>]*)?>|<\/m:oMathPara>/g;
+
+const textRun = (text: string): string => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
+
+/** Returns the XML of a document with the content of such elements in their place, and equations as text: "a=(b)/(2)". */
+function withPlainMarkup(document: string): string {
+  const readings = mapSpans(document, /<w:rt(?: [^<>]*)?(?<!\/)>/g, '</w:rt>', () => '');
+  const plain = readings.replace(TRANSPARENT, '');
+  return mapSpans(plain, /<m:oMath(?: [^<>]*)?(?<!\/)>/g, '</m:oMath>', (math) => textRun(linearMath(math)));
+}
+
+/** Changes what is between an opening tag and the next closing one, with both. Linear. */
+function mapSpans(
+  text: string,
+  opening: RegExp,
+  closing: string,
+  change: (inner: string, tag: string) => string,
+): string {
+  let [done, changed] = [0, ''];
+  for (const { 0: tag, index } of text.matchAll(opening)) {
+    if (index < done) continue;
+    const end = text.indexOf(closing, index);
+    if (end === -1) break;
+    changed += text.slice(done, index) + change(text.slice(index + tag.length, end), tag);
+    done = end + closing.length;
+  }
+  return changed + text.slice(done);
+}
+
+/** What the parts of an equation begin and end with. */
+const MATH: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  num: ['(', ')/'],
+  den: ['(', ')'],
+  sup: ['^(', ')'],
+  sub: ['_(', ')'],
+  rad: ['√(', ')'],
+  d: ['(', ')'],
+};
+
+const linearMath = (math: string): string =>
+  math
+    .replace(/<m:chr m:val="([^"]*)" ?\/>/g, '$1')
+    .replace(/<(\/?)m:(\w+)(?: [^<>]*)?(\/?)>/g, (_, end: string, name: string, empty: string) =>
+      empty === '' ? (MATH[name]?.[end === '' ? 0 : 1] ?? '') : '',
+    )
+    .replace(/<[^<>]*>/g, '')
+    .replace(
+      /([\^_√/])?\(([\p{L}\p{N}]+)\)(?=(\/)?)/gu,
+      (whole, sign: string | undefined, inner: string, over: string | undefined) =>
+        sign === undefined && over === undefined ? whole : `${sign ?? ''}${inner}`,
+    );
+
+/** Returns the document with each paragraph that is a title or has an outline level, itself or by its style, as a heading. */
+function withTitles(document: string, styles: string): string {
+  const levels = new Map<string | null, number>();
+  for (const style of elements(styles, 'style')) {
+    const name = child(style, 'name')?.toLowerCase() ?? '';
+    const level = name === 'title' ? '0' : child(style, 'outlineLvl');
+    if (level !== null && !name.startsWith('heading')) levels.set(value(style, 'styleId'), Number(level));
+  }
+  return mapElements(document, 'p', (paragraph) => {
+    const properties = propertiesOf(paragraph, 'pPr').split('<w:pPrChange')[0] ?? '';
+    const own = child(properties, 'outlineLvl');
+    const level = own === null ? levels.get(child(properties, 'pStyle')) : Number(own);
+    if (level === undefined || level > 5) return paragraph;
+    return paragraph
+      .replace(/<w:pStyle [^<>]*\/>/, '')
+      .replace('<w:pPr>', `<w:pPr><w:pStyle w:val="Heading${level + 1}"/>`);
+  });
+}
+
+/** Returns the document with the distinct texts of its headers and footers before the first paragraph. */
+function withMargins(document: string, margins: readonly string[]): string {
+  const texts = margins.flatMap((margin) =>
+    elements(withPlainMarkup(margin), 'p').map((paragraph) =>
+      Array.from(
+        paragraph.matchAll(/<w:t(?: [^<>]*)?>([^<]*)<\/w:t>|<w:(?:tab|br)\b/g),
+        ([, text]) => text ?? ' ',
+      ).join(''),
+    ),
+  );
+  const shown = [...new Set(texts)].filter((text) => /\p{L}/u.test(text));
+  const paragraphs = shown.map((text) => `<w:p>${textRun(text)}</w:p>`).join('');
+  return document.replace(/<w:body(?: [^<>]*)?>/, (body) => body + paragraphs);
+}
+
+const REFERENCE = /<sup>(?:<sup>)?<a href="#((?:foot|end)note-\d+)"[^<>]*>[^<]*<\/a><\/sup>(?:<\/sup>)?/g;
+
+/** Returns HTML with the text of each note in brackets where it is referred to. */
+function withNotes(html: string): string {
+  const notes = new Map<string, string>();
+  const text = mapSpans(html, /<li id="(?:foot|end)note-\d+">/g, '</li>', (note, tag) => {
+    const shown = note.replace(/<a href="#[^"]*">↑<\/a>|<[^<>]*>/g, ' ').replace(/\s+/g, ' ');
+    notes.set(tag.slice('<li id="'.length, -2), shown.trim());
+    return '';
+  });
+  return text.replace(REFERENCE, (_, id: string) => ` [${notes.get(id) ?? ''}]`);
 }
 
 const isHidden = (properties: string): boolean =>

@@ -31,10 +31,58 @@ describe('the text of a DOCX file', () => {
       '',
       '~~a~~ b ~~c~~',
     ],
+    ['a field', paragraph(`${run('Page ')}<w:fldSimple w:instr="PAGE">${run('3')}</w:fldSimple>`), '', 'Page 3'],
+    [
+      'text with a direction',
+      paragraph(`<w:dir w:val="rtl">${run('big')}</w:dir><w:bdo w:val="ltr">${run(' indeed')}</w:bdo>`),
+      '',
+      'big indeed',
+    ],
+    [
+      'text with a reading',
+      paragraph(
+        `<w:r><w:ruby><w:rubyPr/><w:rt>${run('とう')}</w:rt><w:rubyBase>${run('東')}</w:rubyBase></w:ruby></w:r>`,
+      ),
+      '',
+      '東',
+    ],
+    [
+      'an equation',
+      paragraph(
+        '<m:oMath xmlns:m="urn:m"><m:r><m:t>a=</m:t></m:r><m:f><m:num><m:r><m:t>b+1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>',
+      ),
+      '',
+      'a=(b+1)/2',
+    ],
     ['superscripts', paragraph(run('10') + run('2', '<w:vertAlign w:val="superscript"/>')), '', '10^2'],
   ])('is what Word shows: %s', async (_, body, styles, text) => {
     expect(await textOf(body, styles)).toEqual([text]);
   });
+});
+
+describe('the headings of a DOCX file', () => {
+  const title = '<w:style w:type="paragraph" w:styleId="T"><w:name w:val="Title"/></w:style>';
+  const level =
+    '<w:style w:type="paragraph" w:styleId="L"><w:name w:val="Mine"/><w:pPr><w:outlineLvl w:val="0"/></w:pPr></w:style>';
+
+  it.each([
+    ['a title', paragraph(run('Fees'), 'T'), title],
+    ['a style with an outline level', paragraph(run('Fees'), 'L'), level],
+    ['an outline level', `<w:p><w:pPr><w:outlineLvl w:val="0"/></w:pPr>${run('Fees')}</w:p>`, ''],
+  ])('include those by %s', async (_, heading, styles) => {
+    const bytes = docxWith(heading + paragraph(run('A card costs 5 euros.')), { styles });
+    expect((await readDocument({ path: 'a.docx', bytes })).blocks).toMatchObject([{ heading: ['Fees'] }]);
+  });
+});
+
+it('the text of headers and footers comes before that of a DOCX file, each once', async () => {
+  const parts = {
+    header1: paragraph(run('Valid until 2027.')),
+    header2: paragraph(run('Valid until 2027.')),
+    footer1: paragraph(run('3')),
+  };
+  const { blocks } = await readDocument({ path: 'a.docx', bytes: docxWith(paragraph(run('Body.')), parts) });
+  expect(blocks.map(({ text }) => text)).toEqual(['Valid until 2027.', 'Body.']);
 });
 
 describe('the cells of a DOCX table', () => {

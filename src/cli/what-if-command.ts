@@ -1,6 +1,6 @@
 import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { commandLine, shellWord } from '../../machines/text/quoting.ts';
-import type { PhasesEnd, PhaseUse, WhatIf } from '../chain/journal/decided-run.ts';
+import { differs, type PhasesEnd, type PhaseUse, type WhatIf } from '../chain/journal/decided-run.ts';
 import { readDecidingNumbers, whatIf } from '../chain/journal/what-if.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
 import { count, grouped, oneLine, printableJson } from '../internal/printable.ts';
@@ -46,26 +46,33 @@ const HEADINGS = ['run', 'ended', 'with these numbers', 'calls', 'tokens', 'seco
 function tableOf(results: readonly Result[], all: readonly RunSummary[]): readonly string[] {
   if (results.length === 0) return [];
   const shortId = shortRunIds(all);
-  const rows = results.map((result) => [
-    oneLine(shortId(result.runId)),
-    endText(result.recorded),
-    nowText(result),
-    ...savedTexts(result),
-    oneLine(result.request),
-  ]);
-  const widths = HEADINGS.map((heading, at) => Math.max(heading.length, ...rows.map((row) => (row[at] ?? '').length)));
+  // Runs for which nothing changes share a row.
+  const rows = new Map<string, string[]>();
+  const counts = new Map<string, number>();
+  for (const result of results) {
+    const cells = [endText(result.recorded), nowText(result), ...savedTexts(result)];
+    const key = differs(result) ? result.runId : cells.join();
+    const number = (counts.get(key) ?? 0) + 1;
+    counts.set(key, number);
+    const first = number === 1 ? oneLine(shortId(result.runId)) : count(number, 'run');
+    rows.set(key, [first, ...cells, number === 1 ? oneLine(result.request) : '']);
+  }
+  const widths = HEADINGS.map((heading, at) =>
+    Math.max(heading.length, ...Array.from(rows.values(), (row) => (row[at] ?? '').length)),
+  );
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, at) => (at > 2 ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)))
       .join('  ')
       .trimEnd();
-  return [line([...HEADINGS, 'question']), ...rows.map(line)];
+  return [line([...HEADINGS, 'question']), ...Array.from(rows.values(), line)];
 }
 
 const endText = ({ rule, cycle }: PhasesEnd): string => `${rule ?? 'not ended'}, cycle ${cycle}`;
 
 function nowText({ outcome, recorded, now }: WhatIf): string {
   if (outcome === 'same') return now.rule === recorded.rule ? 'the same' : `the same cycle, by ${now.rule}`;
+  if (outcome === 'unfinished') return 'the same so far';
   if (outcome === 'earlier') return endText(now);
   const next = now.nextPhase === null ? 'asks for a direction' : `continues with ${now.nextPhase}`;
   return `${next} after cycle ${now.cycle}`;
@@ -73,7 +80,7 @@ function nowText({ outcome, recorded, now }: WhatIf): string {
 
 /** Returns the saved model calls, tokens and seconds; empty texts where what follows is unknown. */
 function savedTexts({ outcome, recorded, now }: WhatIf): readonly string[] {
-  if (outcome === 'same') return ['0', '0', '0'];
+  if (outcome === 'same' || outcome === 'unfinished') return ['0', '0', '0'];
   if (outcome !== 'earlier') return ['?', '?', '?'];
   const { modelCalls, tokens, ms } = saved(recorded.use, now.use);
   const seconds = (ms / 1000).toFixed(1);
@@ -92,6 +99,7 @@ const OUTCOMES: Readonly<Record<WhatIf['outcome'], string>> = {
   further: 'would continue beyond the recording',
   elsewhere: 'would take another path',
   same: 'would end in the same cycle',
+  unfinished: 'not ended',
 };
 
 function totals(results: readonly Result[], unknown: readonly { readonly problem: string }[]): readonly string[] {
@@ -130,7 +138,7 @@ function forks(
   shortId: (runId: string) => string,
   { set, journals }: WhatIfFlags,
 ): readonly string[] {
-  const differing = results.filter(({ outcome }) => outcome !== 'same');
+  const differing = results.filter(differs);
   if (differing.length === 0) return [];
   const options = [
     ...set.map((change) => `--set ${shellWord(change)}`),

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
+import { differs, outcomeWith, type PhaseUse, type WhatIf } from '../../../src/chain/journal/decided-run.ts';
 import type { Reply, RunWhatIf, WhatIfResult } from '../../../src/inspection/wire.ts';
 import { capitalize, formatCost, formatDuration, formatNumber, formatScore, pluralize } from '../../fold/format.ts';
 import { guardTitle } from '../../fold/guard-words.ts';
@@ -102,7 +102,7 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
     <>
       <p role="status">This run {outcomeText(outcome, currency ?? '')}</p>
       <div class="row">
-        {outcome.outcome !== 'same' && canFork(inspector, view) && (
+        {differs(outcome) && canFork(inspector, view) && (
           <button type="button" aria-expanded={isOpen} onClick={() => open(!isOpen)}>
             Fork with {Object.keys(set).length === 1 ? 'this number' : 'these numbers'}…
           </button>
@@ -111,7 +111,7 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
           Reset
         </button>
       </div>
-      {isOpen && outcome.outcome !== 'same' && canFork(inspector, view) && (
+      {isOpen && differs(outcome) && canFork(inspector, view) && (
         <ForkForm
           key={JSON.stringify(set)}
           inspector={inspector}
@@ -134,6 +134,7 @@ function Outcome({ inspector, view, set, onReset }: OutcomeProps) {
 
 /** What follows the name of a run. */
 function outcomeText({ recorded, now, outcome }: WhatIf, currency: string): string {
+  if (outcome === 'unfinished') return 'has not ended; its decisions so far would have been the same.';
   if (outcome === 'same')
     return now.rule === recorded.rule
       ? 'would have ended as it did.'
@@ -177,7 +178,8 @@ function AllRuns({ ask, open }: AllRunsProps) {
     );
   if (answer.problem !== null) return <p class="problem">{revealHidden(answer.problem)}</p>;
   const { results, leftOut } = answer.result;
-  const differing = results.filter(({ outcome }) => outcome !== 'same');
+  const differing = results.filter(differs);
+  const unfinished = results.filter(({ outcome }) => outcome === 'unfinished').length;
   const earlier = results.filter(({ outcome }) => outcome === 'earlier');
   const calls = earlier.reduce((sum, { recorded, now }) => sum + recorded.use.modelCalls - now.use.modelCalls, 0);
   return (
@@ -186,6 +188,7 @@ function AllRuns({ ask, open }: AllRunsProps) {
         {formatNumber(earlier.length)} of {pluralize(results.length, 'run')} would have ended earlier and saved{' '}
         {pluralize(calls, 'call')}; {formatNumber(differing.length - earlier.length)} would have continued or taken
         another path.
+        {unfinished > 0 && ` ${formatNumber(unfinished)} have not ended.`}
         {leftOut > 0 && ` ${pluralize(leftOut, 'run')} not included: not replayable, or not among the newest 500.`}
       </p>
       <ul>

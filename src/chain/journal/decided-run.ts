@@ -37,11 +37,12 @@ export interface WhatIf {
   readonly now: PhasesEnd;
   /**
    * - `same`: it would have ended in the same cycle, possibly by another rule.
+   * - `unfinished`: it has not ended, and would have made the same decisions so far.
    * - `earlier`: it would have ended at `now`.
    * - `further`: it would have continued beyond its recorded end. What follows is unknown.
    * - `elsewhere`: it would have continued with another phase. What follows is unknown.
    */
-  readonly outcome: 'same' | 'earlier' | 'further' | 'elsewhere';
+  readonly outcome: 'same' | 'unfinished' | 'earlier' | 'further' | 'elsewhere';
 }
 
 /** A recorded decision, null if the user was asked for a direction, and the state after it. */
@@ -79,10 +80,13 @@ export function decidedRun(
   };
 }
 
+/** Whether a run would have done anything else. A fork shows what. */
+export const differs = ({ outcome }: WhatIf): boolean => outcome !== 'same' && outcome !== 'unfinished';
+
 /** Evaluates the decisions of a run again with changed numbers, up to the first one that differs. */
 export function outcomeWith({ points, recorded }: DecidedRun, changes: NumberChanges): WhatIf {
   const now = firstDifference(points, changes);
-  if (now === null) return { recorded, now: recorded, outcome: 'same' };
+  if (now === null) return { recorded, now: recorded, outcome: recorded.rule === null ? 'unfinished' : 'same' };
   const isEnd = now.rule !== null && now.nextPhase === null;
   if (isEnd) return { recorded, now, outcome: now.seq === recorded.seq ? 'same' : 'earlier' };
   return { recorded, now, outcome: now.seq === recorded.seq ? 'further' : 'elsewhere' };

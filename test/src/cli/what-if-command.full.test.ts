@@ -9,15 +9,18 @@ import { writeJournal } from '../../support/journal-files.ts';
 import { startScripted, unsureAnswer } from '../../support/run-chain.ts';
 
 /** Records a run of up to three cycles whose answer gets 0.5, 0.7 and 0.95 as its confidence. */
-async function recordedRun(): Promise<string> {
-  const journals = join(temporaryFolder(), 'my runs');
+async function recordedRun(
+  journals = join(temporaryFolder(), 'my runs'),
+  id = 'apple-run',
+  until = 1e9,
+): Promise<string> {
   const confidences = [0.5, 0.7, 0.95];
   const plan = {
     yield: (call: number) => unsureAnswer(call, { confidence: confidences[call - 1] ?? 1, taskComplete: false }),
   };
-  const { run } = startScripted(plan, { newId: () => 'apple-run' });
+  const { run } = startScripted(plan, { newId: () => id });
   await run.answer;
-  await writeJournal(fileJournals(journals), 'apple-run', run.journal);
+  await writeJournal(fileJournals(journals), id, run.journal.slice(0, until));
   return journals;
 }
 
@@ -55,6 +58,21 @@ describe('postchain what-if', () => {
     const text = await whatIfCommand({ journals, set: ['thresholds.confidence=0.6'] });
     expect(text).toMatch(/^1 run: 1 would end earlier\.$/mu);
     expect(text.replaceAll('\n', ' ')).toMatch(/Left out 1 run because \S/u);
+  });
+
+  it('counts runs that have not ended apart, and folds the rows of runs for which nothing changes', async () => {
+    const journals = await recordedRun();
+    await recordedRun(journals, 'banana');
+    for (const id of ['cherry', 'date']) await recordedRun(journals, id, 9);
+    const text = await whatIfCommand({ journals, set: ['thresholds.confidence=0.9'] });
+    expect(text.split('\n').map((line) => line.replaceAll(/ {2,}/gu, '  '))).toEqual([
+      'run  ended  with these numbers  calls  tokens  seconds  question',
+      '2 runs  confidenceReached, cycle 3  the same  0  0  0',
+      '2 runs  not ended, cycle 1  the same so far  0  0  0',
+      '',
+      '4 runs: 2 would end in the same cycle, 2 not ended.',
+      '',
+    ]);
   });
 
   it('prints all fields as JSON', async () => {

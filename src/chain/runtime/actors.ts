@@ -32,6 +32,7 @@ import {
   type Retrieval,
   type RetrievePassagesInput,
   retrievalSchema,
+  type SearchOptions,
 } from '../../../machines/contracts/passage.ts';
 import type { PromptName } from '../../../machines/contracts/phase.ts';
 import type { Profile } from '../../../machines/contracts/profile.ts';
@@ -39,6 +40,7 @@ import type { RecalledSession, SessionStore } from '../../../machines/contracts/
 import type { PriceTable } from '../../../machines/contracts/usage.ts';
 import { unexpectedFailure } from '../../../machines/policies/failures.ts';
 import { readTurns } from '../../../machines/policies/session.ts';
+import { queriesIn } from '../../../machines/text/asked-questions.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { settledWithin } from '../../internal/async.ts';
 import { promiseActivity, type ScopeOf } from '../../llm/activities.ts';
@@ -185,7 +187,7 @@ function createRetrievePassages({ passages, scopeOf }: ActorParts) {
       });
     };
     try {
-      const found = parseRetrieval(await passages.search(query, { ...options, signal }));
+      const found = await searchForEach(passages, query, { ...options, signal });
       recordSearch(found, null);
       return found;
     } catch (error) {
@@ -193,6 +195,24 @@ function createRetrievePassages({ passages, scopeOf }: ActorParts) {
       throw error;
     }
   });
+}
+
+/**
+ * Searches for the query, and for each question in it: passages that answer only one of them would be too far down in one search. The best
+ * passages of each search come first.
+ */
+async function searchForEach(source: PassageSource, query: string, options: SearchOptions): Promise<Retrieval> {
+  const search = async (one: string) => parseRetrieval(await source.search(one, options));
+  const [first, ...others] = await Promise.all(queriesIn(query).map(search));
+  if (first === undefined || others.length === 0) return first ?? { query, passages: [], widened: false };
+  const exact = [first, ...others].filter(({ widened }) => !widened);
+  const lists = (exact.length > 0 ? exact : [first, ...others]).map(({ passages }) => passages);
+  const ranks = Array.from({ length: Math.max(...lists.map(({ length }) => length)) }, (_, rank) => rank);
+  const inTurn = ranks.flatMap((rank) => lists.flatMap((passages) => passages[rank] ?? []));
+  const best = new Map(inTurn.map((passage) => [passage.id, passage]));
+  for (const passage of inTurn)
+    if (passage.relevance > (best.get(passage.id)?.relevance ?? 0)) best.set(passage.id, passage);
+  return { ...first, passages: [...best.values()].slice(0, options.limit), widened: exact.length === 0 };
 }
 
 /** Passage sources are user code: an invalid retrieval counts as a failed source. */

@@ -1,5 +1,5 @@
+import { askingSentences, splitQuestion } from '../../../machines/text/asked-questions.ts';
 import { clipped } from '../../../machines/text/clip.ts';
-import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { introduces } from '../../documents/blocks.ts';
 import { definitionOf } from '../../documents/definitions.ts';
 import { splitHeadings, type Unit, unitsOf } from '../../documents/units.ts';
@@ -105,19 +105,15 @@ const MIN_COVERAGE = 0.4;
 const COMPARES = /\b(?:compare|difference|differs?|versus|vs|vergleiche?|unterschied)\b|区别|比较/iu;
 const WANTS_CODE = /\b(?:command|code|example|how (?:do|can|to)|install|run|befehl|beispiel)\b|命令|代码|示例/iu;
 
-/** What separates two questions in one sentence. */
-export const NEXT_QUESTION =
-  /,?\s+(?:and|und)\s+(?=(?:\p{L}{2,4}\s+)?(?:what|which|who|how|why|when|where|wer|wie|warum|wann|wo)\b|(?:can|may|do|must|should) (?:i|we)\b)/iu;
-
 /** Answers each question of a request from the texts, in steps. Deterministic, and linear in the texts. */
 export function* findAnswer(request: string, texts: readonly Text[]): Steps<FoundAnswer> {
-  const asking = sentencesOf(request.slice(0, 4_000)).flatMap(({ text }) => (/[?？]/.test(text) ? [text] : []));
+  const asking = askingSentences(request);
   const answers: FoundAnswer[] = [];
   for (const asked of asking.length > 1 ? asking.slice(0, MAX_QUESTIONS) : [request.slice(0, 4_000)]) {
     const answer = yield* answerIn(texts, asked);
     const parts: FoundAnswer[] = [];
     // Nothing answers the question as a whole: it may be two questions.
-    const questions = answer.confidence > UNSURE ? [] : asked.split(NEXT_QUESTION).slice(0, MAX_QUESTIONS);
+    const questions = answer.confidence > UNSURE ? [] : splitQuestion(asked);
     if (questions.length > 1) for (const part of questions) parts.push(yield* answerIn(texts, part));
     answers.push(...(parts.some(({ ids }) => ids.length > 0) ? parts : [answer]));
   }

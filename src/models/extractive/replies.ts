@@ -11,13 +11,14 @@ import {
 import { type AnswerMaterial, answerMaterialSchema } from '../../../machines/contracts/synthesis.ts';
 import { passageText } from '../../../machines/policies/phase-output.ts';
 import { bestDraft } from '../../../machines/policies/synthesis/basis.ts';
+import { splitQuestion } from '../../../machines/text/asked-questions.ts';
 import { clipped } from '../../../machines/text/clip.ts';
 import { sentencesOf } from '../../../machines/text/sentences.ts';
 import { extractSummary } from '../../../machines/text/summary.ts';
 import { stemsOf } from '../../../machines/text/terms.ts';
 import type { Steps } from '../../internal/async.ts';
 import { briefReply } from '../brief-reply.ts';
-import { findAnswer, isEmptyAnswer, NEXT_QUESTION, NOTHING_GATHERED, quoted } from './find-answer.ts';
+import { findAnswer, isEmptyAnswer, NOTHING_GATHERED, quoted } from './find-answer.ts';
 import { questionOf, type Text } from './question.ts';
 
 /** Passages are relevant from this share of the best one's coverage; search results that no answer used are undigested from this one. */
@@ -139,7 +140,7 @@ const isResult = ({ role }: Text): boolean => role === 'search';
 function* goalOf(request: string): Steps<Omit<Replies['intention'], 'alignment'>> {
   const sentences = sentencesOf(request.slice(0, 20_000)).map(({ text }) => text);
   const asking = sentences.filter((text) => /[?？]/.test(text));
-  const parts = asking.flatMap((text) => text.split(NEXT_QUESTION)).slice(0, 5);
+  const parts = asking.flatMap(splitQuestion).slice(0, 5);
   const alternatives = parts.length < 2 ? [] : parts.map((part) => clipped(part.trim(), MAX_CHARS));
   const { count } = yield* questionOf(request, []);
   const goal = clipped((asking.length > 0 ? asking : sentences).join(' ') || request.trim(), MAX_CHARS);

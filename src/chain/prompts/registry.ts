@@ -114,6 +114,7 @@ function briefTask(input: BriefInput): string {
   return paragraphs(
     prompt === request ? '' : `Current task: ${prompt}`,
     ...known,
+    input.replyTo.includes('understanding') ? numberedList(input) : '',
     input.replyTo.includes('yield') ? 'Now answer.' : READ_ONLY,
   );
 }
@@ -448,7 +449,7 @@ If they do not contain a value, use null, an empty string or an empty array, whi
   }),
   brief: definePrompt({
     name: 'brief',
-    version: 4,
+    version: 5,
     input: phaseInputSchema,
     output: briefReplySchema,
     system: () => BRIEF,
@@ -508,7 +509,7 @@ const contextMessages = (messages: readonly Message[]): readonly Message[] =>
   messages.filter(({ tags }) => !tags.includes(REQUEST));
 
 /** Lists what decides whether to keep the messages, besides their content. */
-function messageList({ messages, cycle }: PhaseInput): string {
+function messageList({ messages, cycle }: PhaseInput, key: 'id' | 'n' = 'id'): string {
   const uses = new Map<string, number>();
   const count = (id: string): void => void uses.set(id, (uses.get(id) ?? 0) + 1);
   for (const { references, links } of messages) {
@@ -517,11 +518,24 @@ function messageList({ messages, cycle }: PhaseInput): string {
   }
   const lines = contextMessages(messages).flatMap((message) => {
     const attributes = retentionAttributes(message, uses.get(message.id) ?? 0, cycle);
-    return attributes === '' ? [] : [`id="${attribute(message.id)}" ${attributes}`];
+    return attributes === '' ? [] : [`${key}="${attribute(message.id)}" ${attributes}`];
   });
   return lines.length === 0
     ? ''
     : `Messages (importance: 0.5 if not given; uses: how many references and links point to it; from: what it was made from):\n${noteBlock('engine', lines.join('\n'))}`;
+}
+
+/** The same list with the numbers of the material instead of ids: what Observation found in the cycles before. */
+function numberedList(input: PhaseInput): string {
+  const numbers = new Map(materialOf(input).map(({ message, passage }, at) => [(message ?? passage).id, `${at + 1}`]));
+  const numberOf = (id: string): string => numbers.get(id) ?? id;
+  const messages = input.messages.map((message) => ({
+    ...message,
+    links: message.links.map((link) => ({ ...link, to: numberOf(link.to) })),
+    references: message.references.map(numberOf),
+    id: numberOf(message.id),
+  }));
+  return messageList({ ...input, messages }, 'n');
 }
 
 /** Messages are immutable, so each is rendered once. */

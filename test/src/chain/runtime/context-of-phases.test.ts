@@ -63,4 +63,25 @@ describe('what decides reaches the model', () => {
     expect(prompt).toMatch(/\nid="earlier\.a" .* uses="1" tags="pinned, low_relevance"\n/u);
     expect(prompt).toMatch(/\nid="p1" .* uses="1" tags="relevant"\n/u);
   });
+
+  it.each([
+    ['the reading of the next cycle', 'balanced' as const, 1, /^n="3" cycle="0" tags="pinned, important, persist"$/mu],
+    [
+      'its own call',
+      { extends: 'balanced' as const, observation: 'own' as const },
+      0,
+      /^n="1" cycle="0" tags="pinned" links="explains 2"\nn="2" cycle="0" uses="1" tags="pinned"\nn="3" .*important/mu,
+    ],
+  ])('[C9] in a brief reply, %s shows Understanding what Observation found', async (_, profile, reading, found) => {
+    const observation = { ...connected('explains'), importance: [{ messageId: 'earlier.n', score: 0.9 }] };
+    const { run, model } = startScripted(
+      { ...plan, observation },
+      { documents, profile, limits: { maxCycles: 2 } },
+      { messages: pinned },
+    );
+    await run.answer;
+    const readings = model.calls.filter(({ phases }) => phases?.includes('understanding'));
+    expect(readings[reading]?.turns.at(-1)?.content).toMatch(found);
+    if (reading > 0) expect(readings[0]?.turns.at(-1)?.content).not.toMatch(found);
+  });
 });

@@ -4,7 +4,7 @@ import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { lastWrittenMs } from '../durable/journals/journal-store.ts';
 import { count, cutEnd, firstLineOf, oneLine } from '../internal/printable.ts';
 import { type Asker, ask } from './ask-user.ts';
-import { type JournalFlags, openExistingJournals, requireRun, shortRunIds } from './find-run.ts';
+import { type JournalFlags, openExistingJournals, requireNoActor, requireRun, shortRunIds } from './find-run.ts';
 import { localTime } from './screen.ts';
 
 export interface DeleteFlags extends JournalFlags {
@@ -54,11 +54,13 @@ export async function deleteRuns(flags: DeleteFlags, asker: Asker): Promise<stri
 }
 
 /** Runs in progress are an error if they were named. Old ones are skipped, as are old runs that wait. */
-async function chosenRuns(store: JournalStore, all: readonly RunSummary[], { delete: named, olderThan }: DeleteFlags) {
+async function chosenRuns(store: JournalStore, all: readonly RunSummary[], flags: DeleteFlags) {
+  const { delete: named, olderThan } = flags;
   if (named === true && olderThan === undefined)
     throw new PostChainError('invalid_option', '--delete needs run ids, or --older-than with an age such as 30d');
   if (named !== true && olderThan !== undefined)
     throw new PostChainError('invalid_option', '--delete takes run ids or --older-than; received both');
+  if (Array.isArray(named)) for (const name of named) await requireNoActor(name, all, flags);
   const matching =
     named === true
       ? await unchangedRuns(store, all, olderThan ?? 0)

@@ -116,14 +116,20 @@ export async function findRun(name: string, flags: JournalFlags): Promise<FoundR
   }
   const store = openExistingJournals(flags);
   const runs = await store.list();
-  const found = matchingIds(name, runIdsOf(runs)).length === 0 && (await findActor(name, flags));
-  if (found)
-    throw new PostChainError(
-      'invalid_journal',
-      `${JSON.stringify(found.actor.id)} is a durable actor of ${found.actor.machine?.id}, not a run; ${commandLine('postchain show', found.actor.id)} prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine`,
-    );
+  await requireNoActor(name, runs, flags);
   const run = requireRun(name, runs);
   return { store, runId: run.runId, status: run.status, isFile: false, isForeign: flags.journals !== undefined };
+}
+
+/** Throws `invalid_journal` if the name is that of an actor, not of a run: the error says more than "not found". */
+export async function requireNoActor(name: string, runs: readonly RunSummary[], flags: JournalFlags): Promise<void> {
+  const found = matchingIds(name, runIdsOf(runs)).length === 0 && (await findActor(name, flags));
+  if (!found) return;
+  const { id, machine } = found.actor;
+  throw new PostChainError(
+    'invalid_journal',
+    `${JSON.stringify(id)} is a durable actor of ${machine?.id}, not a run; ${commandLine('postchain show', id)} prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine; only its own program can delete it`,
+  );
 }
 
 /** Returns the listed run with this id, prefix of an id, or `last`. Throws `unknown_journal` if none matches, `invalid_journal` if several do. */

@@ -1,15 +1,21 @@
 import { once } from 'node:events';
-import { createWorker } from 'postchain/durable';
+import { createWorker, PostChainError } from 'postchain/durable';
 import { decide, orders } from './orders.ts';
 
 const [command, id = '', euros = ''] = process.argv.slice(2);
 
 if (command === 'place' && Number(euros) > 0) {
-  // Throws if the order exists.
-  const actor = orders.start(id, { input: { orderId: id, euros: Number(euros) } });
-  // It waits for days, so it leaves memory.
-  await actor.park();
-  console.log(`The order "${id}" waits for an answer: npm start -- approve ${id}`);
+  try {
+    const actor = orders.start(id, { input: { orderId: id, euros: Number(euros) } });
+    // It waits for days, so it leaves memory.
+    await actor.park();
+    console.log(`The order "${id}" waits for an answer: npm start -- approve ${id}`);
+  } catch (error) {
+    // For example, because the order exists.
+    if (!PostChainError.isInstance(error)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
 } else if (command === 'approve' || command === 'deny') {
   const isDecided = await decide(orders, id, command);
   if (isDecided) console.log(`The answer "${command}" to the order "${id}" is stored.`);

@@ -122,7 +122,12 @@ const rows: readonly Row[] = [
   ],
   ['R9', 'a model that names no next step', saidBy([{ ...go(''), next: [] }]), invalid('missing_name')],
   ['R9', 'a model that names an unknown one', saidBy([go('publish')]), invalid('unknown_capability')],
-  ['R9', 'a model that gives a list as arguments', saidBy([go('review', ['all', 'of it'])]), invalid('arguments_not_object')],
+  [
+    'R9',
+    'a model that gives a list as arguments',
+    saidBy([go('review', ['all', 'of it'])]),
+    invalid('arguments_not_object'),
+  ],
   [
     'R9',
     'a model that decides, with a limit of one',

@@ -149,7 +149,9 @@ describe('a file that the file system does not open', () => {
       list: () => journals.list(),
       prune: () => journals.prune({ olderThanMs: 0 }),
     });
-    expect(['invalid_path', 'invalid_journal', 'journal_exists', 'unknown_journal', 'none']).toEqual(expect.arrayContaining(Object.values(codes)));
+    expect(['invalid_path', 'invalid_journal', 'journal_exists', 'unknown_journal', 'none']).toEqual(
+      expect.arrayContaining(Object.values(codes)),
+    );
     expect(codes).toMatchObject({ open: expect.stringMatching(/^invalid/u) });
     expect(existsSync(join(folder, 'x.jsonl.lock.unreadable.0.next.next'))).toBe(false);
   });

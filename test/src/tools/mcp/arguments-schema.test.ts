@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { argumentsSchema } from '../../../../src/tools/mcp/tools.ts';
 import { loadSdk } from '../../../../src/tools/mcp/sdk.ts';
+import { argumentsSchema } from '../../../../src/tools/mcp/tools.ts';
 
 const sdk = await loadSdk();
 const number = { type: 'number' };

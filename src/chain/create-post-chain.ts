@@ -4,6 +4,7 @@ import type { JournalEntry } from '../../machines/contracts/journal.ts';
 import type { ModelStatus } from '../../machines/contracts/model-status.ts';
 import { workingForms } from '../../machines/policies/model-status.ts';
 import { takeTurnOf } from '../durable/clock.ts';
+import { closed, MAX_REOPENS } from '../durable/durable-actor.ts';
 import type { DueActor } from '../durable/durable-machine.ts';
 import type { OpenJournalOptions } from '../durable/journals/journal-store.ts';
 import { entriesOf } from '../durable/journals/journal-store.ts';
@@ -89,11 +90,12 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
     },
     resume,
     async send(runId, event) {
-      for (;;) {
+      for (let tries = 0; tries < MAX_REOPENS; tries += 1) {
         const run = chain.runs.get(runId)?.run ?? (await resume(runId));
         const isReceived = await chain.runs.get(runId)?.deliver(event);
         if (isReceived !== false) return run;
       }
+      throw closed(runId);
     },
     due: async () => dueRuns(chain, kept()),
     async advance(runId, how = {}) {

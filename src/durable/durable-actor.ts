@@ -700,5 +700,8 @@ const stopped = (id: string): PostChainError =>
     `actor ${id} was stopped, so it has no output. Handle this error where you await "output".`,
   );
 
-const closed = (id: string): PostChainError =>
+/** How often a call opens an actor that others close before the call is done. */
+export const MAX_REOPENS = 100;
+
+export const closed = (id: string): PostChainError =>
   new PostChainError('cancelled', `actor ${id} was closed before it ended. Open it again to await its output.`);

@@ -6,7 +6,15 @@ import { requireDurable, requireOptions } from './checks.ts';
 import { type Clock, createWallClock, systemClock } from './clock.ts';
 import { type Codec, copyOfJson, createCodec, type Json } from './codec.ts';
 import { inRealWorld } from './determinism.ts';
-import { ActorHost, type DurableActor, type HostOptions, requireEvent, type SendOptions } from './durable-actor.ts';
+import {
+  ActorHost,
+  closed,
+  type DurableActor,
+  type HostOptions,
+  MAX_REOPENS,
+  requireEvent,
+  type SendOptions,
+} from './durable-actor.ts';
 import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
 import { isRaceLost, PostChainError } from './error.ts';
@@ -144,7 +152,8 @@ export interface DurableMachine<Machine extends AnyStateMachine> {
   /**
    * Starts an actor, or continues one. An actor that is open in this process is returned as it is. One whose process has ended is replayed,
    * its unfinished activities and effects start again, and its due timers fire. Rejects with `journal_held` if another process holds it; with
-   * `invalid_journal` if its journal is damaged; with `diverged` if the machine has changed; with `not_durable` if the input or the context cannot be stored.
+   * `invalid_journal` if its journal is damaged; with `diverged` if the machine has changed; with `not_durable` if the input or the context
+   * cannot be stored; with the actor's failure, for example `journal_failed`, if that has closed it meanwhile.
    */
   open(id: string, options?: OpenActorOptions<Machine>): Promise<DurableActor<Machine>>;
   /**
@@ -237,14 +246,11 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async open(id: string, options: OpenActorOptions<Machine> = {}): Promise<DurableActor<Machine>> {
     requireId(id);
     requireKnown('open', options);
-    for (;;) {
-      const isOpen = this.#open.has(id);
+    for (let tries = 0; tries < MAX_REOPENS; tries += 1) {
       const actor = await this.#once(id, () => this.#startOrResume(id, options));
-      if (actor.keepOpen()) return actor;
-      await actor.closed;
-      // It failed while this call opened it. Opening it again would repeat its calls, and fail again.
-      if (!isOpen && actor.failure !== null) throw actor.failure;
+      if (await kept(actor)) return actor;
     }
+    throw closed(id);
   }
 
   /** Calls that overlap share their result. */
@@ -305,21 +311,24 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 
   async send(id: string, event: EventFromLogic<Machine> | ApprovalGiven, options: SendOptions = {}): Promise<boolean> {
     requireKnown('send', options);
-    const wasOpen = this.#open.has(id);
-    const actor = await this.#resumed(id);
-    const sent = actor.send(event, options);
-    // After the event: an actor that only waits is closed at once.
-    const closing = wasOpen ? undefined : actor.closeWhenIdle();
-    try {
-      return await sent;
-    } catch (error) {
-      // It was closed before it received the event.
-      if (!PostChainError.isInstance(error) || error.code !== 'cancelled') throw error;
-    } finally {
-      await closing;
-      if (actor.isClosed) await actor.closed;
+    for (let tries = 0; tries < MAX_REOPENS; tries += 1) {
+      const wasOpen = this.#open.has(id);
+      const actor = await this.#resumed(id);
+      const sent = actor.send(event, options);
+      // After the event: an actor that only waits is closed at once.
+      const closing = wasOpen ? undefined : actor.closeWhenIdle();
+      try {
+        return await sent;
+      } catch (error) {
+        // It was closed before it received the event.
+        const wasClosed = PostChainError.isInstance(error) && error.code === 'cancelled';
+        if (!wasClosed || !actor.isClosed || actor.failure !== null) throw error;
+      } finally {
+        await closing;
+        if (actor.isClosed) await actor.closed;
+      }
     }
-    return this.send(id, event, options);
+    throw closed(id);
   }
 
   async replay(id: string): Promise<ActorReplay<Machine>> {
@@ -393,7 +402,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       if (!run.isPaused) host.begin();
       return host;
     });
-    fork.keepOpen();
+    await kept(fork);
     return fork;
   }
 
@@ -659,6 +668,17 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     this.#crashCounts.set(id, { lastSeq, crashes });
     return crashes;
   }
+}
+
+/**
+ * Keeps an actor open. Resolves to false when the actor has been closed: it has to be opened again. Rejects with its failure: to open it again
+ * would repeat its calls.
+ */
+async function kept(actor: Pick<ActorHost<AnyStateMachine>, 'keepOpen' | 'closed' | 'failure'>): Promise<boolean> {
+  if (actor.keepOpen()) return true;
+  await actor.closed;
+  if (actor.failure !== null) throw actor.failure;
+  return false;
 }
 
 /** When the actor's clock stood at 0. That of a fork begins again where it was forked: delays do not elapse in between. */

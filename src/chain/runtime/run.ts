@@ -314,7 +314,8 @@ export function attachRun(
     return sent.then(
       () => true,
       (error: unknown) => {
-        if (isParked()) return false;
+        // Any other error would repeat itself in the run that is opened again.
+        if (isParked() && PostChainError.isInstance(error) && error.code === 'cancelled') return false;
         throw error;
       },
     );

@@ -1,0 +1,102 @@
+import { expect, it } from 'vitest';
+import { createMachine, SimulatedClock } from 'xstate';
+import { createDurableMachine, type DurableMachine } from '../../../src/durable/durable-machine.ts';
+import type { DurableEntry } from '../../../src/durable/entries.ts';
+import type { JournalWriter } from '../../../src/durable/journals/journal-store.ts';
+import { memoryJournals } from '../../../src/durable/stores.ts';
+import { createWorker } from '../../../src/durable/worker.ts';
+
+const machine = createMachine({
+  id: 'm',
+  initial: 'idle',
+  states: { idle: { after: { 10: 'late' }, on: { go: 'busy' } }, late: { on: { go: 'busy' } }, busy: {} },
+});
+type Host = DurableMachine<typeof machine>;
+
+/** A store whose writers fail at entries of some types, and a closed actor `a` whose delay is due. */
+async function createFaultyHost(refused: readonly DurableEntry['type'][]) {
+  const journals = memoryJournals();
+  const clock = new SimulatedClock();
+  const logged: unknown[] = [];
+  const hostOf = (store: typeof journals) =>
+    createDurableMachine(machine, { journals: store, clock, logger: (...args) => void logged.push(...args) });
+  const actor = await hostOf(journals).open('a');
+  await actor.close();
+  clock.increment(20);
+  const counts = { opened: 0, refused: 0 };
+  const faulty = (writer: JournalWriter<DurableEntry>): JournalWriter<DurableEntry> => ({
+    failure: null,
+    write(entries) {
+      if (!entries.some(({ type }) => refused.includes(type))) return writer.write(entries);
+      counts.refused += 1;
+      throw new Error('the disk is full');
+    },
+    close: () => writer.close(),
+  });
+  const host = hostOf({
+    ...journals,
+    create: (id) => faulty(journals.create(id)),
+    async open(...given) {
+      counts.opened += 1;
+      const { entries, writer } = await journals.open(...given);
+      return { entries, writer: faulty(writer) };
+    },
+  });
+  return { host, counts, logged };
+}
+
+it.each<[string, DurableEntry['type'], (host: Host) => Promise<unknown>]>([
+  ['open', 'timer', (host) => host.open('a')],
+  ['two calls of open', 'timer', (host) => Promise.all([host.open('a'), host.open('a')])],
+  ['send', 'timer', (host) => host.send('a', { type: 'go' })],
+  ['send', 'delivery', (host) => host.send('a', { type: 'go' })],
+  ['advance', 'timer', (host) => host.advance('a')],
+  ['fork', 'delivery', (host) => host.fork('a', { at: 0, event: { type: 'go' } })],
+])('%s rejects when a step of type %s cannot be stored, and opens the actor once', async (_, refused, call) => {
+  const { host, counts } = await createFaultyHost([refused]);
+  await expect(call(host)).rejects.toMatchObject({
+    code: 'journal_failed',
+    message: expect.stringMatching(/^actor \S+: the disk is full$/u),
+  });
+  expect(counts.refused).toBe(1);
+  expect(counts.opened).toBeLessThanOrEqual(1);
+});
+
+it('wake and a worker report an actor whose step cannot be stored, and continue', async () => {
+  const { host, counts, logged } = await createFaultyHost(['timer']);
+  expect(await host.wake()).toEqual([]);
+  expect(logged).toEqual(['actor a could not be continued:', expect.objectContaining({ code: 'journal_failed' })]);
+  const failed: unknown[] = [];
+  const worker = createWorker({
+    hosts: [host],
+    onEvent: (event) => event.type === 'failed' && failed.push(event.error),
+  });
+  await worker.poll();
+  await worker.stop();
+  expect(failed).toEqual([expect.objectContaining({ code: 'journal_failed' })]);
+  expect(counts).toEqual({ opened: 2, refused: 2 });
+});
+
+it('open rejects when the receiver of entries throws, and an action is not repeated', async () => {
+  let actions = 0;
+  const sending = createMachine({
+    id: 'm',
+    initial: 'idle',
+    states: {
+      idle: {
+        entry({ self }) {
+          actions += 1;
+          self.send({ type: 'go' });
+        },
+        on: { go: 'busy' },
+      },
+      busy: {},
+    },
+  });
+  const host = createDurableMachine(sending, { journals: memoryJournals() });
+  const onEntry = ({ type }: DurableEntry): void => {
+    if (type === 'delivery') throw new Error('the receiver fails');
+  };
+  await expect(host.open('a', { onEntry })).rejects.toMatchObject({ code: 'internal' });
+  expect(actions).toBe(1);
+});

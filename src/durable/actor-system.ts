@@ -450,9 +450,9 @@ export class DurableActorSystem {
     for (const path of this.#touched) {
       const actor = this.#actors.get(path);
       if (actor === undefined) continue;
-      if (!actor.isCreated) {
-        // For example, its system id is in use. XState has reported that to its parent.
-        this.#actors.delete(path);
+      // Its parent has thrown before it could start it, for example because the `systemId` of another child is taken.
+      if (path !== '' && !actor.hasStarted) {
+        this.#forget(actor.ref);
         continue;
       }
       const { context, status } = actor.ref.getSnapshot() as { context?: unknown; status: string };

@@ -379,8 +379,7 @@ export interface HostedActor {
   readonly ref: AnyActorRef;
   readonly parent: AnyActorRef | undefined;
   readonly isRunning: boolean;
-  /** False if XState threw while it created the actor. */
-  readonly isCreated: boolean;
+  readonly hasStarted: boolean;
   /** The logic that the actor uses. Replace it before its initial state is computed. */
   logic: HostedLogic | AnyStateMachine;
   /** The name of the logic in the machine that starts the actor, or `inline`. */
@@ -458,8 +457,8 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
     get isRunning() {
       return actor._processingStatus === 1;
     },
-    get isCreated() {
-      return (actor._snapshot as unknown) !== undefined;
+    get hasStarted() {
+      return actor._processingStatus !== 0;
     },
     get logic() {
       return actor.logic;

@@ -1120,62 +1120,6 @@ describe('opening and closing', () => {
   });
 });
 
-describe('a child with a system id that is in use', () => {
-  const kids = {
-    machine: createMachine({ id: 'kid' }),
-    promise: fromPromise(() => new Promise(() => {})),
-    callback: fromCallback(() => {}),
-  };
-  const ways: Readonly<Record<string, Record<string, unknown>>> = {
-    'an invoke': { on: { GO: 'two' } },
-    'an action': { on: { GO: { actions: ['a', 'b'].map((id) => spawnChild('kid', { systemId: 'test', id })) } } },
-    'an assignment': {
-      on: {
-        GO: {
-          actions: assign({
-            refs: ({ spawn }: { spawn: (src: string, options: object) => unknown }) =>
-              ['a', 'b'].map((id) => spawn('kid', { systemId: 'test', id })),
-          } as never),
-        },
-      },
-    },
-  };
-  const cases = Object.keys(kids).flatMap((kid) => Object.keys(ways).map((way) => [kid, way] as const));
-
-  it.each(cases)('ends the machine with the error of XState, which its parent can handle: %s, %s', async (kid, way) => {
-    const twice = ['a', 'b'].map((id) => ({ src: 'kid', id, systemId: 'test' }));
-    const inner = setup({ actors: { kid: kids[kid as keyof typeof kids] } as never }).createMachine({
-      id: 'inner',
-      context: { refs: [] },
-      initial: 'idle',
-      states: { idle: ways[way], two: { invoke: twice } },
-    } as never);
-    const outer = setup({ actors: { inner } }).createMachine({
-      id: 'outer',
-      initial: 'run',
-      states: {
-        run: { invoke: { src: 'inner', id: 'inner', onError: 'handled' }, on: { GO: { actions: forwardTo('inner') } } },
-        handled: {},
-      },
-    });
-    for (const [machine, end] of [
-      [inner, 'error'],
-      [outer, 'handled'],
-    ] as const) {
-      const durable = createDurableMachine(machine as AnyStateMachine, { journals: journals() });
-      const actor = await durable.open('x');
-      expect(await actor.send({ type: 'GO' })).toBe(true);
-      const { status, value, error } = actor.getSnapshot();
-      expect(status === 'error' ? String(error) : value).toMatch(
-        end === 'error' ? /system ID 'test' already exists/u : end,
-      );
-      await actor.close();
-      const { snapshot, divergence } = await durable.replay('x');
-      expect([divergence, snapshot.status]).toEqual([null, status]);
-    }
-  });
-});
-
 describe('opening an actor whose journal fails meanwhile', () => {
   it.each(['open', 'send', 'advance'] as const)(
     '%s rejects with the failure, and opens it only once',

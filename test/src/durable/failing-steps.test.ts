@@ -76,27 +76,3 @@ it('wake and a worker report an actor whose step cannot be stored, and continue'
   expect(failed).toEqual([expect.objectContaining({ code: 'journal_failed' })]);
   expect(counts).toEqual({ opened: 2, refused: 2 });
 });
-
-it('open rejects when the receiver of entries throws, and an action is not repeated', async () => {
-  let actions = 0;
-  const sending = createMachine({
-    id: 'm',
-    initial: 'idle',
-    states: {
-      idle: {
-        entry({ self }) {
-          actions += 1;
-          self.send({ type: 'go' });
-        },
-        on: { go: 'busy' },
-      },
-      busy: {},
-    },
-  });
-  const host = createDurableMachine(sending, { journals: memoryJournals() });
-  const onEntry = ({ type }: DurableEntry): void => {
-    if (type === 'delivery') throw new Error('the receiver fails');
-  };
-  await expect(host.open('a', { onEntry })).rejects.toMatchObject({ code: 'internal' });
-  expect(actions).toBe(1);
-});

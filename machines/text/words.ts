@@ -144,8 +144,8 @@ export function wordsOfRun(run: string): readonly string[] {
   return words;
 }
 
-/** Marks that readers of the script leave out: accents, vowel points. In other scripts, marks are letters of their own. */
-const MARKS = /[\u0300-\u036f\u0640]|(?=\p{M})[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]/gu;
+/** Marks that readers of the script leave out: accents, vowel points, the nukta of Hindi. In other scripts, marks are letters of their own. */
+const MARKS = /[\u0300-\u036f\u0640\u093C]|(?=\p{M})[\p{scx=Arabic}\p{scx=Hebrew}\p{scx=Syriac}]/gu;
 /** Characters and their normal form: letters that vary by position, language or keyboard, and separators of numbers. */
 const FORMS = new Map(
   'ىي یي ېي ےي ںن ةه ۀه ہه ۂه ەه ۃه ھه کك ڪك ٱا ךכ םמ ןנ ףפ ץצ װוו ױוי ײיי ςσ ßss œoe æae øo łl đd ıi ٫. ٬,'
@@ -206,8 +206,17 @@ function plainNumber(number: string): string {
   return number.replace(/,(?=\d{3}(?!\d))/g, '');
 }
 
-/** Returns the English stem (M. Porter, 1980) of a folded word in basic Latin letters; any other word unchanged. */
-export const stemOfFolded = (word: string): string => (/^[a-z]+$/.test(word) ? stemmer(word) : word);
+/** The particles of Korean, which are written together with the noun before them, longest first. */
+const PARTICLES = new RegExp(
+  `(?<=[가-힣]{2})(?:${'으로부터 에서는 에게서 으로 에서 에게 까지 부터 에는 은 는 이 가 을 를 에 의 도 로 와 과 만'.split(' ').join('|')})$`,
+  'u',
+);
+
+/** Returns the English stem (M. Porter, 1980) of a folded word in basic Latin letters, a Korean word without its particle, any other unchanged. */
+export function stemOfFolded(word: string): string {
+  if (/^[a-z]+$/.test(word)) return stemmer(word);
+  return /^\p{sc=Hangul}/u.test(word) ? word.normalize('NFC').replace(PARTICLES, '') : word;
+}
 
 /** Returns the overlapping pairs of characters of a run, each once: they match whatever surrounds a word. */
 export function characterPairs(run: string): readonly string[] {

@@ -65,6 +65,8 @@ describe('words that differ only in how they are written', () => {
     ['Devanagari digits', '४५', '45'],
     ['Thai and Khmer digits, alone and within words', '๑๒ หน้า๓ ៤៥', '12 หน้า3 45'],
     ['digits in full width', '１２', '12'],
+    ['the nukta of Hindi', 'ज़रूरत', 'जरूरत'],
+    ['Korean particles', '도서관은 도서관에서', '도서관을 도서관'],
     ['Arabic separators of numbers', '٣٫١٤ ١٬٠٠٠', '3.14 1000'],
     ['a final sigma', 'ΛΌΓΟΣ', 'λόγος'],
     ['decomposed letters', 'e\u0301te\u0301', 'été'],

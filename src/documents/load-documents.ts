@@ -16,7 +16,7 @@ const optionsSchema = z.strictObject({
 export type LoadOptions = Readonly<z.infer<typeof optionsSchema>>;
 
 /**
- * Reads files and directories as documents, in a stable order. Markdown, text, HTML, JSON, PDF and DOCX are recognized by file extension (see
+ * Reads files and directories as documents, in a stable order. Markdown, text, HTML, JSON, CSV, PDF and DOCX are recognized by file extension (see
  * `readDocument`); a file passed by name with another extension is read as text. Files that are binary, larger than `maxFileBytes` (default
  * 2,000,000) or without text are skipped with a reason. So is a PDF or DOCX file in a directory if the package for it is not installed.
  *

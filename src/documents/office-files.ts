@@ -47,7 +47,7 @@ const parsers = {
     const pdf = await getDocumentProxy(bytes, { verbosity: 0 });
     const { items } = await extractTextItems(pdf);
     await pdf.destroy();
-    return items.map((page) => page.map(({ str, x, width, fontSize, hasEOL }) => ({ str, x, width, fontSize, hasEOL })));
+    return items.map((page) => page.map(({ str, x, y, width, fontSize, hasEOL }) => ({ str, x, y, width, fontSize, hasEOL })));
   },
   async docx(mammoth, bytes) {
     const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));

@@ -4,23 +4,46 @@ import { withoutHyphenation } from './divided-words.ts';
 export interface PdfItem {
   readonly str: string;
   readonly x: number;
+  /** From the bottom of the page. */
+  readonly y?: number;
   readonly width: number;
   readonly fontSize: number;
   readonly hasEOL: boolean;
 }
 
-/** Returns the text of a page in reading order, with hyphenated words joined. */
+/** A gap between lines that is larger than the smallest by this factor, or than the font after a sentence, is between paragraphs. */
+const [GAP, SENTENCE_GAP] = [1.25, 1.6];
+
+/** Returns whether a paragraph ends before each line, by the gaps between lines. */
+function paragraphStarts(lines: readonly (readonly PdfItem[])[]): readonly boolean[] {
+  const places = lines.map((line) => line.find(({ str }) => str.trim() !== ''));
+  const gaps = places.map((place, at) => (places[at - 1]?.y ?? Number.NaN) - (place?.y ?? Number.NaN));
+  const smallest = Math.min(...gaps.filter((gap, at) => gap > (places[at]?.fontSize ?? 0) / 2));
+  return gaps.map((gap, at) => {
+    const before =
+      lines[at - 1]
+        ?.map(({ str }) => str)
+        .join('')
+        .trimEnd() ?? '';
+    if (/[-\u2010\u00AD\u00AC]$/u.test(before)) return false;
+    return gap > GAP * smallest || (gap > SENTENCE_GAP * (places[at]?.fontSize ?? 0) && /[.!?。！？]$/u.test(before));
+  });
+}
+
+/** Returns the text of a page in reading order, with hyphenated words joined and a blank line between paragraphs. */
 export function pageText(items: readonly PdfItem[]): string {
   const isRightToLeft = latinMajority(items.map(({ str }) => str).join('')) < 0;
-  const lines: string[] = [];
+  const lines: PdfItem[][] = [];
   let line: PdfItem[] = [];
   for (const [at, item] of items.entries()) {
     line.push(item);
     if (!item.hasEOL && at < items.length - 1) continue;
-    lines.push(lineText(line, isRightToLeft));
+    lines.push(line);
     line = [];
   }
-  return withoutHyphenation(lines.join('\n'));
+  const starts = paragraphStarts(lines);
+  const texts = lines.map((items, at) => `${starts[at] === true ? '\n' : ''}${lineText(items, isRightToLeft)}`);
+  return withoutHyphenation(texts.join('\n'));
 }
 
 const RTL = /[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}\p{scx=Thaana}]/u;

@@ -90,3 +90,58 @@ describe('the text of a PDF page', () => {
     expect(pageText([word, { ...hyphen, x: 15 }, rest])).toBe('Donau -\ndampf');
   });
 });
+
+describe('the paragraphs of a PDF page', () => {
+  const page = (lines: readonly (readonly [text: string, y: number])[]) =>
+    lines.map(([str, y]) => ({ str, x: 0, y, width: 100, fontSize: 12, hasEOL: true }));
+
+  it.each([
+    [
+      'larger gaps',
+      page([
+        ['One', 700],
+        ['two.', 686],
+        ['Three', 664],
+        ['four.', 650],
+      ]),
+      'One\ntwo.\n\nThree\nfour.',
+    ],
+    [
+      'a gap after each sentence',
+      page([
+        ['One.', 700],
+        ['Two.', 670],
+      ]),
+      'One.\n\nTwo.',
+    ],
+    [
+      'no larger gap',
+      page([
+        ['One', 700],
+        ['two', 686],
+        ['three', 672],
+      ]),
+      'One\ntwo\nthree',
+    ],
+    [
+      'a divided word',
+      page([
+        ['One', 700],
+        ['wo-', 686],
+        ['rd', 660],
+      ]),
+      'One\nword',
+    ],
+    [
+      'the top of a second column',
+      page([
+        ['One', 700],
+        ['two', 686],
+        ['Three', 700],
+      ]),
+      'One\ntwo\nThree',
+    ],
+  ])('are separated by %s', (_, items, text) => {
+    expect(pageText(items)).toBe(text);
+  });
+});

@@ -41,21 +41,24 @@ export async function isSessionLost(connection: Connection, error: unknown): Pro
   if ((status !== null || SESSION_CODES.has(code)) && UNKNOWN_SESSION.test(text)) return true;
   // After a status of 500 or more, the call may have had an effect.
   if (status !== null && (status >= 500 || OTHER_REASONS.has(status))) return false;
+  const isSame = (other: Refusal | null): boolean => other?.status === status && other.code === code;
   const probed = await probe(connection);
-  return probed !== null && probed.status === status && probed.code === code;
+  if (!isSame(probed)) probes.delete(connection);
+  return isSame(probed);
 }
 
-const probes = new WeakMap<Connection, Promise<ReturnType<typeof refusalOf>>>();
+type Refusal = NonNullable<ReturnType<typeof refusalOf>>;
 
-/** Returns how the server refuses to list its tools, or null. Calls at the same time share one probe, and so its result. */
-function probe(connection: Connection): Promise<ReturnType<typeof refusalOf>> {
+const probes = new WeakMap<Connection, Promise<Refusal | null>>();
+
+/** Returns how the server refuses to list its tools, or null. Once it refuses like a call, other calls of the session need no new probe. */
+function probe(connection: Connection): Promise<Refusal | null> {
   const running = probes.get(connection);
   if (running !== undefined) return running;
   const request = { method: 'tools/list', params: {} };
   const started = connection.client
     .request(request, z.unknown(), { signal: connection.gone, timeout: PROBE_MS })
-    .then(() => null, refusalOf)
-    .finally(() => probes.delete(connection));
+    .then(() => null, refusalOf);
   probes.set(connection, started);
   return started;
 }

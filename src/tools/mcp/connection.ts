@@ -35,12 +35,15 @@ export async function isSessionLost(connection: Connection, error: unknown): Pro
   const refusal = refusalOf(error);
   if (refusal === null) return false;
   const { status, code, text } = refusal;
-  if (NOT_INITIALIZED.test(text)) return true;
-  if (connection.hasSessions && connection.client.transport?.sessionId === undefined) return false;
-  if (status === 404 || status === 410 || (status === 400 && /session/iu.test(text))) return true;
-  if ((status !== null || SESSION_CODES.has(code)) && UNKNOWN_SESSION.test(text)) return true;
-  // After a status of 500 or more, the call may have had an effect.
-  if (status !== null && (status >= 500 || OTHER_REASONS.has(status))) return false;
+  // A process answers in order, so after the probe all calls of the lost session have been refused, and it can be ended.
+  if (connection.hasSessions) {
+    if (NOT_INITIALIZED.test(text)) return true;
+    if (connection.client.transport?.sessionId === undefined) return false;
+    if (status === 404 || status === 410 || (status === 400 && /session/iu.test(text))) return true;
+    if ((status !== null || SESSION_CODES.has(code)) && UNKNOWN_SESSION.test(text)) return true;
+    // After a status of 500 or more, the call may have had an effect.
+    if (status !== null && (status >= 500 || OTHER_REASONS.has(status))) return false;
+  }
   const isSame = (other: Refusal | null): boolean => other?.status === status && other.code === code;
   const probed = await probe(connection);
   if (!isSame(probed)) probes.delete(connection);

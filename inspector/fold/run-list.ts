@@ -19,11 +19,17 @@ const knownMs = ({ summary, ending }: InspectedRun): number | null => summary?.d
 
 const isFinished = ({ status }: InspectedRun): boolean => status === 'completed' || status === 'degraded';
 
-/** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay; a machine has `ended`. */
+/** Returns the status of a run, or `waiting` if a running one waits for its user, an event or a delay; a machine has `ended`, `failed` or `stopped`. */
 export function stateOf({ kind, status, summary, isIdle = false }: InspectedRun): string {
   if (status === 'running') return summary?.waitingFor || isIdle ? 'waiting' : status;
-  return kind === 'system' && status === 'completed' ? 'ended' : status;
+  return kind === 'system' ? (MACHINE_STATES[status] ?? status) : status;
 }
+
+const MACHINE_STATES: Readonly<Record<string, string>> = {
+  completed: 'ended',
+  degraded: 'failed',
+  cancelled: 'stopped',
+};
 
 export const SORT_COLUMNS = [
   { name: 'question', title: 'Question', of: ({ title }) => title.toLowerCase() },
@@ -264,7 +270,8 @@ export function statusWords(run: InspectedRun): StatusWords {
     case 'interrupted':
       return { text: `interrupted${waitingFor ? `, waiting for ${waitWords(waitingFor)}` : ''}`, tone: 'warn' };
     case 'damaged':
-      return { text: 'damaged', tone: 'bad' };
+    case 'failed':
+      return { text: state, tone: 'bad' };
     case 'running':
       return { text: phase ? `running in ${capitalize(phase)}` : 'running', tone: 'plain' };
     default:

@@ -8,13 +8,17 @@ import { capitalize, formatScore, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { reasonWords } from './run-list.ts';
 import { RETRIEVAL } from './selection.ts';
+import { lastUpTo } from './sorted.ts';
 import { type Spans, usageOf } from './spans.ts';
 
 /** Cost is null if a price is unknown. */
 export interface RunFigures {
   readonly ms: number;
+  /** Those that were completed. */
   readonly cycles: number;
+  /** Those that were started. */
   readonly calls: number;
+  readonly unfinishedCalls: number;
   readonly tokens: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -25,22 +29,31 @@ export interface RunFigures {
 export function figuresOf(log: RunLog, fold: RunFold, count: number): RunFigures {
   const { spans, timeLine } = fold;
   const { attempts, currency } = spans;
-  const used = usageOf(
-    attempts.filter(({ usage, to }) => usage !== null && to !== null && to < count),
-    currency,
-  );
+  const started = attempts.filter(({ from }) => from < count);
+  const ended = started.filter(({ usage, to }) => usage !== null && to !== null && to < count);
+  const metadata = answerUpTo(log, fold, count - 1)?.answer.metadata;
+  const used = metadata?.usage ?? { ...usageOf(ended, currency), modelCalls: started.length };
   return {
     ms: count === 0 ? 0 : timeLine.atMs(count - 1),
-    cycles: spans.phases.at(-1)?.cycle ?? 0,
+    cycles: metadata?.cycles ?? completedCycles(log, fold, count),
     calls: used.modelCalls,
+    unfinishedCalls: metadata === undefined ? started.filter(({ to }) => to === null || to >= count).length : 0,
     tokens: used.inputTokens + used.outputTokens,
     inputTokens: used.inputTokens,
     outputTokens: used.outputTokens,
     isEstimated: used.estimated,
-    cost:
-      answerUpTo(log, fold, count - 1)?.answer.metadata.cost ??
-      (currency === null || used.cost === null ? null : { amount: used.cost, currency }),
+    cost: metadata?.cost ?? (currency === null || used.cost === null ? null : { amount: used.cost, currency }),
   };
+}
+
+/** As in the answer: a cycle is complete with Yield's reply, or with a decision of the user. */
+function completedCycles(log: RunLog, { spans, entries }: RunFold, count: number): number {
+  const yielded = spans.phases.findLast(
+    ({ phase, failure, to }) => phase === 'yield' && failure === null && to !== null && to < count,
+  );
+  const at = lastUpTo(entries.of('decision'), count - 1);
+  const decided = at === undefined ? null : log.entry(at);
+  return Math.max(yielded?.cycle ?? 0, decided?.type === 'decision' ? decided.decision.cycle : 0);
 }
 
 const writingOf = ({ attempts }: Spans) =>

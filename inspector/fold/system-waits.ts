@@ -33,15 +33,21 @@ const TIMER = 'after ';
 /** Matches the events `done` and `error` of a state, and of a named actor: `search: done`. */
 const END = /^(?:(?<actor>.*): )?(?:done|error)$/su;
 
-/** Returns what a machine waits for at an entry; null if it has not started by then. */
-export function machineWaits({ transitions, timeLine }: RunFold, chart: IndexedChart, at: number): MachineWaits | null {
+/** Returns what a machine waits for at an entry; null if it has not started by then, or has ended. */
+export function machineWaits(
+  { transitions, timeLine, actors }: RunFold,
+  chart: IndexedChart,
+  at: number,
+): MachineWaits | null {
+  const own = actors.filter(({ machine, from }) => machine === chart.id && from <= at);
+  if (own.length > 0 && own.every(({ end }) => end !== null && end.seq <= at)) return null;
   const position = transitions.positionAt(chart.id, at);
   if (position === undefined) return null;
   const { targets, since } = position;
   const { possible } = chart.entered(targets);
-  const own = possible.flatMap(({ id }) => chart.transitionsFrom(id));
-  const forbidding = own.filter((one) => !doesSomething(one) && one.guard === null);
-  const accepted = own.filter(
+  const outgoing = possible.flatMap(({ id }) => chart.transitionsFrom(id));
+  const forbidding = outgoing.filter((one) => !doesSomething(one) && one.guard === null);
+  const accepted = outgoing.filter(
     (one) =>
       doesSomething(one) &&
       !forbidding.some(({ event, source }) => event === one.event && isAbove(chart, one.source, source)),

@@ -19,6 +19,10 @@ export interface RunView {
   readonly end: { readonly problem: string | null } | null;
 }
 
+/** Whether entries of a recorded run are still arriving, so that its state is not known yet. */
+export const isLoading = ({ run, end }: Pick<RunView, 'run' | 'end'>): boolean =>
+  run.kind === 'run' && end === null && !run.live && run.status !== 'running';
+
 export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly connection: ReadonlySignal<Connection>;
   readonly events: ReadonlySignal<readonly string[]>;

@@ -358,6 +358,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       live: false,
       fidelity,
       summary: fold?.figures(isResumable(status())) ?? null,
+      ...(status() !== 'running' && lastSeq > 0 && { entries: lastSeq + 1 }),
       ...(integrity !== null && { integrity }),
       ...(damage !== null && { problem: damage }),
     }),

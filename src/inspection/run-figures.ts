@@ -36,11 +36,13 @@ const entrySchema = z.discriminatedUnion('type', [
   answerSchema,
   z.object({ type: z.literal('phase-start'), cycle: z.number(), phase: phaseSchema }),
   z.object({ type: z.literal('phase-end'), failure: z.nullable(z.object({ stage: z.string() })) }),
+  z.object({ type: z.literal('attempt-start') }),
   z.object({ type: z.literal('attempt-end'), usage: tokenUsageSchema }),
   z.object({ type: z.literal('capability-end'), result: capabilitySchema }),
   z.object({ type: z.enum(['consent-asked', 'approval-asked', 'direction-asked']), questionId: z.string() }),
   z.object({ type: z.literal('approval-resolved'), questionId: z.string() }),
-  z.object({ type: z.enum(['consent-resolved', 'decision', 'resumed']) }),
+  z.object({ type: z.enum(['consent-resolved', 'resumed']) }),
+  z.object({ type: z.literal('decision'), decision: z.object({ cycle: z.number() }) }),
   z.object({ type: z.literal('closed'), summary: z.optional(z.object({ for: z.string() })) }),
 ]);
 
@@ -63,8 +65,8 @@ type FoldedStart = Pick<RunStart, 'modelId' | 'fallbackModelIds' | 'sessionId' |
 };
 
 /**
- * Returns a fold over the entries of a run. Without the answer, the totals are counted from all entries, as on the page of the run: the
- * cycles that began, and the model calls that ended. If not all entries are given (`isWhole` is false), the totals are unknown.
+ * Returns a fold over the entries of a run. Without the answer, the totals are counted from all entries, as on the page of the run and in the
+ * answer: the cycles that were completed, and the model calls that were started. If not all entries are given (`isWhole` is false), the totals are unknown.
  */
 export function figuresFold(
   { modelId, fallbackModelIds, sessionId, startedAt, forkedFrom }: FoldedStart,
@@ -73,6 +75,7 @@ export function figuresFold(
   const models = [modelId, ...fallbackModelIds];
   const clockStartMs = forkedFrom?.clockStartMs ?? Date.parse(startedAt);
   let answer: z.infer<typeof answerSchema>['answer'] | null = null;
+  let cycle = 0;
   let cycles = 0;
   let modelCalls = 0;
   let tokens = { input: 0, output: 0, estimated: false };
@@ -96,20 +99,22 @@ export function figuresFold(
         asked.clear();
         break;
       case 'phase-start':
-        cycles = Math.max(cycles, entry.cycle);
-        ({ phase } = entry);
+        ({ phase, cycle } = entry);
         strip += phase.charAt(0);
         break;
       case 'phase-end':
+        if (phase === 'yield' && entry.failure === null) cycles = Math.max(cycles, cycle);
         phase = null;
         if (entry.failure !== null && entry.failure.stage !== 'aborted') fail();
         break;
       case 'capability-end':
         if (!entry.result.success && !wasDenied(entry.result.code)) fail();
         break;
+      case 'attempt-start':
+        modelCalls += 1;
+        break;
       case 'attempt-end': {
         const { inputTokens, outputTokens, estimated } = entry.usage;
-        modelCalls += 1;
         tokens = {
           input: tokens.input + inputTokens,
           output: tokens.output + outputTokens,
@@ -121,6 +126,11 @@ export function figuresFold(
       case 'approval-asked':
       case 'direction-asked':
         asked.set(entry.questionId, entry.type.replace('-asked', ''));
+        break;
+      case 'decision':
+        // A user's direction completes a cycle without Yield.
+        cycles = Math.max(cycles, entry.decision.cycle);
+        asked.clear();
         break;
       case 'approval-resolved':
         asked.delete(entry.questionId);

@@ -20,6 +20,8 @@ export interface InspectedRun {
   readonly startedAt: string;
   /** `disconnected`: the program of a system has ended or closed its connection before the system ended. */
   readonly status: RunStatus | 'disconnected';
+  /** How many entries it has; absent while it may get more, and if it is unknown. */
+  readonly entries?: number;
   /** Whether it is running in this process. A live run accepts events. */
   readonly live: boolean;
   /** What the record omits or infers, one sentence each. */

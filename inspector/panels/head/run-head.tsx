@@ -8,6 +8,7 @@ import { endingOf, figuresOf, placeOf, verdictOf } from '../../fold/summary.ts';
 import { excerpt } from '../../fold/text.ts';
 import { waitingAt } from '../../fold/user-events.ts';
 import { numbersAt } from '../../fold/what-if.ts';
+import { isLoading } from '../../ui-state/inspector.ts';
 import { ForkMark } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
@@ -38,11 +39,24 @@ function ChainHead({ inspector, view }: PanelProps) {
   useEffect(() => {
     if (document.activeElement === document.body) title.current?.focus({ preventScroll: true });
   }, []);
+  const heading = (
+    <h1 ref={title} class="verbatim" tabIndex={-1}>
+      {excerpt(run.title, 300) || 'Untitled'}
+    </h1>
+  );
+  if (isLoading(view))
+    return (
+      <div class="run-head">
+        {heading}
+        <p class="verdict" role="status">
+          Loading {formatNumber(count)}
+          {run.entries !== undefined && ` of ${formatNumber(run.entries)}`} entries
+        </p>
+      </div>
+    );
   return (
     <div class={`run-head${isOpen ? '' : ' folds'}`}>
-      <h1 ref={title} class="verbatim" tabIndex={-1}>
-        {excerpt(run.title, 300) || 'Untitled'}
-      </h1>
+      {heading}
       <RunActions inspector={inspector} view={view} />
       <Verdict inspector={inspector} view={view} />
       <button type="button" class="link-button fold" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -147,7 +161,7 @@ function Chip({ inspector, view: { selection }, incident }: PanelProps & { reado
 function Figures({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const sinceMs = useClock(view);
-  const { ms, cycles, calls, tokens, inputTokens, outputTokens, isEstimated, cost } = useMemo(
+  const { ms, cycles, calls, unfinishedCalls, tokens, inputTokens, outputTokens, isEstimated, cost } = useMemo(
     () => figuresOf(log, fold, count),
     [fold, count],
   );
@@ -156,8 +170,11 @@ function Figures({ inspector, view }: PanelProps) {
   return (
     <p class="figures dotted">
       <span>{formatDuration(ms + sinceMs)}</span>
-      <span>{pluralize(cycles, 'cycle')}</span>
-      <span>{pluralize(calls, 'model call')}</span>
+      <span>{cycles === 0 ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
+      <span>
+        {pluralize(calls, 'model call')}
+        {unfinishedCalls > 0 && `, ${unfinishedCalls === calls ? '' : `${formatNumber(unfinishedCalls)} `}unfinished`}
+      </span>
       <span>
         {pluralize(tokens, 'token')} ({formatNumber(inputTokens)} in, {formatNumber(outputTokens)} out
         {isEstimated && ', estimated'})

@@ -5,7 +5,7 @@ import type { Gap } from '../../fold/time-axis.ts';
 import type { Measure, MeasuredStep } from '../../fold/trace.ts';
 import { type ListedRow, type TraceRow, troubleWords } from '../../fold/trace-row.ts';
 import { Icon } from '../../icon.tsx';
-import type { RunView } from '../../ui-state/inspector.ts';
+import { isLoading, type RunView } from '../../ui-state/inspector.ts';
 import { plainMarkdown } from '../markdown.tsx';
 
 /** What the bars of all rows share. */
@@ -148,7 +148,11 @@ function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
         <StatusWord
           row={row}
           running={
-            moment.view.run.status !== 'running' || (moment.isWaiting && row.kind === 'phase') ? 'waiting' : 'running'
+            isLoading(moment.view)
+              ? null
+              : moment.view.run.status !== 'running' || (moment.isWaiting && row.kind === 'phase')
+                ? 'waiting'
+                : 'running'
           }
         />
         {isOpen === false && <TroubleWords row={row} />}
@@ -162,7 +166,8 @@ function RowContent({ row, level, isOpen, moment, step, ...props }: RowProps) {
 
 interface StatusProps {
   readonly row: TraceRow;
-  readonly running: string;
+  /** What an open step does; null while that is not known. */
+  readonly running: string | null;
 }
 
 function StatusWord({ row: { status, kind, to }, running }: StatusProps) {
@@ -170,7 +175,7 @@ function StatusWord({ row: { status, kind, to }, running }: StatusProps) {
   if (status === 'failed' && kind !== 'event') return <span class="word bad">failed</span>;
   if (status === 'ended' && kind !== 'wait')
     return <span class="word warn">{kind === 'call' || kind === 'tool' ? 'no result' : 'stopped'}</span>;
-  if (status === 'open' && to === null && kind !== 'wait' && kind !== 'state' && kind !== 'actor')
+  if (running !== null && status === 'open' && to === null && kind !== 'wait' && kind !== 'state' && kind !== 'actor')
     return <span class="word">{running}</span>;
   return null;
 }

@@ -7,7 +7,7 @@ import { MAX_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
 import { type Measure, stepsBy, traceOf } from '../../fold/trace.ts';
 import { type ListedRow, listed, pathTo, rowsIn, type TraceRow } from '../../fold/trace-row.ts';
 import { waitingAt } from '../../fold/user-events.ts';
-import type { RunView } from '../../ui-state/inspector.ts';
+import { isLoading, type RunView } from '../../ui-state/inspector.ts';
 import { addKeys, type Key } from '../../ui-state/keys.ts';
 import { isNarrowPage } from '../../ui-state/layout.ts';
 import { useOneTabStop } from '../../ui-state/one-tab-stop.ts';
@@ -73,7 +73,10 @@ export function Trace({ inspector, view }: PanelProps) {
   // A run that waits continues when it is answered.
   const isWaiting = run.status !== 'damaged' && waitingAt(log, fold, count - 1) !== null;
   const isOver =
-    run.status !== 'waiting' && !isWaiting && (view.end !== null || (!run.live && run.status !== 'running'));
+    run.status !== 'waiting' &&
+    !isWaiting &&
+    !isLoading(view) &&
+    (view.end !== null || (!run.live && run.status !== 'running'));
   const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [active, setActive] = useState<string | null>(null);

@@ -3,28 +3,48 @@ import { figuresOf } from '../../../inspector/fold/summary.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { figuresFold } from '../../../src/inspection/run-figures.ts';
 import type { RunFigures } from '../../../src/inspection/wire.ts';
-import { failingRun, folded, manualRun, plainRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
+import {
+  failingRun,
+  folded,
+  fullRun,
+  manualRun,
+  plainRun,
+  recordedEntries,
+} from '../../support/inspector/inspected-runs.ts';
 
-it('counts the same cycles, calls and tokens in the table of runs as on the page of a run, wherever the run was interrupted', async () => {
-  const entries = recordedEntries(await failingRun());
-  const answer = entries.findIndex(({ type }) => type === 'answer');
-  const [start] = entries;
-  if (start?.type !== 'run-start') throw new Error('no run-start');
-  const table = figuresFold(start, true);
-  const { log, fold } = folded(entries);
-  for (const [seq, entry] of entries.slice(0, answer).entries()) {
-    table.take(entry);
-    const { cycles, modelCalls, tokens } = table.figures(true);
-    const page = figuresOf(log, fold, seq + 1);
-    // The page's cycles are those of all its entries.
-    const begun = fold.spans.phases.findLast(({ from }) => from <= seq)?.cycle ?? 0;
-    expect([seq, cycles, modelCalls, (tokens?.input ?? 0) + (tokens?.output ?? 0)]).toEqual([
-      seq,
-      begun,
-      page.calls,
-      page.tokens,
-    ]);
+it('counts the same cycles, calls and tokens in the list and on the page of a run, wherever it was interrupted, and as its answer does', async () => {
+  for (const entries of [
+    recordedEntries(await failingRun()),
+    await fullRun(11),
+    await fullRun(12),
+    await fullRun(13),
+  ]) {
+    const [start] = entries;
+    if (start?.type !== 'run-start') throw new Error('no run-start');
+    const table = figuresFold(start, true);
+    const { log, fold } = folded(entries);
+    const counted: unknown[] = [];
+    for (const [seq, entry] of entries.entries()) {
+      table.take(entry);
+      const { cycles, modelCalls, tokens } = table.figures(true);
+      const inList = [cycles, modelCalls, (tokens?.input ?? 0) + (tokens?.output ?? 0)];
+      const page = figuresOf(log, fold, seq + 1);
+      expect([seq, page.cycles, page.calls, page.tokens]).toEqual([seq, ...inList]);
+      if (entry.type === 'answer') {
+        const { cycles: all, usage } = entry.answer.metadata;
+        expect(counted.at(-1)).toEqual([all, usage.modelCalls]);
+        expect(inList).toEqual([all, usage.modelCalls, usage.inputTokens + usage.outputTokens]);
+      }
+      counted.push(inList.slice(0, 2));
+    }
   }
+});
+
+it('counts a call that was interrupted, and no cycle that was not completed', async () => {
+  const entries = recordedEntries(await plainRun());
+  const first = entries.findIndex(({ type }) => type === 'attempt-start') + 1;
+  const { log, fold } = folded(entries.slice(0, first));
+  expect(figuresOf(log, fold, first)).toMatchObject({ cycles: 0, calls: 1, unfinishedCalls: 1, tokens: 0 });
 });
 
 function figuresOfAll(entries: readonly JournalEntry[], isWhole = true): RunFigures {

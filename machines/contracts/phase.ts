@@ -11,8 +11,7 @@ export type Phase = z.infer<typeof phaseSchema>;
  * answer, or state it as a value.
  */
 export const TASKS = [...PHASES, 'continuation', 'summary', 'synthesis', 'value'] as const;
-export const taskSchema = z.enum(TASKS);
-export type Task = z.infer<typeof taskSchema>;
+export type Task = (typeof TASKS)[number];
 
 /** Whether a task follows the phases: it writes the answer, or states it as a value. */
 export const followsPhases = (task: string): boolean => task === 'synthesis' || task === 'value';

@@ -37,11 +37,14 @@ const chatSchema = z.object({
   messages: z
     .array(
       z.object({
+        id: z.optional(z.string()),
         role: z.enum(['user', 'assistant'], 'expected "user" or "assistant"; the server sets the instructions'),
         parts: z.array(partSchema).check(z.maxLength(1_000)),
       }),
     )
     .check(z.maxLength(1_000)),
+  /** A message that is regenerated gets another run. */
+  trigger: z.optional(z.string()),
   tools: ofServer,
   system: ofServer,
   instructions: ofServer,
@@ -55,15 +58,22 @@ export function addAiSdk(app: ServerApp, server: ServerContext): void {
   const { runs } = server;
 
   app.post('/api/chat', async (c) => {
-    const { id: conversation, messages } = await bodyOf(c, chatSchema, ACCEPTED);
+    const { id: conversation, messages, trigger } = await bodyOf(c, chatSchema, ACCEPTED);
     const last = messages.at(-1);
     if (last?.role !== 'user')
       throw invalid('messages', 'expected the last role to be "user" (questions: POST /runs/:id/events)', last?.role);
     const history = messages.slice(0, -1).map(({ role, parts }) => ({ role, content: contentOf(parts, role) }));
-    const { runId } = await runs.start(c.var.owner, {
+    const asked = {
       request: contentOf(last.parts, 'user'),
       history: history.filter(({ content }) => content.length > 0),
       ...(conversation !== undefined && { conversation }),
+    };
+    // A message that is sent twice, for example by a retry, is one request.
+    const isRepeatable = last.id !== undefined && trigger !== 'regenerate-message';
+    const idempotencyKey = JSON.stringify(['ai-sdk', last.id, asked]);
+    const { runId } = await runs.start(c.var.owner, {
+      ...asked,
+      ...(isRepeatable && { idempotencyKey }),
       ...idempotencyKeyOf(c),
     });
     return streamChunks(c, server, runId, 0);

@@ -88,8 +88,12 @@ function withContent(given: unknown): unknown {
   const message = Object(given);
   if (message.role !== 'assistant') return given;
   const { content, refusal } = message;
-  if (Array.isArray(content)) return { ...message, content: content.filter((part) => !UNSAID.has(Object(part).type)) };
-  if (content != null) return given;
+  if (Array.isArray(content))
+    return {
+      ...message,
+      content: content.filter((part) => !UNSAID.has(Object(part).type) && Object(part).text !== ''),
+    };
+  if (content != null && content !== '') return given;
   return { ...message, content: typeof refusal === 'string' ? [{ type: 'refusal', refusal }] : [] };
 }
 
@@ -244,7 +248,10 @@ export const resultAsHistory = (output: string, call?: string): InputMessage => 
   content: resultText(output, call),
 });
 
-/** Returns the messages with tool results as a part of the last user message, which asks for an answer. `calls`: the calls in words, by id. */
+/**
+ * Returns the messages with tool results as a part of the last user message, which asks for an answer; without what the assistant said when
+ * it made the calls. `calls`: the calls in words, by id.
+ */
 export function withResults(
   messages: readonly InputMessage[],
   outputs: readonly CallOutput[],
@@ -252,10 +259,11 @@ export function withResults(
 ): readonly InputMessage[] {
   const at = messages.findLastIndex(({ role }) => role === 'user');
   const results = outputs.map(({ callId, output }) => textOf(resultText(output, calls.get(callId))));
-  return messages.map((message, place) => {
-    if (place !== at) return message;
+  if (results.length === 0) return messages;
+  return messages.flatMap((message, place) => {
+    if (place !== at) return place < at || message.role !== 'assistant' ? [message] : [];
     const { content } = message;
-    return { ...message, content: [...(typeof content === 'string' ? [textOf(content)] : content), ...results] };
+    return [{ ...message, content: [...(typeof content === 'string' ? [textOf(content)] : content), ...results] }];
   });
 }
 

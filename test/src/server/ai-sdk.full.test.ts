@@ -140,6 +140,17 @@ describe('a chat of the AI SDK', () => {
     },
   );
 
+  it('starts one run for a message that is sent twice, but another one for a changed or regenerated message', async () => {
+    const { post } = await startServer();
+    const send = async (body: object) => (await post('/api/chat', body)).headers.get('x-workflow-run-id');
+    const body = asked('Is it so?');
+    const [first, second] = await Promise.all([send(body), send(body)]);
+    expect(second).toBe(first);
+    const others = [asked('Is it?'), asked('Is it so?', 'chat-2'), { ...body, trigger: 'regenerate-message' }];
+    const runIds = [first, await send(body), ...(await Promise.all(others.map(send)))];
+    expect(new Set(runIds).size).toBe(4);
+  });
+
   it('asks for an approval, and continues when it is given', async () => {
     const { url, post } = await startServer({ chain: refunds('A7').chain });
     const stream = await transportOf(ai7, url).sendMessages(sending('Refund A7.'));

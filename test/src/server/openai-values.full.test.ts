@@ -209,10 +209,12 @@ describe('a conversation of another server', () => {
   it('may end with the results of calls, or have some of the former shape', async () => {
     const { client, calls } = await serve();
     const call = { id: 'call_abc', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } };
-    const [, ...others] = said({ role: 'assistant', content: null, tool_calls: [call] });
-    const ending = [...messages, others[0], { role: 'tool', tool_call_id: 'call_abc', content: 'Sun.' }];
-    await client().chat.completions.create({ model, messages: ending as ChatCompletionMessageParam[] });
-    expect(calls[0]?.turns[1]?.content).toContain('Tool result of weather({"city":"Rome"}): Sun.');
+    for (const content of [null, '', 'I will look.']) {
+      const made = { role: 'assistant', content, tool_calls: [call] };
+      const ending = [...messages, made, { role: 'tool', tool_call_id: 'call_abc', content: 'Sun.' }];
+      await client().chat.completions.create({ model, messages: ending as ChatCompletionMessageParam[] });
+      expect(calls.at(-1)?.turns[1]?.content).toContain('Tool result of weather({"city":"Rome"}): Sun.');
+    }
     const former = said({ role: 'function', name: 'weather', content: 'Hail.' });
     await client().chat.completions.create({ model, messages: former });
     expect(JSON.stringify(calls.at(-1)?.turns)).toContain('Hail.');

@@ -69,7 +69,7 @@ export type { ProfileOption } from '../chain/runtime/profile.ts';
 export type { ChainPolicy } from '../chain/runtime/retry-rules.ts';
 export type { Run } from '../chain/runtime/run.ts';
 export type { AnswerDelta, AnswerVoid, PartialUpdate, RunEvent, RunObserver } from '../chain/runtime/run-events.ts';
-export type { RunOptions, Turn } from '../chain/runtime/run-options.ts';
+export type { AnswerSchema, AnswerValue, RunOptions, Turn } from '../chain/runtime/run-options.ts';
 export { type SynthesizeOptions, synthesizeAnswer } from '../chain/synthesize-answer.ts';
 export type { ParsedDocument } from '../documents/document.ts';
 export { createPassageIndex } from '../documents/passage-index.ts';

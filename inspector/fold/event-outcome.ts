@@ -5,7 +5,7 @@ import { humanize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { countUpTo } from './sorted.ts';
 import type { Spans } from './spans.ts';
-import { excerpt, jsonExcerpt } from './text.ts';
+import { excerpt, jsonExcerpt, startOf } from './text.ts';
 
 export type EventOutcome =
   /** Transitions, by their entries. */
@@ -63,7 +63,7 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
       const facts: WhyFact[] = [];
       if (actor !== undefined) facts.push({ label: 'To', text: actorIn(actor), verbatim: true });
       if (typeof sender === 'string') facts.push({ label: 'From', text: actorIn(sender), verbatim: true });
-      if (data !== '{}') facts.push({ label: 'With', text: data.slice(0, MAX_CHARS), verbatim: true });
+      if (data !== '{}') facts.push({ label: 'With', text: startOf(data, MAX_CHARS), verbatim: true });
       return { name: humanizeEvent(type), facts };
     }
     case 'call-event': {

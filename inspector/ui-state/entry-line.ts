@@ -6,7 +6,7 @@ import type { SystemEntry } from '../../src/inspection/wire.ts';
 import type { EntryOf } from '../fold/entry-index.ts';
 import { humanizeEvent } from '../fold/explain.ts';
 import { formatNumber, pluralize } from '../fold/format.ts';
-import { excerpt, stateName } from '../fold/text.ts';
+import { excerpt, startOf, stateName } from '../fold/text.ts';
 
 const LINE_CHARS = 200;
 
@@ -138,7 +138,7 @@ const failureText = ({ code, message }: { readonly code: string; readonly messag
   `${code}, ${start(message)}`;
 
 /** The start of a text that may be megabytes long. */
-const start = (text: string): string => text.slice(0, LINE_CHARS);
+const start = (text: string): string => startOf(text, LINE_CHARS);
 
 function valueText(value: unknown): string {
   if (typeof value === 'string') return start(value);

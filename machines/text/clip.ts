@@ -9,7 +9,12 @@ export function clipped(text: string, maxChars: number): string {
 
 /** Returns the first characters of a text, without half a surrogate pair at the end. */
 export function startOf(text: string, chars: number): string {
-  return text.slice(0, chars).replace(/[\uD800-\uDBFF]$/u, '');
+  return text.slice(0, Math.max(0, chars)).replace(/[\uD800-\uDBFF]$/u, '');
+}
+
+/** Returns the last characters of a text, without half a surrogate pair at the start. */
+export function endOf(text: string, chars: number): string {
+  return text.slice(Math.max(0, text.length - chars)).replace(/^[\uDC00-\uDFFF]/u, '');
 }
 
 /** Returns a copy of a substring: JavaScript engines keep the entire original in memory for it. */

@@ -19,8 +19,7 @@ export function summarize(text: string, maxChars: number): string {
 
 /** Returns the first characters of a text on one line. */
 export function preview(text: string, chars = 50): string {
-  const flat = text
-    .slice(0, 4 * chars + 64)
+  const flat = startOf(text, 4 * chars + 64)
     .replace(/\s+/gu, ' ')
     .trim();
   return flat.length <= chars ? flat : `${startOf(flat, chars)}…`;

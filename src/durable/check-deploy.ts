@@ -1,3 +1,4 @@
+import { cutEnd } from '../internal/printable.ts';
 import type { Divergence } from './replay.ts';
 
 /** An actor, or a run, that has not ended. */
@@ -71,4 +72,4 @@ export async function checkEach<Actor extends { readonly id: string; readonly st
 
 const MAX_CHARS = 200;
 const textOf = (event: object | null): string =>
-  event === null ? 'nothing' : JSON.stringify(event).slice(0, MAX_CHARS);
+  event === null ? 'nothing' : cutEnd(JSON.stringify(event), MAX_CHARS);

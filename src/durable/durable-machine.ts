@@ -1,5 +1,6 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
+import { cutEnd } from '../internal/printable.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
 import { requireDurable, requireOptions } from './checks.ts';
@@ -690,7 +691,7 @@ const MAY_EXIST: readonly string[] = ['journal_exists', 'journal_held', 'invalid
 
 function diverged(id: string, { seq, expected, received, cause }: Divergence): PostChainError {
   const text = (event: Json | DurableEvent | null): string =>
-    event === null ? 'nothing' : JSON.stringify(event).slice(0, 200);
+    event === null ? 'nothing' : cutEnd(JSON.stringify(event), 200);
   return new PostChainError(
     'diverged',
     `actor ${id}: the machine differs from its journal. Entry ${seq}: expected ${text(expected)}; received ${text(received)}. Likely cause: ${cause}. Add the recorded version to "versions".`,

@@ -1,8 +1,9 @@
 import { isThenable } from './async.ts';
+import { cutEnd } from './printable.ts';
 
 /** Describes a value in a few words, for an error message. */
 export function describeValue(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
+  if (typeof value === 'string') return JSON.stringify(cutEnd(value, 81));
   if (typeof value === 'function') return 'a function';
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (isThenable(value)) return 'a Promise; await it';

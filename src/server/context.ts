@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono';
 import type * as z from 'zod/mini';
+import { startOf } from '../../machines/text/clip.ts';
 import type { Clock } from '../durable/clock.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { invalidOption } from '../internal/options.ts';
@@ -58,7 +59,7 @@ export async function bodyOf<Schema extends z.ZodMiniType>(
   const read = schema.safeParse(given);
   if (read.success) return read.data;
   const { message } = invalidOption('body', given, read.error, schema);
-  throw new HttpError(400, 'invalid_request', message.slice(0, 500), {}, message.slice(0, message.indexOf(':')));
+  throw new HttpError(400, 'invalid_request', startOf(message, 500), {}, message.slice(0, message.indexOf(':')));
 }
 
 /** The client closed its connection while it sent the body. */

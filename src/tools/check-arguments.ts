@@ -40,7 +40,7 @@ export async function checkArguments(registry: CapabilityRegistry, call: Request
 }
 
 /** What models write for a call without arguments. */
-const NO_ARGUMENTS = /^\s*(?:null|none|undefined|""|\[\])\s*$/iu;
+const NO_ARGUMENTS = /^\s*(?:null|none|undefined|"")\s*$/iu;
 
 /** Yields the arguments that a text may stand for. Nothing is known about its end, so that its last brackets are required. */
 async function* argumentsIn(text: string): AsyncGenerator<Candidate, void> {

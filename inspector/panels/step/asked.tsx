@@ -3,7 +3,7 @@ import type { RecordedPrompt } from '../../../src/chain/journal/recorded-prompts
 import { addedText, firstChars, type TextPart } from '../../fold/added-text.ts';
 import { formatNumber, pluralize } from '../../fold/format.ts';
 import { callBefore, type NumberedCall, promptSeq } from '../../fold/step.ts';
-import { excerpt, revealHidden } from '../../fold/text.ts';
+import { excerpt, revealHidden, startOf } from '../../fold/text.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
 import { CopyButton } from '../copy-button.tsx';
 import { JsonTree } from '../json-tree.tsx';
@@ -141,7 +141,7 @@ function withoutMiddle({ text, isNew }: TextPart): TextPart {
   if (isNew || text.length < 3 * AROUND_CHARS) return { text, isNew };
   const left = text.length - 2 * AROUND_CHARS;
   return {
-    text: `${text.slice(0, AROUND_CHARS)}… ${formatNumber(left)} characters as before …${text.slice(-AROUND_CHARS)}`,
+    text: `${startOf(text, AROUND_CHARS)}… ${formatNumber(left)} characters as before …${text.slice(-AROUND_CHARS).replace(/^[\uDC00-\uDFFF]/u, '')}`,
     isNew,
   };
 }

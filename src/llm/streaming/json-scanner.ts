@@ -97,6 +97,9 @@ export class JsonGrammar {
   #isKey = false;
   #sawMember = false;
   #isTooDeep = false;
+  /** The value of the current escape sequence, and whether the last one is half of a surrogate pair. */
+  #escape = 0;
+  #isHalf = false;
   #number: NumberPhase = 'minus';
   /** The current literal (true, false, null), and how many characters of it, or of four hex digits, are missing. */
   #word = '';
@@ -113,6 +116,11 @@ export class JsonGrammar {
   /** Whether the last character was a backslash in a string. */
   get isEscaped(): boolean {
     return this.#state === 'escape';
+  }
+
+  /** Whether the last escape sequence is the first half of a surrogate pair whose second half has not arrived. */
+  get isHalf(): boolean {
+    return this.#isHalf;
   }
 
   get isInNumber(): boolean {
@@ -141,6 +149,7 @@ export class JsonGrammar {
       const code = chunk.charCodeAt(at);
       if (code === QUOTE || code === BACKSLASH || code < SPACE) break;
     }
+    if (at > from) this.#isHalf = false;
     return at;
   }
 
@@ -163,6 +172,7 @@ export class JsonGrammar {
   }
 
   #takeInString(code: number): boolean {
+    if (code !== BACKSLASH) this.#isHalf = false;
     if (code === QUOTE) this.#state = this.#isKey ? 'colon' : this.#afterValue();
     else if (code === BACKSLASH) this.#state = 'escape';
     else return code >= SPACE;
@@ -173,15 +183,21 @@ export class JsonGrammar {
     if (code === SMALL_U) {
       this.#state = 'hex';
       this.#missing = 4;
+      this.#escape = 0;
       return true;
     }
+    this.#isHalf = false;
     if (ESCAPES.has(code)) this.#state = 'string';
     return this.#state === 'string';
   }
 
   #takeHex(code: number): boolean {
     this.#missing -= 1;
-    if (this.#missing === 0) this.#state = 'string';
+    this.#escape = this.#escape * 16 + Number.parseInt(String.fromCharCode(code), 16);
+    if (this.#missing === 0) {
+      this.#state = 'string';
+      this.#isHalf = this.#escape >= 0xd800 && this.#escape < 0xdc00;
+    }
     return isHex(code);
   }
 
@@ -274,6 +290,7 @@ export class JsonGrammar {
  * - The parser gets only valid beginnings of JSON.
  * - It gets a number only when it is complete, and a run of whitespace outside strings as one character, because jsonriver would scan
  *   both again with every chunk.
+ * - It gets the escape sequences of a surrogate pair together.
  * - It gets nothing from the first number that would lose digits, because the value is rejected and must not be shown rounded.
  * - Each character is read once; those of a number at the end of a chunk twice.
  */
@@ -282,7 +299,8 @@ export class JsonCandidate {
   readonly #endsAtBracket: boolean;
   #state: 'open' | 'whole' | 'broken' = 'open';
   #isAfterSpace = false;
-  #number = '';
+  /** A number, or half of a surrogate pair, whose end has not arrived. */
+  #waiting = '';
   #view = '';
   #isMuted = false;
 
@@ -305,17 +323,20 @@ export class JsonCandidate {
     const grammar = this.#grammar;
     let kept = from;
     let numberFrom = grammar.isInNumber ? from : -1;
-    let carried = this.#number;
+    let halfFrom = grammar.isHalf ? from : -1;
+    let carried = grammar.isInNumber ? this.#waiting : '';
     for (let at = grammar.skipPlain(chunk, from); at < chunk.length; at = grammar.skipPlain(chunk, at + 1)) {
       const code = chunk.charCodeAt(at);
       if (!grammar.take(code)) {
         this.#state = 'broken';
         return at;
       }
+      if (!grammar.isHalf) halfFrom = -1;
+      else if (halfFrom === -1) halfFrom = at;
       if (grammar.isInNumber) numberFrom = numberFrom === -1 ? at : numberFrom;
       else if (numberFrom !== -1) {
         if (!this.#isMuted && isLongNumber(carried + chunk.slice(numberFrom, at))) {
-          this.#number = '';
+          this.#waiting = '';
           this.#emit(chunk.slice(kept, numberFrom));
           this.#isMuted = true;
         }
@@ -334,7 +355,7 @@ export class JsonCandidate {
         return at + 1;
       }
     }
-    this.#emitRest(chunk, kept);
+    this.#emitRest(chunk, kept, grammar.isHalf ? halfFrom : chunk.length);
     return chunk.length;
   }
 
@@ -351,17 +372,17 @@ export class JsonCandidate {
 
   #emit(json: string): void {
     if (json === '' || this.#isMuted) return;
-    this.#view += this.#number === '' ? json : this.#number + json;
-    this.#number = '';
+    this.#view += this.#waiting === '' ? json : this.#waiting + json;
+    this.#waiting = '';
   }
 
-  /** Passes on a chunk, except for a number at its end. */
-  #emitRest(chunk: string, from: number): void {
-    let end = chunk.length;
-    if (this.#grammar.isInNumber) {
-      while (end > from && isNumeric(chunk.charCodeAt(end - 1))) end -= 1;
+  /** Passes on a chunk, except for a number or half of a surrogate pair at its end. */
+  #emitRest(chunk: string, from: number, to: number): void {
+    let end = to;
+    if (this.#grammar.isInNumber) while (end > from && isNumeric(chunk.charCodeAt(end - 1))) end -= 1;
+    if (this.#grammar.isInNumber || end < chunk.length) {
       this.#emit(chunk.slice(from, end));
-      this.#number += chunk.slice(end);
+      this.#waiting += chunk.slice(end);
     } else this.#emit(from === 0 ? chunk : chunk.slice(from));
   }
 }

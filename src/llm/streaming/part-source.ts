@@ -2,6 +2,7 @@ import { type Failure, failureSchema } from '../../../machines/contracts/failure
 import type { FinishReason, ModelPart } from '../../../machines/contracts/model.ts';
 import { type TokenUsage, tokenUsageSchema } from '../../../machines/contracts/usage.ts';
 import { failureOf, unexpectedFailure } from '../../../machines/policies/failures.ts';
+import { startOf } from '../../../machines/text/clip.ts';
 import type { TakeTurn } from '../../durable/turns.ts';
 import { nextTurn } from '../../internal/async.ts';
 
@@ -41,6 +42,7 @@ export class PartSource {
   #iterator: AsyncIterator<ModelPart> | null = null;
   #receive: ((chunk: string | null) => void) | null = null;
   readonly #text = new GrowingText();
+  #half = '';
   #end: StreamEnd = { reason: null, usage: null, failure: null };
   #isOver = false;
   #parts = 0;
@@ -146,12 +148,16 @@ export class PartSource {
       return null;
     }
     const isOwn = this.#claim(part);
-    const kept = characters.slice(0, this.#maxChars - this.#chars);
-    this.#chars += kept.length;
-    if (kept !== characters) this.#fail(tooLong(this.#maxChars));
+    const kept = startOf(characters, this.#maxChars - this.#chars);
+    const isTooLong = characters.length > this.#maxChars - this.#chars;
+    this.#chars += isTooLong ? kept.length : characters.length;
+    if (isTooLong) this.#fail(tooLong(this.#maxChars));
     if (!isOwn) return '';
-    this.#text.add(kept);
-    return kept;
+    // Half of a surrogate pair waits for the other half.
+    const text = this.#half + kept;
+    this.#half = isTooLong ? '' : characters.slice(kept.length);
+    this.#text.add(text);
+    return text;
   }
 
   #fail(failure: Failure, usage: TokenUsage | null = null): void {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { wellFormed } from '../../../../machines/text/safe-json.ts';
 import { hasLongNumber, spacedJson, splitAt, wrappedJson } from '../../../support/json-text.ts';
-import { readArguments, readText } from '../../../support/model-streams.ts';
+import { readAll, readArguments, readText, streamOf } from '../../../support/model-streams.ts';
 import { sampleSize } from '../../../support/soak.ts';
 
 const places = fc.array(fc.nat(2_000), { maxLength: 12 });
@@ -13,7 +14,7 @@ describe('a JSON value read from a stream', () => {
         const pieces = splitAt(text, cuts);
         const { partials, ...read } = await readText(...pieces);
         expect([read.failure, read.value, read.text]).toEqual([null, value, text]);
-        expect(read.texts).toEqual(pieces.filter((piece) => piece !== ''));
+        expect(read.texts.join('')).toBe(text);
         for (const [index, partial] of partials.entries()) {
           expect(isPrefix(partial, value)).toBe(true);
           expect(isPrefix(partials[Math.max(0, index - 1)], partial)).toBe(true);
@@ -21,6 +22,28 @@ describe('a JSON value read from a stream', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('a text with surrogate pairs', () => {
+  test.each([
+    ['as they are', JSON.stringify({ '😀': ['a𝕏😀', '😀b'] })],
+    ['as escape sequences', '{"\\ud83d\\ude00":["a\\ud835\\udd4f\\uD83D\\uDE00","\\\\ud83d\\ud83d\\ude00b"]}'],
+  ])('shows no half of one, wherever the chunks are split: %s', async (_, json) => {
+    const everySplit = Array.from(json.split(''), (__, at) => [json.slice(0, at), json.slice(at)]);
+    for (const pieces of [json.split(''), ...everySplit]) {
+      const { texts, partials, value } = await readText(...pieces);
+      expect(value).toEqual(JSON.parse(json));
+      expect(texts.join('')).toBe(json);
+      expect(wellFormed([texts, partials])).toEqual([texts, partials]);
+    }
+  });
+
+  test('a half that the model never completes is kept, and a half at the size limit is not', async () => {
+    const half = '{"a":"\ud83d"}';
+    expect(await readText(...half.split(''))).toMatchObject({ text: half, value: { a: '\ud83d' } });
+    const { text } = await readAll(streamOf(['{"a":"😀']), { maxChars: 7 });
+    expect(text).toBe('{"a":"');
   });
 });
 

@@ -91,6 +91,45 @@ describe('a chain on a model with native tool calling', () => {
     expect(texts.map(({ text }) => text).join('')).toBe('I look.{"city":"Bergen"}');
   });
 
+  const written = '{"name":"the_weather","arguments":{"city":"Bergen"}}';
+  it.each([
+    ['in tags', `I look.\n<tool_call>\n${written}\n</tool_call>`],
+    ['with tags for each argument', '<function=the weather>\n<parameter=city>\nBergen\n</parameter>\n</function>'],
+    ['with arguments as JSON', '<function=the weather>{"city":"Bergen"}</function>'],
+    ['after a token', `[TOOL_CALLS][${written}]`],
+    ['as an object of the API', `{"tool_calls":[{"id":"a","type":"function","function":${written}}]}`],
+    ['as nearly JSON', "{'tool': 'The-Weather', 'parameters': {'city': 'Bergen'},}"],
+  ])('[C4] runs a call that the model writes into its text %s, with or without native tools', async (_, text) => {
+    for (const nativeTools of [true, false]) {
+      const { run } = start({ action: [{ text }], nativeTools });
+      expect((await run.answer).status).toBe('completed');
+      expect(entriesOf(run, 'capability-end')).toMatchObject([
+        { result: { capability: 'the weather', arguments: { city: 'Bergen' }, success: true } },
+      ]);
+      const [ended, ...others] = entriesOf(run, 'attempt-end').filter(({ task }) => task === 'action');
+      expect(ended).toMatchObject({ failure: null, repaired: ['tool-call'] });
+      expect(others).toEqual([]);
+    }
+  });
+
+  it.each(FORMS)(
+    '[R5] a name like that of one capability is that capability when it is approved (%s)',
+    async (replyForm) => {
+      const pay = { ...weather, name: 'pay_out', approval: 'always' as const };
+      const questions = new Set<string>();
+      for (const name of ['pay_out', 'functions.Pay-Out']) {
+        const { run } = start({ action: [calls({ city: 'Bergen' }, { name })], capabilities: [pay], replyForm });
+        for await (const heard of run.events) {
+          if (heard.type !== 'approval-asked') continue;
+          questions.add(JSON.stringify([heard.capability, heard.arguments]));
+          run.send({ type: 'approval.given', questionId: heard.questionId, digest: heard.digest, decision: 'approve' });
+        }
+        expect(entriesOf(run, 'capability-end')).toMatchObject([{ result: { capability: 'pay_out', success: true } }]);
+      }
+      expect([...questions]).toEqual(['["pay_out",{"city":"Bergen"}]']);
+    },
+  );
+
   it('accepts a capability with the name of the reply tool', async () => {
     const same = { ...weather, name: 'chain_reply' };
     const { run, actions } = start({

@@ -125,7 +125,7 @@ export interface ForkActorOptions<Machine extends AnyStateMachine> extends RunAc
   readonly reuse?: Omit<ReuseOptions, 'entries' | 'from'>;
 }
 
-export interface ListActorsOptions extends Pick<ListOptions<ActorSummary>, 'status'> {
+interface ListActorsOptions extends Pick<ListOptions<ActorSummary>, 'status'> {
   readonly allMachines?: boolean;
 }
 

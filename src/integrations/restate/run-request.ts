@@ -14,9 +14,10 @@ import { createCodec, type Json } from '../../durable/codec.ts';
 import type { StartEntry } from '../../durable/entries.ts';
 import { startEntry } from '../../durable/replay.ts';
 import { onAbort } from '../../internal/async.ts';
+import type { JsonSchema } from '../../internal/standard-schema.ts';
 
 /** The input of a run on Restate: JSON. */
-export type RestateRunOptions = Omit<RunOptions, 'signal'>;
+export type RestateRunOptions = Omit<RunOptions<JsonSchema>, 'signal'>;
 
 /** The record of a run's start. A process that takes over uses it instead of its own options. */
 export interface RestateStart {

@@ -1,6 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import * as z from 'zod';
 import { replay } from '../../../../src/chain/journal/replay.ts';
+import { answerAsMarkdown } from '../../../../src/chain/presentation/answer-as-markdown.ts';
+import { answerAsText } from '../../../../src/chain/presentation/answer-as-text.ts';
 import { prompts } from '../../../../src/chain/prompts/registry.ts';
 import type { AnswerSchema } from '../../../../src/chain/runtime/run-options.ts';
 import { createPostChain } from '../../../../src/entries/index.ts';
@@ -31,6 +33,7 @@ describe('the value of an answer', () => {
     const answer = await chain.run({ request: 'Is it so?', answer: Weather }).answer;
     expectTypeOf(answer.value).toEqualTypeOf<z.output<typeof Weather> | undefined>();
     expect(answer).toMatchObject({ status: 'completed', value: OSLO, metadata: { usage: { modelCalls: 9 } } });
+    for (const shown of [answerAsText(answer), answerAsMarkdown(answer)]) expect(shown).toContain('"city": "Oslo"');
     const [call] = model.calls.filter(({ task }) => task === 'value');
     expect(call?.turns[1]?.content).toContain(answer.answerText);
     expect(call?.outputSchema).toMatchObject({ required: ['city', 'days'] });

@@ -98,6 +98,7 @@ const CALLS: Readonly<Record<string, (options: object) => unknown>> = {
   toVitest: (options) => testing.toVitest([], { journalPath: 'a', ...options }),
   whatIf: (options) => postchain.whatIf([], options as never),
   'DurableActor.send': async (options) => (await opened()).send({ type: 'GO' }, options),
+  'DurableActor.park': async (options) => (await opened()).park(options),
   'DurableMachine.start': (options) => machineOf().start('a', options),
   'DurableMachine.open': (options) => machineOf().open('a', options),
   'DurableMachine.send': async (options) => machineOf().send('a', { type: 'GO' }, options),

@@ -108,6 +108,8 @@ export interface Timer {
 export interface Effect {
   readonly number: number;
   readonly path: ActorPath;
+  /** As its entry names it. */
+  readonly action: string;
   readonly run: () => unknown;
   /** Reports that it has thrown: its actor ends with the error. */
   readonly fail: (error: unknown) => void;
@@ -214,7 +216,7 @@ export class DurableActorSystem {
         ...(snapshot ? { snapshot: snapshot as never } : { input: this.#input }),
         clock,
         inspect: { next: this.#inspect },
-        logger: (...args: unknown[]) => void this.#addEffect(-1, '', () => void logger(...args)),
+        logger: (...args: unknown[]) => void this.#addEffect(-1, '', 'log', () => void logger(...args)),
       });
       // Without an observer of errors, XState throws them in a timeout.
       root.subscribe({ error: () => {} });
@@ -627,7 +629,12 @@ export class DurableActorSystem {
     try {
       this.#outside(act);
     } catch (error) {
-      this.#addEffect(-1, path, () => void this.#parts.logger(`${this.#nameOf(path)}: its clean-up failed:`, error));
+      this.#addEffect(
+        -1,
+        path,
+        'clean-up',
+        () => void this.#parts.logger(`${this.#nameOf(path)}: its clean-up failed:`, error),
+      );
     }
   }
 
@@ -729,16 +736,16 @@ export class DurableActorSystem {
     this.#nextEffect += 1;
     const entry: DerivedEvent = { type: 'effect', effect: number, actor: path, action };
     this.owner.record(isNamed ? entry : markInline(entry));
-    this.#addEffect(number, path, () => this.#outside(() => this.#runEffect(number, run)));
+    this.#addEffect(number, path, action, () => this.#outside(() => this.#runEffect(number, run)));
   }
 
-  #addEffect(number: number, path: ActorPath, run: () => unknown): void {
+  #addEffect(number: number, path: ActorPath, action: string, run: () => unknown): void {
     const actor = this.#actors.get(path);
     const fail = (error: unknown): void => {
       if (actor?.isRunning === true) this.#fail(path, actor, error, number);
       else this.#parts.logger(`${this.#nameOf(path)}: an effect failed after the end of its actor:`, error);
     };
-    const effect: Effect = { number, path, run, fail };
+    const effect: Effect = { number, path, action, run, fail };
     this.effects.push(effect);
     if (number >= 0) this.openEffects.set(number, effect);
   }

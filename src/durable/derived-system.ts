@@ -1,3 +1,4 @@
+import { pauses } from '../internal/async.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import { type DurableEntry, type DurableEvent, isAnnotation, isExternal, type StartEntry } from './entries.ts';
 import { isSame, type ReplayedSystem } from './replay.ts';
@@ -15,12 +16,12 @@ function startKey(event: DurableEvent): string | null {
  * journal of the fork. Notes are copied; events that nothing receives are left out. So are those of calls, effects and timers that the
  * machine does not start as recorded: these stay open. `recordOnce` gets the recorded values of its name, in order. With `keyOf`, calls of the same place and key are the same.
  */
-export function deriveSystem(
+export async function deriveSystem(
   past: readonly DurableEntry[],
   start: StartEntry,
   parts: SystemParts,
   keyOf?: ReuseOptions['keyOf'],
-): ReplayedSystem {
+): Promise<ReplayedSystem> {
   const entries: DurableEntry[] = [];
   const recordedStarts = new Map(past.map((entry) => [startKey(entry), entry]));
   /** The keys of what the machine has started as recorded. */
@@ -62,7 +63,9 @@ export function deriveSystem(
   };
   append(start);
   let hasBegun = false;
+  const pause = pauses();
   for (const entry of past.slice(1)) {
+    await pause();
     if (!hasBegun && !isAnnotation(entry)) {
       system.begin();
       hasBegun = true;

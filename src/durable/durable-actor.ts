@@ -28,6 +28,11 @@ export interface SendOptions {
   readonly id?: string;
 }
 
+export interface ParkOptions {
+  /** Whether to wait until no call and no effect is in progress; by default false. */
+  readonly wait?: boolean;
+}
+
 /** A state machine's actor whose journal this process writes. */
 export interface DurableActor<Machine extends AnyStateMachine> {
   readonly id: string;
@@ -54,9 +59,10 @@ export interface DurableActor<Machine extends AnyStateMachine> {
   stop(): Promise<void>;
   /**
    * Closes the actor if it only waits for events and delays, so that it leaves memory: any process with the store can continue it.
-   * Resolves to whether it did.
+   * Resolves to whether it did: to false if a call or an effect is in progress (see `pending`), or if the actor has ended. With `wait`, waits
+   * until those in progress have ended.
    */
-  park(): Promise<boolean>;
+  park(options?: ParkOptions): Promise<boolean>;
   /** Releases the actor: its activities are aborted, its effects end, it leaves memory, and any process may open it again. */
   close(): Promise<void>;
 }
@@ -326,9 +332,11 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     else void written.then(closeWriter);
   }
 
-  async park(): Promise<boolean> {
+  async park(options: ParkOptions = {}): Promise<boolean> {
+    requireKnown('park', options);
+    const isInStep = (): boolean => this.#isBusy && this.#isBegun;
     // With a store that takes time, a step may be in progress.
-    while (this.#isBusy && this.#isBegun && !this.#isReleased)
+    while (!this.#isReleased && (isInStep() || (options.wait && !this.#isClosed && !this.#mayPark)))
       await new Promise<void>((resolve) => this.#whenDrained.push(resolve));
     if (!this.#isClosed && !this.#mayPark) return false;
     await this.close();

@@ -384,7 +384,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const parts = this.#parts(id, this.#machineOf(start));
     // Loaded on use: most forks keep their input.
     const derived =
-      input === undefined ? null : (await import('./derived-system.ts')).deriveSystem(past, start, parts, reuse?.keyOf);
+      input === undefined
+        ? null
+        : await (await import('./derived-system.ts')).deriveSystem(past, start, parts, reuse?.keyOf);
     this.#requireNotOpen(id);
     const writer = this.#options.journals.create(id);
     const reused = reuse && reusedCalls({ ...reuse, entries, from });

@@ -10,6 +10,7 @@ const OPTIONS = {
   advance: 'signal onOpen isPaused onEntry mayPark',
   fork: 'at isBefore event id input product reuse isPaused onEntry mayPark',
   send: 'id',
+  park: 'wait',
   'list of a durable machine': 'allMachines status',
   createWorker: 'hosts concurrency pollMs maxCrashes backoffMs clock onEvent',
   list: 'status before limit',

@@ -9,6 +9,8 @@ import { digestOf } from './machine-digest.ts';
 export interface Pending {
   /** Calls in progress: promises, callbacks, observables. */
   readonly activities: readonly { readonly actor: ActorPath; readonly source: string; readonly sinceMs: number }[];
+  /** Custom actions whose end is not recorded yet. */
+  readonly effects: readonly { readonly actor: ActorPath; readonly action: string }[];
   readonly timers: readonly { readonly actor: ActorPath; readonly event: string; readonly dueAtMs: number }[];
   /** Types of the events that its active states handle. */
   readonly events: readonly string[];
@@ -28,6 +30,7 @@ export function pendingOf(
       source,
       sinceMs: atEpoch(startedAtMs),
     })),
+    effects: Array.from(system.openEffects.values(), ({ path, action }) => ({ actor: path, action })),
     timers: [...system.timers.values()].map((timer) => ({
       actor: timer.path,
       event: timer.event,

@@ -4,7 +4,7 @@ export { type ApprovalDecision, type ApprovalGiven, approval, type OpenApproval 
 export { type CheckedActor, type CheckedMachine, checkDeploy } from '../durable/check-deploy.ts';
 export type { Clock } from '../durable/clock.ts';
 export type { Json } from '../durable/codec.ts';
-export type { DurableActor, SendOptions } from '../durable/durable-actor.ts';
+export type { DurableActor, ParkOptions, SendOptions } from '../durable/durable-actor.ts';
 export type { ActorSummary } from '../durable/durable-format.ts';
 export {
   type ActorReplay,

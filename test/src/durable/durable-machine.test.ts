@@ -160,6 +160,7 @@ describe('a durable machine', () => {
     });
     expect(actor.pending).toEqual({
       activities: [],
+      effects: [],
       timers: [
         { actor: '', event: 'xstate.after.patience.order.waiting', dueAtMs: Date.parse('2026-01-31T00:00:00Z') },
       ],

@@ -107,6 +107,41 @@ describe('an actor that only waits', () => {
     expect((await orders.replay('o')).snapshot.context.approved).toBe(2);
   });
 
+  it.each(['effect', 'call'])('can be parked once its %s has ended, which pending shows', async (kind) => {
+    let end = (): void => {};
+    const work = () => new Promise<void>((resolve) => (end = resolve));
+    const machine = setup({ actions: { mail: work }, actors: { fetch: fromPromise(work) } }).createMachine({
+      initial: 'busy',
+      states: {
+        busy: kind === 'effect' ? { entry: 'mail' } : { invoke: { src: 'fetch', onDone: 'idle' } },
+        idle: {},
+      },
+      on: { go: {} },
+    });
+    const durable = createDurableMachine(machine, { journals: memoryJournals() });
+    const actor = await durable.open('o');
+    const { effects, activities } = actor.pending;
+    expect([effects, activities.map(({ source }) => source)]).toEqual(
+      kind === 'effect' ? [[{ actor: '', action: 'mail' }], []] : [[], ['fetch']],
+    );
+    expect(await actor.park()).toBe(false);
+    const parked = actor.park({ wait: true });
+    await nextTurn();
+    expect((await durable.list())[0]?.status).toBe('running');
+    end();
+    expect(await parked).toBe(true);
+    expect((await durable.list())[0]?.status).toBe('waiting');
+  });
+
+  it('is not parked by a wait if it ends', async () => {
+    const machine = setup({ actors: { turn: fromPromise(nextTurn) } }).createMachine({
+      initial: 'a',
+      states: { a: { invoke: { src: 'turn', onDone: 'b' } }, b: { type: 'final' } },
+    });
+    const actor = await createDurableMachine(machine, { journals: memoryJournals() }).open('o');
+    expect(await actor.park({ wait: true })).toBe(false);
+  });
+
   it('is not described as waiting after a kill, until a look continues it', async () => {
     const { orders, journals, host, clock, now } = setUp();
     await (await orders.open('o')).park();

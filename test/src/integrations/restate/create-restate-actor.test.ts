@@ -138,7 +138,7 @@ describe('an approval on Restate', () => {
       machine: { id: 'payment', version: null },
       status: 'running',
       value: 'asking',
-      pending: { activities: [], timers: [], approvals: [{ question: 40 }] },
+      pending: { activities: [], effects: [], timers: [], approvals: [{ question: 40 }] },
       output: null,
       entries: asking.journals[0]?.length,
     });

@@ -5,7 +5,7 @@ import type { AnyStateMachine } from 'xstate';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import { firstLineOf, printable } from '../internal/printable.ts';
 import { isMachine } from '../internal/xstate-internals.ts';
-import type { ExploredChart } from '../testing/exploration/explore.ts';
+import { EXPLORE_OPTIONS, type ExploredChart } from '../testing/exploration/explore.ts';
 import type { Property } from '../testing/properties/properties.ts';
 
 export interface ChartModule extends ExploredChart<AnyStateMachine> {
@@ -31,7 +31,8 @@ export async function loadChartModule(name: string, names: readonly string[]): P
   if (typeof outcomes !== 'object' || outcomes === null)
     throw new PostChainError('invalid_option', `${path}: "outcomes" must be an object keyed by actor name`);
   if (!Array.isArray(properties)) throw new PostChainError('invalid_option', `${path}: "properties" must be an array`);
-  return { ...given, machine, outcomes, properties } as ChartModule;
+  const options = Object.entries(given).filter(([name]) => EXPLORE_OPTIONS.split(' ').includes(name));
+  return { ...Object.fromEntries(options), machine, outcomes, properties } as ChartModule;
 }
 
 function machineIn(

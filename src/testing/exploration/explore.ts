@@ -132,6 +132,9 @@ const DEFAULT_LIMIT = 10_000;
 /** One object may describe a machine for `explore` and for `startWalk`. */
 export const EXPLORE_OPTIONS = 'outcomes events inputs abstraction actors depth limit onProgress';
 
+/** A chart with its options, such as `chainChart`, may be passed whole. */
+const CHART = 'machine properties';
+
 /**
  * Returns the reachable abstract states of a machine and the edges between them, found breadth first by pure steps. No actor and no custom
  * action runs: `outcomes` lists what each actor can do. Any running delay may elapse, whatever its length, once. An error that the machine
@@ -145,7 +148,7 @@ export function explore<Machine extends AnyStateMachine>(
   machine: Machine,
   options: ExploreOptions<Machine> = {},
 ): Exploration<Machine, SnapshotFrom<Machine>> {
-  requireKnown('explore', options, EXPLORE_OPTIONS);
+  requireKnown('explore', options, `${EXPLORE_OPTIONS} ${CHART}`);
   const {
     outcomes = {},
     actors: standIns = {},

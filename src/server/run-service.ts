@@ -360,7 +360,8 @@ async function firstEntry(journals: JournalStore, runId: string): Promise<Journa
   try {
     for await (const entry of journals.read(runId)) return entry;
   } catch (error) {
-    if (!(error instanceof PostChainError)) throw error;
+    // A store that cannot be used does not show whether the run exists.
+    if (!PostChainError.isInstance(error) || error.code === 'invalid_path') throw error;
   }
   return null;
 }

@@ -9,8 +9,16 @@ import type {
 import * as z from 'zod/mini';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { parseJson } from '../../internal/json-text.ts';
 import { importByName, loadOptional } from '../../internal/optional-package.ts';
-import { invalid, type ServerApp, type ServerContext, type ServerRequest, type ToJsonSchema } from '../context.ts';
+import {
+  invalid,
+  requireFewValues,
+  type ServerApp,
+  type ServerContext,
+  type ServerRequest,
+  type ToJsonSchema,
+} from '../context.ts';
 import type { Updates } from '../feeds.ts';
 import type { Owner } from '../owners.ts';
 import type { ClientRequest, RunService } from '../run-service.ts';
@@ -84,6 +92,15 @@ export function addMcp(app: ServerApp, server: ServerContext): void {
 
   app.all('/mcp', async (c) => {
     handler ??= load();
+    // The handler reports a body that cannot be read.
+    requireFewValues(
+      parseJson(
+        await c.req.raw
+          .clone()
+          .text()
+          .catch(() => ''),
+      ),
+    );
     const authInfo = { token: '', clientId: c.var.owner, scopes: [], extra: { request: c } };
     return (await handler).fetch(c.req.raw, { authInfo });
   });

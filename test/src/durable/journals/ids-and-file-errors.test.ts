@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMachine } from 'xstate';
 import { createDurableMachine } from '../../../../src/durable/durable-machine.ts';
@@ -155,4 +156,45 @@ describe('a file that the file system does not open', () => {
     expect(codes).toMatchObject({ open: expect.stringMatching(/^invalid/u) });
     expect(existsSync(join(folder, 'x.jsonl.lock.unreadable.0.next.next'))).toBe(false);
   });
+});
+
+/** Text of any script and length, with control characters, lone surrogates and parts of paths, or another value. */
+const anyId = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc
+    .array(fc.constantFrom('\ud800', '\0', '\n', '/', '..', '%', '=', '订', '😀', 'CON', '*'), { maxLength: 8 })
+    .map((parts) => parts.join('')),
+  fc
+    .tuple(fc.constantFrom('x', '订', '😀', '\udfff', '%'), fc.integer({ min: 0, max: 6_000 }))
+    .map(([unit, count]) => unit.repeat(count)),
+  fc.anything(),
+);
+
+it('every call with any id settles, and each store answers as the others do', async () => {
+  const all = stores.map(([, createStore]) => createStore());
+  await fc.assert(
+    fc.asyncProperty(anyId, async (id) => {
+      const [first, ...others] = await Promise.all(
+        all.map(async (journals) => {
+          const {
+            create: _,
+            start: __,
+            'journals.open': ___,
+            'journals.delete': ____,
+            ...made
+          } = calls(journals, id as string);
+          const codes = await codesOf({
+            ...made,
+            open: async () => (await hostOf(journals).open(id as string)).close(),
+            fork: async () => (await hostOf(journals).fork(id as string, { at: 0 })).close(),
+          });
+          return { codes, ids: new Set((await journals.list()).map((one) => one.id)).has(id as string) };
+        }),
+      );
+      for (const other of others) expect(other).toEqual(first);
+      expect(['none', 'invalid_option', 'invalid_journal']).toEqual(
+        expect.arrayContaining(Object.values(first?.codes ?? {})),
+      );
+    }),
+  );
 });

@@ -158,8 +158,8 @@ function takingOptions(): readonly string[] {
   return [...found].filter((name) => !CALLED_BY_POSTCHAIN.includes(name)).sort();
 }
 
-describe('a misspelt option', () => {
-  it.each([...new Set([...takingOptions(), ...Object.keys(CALLS)])])('of %s is refused', async (name) => {
+describe('a misspelled option', () => {
+  it.each([...new Set([...takingOptions(), ...Object.keys(CALLS)])])('of %s is rejected', async (name) => {
     const call = CALLS[name] ?? exported[name];
     const refused = await Promise.resolve(MISSPELT)
       .then(call)

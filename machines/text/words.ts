@@ -126,7 +126,7 @@ const plainSigns = (text: string): string =>
     .replace(/^(?:>=|⩾)$/u, '≥')
     .replace(/^\+\/?-$/u, '±');
 
-/** Whether a run is a sign of comparison, which says nothing alone. */
+/** Whether a run is a comparison sign, which means nothing on its own. */
 export const isComparison = (run: string): boolean => run.length === 1 && COMPARISON.includes(run);
 
 /** Whether a run contains letters of a script that is written without spaces, such as Han, Kana, or Thai. */

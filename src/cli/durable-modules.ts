@@ -25,7 +25,7 @@ export async function durableMachinesIn(path: string): Promise<readonly DurableM
   if (machines.length > 0) return [...new Set(machines)];
   throw new PostChainError(
     'invalid_option',
-    `${path} exports no durable machine; expected an export made by createDurableMachine`,
+    `${path} exports no durable machine; expected an export of the result of createDurableMachine`,
   );
 }
 

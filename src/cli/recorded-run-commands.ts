@@ -143,7 +143,7 @@ function addActorCommands(program: Command, setExitCode: (code: number) => void)
     .description('send an event to a durable actor, and continue it until it only waits')
     .argument('<actor>', ACTOR)
     .argument('<event>', 'type of the event, or the event as a JSON object')
-    .option('--id <id>', 'id of the event: one that is known changes nothing')
+    .option('--id <id>', 'id of the event; an event with a known id is ignored')
     .option('--module <file>', MODULE, collect)
     .action(async (actor, event, flags) => {
       const { sendCommand } = await import('./actor-commands.ts');
@@ -154,11 +154,11 @@ function addActorCommands(program: Command, setExitCode: (code: number) => void)
   for (const decision of ['approve', 'deny'] as const) {
     const command = program
       .command(decision)
-      .description(`${decision} what a durable actor asks, and continue it until it only waits`)
+      .description(`${decision} a question of a durable actor, and continue it until it only waits`)
       .argument('<actor>', ACTOR)
       .argument('[question]', 'id of the question, if there are several')
-      .option('--reason <text>', 'why, for the journal')
-      .option('--by <name>', 'who answers, for the journal')
+      .option('--reason <text>', 'reason to record in the journal')
+      .option('--by <name>', 'name of the person, to record in the journal')
       .option('--module <file>', MODULE, collect);
     if (decision === 'approve') command.option('--edit <json>', 'approve this JSON instead of the question');
     command.action(async (actor, question, flags) => {

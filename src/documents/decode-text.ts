@@ -33,7 +33,7 @@ export async function decodeText(bytes: Uint8Array): Promise<DecodedText | null>
   return declared ?? (await detected(bytes));
 }
 
-/** In UTF-16, it is nearly always the same byte of a character that is zero, in Latin letters and line breaks. */
+/** In UTF-16, Latin letters and line breaks have a zero byte, nearly always on the same side. */
 function utf16Of(bytes: Uint8Array): string | null {
   const zeros = [0, 0];
   for (const [at, byte] of bytes.subarray(0, PROBE_BYTES).entries())
@@ -79,7 +79,7 @@ function western(bytes: Uint8Array, label: string): string {
 /** Letters of different scripts in a word, a sign between letters, or a capital after a small letter. */
 const ODD =
   /\p{sc=Latin}(?=(?!\p{sc=Latin})\p{L})|(?!\p{sc=Latin})\p{L}(?=\p{sc=Latin})|\p{L}(?=[\u00A1-\u00BF×÷¤]\p{L})|\p{Ll}(?=\p{Lu})|[\uFF61-\uFF9F](?=\p{sc=Han})/gu;
-/** Not known to the detector, and the most frequent one, in this order. */
+/** An encoding that the detector does not know, and the most frequent one. */
 const MORE = ['windows-874', 'windows-1252'];
 
 /** Returns the text in the encoding with the highest confidence of the detector, less the share of words that no language has. */
@@ -97,6 +97,6 @@ async function detected(bytes: Uint8Array): Promise<DecodedText | null> {
     return [{ ...result, score: confidence / 100 - (sample.match(ODD)?.length ?? 0) / foreign }];
   });
   const [best] = candidates.sort((left, right) => right.score - left.score);
-  // The sign for any currency is where ISO 8859-15 has that of the euro.
+  // ISO 8859-15 has the euro sign where ISO 8859-1 has the generic currency sign.
   return best?.encoding === 'iso-8859-1' && best.text.includes('¤') ? decoded(bytes, 'iso-8859-15') : (best ?? null);
 }

@@ -633,7 +633,7 @@ export class DurableActorSystem {
         -1,
         path,
         'clean-up',
-        () => void this.#parts.logger(`${this.#nameOf(path)}: its clean-up failed:`, error),
+        () => void this.#parts.logger(`${this.#nameOf(path)}: its cleanup failed:`, error),
       );
     }
   }

@@ -51,10 +51,10 @@ interface Tagged {
 
 const UNDEFINED: Json = { [TAG]: 'undefined', value: null };
 
-/** A `null` for which `null` itself is not stored. */
+/** Stored instead of a `null` that must differ from an absent value. */
 export const TAGGED_NULL: Json = { [TAG]: 'null', value: null };
 
-/** The most different losses that are reported: errors may have any number of members. */
+/** The maximum number of distinct losses that are reported: errors may have any number of members. */
 const MOST_REPORTS = 100;
 
 /**

@@ -422,7 +422,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     try {
       onEntry?.(entry);
     } catch (error) {
-      logger(`actor ${this.id}: "onEntry" has thrown:`, error);
+      logger(`actor ${this.id}: "onEntry" threw:`, error);
     }
   }
 
@@ -543,14 +543,14 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     return written === undefined ? afterWrite() : written.then(afterWrite);
   }
 
-  /** Closes the actor without the step in progress: a codec has thrown. */
+  /** Closes the actor without the step in progress, because a codec threw. */
   #fail(error: unknown): void {
     this.entries.length -= this.#unstored.length;
     this.#unstored = [];
     const thrown = error instanceof Error ? error.message : describeValue(error);
     this.#failure = new PostChainError(
       'internal',
-      `actor ${this.id}: a codec has thrown: ${thrown}. The step was not stored. Correct the code, and open the actor again.`,
+      `actor ${this.id}: a codec threw: ${thrown}. The step was not stored. Fix the codec, then open the actor again.`,
     );
     void this.close();
   }

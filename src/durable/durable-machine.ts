@@ -269,7 +269,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
       try {
         await this.advance(id);
         woken.push(id);
-        // With a store that takes no time, other work of the process would have to wait for all of them.
+        // If the store never yields to the event loop, other work of the process would wait for all of them.
         await nextTurn();
       } catch (error) {
         if (!isRaceLost(error)) this.#log(`actor ${id} could not be continued:`, error);
@@ -674,7 +674,7 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
 }
 
 /**
- * Keeps an actor open. Resolves to false when the actor has been closed: it has to be opened again. Rejects with its failure: to open it again
+ * Keeps an actor open. Resolves to false when the actor has been closed: it has to be opened again. Rejects with its failure: opening it again
  * would repeat its calls.
  */
 async function kept(actor: Pick<ActorHost<AnyStateMachine>, 'keepOpen' | 'closed' | 'failure'>): Promise<boolean> {

@@ -27,7 +27,7 @@ const codec = <Value, Stored>(
   decode: (stored: Stored) => Value,
 ): ValueCodec => ({ name, is, encode, decode });
 
-/** A codec of a class that every runtime has: an instance of a subclass would lose its class. */
+/** A codec for a class that every runtime has: an instance of a subclass would lose its class. */
 export interface ClassCodec extends ValueCodec {
   readonly prototype: object;
 }
@@ -147,7 +147,7 @@ export const errorCodec = (name: string, Class: Class<Error>): ErrorCodec => ({
   isOfErrors: true,
 });
 
-/** Own code of the error may throw. */
+/** Reads a member that may be an accessor that throws. */
 function read(error: Error, key: string): unknown {
   try {
     return error[key as never];
@@ -230,7 +230,7 @@ export function keepsClass(error: Error): boolean {
  */
 export function unstoredMember(value: object, hasMembers: boolean): string | number | symbol | undefined {
   if (Array.isArray(value)) {
-    // Without a list of all members, which takes longer than storing a large array.
+    // Listing all members of a large array would take longer than storing it.
     const isPlain = Object.keys(value).length === value.length && Object.getOwnPropertySymbols(value).length === 0;
     if (isPlain) return undefined;
     const gap = value.findIndex((_, at) => !Object.hasOwn(value, at));

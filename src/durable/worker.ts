@@ -141,7 +141,7 @@ export function createWorker(options: WorkerOptions): Worker {
         if (!isReady(key, actor)) continue;
         const advanced = advance(host, key, actor.id).finally(() => running.delete(key));
         running.set(key, advanced);
-        // With a store that takes no time, other work of the process would have to wait for all of them.
+        // If the store never yields to the event loop, other work of the process would wait for all of them.
         await nextTurn();
       }
     }

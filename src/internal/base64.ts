@@ -12,7 +12,7 @@ export function base64Of(bytes: Uint8Array): string {
   return new TextDecoder().decode(text.fill(PADDING, text.length - missing));
 }
 
-/** Returns the bytes of a text that `base64Of` has returned. */
+/** Decodes the result of `base64Of`. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);

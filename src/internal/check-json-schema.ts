@@ -8,8 +8,8 @@ type Path = readonly (string | number)[];
 
 /**
  * Returns a JSON Schema (draft 7 and the same keywords of 2020-12) as a Standard Schema. `format` is not checked, nor a `pattern` that could
- * take long, because the schema may be a stranger's. The time is at most linear in the size of the value, and a schema that takes longer
- * rejects it.
+ * take long, because the schema may come from an untrusted source. The time is at most linear in the size of the value: a schema that
+ * would take longer rejects it.
  */
 export function asStandardSchema(schema: JsonSchema): StandardSchemaV1 & StandardJSONSchemaV1 {
   const convert = (): JsonSchema => schema;
@@ -50,9 +50,9 @@ class SchemaCheck {
     const node = resolved(schema, this.#root);
     this.#stepsLeft -= isJsonNode(node) ? costOf(node, value) : 1;
     if (this.#stepsLeft < 0) return;
-    if (node === false) yield { path, message: 'expected nothing here' };
+    if (node === false) yield { path, message: 'expected no value here' };
     if (!isJsonNode(node)) return;
-    if (depth > MAX_DEPTH) return void (yield { path, message: `expected at most ${MAX_DEPTH} levels` });
+    if (depth > MAX_DEPTH) return void (yield { path, message: `expected at most ${MAX_DEPTH} levels of nesting` });
     const own = ownProblem(value, node);
     // The rules for other types say nothing about a value of the wrong one.
     if (own !== null) return void (yield { path, message: own });
@@ -72,8 +72,9 @@ class SchemaCheck {
     if (Array.isArray(anyOf) && !anyOf.some(accepts)) yield* this.#nearest(value, anyOf, path, depth);
     const fitting = listOf(oneOf).filter(accepts).length;
     if (Array.isArray(oneOf) && fitting === 0) yield* this.#nearest(value, oneOf, path, depth);
-    if (fitting > 1) yield { path, message: `expected a value of one alternative; received one of ${fitting}` };
-    if (not !== undefined && accepts(not)) yield { path, message: 'expected another value' };
+    if (fitting > 1)
+      yield { path, message: `expected a value that matches one alternative; received one that matches ${fitting}` };
+    if (not !== undefined && accepts(not)) yield { path, message: 'expected a value that does not match "not"' };
     const branch = condition === undefined ? undefined : accepts(condition) ? then : otherwise;
     if (branch !== undefined) yield* this.#check(value, branch, path, depth);
   }
@@ -86,7 +87,7 @@ class SchemaCheck {
     );
     const [only = null, ...others] = inside;
     if (only !== null && others.length === 0) yield* only;
-    else yield { path, message: `expected a value of one of ${alternatives.length} alternatives` };
+    else yield { path, message: `expected a value that matches one of ${alternatives.length} alternatives` };
   }
 
   *#items(items: readonly unknown[], node: JsonNode, path: Path, depth: number): Generator<Issue, void> {
@@ -96,7 +97,7 @@ class SchemaCheck {
       yield* this.#check(item, at < tuple.length ? tuple[at] : rest, [...path, at], depth);
     const { contains } = node;
     if (contains !== undefined && !items.some((item) => this.#accepts(item, contains, depth)))
-      yield { path, message: 'expected an item that "contains" describes' };
+      yield { path, message: 'expected an item that matches "contains"' };
   }
 
   *#members(value: JsonNode, node: JsonNode, path: Path, depth: number): Generator<Issue, void> {
@@ -114,7 +115,7 @@ class SchemaCheck {
       ];
       const others = schemas.length > 0 || isUnsure ? schemas : [additionalProperties];
       for (const schema of others)
-        if (schema === false) yield { path: [...path, name], message: 'is not a member of the schema' };
+        if (schema === false) yield { path: [...path, name], message: 'is not allowed by the schema' };
         else yield* this.#check(member, schema, [...path, name], depth);
       if (propertyNames !== undefined) yield* this.#check(name, propertyNames, [...path, name], depth);
     }
@@ -150,7 +151,7 @@ function ownProblem(value: unknown, node: JsonNode): string | null {
   }
   if (Array.isArray(value)) {
     if (node['uniqueItems'] === true && new Set(value.map(canonical)).size < value.length)
-      return 'expected different items';
+      return 'expected unique items';
     return countProblem(value.length, node['minItems'], node['maxItems'], 'items');
   }
   return isJsonNode(value)

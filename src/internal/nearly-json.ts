@@ -22,7 +22,7 @@ const DOUBLE = '"“”';
 const SINGLE = "'‘’`´";
 
 /**
- * Returns the extent of nearly JSON that starts at a bracket; null if it is none, or if its strings are uncertain: one does not end, or has
+ * Returns the extent of nearly JSON that starts at a bracket; null if there is none, or if its strings are uncertain: one does not end, or has
  * an escape sequence that is not JSON's. A quote ends its string only if what follows it can follow a string.
  */
 export function extentOf(text: string, from: number): Extent | null {
@@ -79,7 +79,7 @@ function stringAt(text: string, from: number): { readonly content: string; reado
 /** What may follow a string: a sign, a comment, a member in the next line, or the end. */
 const AFTER_STRING = /^\s*(?:[,:}\]/]|$)|^[^\S\n]*\n\s*["“'‘]/u;
 
-/** No longer gap follows a string. */
+/** The longest gap after a string. */
 const MAX_GAP = 500;
 
 let library: Promise<typeof import('jsonrepair')> | null = null;

@@ -9,7 +9,7 @@ export interface Candidate {
   readonly repairs: readonly Repair[];
 }
 
-/** No more text is searched, and no more values are tried. */
+/** The most text that is searched, and the most values that are tried. */
 const MAX_CHARS = 200_000;
 const MAX_VALUES = 20;
 
@@ -60,7 +60,7 @@ const LABELS: ReadonlySet<string> = new Set([
 
 const MAX_LAYERS = 4;
 
-/** Yields a value of a text that is not the JSON that was expected, and what is in it. */
+/** Yields a value found in a text that is not the expected JSON, then the values in it. */
 export function* candidatesOf({ value, repairs }: Candidate): Generator<Candidate, void> {
   // If the value itself is JSON, the text around it was wrong.
   yield { value, repairs: repairs.length > 0 ? repairs : ['syntax'] };

@@ -5,7 +5,7 @@ const INTERNAL: readonly string[] = ['onEntry', 'mayPark', 'machine', 'propertie
 
 /**
  * Returns why the options of a function cannot be used: one is unknown, or they are not an object. Null if they can. `known` lists the
- * names, separated by spaces. Of misspelt options, JavaScript reports nothing.
+ * names, separated by spaces. JavaScript does not report misspelled options.
  */
 export function unknownOption(name: string, options: unknown, known: string): string | null {
   const names = known.split(' ');

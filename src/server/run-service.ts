@@ -48,7 +48,7 @@ export interface RunService {
   send(owner: Owner, runId: string, event: ClientEvent): Promise<void>;
   /** Returns runs of the owner, newest first. */
   list(owner: Owner, options: ListRunsOptions): Promise<readonly RunSummary[]>;
-  /** Deletes a run that has ended. Rejects with an `HttpError` for any other, and if the store of the chain deletes no journals. */
+  /** Deletes a run that has ended. Rejects with an `HttpError` for any other, and if the store of the chain cannot delete journals. */
   delete(owner: Owner, runId: string): Promise<void>;
   /** Returns the journal of a run. */
   journal(owner: Owner, runId: string): Promise<readonly JournalEntry[]>;
@@ -247,7 +247,7 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
       if (!entries.some(({ type }) => type === 'answer'))
         throw new HttpError(409, 'run_active', 'The run has not ended. Cancel it before you delete it.', FINAL);
       if (journals.delete === undefined)
-        throw new HttpError(501, 'not_supported', 'The journal store of this server deletes no runs.', FINAL);
+        throw new HttpError(501, 'not_supported', 'The journal store of this server cannot delete runs.', FINAL);
       await journals.delete(runId);
       labels.delete(runId);
     },

@@ -42,7 +42,7 @@ export async function checkArguments(registry: CapabilityRegistry, call: Request
 /** What models write for a call without arguments. */
 const NO_ARGUMENTS = /^\s*(?:null|none|undefined|"")\s*$/iu;
 
-/** Yields the arguments that a text may stand for. Nothing is known about its end, so that its last brackets are required. */
+/** Yields the arguments that a text may stand for. The text may have been cut off, so closing brackets are required. */
 async function* argumentsIn(text: string): AsyncGenerator<Candidate, void> {
   if (NO_ARGUMENTS.test(text)) yield { value: {}, repairs: ['syntax'] };
   for await (const value of valuesIn(text, false)) yield* candidatesOf(value);

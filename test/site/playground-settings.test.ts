@@ -15,7 +15,7 @@ describe('a share link of the playground', () => {
     ['other types', { text: 1, request: ['a'], profile: null, confidence: '0.5); alert(1', maxCycles: {} }],
     ['numbers out of range', { confidence: 1.1, grounding: -0.1, maxCycles: 1.5 }],
     ['unknown settings', { baseURL: 'https://elsewhere.example', key: 'a', constructor: 'b', toString: 'c' }],
-    ['no object', null],
+    ['not an object', null],
     ['text', 'profile'],
     ['nothing', undefined],
   ])('is ignored where it has %s', (_, shared) => {

@@ -116,7 +116,7 @@ const answers = {
 let isForgotten = false;
 
 function hear({ id, method, params = {}, error }) {
-  // Like a program that started the server proper again, once.
+  // Like a wrapper that restarted the actual server once.
   if (manner === 'forgetful' && method === 'tools/call' && !existsSync(process.env.ONCE)) {
     isForgotten = true;
     writeFileSync(process.env.ONCE, '');

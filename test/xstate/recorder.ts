@@ -61,7 +61,7 @@ export function createActor(logic: AnyActorLogic, options: ActorOptions<AnyActor
       try {
         scenario.events.push({ path: pathOf(event.actorRef as AnyActorRef), event: structuredClone(event.event) });
       } catch {
-        // An event with an actor or a function: a durable machine refuses it.
+        // An event with an actor or a function, which a durable machine rejects.
       }
     },
   });

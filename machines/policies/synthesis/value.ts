@@ -129,6 +129,6 @@ export const interruptValue = (state: ChainState, interruption: Interruption): P
 /** Returns the final answer of a run in its current state. */
 export function answerOf(state: ChainState): FinalAnswer {
   const plan = state.stated === null ? planOf(state) : null;
-  const unstated = plan && missing(plan.asks ? 'the run ended before' : plan.problem, NO_USAGE);
+  const unstated = plan && missing(plan.asks ? 'the run ended first' : plan.problem, NO_USAGE);
   return composeAnswer(basisOf(state), writingOf(state), state.stated ?? unstated);
 }

@@ -53,7 +53,7 @@ interface TextState {
 
 const NO_TEXT: TextState = { sum: 0, window: new Uint8Array() };
 
-/** The end of a text, to which texts are added: without a copy of it for each of them. */
+/** The end of a text that grows. Adding to it does not copy it each time. */
 class TextEnd {
   readonly #keeps: number;
   #bytes: Buffer = Buffer.alloc(0);
@@ -73,7 +73,7 @@ class TextEnd {
     const added = text.subarray(-this.#keeps);
     if (this.#end + added.length > this.#bytes.length) {
       const kept = this.last(this.#keeps - added.length);
-      // Twice what is kept, so that it is copied once in so many bytes of text.
+      // Twice as large as needed, so that it is copied only once per that many bytes of text.
       const next = Buffer.allocUnsafeSlow(Math.min(2 * this.#keeps, 2 * (kept.length + added.length)));
       this.#end = kept.copy(next);
       this.#bytes = next;
@@ -97,7 +97,7 @@ const WINDOW_BYTES = 32_768;
 const MAX_DICTIONARY_BYTES = 12_288;
 const dictionaryBytes = (text: Buffer): number => Math.min(MAX_DICTIONARY_BYTES, Math.max(1_024, text.length * 4));
 
-/** The smallest window, as a power of two, that holds so many bytes: zlib clears the memory of the window for each block. */
+/** The smallest window, as a power of two, that holds that many bytes: zlib clears the memory of the window for each block. */
 const windowBits = (bytes: number): number => Math.min(15, Math.max(9, Math.ceil(Math.log2(bytes + 1))));
 
 /** Protects a reader from a forged block that expands without limit. */

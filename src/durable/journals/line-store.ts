@@ -431,7 +431,7 @@ const MAX_ID_BYTES = 2_600;
 export function requireId(id: unknown): string {
   if (typeof id !== 'string' || id === '')
     throw new PostChainError('invalid_option', `id: expected a non-empty string; received ${describeValue(id)}.`);
-  // The text of a very long one is not made.
+  // Avoids serializing a very long id.
   const bytes = id.length > MAX_ID_BYTES ? id.length : new TextEncoder().encode(JSON.stringify(id)).length;
   if (bytes <= MAX_ID_BYTES) return id;
   throw new PostChainError(

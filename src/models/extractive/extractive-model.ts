@@ -29,7 +29,7 @@ export function extractiveModel(options: { readonly chunkChars?: number } = {}):
 
 const EXTRACTED_ID = 'offline-extractive';
 
-/** Whether a model only quotes: it cannot state a value of any schema. */
+/** Whether a model only quotes, and so cannot state a value of an arbitrary schema. */
 export const isExtractive = ({ id }: Pick<ChatModel, 'id'>): boolean => id === EXTRACTED_ID;
 
 const EXTRACTED = TASKS.filter((task) => task !== 'value');

@@ -172,7 +172,7 @@ function thinkingIn(part: ContentPart): string {
   return typeof thinking === 'string' ? thinking : '';
 }
 
-/** By the words of many servers: end of sequence, `end_turn`, `MAX_TOKENS` … */
+/** Covers the wording of many servers: end of sequence, `end_turn`, `MAX_TOKENS` … */
 const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
   [/^(?:stop|stop_sequence|eos|eos_token|end_turn|end|completed?|done|finished)$/u, 'stop'],
   [/length|max_(?:output_|new_)?tokens/u, 'length'],

@@ -40,7 +40,7 @@ export class ReplyBody implements AsyncIterable<unknown> {
     return this.#values?.isWhole ?? false;
   }
 
-  /** The start of the text that belongs to no reply. */
+  /** The start of the text that is not part of a reply. */
   get otherText(): string {
     return this.#values?.otherText ?? '';
   }

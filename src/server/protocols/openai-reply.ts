@@ -4,7 +4,7 @@ import { isJsonNode } from '../../internal/json-schema.ts';
 import type { Returned } from './openai-parameters.ts';
 import { type CallName, FORCED } from './openai-turns.ts';
 
-/** What a response ends with, of an answer. */
+/** The part of an answer that ends a response. */
 export type AnswerReply =
   | { readonly type: 'text'; readonly text: string; readonly isCut: boolean }
   | { readonly type: 'refusal'; readonly refusal: string }
@@ -16,7 +16,7 @@ export interface ReplyRequest {
   readonly max_output_tokens: number | null;
 }
 
-/** Returns the answer as its request asked for it. Without the value that it asked for, it is a refusal with the reason. */
+/** Returns the answer in the form that its request asked for; a refusal with the reason if the requested value is missing. */
 export function replyOf(answer: FinalAnswer, { returned, max_output_tokens: maxTokens }: ReplyRequest): AnswerReply {
   const { value, answerText, reasons } = answer;
   if (returned === 'text') return textReply(answerText, maxTokens);
@@ -37,7 +37,7 @@ export function replyOf(answer: FinalAnswer, { returned, max_output_tokens: maxT
   };
 }
 
-/** Cuts a text to the most tokens of a response, which are estimated. */
+/** Cuts a text to the token limit of a response. Tokens are estimated. */
 function textReply(text: string, maxTokens: number | null): AnswerReply {
   const most = maxTokens === null ? text.length : Math.max(1, Math.floor(maxTokens / tokensPerCharOf([text])));
   // Half of a surrogate pair is not text.

@@ -70,7 +70,7 @@ const outputText = z.pipe(
   z.transform((parts) => parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n')),
 );
 
-/** Parts of an assistant message, of OpenAI and its clients, that are not what it said. */
+/** Parts of assistant messages from OpenAI and its clients that are not their text. */
 const UNSAID: ReadonlySet<unknown> = new Set([
   'reasoning',
   'reasoning_text',
@@ -83,7 +83,7 @@ const UNSAID: ReadonlySet<unknown> = new Set([
   'tool_use',
 ]);
 
-/** Returns a message with content. One of the assistant may have none, or a refusal, and parts that are not what it said. */
+/** Returns a message with content. An assistant message may have none, or a refusal, and parts that are not its text. */
 function withContent(given: unknown): unknown {
   const message = Object(given);
   if (message.role !== 'assistant') return given;
@@ -97,7 +97,7 @@ function withContent(given: unknown): unknown {
   return { ...message, content: typeof refusal === 'string' ? [{ type: 'refusal', refusal }] : [] };
 }
 
-/** Items that say nothing that the answers of runs do not contain: those of hosted tools, reasoning and calls. */
+/** Items whose content the answers of runs already contain: those of hosted tools, reasoning and calls. */
 const skipped = z.object({
   type: z.enum([
     'additional_tools',
@@ -158,14 +158,14 @@ const toolCall = z.object({
   function: z.nullish(z.object({ name: z.string(), arguments: z.string() })),
 });
 
-/** A message of a chat. Tools that are not functions are of other servers. */
+/** A message of a chat. Tools that are not functions belong to other servers. */
 const chatMessage = z.pipe(
   z.transform(withContent),
   z.discriminatedUnion(
     'role',
     [
       z.object({ role: z.literal('tool'), tool_call_id: z.string(), content: outputText }),
-      // The former shape of the result of a call.
+      // The old format of a call result.
       z.pipe(
         z.object({ role: z.literal('function'), content: z.nullable(outputText) }),
         z.transform(({ content }) => ({ role: 'tool' as const, tool_call_id: '', content: content ?? '' })),

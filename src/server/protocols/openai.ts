@@ -303,7 +303,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
     return responseIn(c.var.owner, place, asUpdates(entries));
   }
 
-  /** Returns the messages of an input item: none for items that say nothing, and outputs that an answer follows. */
+  /** Returns the messages of an input item: none for items without content of their own, and outputs that an answer follows. */
   async function messagesOf(owner: Owner, item: InputItem, isUnanswered: boolean): Promise<readonly InputMessage[]> {
     if (item.type === 'message') return [item];
     if (item.type === 'function_call_output') return isUnanswered ? [resultAsHistory(item.output)] : [];

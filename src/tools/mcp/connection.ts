@@ -27,8 +27,8 @@ const NOT_INITIALIZED =
 
 /**
  * Whether a call failed because the server no longer knows the session, and therefore did nothing: it may then be repeated in a new one.
- * The specification requires the status 404. Many servers respond with another status or with a JSON-RPC error; so do processes that start
- * the server proper again, or connect to one over HTTP. If the text is not clear, the session is lost if the server refuses to list its
+ * The specification requires the status 404. Many servers respond with another status or with a JSON-RPC error; so do processes that restart
+ * the actual server, or connect to one over HTTP. If the text is ambiguous, the session counts as lost if the server refuses to list its
  * tools in the same way.
  */
 export async function isSessionLost(connection: Connection, error: unknown): Promise<boolean> {

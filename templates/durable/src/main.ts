@@ -11,7 +11,7 @@ if (command === 'place' && Number(euros) > 0) {
     await actor.park();
     console.log(`The order "${id}" waits for an answer: npm start -- approve ${id}`);
   } catch (error) {
-    // For example, because the order exists.
+    // For example, the order already exists.
     if (!PostChainError.isInstance(error)) throw error;
     console.error(error.message);
     process.exitCode = 1;

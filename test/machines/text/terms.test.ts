@@ -12,7 +12,7 @@ describe('terms', () => {
 
   it.each([
     ['a minus sign', '-5 −5 minus 5', ['-5', '-5', 'minu', '-5']],
-    ['a dash that is no sign', 'pages 3-5, 10-day', ['page', '3', '5', '10', 'dai']],
+    ['a dash that is not a sign', 'pages 3-5, 10-day', ['page', '3', '5', '10', 'dai']],
     ['signs after a word', 'C C++ C# A+ A− Cl−', ['c', 'c++', 'c#', 'a+', 'a-', 'cl-']],
     ['signs that may be left out', '<5 ≤ 5 @user 18+', ['5', '<5', '5', '≤5', 'user', '@user', '18', '18+']],
     ['signs between words', 'R & D 24/7 X-100', ['r', 'r&d', 'd', '24', '24/7', '7', 'x', 'x-100', '100']],

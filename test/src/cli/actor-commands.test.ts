@@ -65,7 +65,7 @@ it('an actor is replayed and continued with the module of its machine, and a dif
   expect(changed).toMatchObject({ code: 1, text: expect.stringContaining('Different: entry') });
 });
 
-it('a command without the module of the machine says what to pass', async () => {
+it('a command without the module of the machine names the option to pass', async () => {
   const { module } = moduleOf();
   await expect(requireHosted('r-1', {})).rejects.toThrow('pass --module FILE');
   await expect(requireHosted('r-1', { module })).rejects.toThrow('Actor "r-1" not found in the stores of');

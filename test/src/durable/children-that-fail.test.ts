@@ -44,7 +44,7 @@ const children: Record<string, { readonly logic: unknown; readonly options?: obj
   'a transition whose initial state throws': { logic: fromTransition((state) => state, fail) },
   'a callback that throws': { logic: fromCallback(fail) },
   'a child whose input throws': { logic: base, options: { input: fail } },
-  'an object that is no logic': { logic: {} },
+  'an object that is not actor logic': { logic: {} },
 };
 
 const ways: Record<string, (logic: AnyActorLogic, options: object) => object> = {

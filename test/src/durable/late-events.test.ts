@@ -215,7 +215,7 @@ describe('code that observes a step', () => {
     const durable = createDurableMachine(machine, { journals: memoryJournals(), logger });
     const actor = durable.start('x', { onEntry: ({ type }) => type === 'transition' && throwIt(new Error('full')) });
     expect(await actor.send({ type: 'GO' } as AnyEventObject)).toBe(true);
-    expect(logged).toEqual([['actor x: "onEntry" has thrown:', 'Error: full']]);
+    expect(logged).toEqual([['actor x: "onEntry" threw:', 'Error: full']]);
     expect((await durable.replay('x')).divergence).toBeNull();
   });
 

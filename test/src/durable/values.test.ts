@@ -171,7 +171,7 @@ describe('a stored value', () => {
   });
 });
 
-describe('an error of an own class that a call throws', () => {
+describe('an error of a custom class that a call throws', () => {
   const fail = () => {
     const causes = [new CardDeclined('inner'), { socket: () => {} }];
     throw new CardDeclined('stolen', { cause: new AggregateError(causes, 'network') });

@@ -42,7 +42,7 @@ describe('a JSON Schema', () => {
       ],
     ],
     ['items', { prefixItems: [{ type: 'string' }], items: { type: 'number' } }, [['a', 1]], [[1], ['a', 'b']]],
-    ['a former tuple', { items: [{ type: 'string' }], additionalItems: false }, [['a']], [['a', 1]]],
+    ['a tuple as in draft 7', { items: [{ type: 'string' }], additionalItems: false }, [['a']], [['a', 1]]],
     ['contains', { contains: { const: 1 } }, [[0, 1]], [[0]]],
     [
       'members',
@@ -68,7 +68,7 @@ describe('a JSON Schema', () => {
     for (const value of invalid) expect(problemsOf(schema, value), JSON.stringify(value)).not.toEqual([]);
   });
 
-  it('says where a value is wrong, also in an alternative', () => {
+  it('reports where a value is invalid, also in an alternative', () => {
     const schema = { anyOf: [kind('a', 'string'), { type: 'null' }] };
     expect(problemsOf(schema, { kind: 'a', x: 1 })).toEqual(['x: expected string; received number']);
   });

@@ -187,7 +187,7 @@ describe('a conversation of another server', () => {
     ['null and a refusal', { content: null, refusal: 'No, sorry.' }, 'No, sorry.'],
     ['null and audio', { content: null, audio: { id: 'a' } }, ''],
     ['null and no calls', { content: null, tool_calls: [], refusal: null, annotations: [] }, ''],
-    ['null and a former call', { content: null, function_call: { name: 'f', arguments: '{}' } }, ''],
+    ['null and a call in the old format', { content: null, function_call: { name: 'f', arguments: '{}' } }, ''],
     ['nothing', {}, ''],
     [
       'parts, some unsaid',
@@ -206,7 +206,7 @@ describe('a conversation of another server', () => {
     expect(JSON.stringify(calls[0]?.turns)).toContain(text);
   });
 
-  it('may end with the results of calls, or have some of the former shape', async () => {
+  it('may end with the results of calls, or have some in the old format', async () => {
     const { client, calls } = await serve();
     const call = { id: 'call_abc', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } };
     for (const content of [null, '', 'I will look.']) {

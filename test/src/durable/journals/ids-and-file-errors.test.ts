@@ -120,7 +120,7 @@ describe('a file that the file system does not open', () => {
     'the lock is a directory': (_, journal) => mkdirSync(`${journal}.lock`),
     'the lock is a link to itself': (_, journal) => symlinkSync('x.jsonl.lock', `${journal}.lock`),
     'the lock is a link to nothing': (_, journal) => symlinkSync('nowhere', `${journal}.lock`),
-    'the lock and its successors are no leases': (_, journal) => {
+    'the lock and its successors are not leases': (_, journal) => {
       for (const end of ['', '.unreadable.0', '.unreadable.0.next']) writeFileSync(`${journal}.lock${end}`, '?');
     },
     'the journal is a directory': (_, journal) => {

@@ -49,7 +49,7 @@ function synthesisInput(request: string, draft: string, messages: readonly Messa
   };
 }
 
-/** No value of any schema can be quoted. */
+/** A value of an arbitrary schema cannot be quoted. */
 const EXTRACTED = TASKS.filter((task): task is ExtractedTask => task !== 'value');
 
 function inputOf(

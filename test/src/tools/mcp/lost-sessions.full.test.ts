@@ -170,7 +170,7 @@ describe('a server that lists other tools after its restart', () => {
 });
 
 describe('a call that fails for another reason', () => {
-  it('is not repeated if the tools cannot be listed for a third reason', async () => {
+  it('is not repeated if the tools cannot be listed for another reason', async () => {
     let isBroken = false;
     let ran = 0;
     const work = oneToolServer(({ id }, response) => {

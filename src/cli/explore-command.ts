@@ -4,10 +4,12 @@ import { attemptChart } from '../testing/charts/attempt-chart.ts';
 import { chainChart } from '../testing/charts/chain-chart.ts';
 import { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
-import { explore } from '../testing/exploration/explore.ts';
+import { EXPLORE_OPTIONS, explore } from '../testing/exploration/explore.ts';
+import { done, fails } from '../testing/exploration/occurrences.ts';
 import { cover, reachedItems } from '../testing/exploration/paths.ts';
 import { describeFinding, findingsOf, noUnhandledError } from '../testing/properties/properties.ts';
 import { coverageItems } from '../testing/structure/coverage-items.ts';
+import { actorsOf } from '../testing/structure/running-actors.ts';
 import { type ChartModule, loadChartModule } from './load-chart-module.ts';
 import { createLongWork, type LongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
@@ -15,10 +17,10 @@ import { wrapLines } from './screen.ts';
 export async function exploreCommand(name: string, { json = false }: { readonly json?: boolean }): Promise<string> {
   const work = createLongWork();
   try {
-    const { exploration } = await exploreChart(name, work);
+    const { exploration, assumed } = await exploreChart(name, work);
     return json
-      ? `${printableJson(JSON.stringify(asData(exploration)))}\n`
-      : wrapLines(printable(`${summaryLines(exploration, work).join('\n')}\n`), process.stdout);
+      ? `${printableJson(JSON.stringify({ ...asData(exploration), assumed }))}\n`
+      : wrapLines(printable(`${[...summaryLines(exploration, work), ...assumed].join('\n')}\n`), process.stdout);
   } finally {
     work.end();
   }
@@ -72,5 +74,22 @@ export async function exploreChart(name: string, work: LongWork) {
   const properties = builtIn?.properties ?? [...new Map(own.map((property) => [property.name, property])).values()];
   const onProgress = (explored: number, found: number): void =>
     work.update(`Exploring ${chart.machine.id}: ${grouped(explored)} of ${grouped(found)} states found so far`);
-  return { exploration: explore(chart.machine, { ...chart, onProgress }) as Exploration, properties };
+  const given = Object.fromEntries(
+    EXPLORE_OPTIONS.split(' ').flatMap((key) => (key in chart ? [[key, chart[key as keyof ChartModule]]] : [])),
+  );
+  const assumed = invokedNames(chart).filter((one) => !Object.hasOwn(chart.outcomes ?? {}, one));
+  const outcomes = { ...Object.fromEntries(assumed.map((one) => [one, [done(), fails()]])), ...chart.outcomes };
+  const exploration = explore(chart.machine, { ...given, outcomes, onProgress }) as Exploration;
+  return { exploration, properties, assumed: assumedText(assumed) };
 }
+
+/** The names of the actors that states invoke, except those whose outcomes are given by their id. */
+const invokedNames = ({ machine, outcomes = {} }: ChartModule): readonly string[] => [
+  ...new Set(actorsOf(machine).flatMap(({ id, name }) => (Object.hasOwn(outcomes, id) ? [] : [name]))),
+];
+
+/** Most machines can be checked before anyone has listed what their actors do. */
+const assumedText = (names: readonly string[]): readonly string[] =>
+  names.length === 0
+    ? []
+    : [`Assumed done(undefined) and fails() as the outcomes of ${names.join(', ')}; export "outcomes" to list theirs`];

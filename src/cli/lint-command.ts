@@ -8,7 +8,7 @@ import { wrapLines } from './screen.ts';
 export async function lintCommand(name: string): Promise<{ readonly text: string; readonly holds: boolean }> {
   const work = createLongWork();
   try {
-    const { exploration, properties } = await exploreChart(name, work);
+    const { exploration, properties, assumed } = await exploreChart(name, work);
     const findings = properties.flatMap((property, at) => {
       work.update(`Checking property ${at + 1} of ${properties.length}: ${property.name}`);
       return findingsOf(exploration, [property]);
@@ -17,6 +17,7 @@ export async function lintCommand(name: string): Promise<{ readonly text: string
     const lines = [
       ...findings.map(describeFinding),
       `${exploration.machine.id}: ${count(findings.length, 'property', 'properties')} checked in ${count(exploration.states.length, 'state')}, ${failed === 0 ? 'all hold' : `${failed} failed`}`,
+      ...assumed,
     ];
     return { text: wrapLines(printable(`${lines.join('\n')}\n`), process.stdout), holds: failed === 0 };
   } finally {

@@ -8,10 +8,10 @@ import { wrapLines } from './screen.ts';
 export async function pathsCommand(name: string): Promise<string> {
   const work = createLongWork();
   try {
-    const { exploration } = await exploreChart(name, work);
+    const { exploration, assumed } = await exploreChart(name, work);
     work.update('Finding the covering paths');
     const scenarios = cover(exploration).map((path, index) => scenarioText(exploration, path, index + 1));
-    return wrapLines(printable(`${scenarios.join('\n\n')}\n`), process.stdout);
+    return wrapLines(printable(`${[...scenarios, ...assumed].join('\n\n')}\n`), process.stdout);
   } finally {
     work.end();
   }

@@ -166,14 +166,18 @@ function Figures({ inspector, view }: PanelProps) {
     [fold, count],
   );
   const { sessionId = null, models = [] } = run.summary ?? {};
+  // While it runs, longer words would shift what follows.
+  const isRunning = run.live || run.status === 'running';
   const started = ageText(run.startedAt, Date.now());
   return (
     <p class="figures dotted">
       <span>{formatDuration(ms + sinceMs)}</span>
-      <span>{cycles === 0 ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
+      <span>{cycles === 0 && !isRunning ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
       <span>
         {pluralize(calls, 'model call')}
-        {unfinishedCalls > 0 && `, ${unfinishedCalls === calls ? '' : `${formatNumber(unfinishedCalls)} `}unfinished`}
+        {unfinishedCalls > 0 &&
+          !isRunning &&
+          `, ${unfinishedCalls === calls ? '' : `${formatNumber(unfinishedCalls)} `}unfinished`}
       </span>
       <span>
         {pluralize(tokens, 'token')} ({formatNumber(inputTokens)} in, {formatNumber(outputTokens)} out

@@ -129,8 +129,8 @@ export interface ExploredChart<Machine extends AnyStateMachine> extends ExploreO
 
 const DEFAULT_LIMIT = 10_000;
 
-/** One object may describe a machine for `explore` and for `startWalk`. */
-export const EXPLORE_OPTIONS = 'outcomes events inputs abstraction actors depth limit onProgress';
+/** One object, such as `chainChart`, may have a machine and its options for `explore` and `startWalk`. */
+export const EXPLORE_OPTIONS = 'machine outcomes events inputs abstraction actors depth limit onProgress';
 
 /** A chart with its options, such as `chainChart`, may be passed whole. */
 const CHART = 'machine properties';

@@ -35,7 +35,7 @@ describe('a live run', () => {
           status: 'running',
           live: true,
           fidelity: [],
-          summary: expect.objectContaining({ cycles: 1, confidence: null, models: ['scripted'] }),
+          summary: expect.objectContaining({ cycles: 0, confidence: null, models: ['scripted'] }),
         },
       ],
       removed: [],

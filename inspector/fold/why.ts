@@ -231,7 +231,7 @@ function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartI
   const facts: WhyFact[] = [];
   if (reason !== null) facts.push({ label: 'Reason', text: reason.replaceAll('_', ' ') });
   if (reasons.length > 0) facts.push({ label: 'Explanation', text: explanationOf(answer), verbatim: true });
-  if (missingFields.length > 0) facts.push({ label: 'Missing', text: missingFields.join(', ') });
+  if (missingFields.length > 0) facts.push({ label: 'No result from', text: missingFields.join(', ') });
   const decided = decision?.complete === true ? decision : null;
   if (decided !== null) {
     const thresholds = runStart(log)?.thresholds ?? null;

@@ -20,8 +20,9 @@ export function EventSearch({ inspector, view, found }: SearchProps) {
   useLayoutEffect(() => {
     if (!isFocusRequested) return;
     search.isDue.value = false;
-    input.current?.focus();
+    input.current?.focus({ preventScroll: true });
     input.current?.select();
+    input.current?.scrollIntoView({ block: 'start' });
   }, [isFocusRequested]);
 
   function go(to: 1 | -1): void {

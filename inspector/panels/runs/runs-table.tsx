@@ -269,6 +269,7 @@ function Grid({ placed, query, onDelete }: GridProps) {
                         <a
                           ref={isActive ? link : null}
                           class="run-link"
+                          dir="auto"
                           href={`#/run/${encodeURIComponent(run.runId)}`}
                           tabIndex={isActive ? 0 : -1}
                           title={nameOf(run)}
@@ -276,7 +277,9 @@ function Grid({ placed, query, onDelete }: GridProps) {
                           {nameOf(run)}
                         </a>
                       </div>
-                      <div class="one-line muted">{resultOf(run)}</div>
+                      <div class="one-line muted" dir="auto">
+                        {resultOf(run)}
+                      </div>
                     </td>
                   ) : (
                     <Cell key={name} name={name} run={run} nowMs={nowMs} />

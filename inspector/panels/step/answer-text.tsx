@@ -49,7 +49,7 @@ export function AnswerText({ view: { log, fold }, answer }: AnswerProps) {
           <p class="warn">{pluralize(unsupported.length, 'sentence')} not supported by the evidence:</p>
           <ul class="unsupported">
             {unsupported.slice(0, MAX_SENTENCES).map(({ text, start }) => (
-              <li key={start}>
+              <li key={start} dir="auto">
                 <mark class="verbatim">{excerpt(text, 300)}</mark>
               </li>
             ))}
@@ -64,7 +64,7 @@ export function AnswerText({ view: { log, fold }, answer }: AnswerProps) {
             <LongText text={explanation} />
           </Fact>
         )}
-        {missingFields.length > 0 && <Fact label="Missing">{excerpt(missingFields.join(', '), 200)}</Fact>}
+        {missingFields.length > 0 && <Fact label="No result from">{excerpt(missingFields.join(', '), 200)}</Fact>}
         {notes !== '' && notes !== explanation && (
           <Fact label="Notes">
             <LongText text={notes} />

@@ -25,14 +25,21 @@ function Chat() {
   const send = (form: FormData) => void chat.sendMessage({ text: `${form.get('text')}` });
   return (
     <form action={send}>
-      {messages.flatMap(({ id, parts }) =>
+      {messages.flatMap(({ id, parts }) => {
+        // The answer repeats its draft.
+        const isAnswered = parts.some(({ type }) => type === 'text');
+        const isShown = (part: Message['parts'][number]) => !(isAnswered && isDraft(part));
         // biome-ignore lint/suspicious/noArrayIndexKey: parts are only appended
-        parts.map((part, at) => <Part key={`${id} ${at}`} runId={id} part={part} />),
-      )}
+        return parts.map((part, at) => isShown(part) && <Part key={`${id} ${at}`} runId={id} part={part} />);
+      })}
       <input name="text" aria-label="Your message" required />
       <p role="status">{error?.message ?? status}</p>
     </form>
   );
+}
+
+function isDraft(part: Message['parts'][number]): boolean {
+  return part.type === 'reasoning' && part.providerMetadata?.['postchain']?.['draft'] === true;
 }
 
 function Part({ runId, part }: { runId: string; part: Message['parts'][number] }) {

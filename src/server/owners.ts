@@ -45,3 +45,6 @@ export async function ownId(...parts: readonly string[]): Promise<string> {
   const digest = await digestOf(JSON.stringify(parts));
   return Array.from(digest.slice(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
+
+/** Returns the id of the session that an owner calls `name`. */
+export const sessionIdOf = (owner: Owner, name: string): Promise<string> => ownId('session', owner, name);

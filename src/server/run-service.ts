@@ -15,7 +15,7 @@ import type { Clock } from '../durable/clock.ts';
 import { entriesOf, type ManagedJournals } from '../durable/journals/journal-store.ts';
 import { createFeeds, type Updates } from './feeds.ts';
 import { HttpError, unknownRun } from './http-error.ts';
-import { type Owner, ownId } from './owners.ts';
+import { type Owner, ownId, sessionIdOf } from './owners.ts';
 import { emptyView, nextView, type RunView } from './run-view.ts';
 import { updatesOf } from './updates.ts';
 import type { UsageLimits } from './usage-limits.ts';
@@ -162,7 +162,7 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
     const { session, conversation, idempotencyKey, host, ...options } = asked;
     const key = runId === undefined ? null : { runId, digest: await ownId(JSON.stringify(asked)) };
     if (key !== null && (await isStarted(key))) return { runId: key.runId, isNew: false };
-    const sessionId = session === undefined ? undefined : await ownId('session', owner, session);
+    const sessionId = session === undefined ? undefined : await sessionIdOf(owner, session);
     // Nothing may be awaited between this and `track`, or concurrent requests could start more runs than allowed.
     usage.requireRun(owner);
     const own: RunLabels = { owner, ...(conversation !== undefined && { conversation }) };

@@ -59,7 +59,7 @@ export function addAgUi(app: ServerApp, server: ServerContext): void {
     const input = await bodyOf(c, inputSchema);
     const { owner } = c.var;
     const resumed = answersIn(input) ?? (await resultsIn(input, owner));
-    if (resumed !== null) await sendAnswers(runs, owner, resumed.runId, resumed.answers);
+    if (resumed !== null) await sendAnswers(runs, owner, resumed.runId, resumed.answers, input.threadId);
     const runId = resumed?.runId ?? (await withToolErrors(runs.start(owner, requestOf(input)))).runId;
 
     /**

@@ -126,7 +126,7 @@ export function askServer(sdk: Sdk, { runs, toJsonSchema, owner, host, read, err
         const asked = { request: question, ...(session !== undefined && { session }), ...(host && { host }) };
         const runId = continuedRunId ?? (await runs.start(owner, asked)).runId;
         // An invalid answer leaves the run as it is.
-        if (continuedRunId !== undefined) await sendAnswers(runs, owner, runId, answers);
+        if (continuedRunId !== undefined) await sendAnswers(runs, owner, runId, answers, session ?? null);
         const cancel = (): void => {
           const event = { type: 'run.cancelled', reason: 'The client canceled the call.' } as const;
           runs.send(owner, runId, event).catch(errorFor);

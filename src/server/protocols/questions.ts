@@ -3,9 +3,10 @@ import { consentChoiceSchema } from '../../../machines/contracts/context.ts';
 import { type ClientEvent, clientEventSchema } from '../../../machines/contracts/events.ts';
 import { PHASES } from '../../../machines/contracts/phase.ts';
 import { startOf } from '../../../machines/text/clip.ts';
+import { runStartOf } from '../../chain/journal/journal-format.ts';
 import type { Updates } from '../feeds.ts';
-import { HttpError } from '../http-error.ts';
-import type { Owner } from '../owners.ts';
+import { HttpError, unknownRun } from '../http-error.ts';
+import { type Owner, sessionIdOf } from '../owners.ts';
 import { outcomesOf, type RunService } from '../run-service.ts';
 import { type Question, questionsIn, type RunUpdate } from '../updates.ts';
 
@@ -87,10 +88,20 @@ export type Answers = Readonly<Record<string, unknown>>;
 
 /**
  * Sends answers to questions of a run. An answer that the run has already accepted comes from a repeated request, and is not sent again.
- * Throws an `HttpError`.
+ * `session` is the client's name of the session that the run must belong to, or null for none; by default, any run is accepted. Throws an
+ * `HttpError`.
  */
-export async function sendAnswers(runs: RunService, owner: Owner, runId: string, answers: Answers): Promise<void> {
-  const { asked, open } = questionsIn(await runs.journal(owner, runId));
+export async function sendAnswers(
+  runs: RunService,
+  owner: Owner,
+  runId: string,
+  answers: Answers,
+  session?: string | null,
+): Promise<void> {
+  const entries = await runs.journal(owner, runId);
+  if (session !== undefined && runStartOf(entries).sessionId !== (session && (await sessionIdOf(owner, session))))
+    throw unknownRun();
+  const { asked, open } = questionsIn(entries);
   for (const [questionId, answer] of Object.entries(answers)) {
     const event = checkedEvent(asked.get(questionId), answer);
     const isLate = answer === null && !open.has(questionId);

@@ -94,13 +94,15 @@ describe('the chain as a tool of an MCP server', () => {
     expect(refused).toContain('You have no run with this id');
     expect(refunded).toEqual([]);
     // An invalid answer of the owner leaves the run as it is.
-    const answer = async (content: object) => {
+    const answer = async (content: object, call = ask()) => {
       const inputResponses = Object.fromEntries(
         [1, 2].map((number) => [`s1.action.approval${number}`, { action: 'accept', content }]),
       );
-      return (await post('/mcp', { ...body, params: { ...body.params, inputResponses } }, { headers })).text();
+      return (await post('/mcp', { ...body, params: { ...body.params, ...call, inputResponses } }, { headers })).text();
     };
     expect(await answer({ approved: 'x' })).toContain(`(run ${runs[0]?.runId})`);
+    expect(await answer({ approved: true }, ask('other'))).toContain('You have no run with this id');
+    expect(refunded).toEqual([]);
     expect(await answer({ approved: true })).toContain('It is so.');
     expect(refunded).toEqual(['A', 'B']);
   });

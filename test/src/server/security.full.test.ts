@@ -100,6 +100,42 @@ describe('the server', () => {
   });
 });
 
+/** The id of the interrupt or call that an AG-UI stream ends with. */
+const askedIn = async (stream: Response): Promise<string> =>
+  /"(?:interrupts":\[\{"id|toolCallId)":"([^"]+)"/u.exec(await stream.text())?.[1] ?? '';
+
+describe('a thread of a client', () => {
+  const input = (threadId: string, runId: string, more: object = {}) => ({
+    threadId,
+    runId,
+    messages: [{ id: 'asked', role: 'user', content: 'Refund A7.' }],
+    ...more,
+  });
+
+  it.each(['an answer', 'a result'])('gets no run of another thread or owner by %s', async (given) => {
+    const { refunded, chain } = refunds('A7');
+    const isResult = given === 'a result';
+    const tools = [
+      { name: 'refund', description: 'Refunds.', parameters: { type: 'object', properties: { order: {} } } },
+    ];
+    const { post } = await startServer({ chain: isResult ? { model: chain.model } : chain });
+    const first = await post('/ag-ui', input('one', '1', isResult ? { tools } : {}));
+    const id = await askedIn(first);
+    const more = isResult
+      ? { messages: [...input('', '').messages, { id: 'result', role: 'tool', toolCallId: id, content: 'Refunded.' }] }
+      : { resume: [{ interruptId: id, status: 'resolved', payload: { approved: true } }] };
+    expect(await errorOf(await post('/ag-ui', input('two', '2', more)))).toEqual([404, 'unknown_run']);
+    expect(await errorOf(await post('/ag-ui', input('one', '2', more), { token: BOB }))).toEqual([404, 'unknown_run']);
+    expect(refunded).toEqual([]);
+    // A repeated request of the thread is the same run.
+    for (const _ of [1, 2]) {
+      const own = await (await post('/ag-ui', input('one', '2', more))).text();
+      expect(own).toContain('"type":"RUN_FINISHED","threadId":"one"');
+    }
+    expect(refunded).toEqual(isResult ? [] : ['A7']);
+  });
+});
+
 describe('the input of a client', () => {
   it('must be JSON of limited size', async () => {
     const { get, post } = await startServer({ limits: { bodyBytes: 1_000 } });
@@ -131,7 +167,7 @@ describe('the input of a client', () => {
     const thread = '"threadId":"t","runId":"r"';
     const system = (content: string) =>
       `{${thread},"messages":[{"id":"1","role":"system","content":${content}},{"id":"2","role":"user","content":"Is it so?"}]}`;
-    const runId = await start();
+    const runId = await start({ ...ask, session: 't' });
     const resume = `[{"interruptId":"${runId}:q","status":"resolved","payload":${deep(50_000)}}]`;
     const sent = [
       await post('/runs', deep(50_000)),

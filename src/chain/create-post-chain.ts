@@ -28,8 +28,8 @@ export interface PostChain {
   run<Schema extends AnswerSchema = AnswerSchema>(options: RunOptions<Schema>): Run<AnswerValue<Schema>>;
   /**
    * Continues a run from `journals` that is parked or whose process died; a run that has ended is returned with its answer. Rejects with
-   * `unknown_journal` if the run is missing, `journal_held` if another process executes it, and `invalid_journal` if it is damaged or was
-   * recorded on another version of the chart.
+   * `unknown_journal` if the run is missing, `journal_held` if another process executes it, `invalid_journal` if it is damaged or was
+   * recorded on another version of the chart, and `invalid_option` if it has not ended and this chain lacks one of its capabilities.
    * With `maxConcurrentRuns`, it waits in the queue before it opens the journal; so does `fork`.
    * `force` takes over a run whose process may still be alive, for example on another host.
    */
@@ -62,7 +62,12 @@ export interface PostChain {
  */
 export function createPostChain(options: PostChainOptions = {}): PostChain {
   const parts = resolveOptions(options);
-  const chain = createChainHost(parts, options.journals, requireResumable, options.parkAfterMs);
+  const chain = createChainHost(
+    parts,
+    options.journals,
+    (entries) => requireResumable(entries, parts),
+    options.parkAfterMs,
+  );
   const slots = createRunSlots(options.maxConcurrentRuns ?? Number.POSITIVE_INFINITY);
   let models: readonly ModelStatus[] | null = null;
   const kept = (): JournalStore => options.journals ?? noJournals();

@@ -9,7 +9,7 @@ import type { NeedsTrust } from '../inspection/wire.ts';
 import { defaultModel } from './choose-model.ts';
 import type { FoundRun } from './find-run.ts';
 import { type PreparedRun, prepareRun, type RunFlags } from './prepare-run.ts';
-import { flagsToContinue, openedIf, requireParts, requireSameStart, startOf, trustQuestion } from './recorded-flags.ts';
+import { flagsToContinue, openedIf, requireModel, requireSameStart, startOf, trustQuestion } from './recorded-flags.ts';
 
 export interface InspectedJournals extends Pick<FoundRun, 'isFile' | 'isForeign'> {
   readonly journals: JournalStore;
@@ -47,7 +47,7 @@ export function inspectedActions({ journals, isFile, isForeign }: InspectedJourn
       const prepare = (flags: RunFlags) =>
         prepareRun(flags, requireSameStart(start, force ? requireWaiting(journals) : journals));
       return continued(start, confirmed, prepare, async ({ chain }) => {
-        requireParts(start, {}, chain);
+        requireModel(start, {}, chain);
         return chain.resume(runId, { force });
       });
     },

@@ -59,24 +59,13 @@ export async function flagsToContinue(
   return { ...recorded, ...given, ...(baseUrl !== undefined && { baseUrl }), ...(mcp && { mcp }) };
 }
 
-/**
- * Throws `invalid_option` if a resumed run would lack tools, or get a model that neither the run nor the user has chosen: it would deny the
- * calls that wait for approval. The program that started the run may have both.
- */
-export function requireParts(
-  { runId, modelId, capabilities }: RunStart,
-  given: RunFlags,
-  { options }: PostChain,
-): void {
-  const tools = new Set(options.capabilities?.map(({ name }) => name));
-  const missing = capabilities.flatMap(({ name }) => (tools.has(name) ? [] : [oneLine(name)]));
+/** Throws `invalid_option` if a resumed run would get a model that neither the run nor the user has chosen. The program that started it may have it. */
+export function requireModel({ runId, modelId }: RunStart, given: RunFlags, { options }: PostChain): void {
   const model = options.model?.id ?? '';
-  const other =
-    given.model === undefined && model !== modelId ? ` and the model ${oneLine(modelId)}, not ${model}` : '';
-  if (missing.length === 0 && other === '') return;
+  if (given.model !== undefined || model === modelId) return;
   throw new PostChainError(
     'invalid_option',
-    `Run ${oneLine(runId)} needs ${missing.length === 0 ? other.replace(' and ', '') : `the tools ${missing.join(', ')}${other}`}; resume it in the program that started it, or pass its --model and --mcp`,
+    `Run ${oneLine(runId)} needs the model ${oneLine(modelId)}, not ${model}; resume it in the program that started it, or pass its --model`,
   );
 }
 

@@ -6,7 +6,7 @@ import { forkActor, resumeActor } from './actor-commands.ts';
 import { findHosted, type ModuleFlags } from './durable-modules.ts';
 import { findRun } from './find-run.ts';
 import { prepareRun } from './prepare-run.ts';
-import { type ContinueFlags, flagsToContinue, requireParts, requireSameStart, startOf } from './recorded-flags.ts';
+import { type ContinueFlags, flagsToContinue, requireModel, requireSameStart, startOf } from './recorded-flags.ts';
 import { completeRun, printEndedRun } from './run-command.ts';
 import type { Streams } from './screen.ts';
 
@@ -28,7 +28,7 @@ export async function resumeCommand(
   const continued = await flagsToContinue(start, found.isForeign, flags, streams);
   const prepared = await prepareRun(continued, requireSameStart(start, found.store));
   return completeRun(prepared, flags, streams, ({ chain }) => {
-    requireParts(start, flags, chain);
+    requireModel(start, flags, chain);
     return chain.resume(found.runId, { force });
   });
 }

@@ -5,7 +5,9 @@ import type { DueActor, RunActorOptions } from '../../durable/durable-machine.ts
 import { crashesIn, type DurableEntry } from '../../durable/entries.ts';
 import { PostChainError as DurableError } from '../../durable/error.ts';
 import { entriesOf, type OpenJournalOptions } from '../../durable/journals/journal-store.ts';
+import { oneLine } from '../../internal/printable.ts';
 import { fileIn } from '../../llm/content.ts';
+import type { ChainParts } from '../runtime/actors.ts';
 import { attachRun, type ChainHost, createFeed, type Run } from '../runtime/run.ts';
 import { type JournalStore, runStartOf } from './journal-format.ts';
 import { requireSameChart } from './replay.ts';
@@ -15,7 +17,7 @@ import { requireSameChart } from './replay.ts';
  * again, a partial reply is discarded, and delays wait for their remaining time. The time in which no process ran it does not count. A run
  * that has ended is returned with its answer.
  *
- * @throws PostChainError `journal_held`, `unknown_journal` or `invalid_journal` if this chain cannot continue the run.
+ * @throws PostChainError `journal_held`, `unknown_journal`, `invalid_journal` or `invalid_option` if this chain cannot continue the run.
  */
 export async function resumeRun(host: ChainHost, runId: string, { signal, ...open }: ResumeOptions): Promise<Run> {
   const known = host.runs.get(runId);
@@ -85,12 +87,22 @@ function cannotResume(runId: string) {
 
 /**
  * Throws `invalid_journal` if another version of the chart recorded the run, or if the bytes of a file are missing: the journal is redacted, or
- * the process ended while it was written.
+ * the process ended while it was written. Throws `invalid_option` if the chain lacks a capability of the run: its calls, also those that wait
+ * for approval, would fail.
  */
-export function requireResumable(entries: readonly JournalEntry[]): void {
+export function requireResumable(
+  entries: readonly JournalEntry[],
+  { capabilities }: Pick<ChainParts, 'capabilities'>,
+): void {
   const start = runStartOf(entries);
   requireSameChart(start);
   if (entries.some(({ type }) => type === 'answer')) return;
+  const missing = start.capabilities.filter(({ name, client }) => !client && capabilities.get(name) === undefined);
+  if (missing.length > 0)
+    throw new PostChainError(
+      'invalid_option',
+      `Run ${oneLine(start.runId)} needs the tools ${missing.map(({ name }) => oneLine(name)).join(', ')}; resume it in the program that started it, or pass them in \`capabilities\` (in the CLI, --mcp and --capability)`,
+    );
   for (const { attachments = [] } of [start, ...start.messages])
     for (const attachment of attachments) fileIn(entries, attachment);
 }

@@ -59,6 +59,26 @@ it('a run that waits for approval parks, and the approval continues it in anothe
   expect(paid).toEqual([{ euros: 5 }]);
 });
 
+it('a chain without the tools of a run leaves it to one that has them', async () => {
+  const { clock, journals, paid, create, asked } = await parked();
+  const { questionId, digest } = asked;
+  const before = await entriesOf(journals.read('run-1'));
+  const other = createPostChain({ clock, journals, capabilities: [capabilityNamed('ship')] });
+  const answer = { type: 'approval.given', questionId, digest, decision: 'approve' } as const;
+  const missing = {
+    code: 'invalid_option',
+    message: expect.stringMatching(/^Run run-1 needs the tools pay; [^\n]+$/u),
+  };
+  await expect(other.resume('run-1', { force: true })).rejects.toMatchObject(missing);
+  await expect(other.send('run-1', answer)).rejects.toMatchObject(missing);
+  await expect(other.advance('run-1')).rejects.toMatchObject(missing);
+  expect(await entriesOf(journals.read('run-1'))).toEqual(before);
+  const run = await create().send('run-1', answer);
+  expect([(await run.answer).status, paid]).toEqual(['completed', [{ euros: 5 }]]);
+  // A run that has ended needs none.
+  expect((await (await other.resume('run-1')).answer).status).toBe('completed');
+});
+
 it('two answers at once continue one run, which counts the first, and refuses the second', async () => {
   const { journals, paid, create, asked } = await parked();
   const { questionId, digest } = asked;

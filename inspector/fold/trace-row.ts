@@ -65,15 +65,15 @@ export interface TraceRow {
 export function troubleWords(trouble: Trouble): readonly { readonly text: string; readonly isBad: boolean }[] {
   const { phases, tools, searches, calls, retries, limits } = trouble;
   const retried = retries === calls && calls === 1 ? 'retried' : `${formatNumber(retries)} retried`;
-  const words: readonly (readonly [count: number, text: string])[] = [
-    [phases, `${pluralize(phases, 'phase')} failed`],
-    [tools, `${pluralize(tools, 'tool call')} failed`],
-    [searches, `${searches === 1 ? '1 search' : `${searches} searches`} failed`],
-    [calls, `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${retried}` : ''}`],
-    [calls > 0 ? 0 : retries, `${pluralize(retries, 'call')} retried`],
-    [limits, `${pluralize(limits, 'limit')} reached`],
+  const words = [
+    { count: phases, text: `${pluralize(phases, 'phase')} failed`, isBad: true },
+    { count: tools, text: `${pluralize(tools, 'tool call')} failed`, isBad: true },
+    { count: searches, text: `${searches === 1 ? '1 search' : `${searches} searches`} failed`, isBad: true },
+    { count: calls, text: `${pluralize(calls, 'call')} failed${retries > 0 ? `, ${retried}` : ''}`, isBad: true },
+    { count: calls > 0 ? 0 : retries, text: `${pluralize(retries, 'call')} retried`, isBad: false },
+    { count: limits, text: `${pluralize(limits, 'limit')} reached`, isBad: false },
   ];
-  return words.filter(([count]) => count > 0).map(([, text]) => ({ text, isBad: text.includes(' failed') }));
+  return words.filter(({ count }) => count > 0).map(({ text, isBad }) => ({ text, isBad }));
 }
 
 export const NO_TROUBLE: Trouble = { phases: 0, tools: 0, searches: 0, calls: 0, retries: 0, limits: 0 };

@@ -59,7 +59,10 @@ export function sseResponse(events: AsyncGenerator<ServerSentEvent, void>, optio
           controller.enqueue(encoder.encode(textOf(result.value)));
         }
         stall = clock.setTimeout(() => {
-          controller.error(new Error('the client stopped reading'));
+          const stopped = new Error('the client stopped reading');
+          // HTTP adapters print the error. Its stack says nothing about the client.
+          delete stopped.stack;
+          controller.error(stopped);
           end();
         }, writeTimeoutMs);
       } catch (error) {

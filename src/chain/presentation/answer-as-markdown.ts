@@ -5,8 +5,8 @@ import { degradationOf, factsOf, locationOf, notesOf, valueText } from './answer
 
 /**
  * Returns the final answer as a section of a Markdown page (CommonMark), with second-level headings for the answer, its sources and its
- * notes. The answer's text keeps its Markdown, except that its headings are demoted below these, and that HTML and links to anything
- * but pages, mail and phone numbers are shown as text. Paths, quotes and notes are escaped.
+ * notes. The answer's text keeps its Markdown, except that its headings are demoted below these, that images are links, and that HTML and links to
+ * anything but pages, mail and phone numbers are shown as text. Paths, quotes and notes are escaped.
  */
 export function answerAsMarkdown(answer: FinalAnswer): string {
   const degradation = degradationOf(answer);
@@ -46,7 +46,7 @@ const MAX_ROUNDS = 4;
 
 /**
  * Returns Markdown (CommonMark) that cannot affect the page around it: its headings are demoted to the third level or deeper, HTML and
- * links that may be code are shown as text, and an open code block is closed. Text for which that fails, or that is too expensive to parse, becomes a code block.
+ * links that may be code are shown as text, images are links, and an open code block is closed. Text for which that fails, or that is too expensive to parse, becomes a code block.
  */
 export function containedMarkdown(text: string): string {
   if (!isCheapToParse(text)) return codeBlock(text);
@@ -55,7 +55,11 @@ export function containedMarkdown(text: string): string {
     const { children } = fromMarkdown(contained);
     const edits = [
       ...nodesIn(children, isHtml).flatMap((node) => escapedTags(contained, node)),
-      ...nodesIn(children, isUnsafeLink).map((node) => ({ from: startOf(node), to: startOf(node), text: '\\' })),
+      ...nodesIn(children, (node) => isUnsafeLink(node) || isImage(node)).map((node) => ({
+        from: startOf(node),
+        to: startOf(node),
+        text: '\\',
+      })),
       ...demotedHeadings(
         contained,
         children.filter((node) => node.type === 'heading'),
@@ -85,6 +89,9 @@ function nodesIn(nodes: readonly AnyNode[], isFound: (node: AnyNode) => boolean)
 }
 
 const isHtml = ({ type }: AnyNode): boolean => type === 'html';
+
+/** Pages load images without a click, which tells their server who reads the answer. A backslash makes them links. */
+const isImage = ({ type }: AnyNode): boolean => type === 'image' || type === 'imageReference';
 
 /** Whether the URL of a link, an image or a definition has a scheme that may be code, such as `javascript:` or `data:`. */
 const isUnsafeLink = ({ url }: AnyNode): boolean =>

@@ -40,6 +40,8 @@ describe('Markdown contained in a page', () => {
       '\\<vbscript:a>\n\n> [b]\n>\n> \\[b]: data:text/html,c',
     ],
     ['a picture in a link', '[![a](data:b)](javascript:c)', '\\[\\!\\[a](data:b)](javascript:c)'],
+    ['a picture of another site', 'a ![b](https://c.d/e)', 'a \\![b](https://c.d/e)'],
+    ['a picture by reference, after marks', '!![a][b]\n\n[b]: //c.d', '!\\![a][b]\n\n[b]: //c.d'],
     ['unclosed code by closing it', '```js\nlet a;', '```js\nlet a;\n```'],
     ['unclosed code with its own fence', '~~~~\n```\n~~~', '~~~~\n```\n~~~\n~~~~'],
     ['unclosed code, ignoring a fence that is indented too far', '```\n    ```', '```\n    ```\n```'],

@@ -226,7 +226,9 @@ describe('postchain resume and fork', () => {
     for (const given of [[], ['--model', 'offline'], ['--approve', 'always']])
       expect(await user.call('resume', run.runId, ...given)).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/needs the (?:tools pay|model scripted, not .+); resume it in the program that started it/u),
+        stderr: expect.stringMatching(
+          /needs the (?:tools pay|model scripted, not .+); resume it in the program that started it/u,
+        ),
       });
     expect(JSON.parse((await user.call('runs', '--json')).stdout)).toMatchObject([{ status: 'waiting' }]);
   });

@@ -39,7 +39,7 @@ async function createPlace(kind: string) {
   const counted = (): Counted => {
     const lines = readFileSync(counts, 'utf8').split('\n');
     return {
-      model: lines.filter((line) => line.startsWith('model')).length,
+      model: lines.filter((line) => line === 'call').length,
       capability: lines.filter((line) => line === 'capability').length,
     };
   };

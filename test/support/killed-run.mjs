@@ -12,8 +12,12 @@ import { dayLongLimits, journalsAt } from './journals-at.mjs';
 export function aChain(kind, place, counts, killAt = Number.POSITIVE_INFINITY) {
   const note = (what) => appendFileSync(counts, `${what}\n`);
   const step = { capability: 'work', arguments: '{}' };
+  /** The prompts of the calls: one for several phases asks this model for the reply of each. */
+  const prompts = new WeakSet();
   const model = scriptedModel(
     (request) => {
+      if (!prompts.has(request.turns)) note('call');
+      prompts.add(request.turns);
       note(`model ${request.task}`);
       const count = readFileSync(counts, 'utf8')
         .split('\n')

@@ -128,7 +128,7 @@ export async function requireNoActor(name: string, runs: readonly RunSummary[], 
   const { id, machine } = found.actor;
   throw new PostChainError(
     'invalid_journal',
-    `${JSON.stringify(id)} is a durable actor of ${machine?.id}, not a run; ${commandLine('postchain show', id)} prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine; only its own program can delete it`,
+    `${JSON.stringify(id)} is a durable actor of ${machine?.id}, not a run; "${commandLine('postchain show', id)}" prints it. To replay, resume or fork it, pass --module FILE, the module that exports its durable machine; only its own program can delete it`,
   );
 }
 

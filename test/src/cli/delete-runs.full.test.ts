@@ -53,7 +53,7 @@ describe('postchain runs --delete', () => {
     const removeActor = (name: string) => remove({ delete: [name], yes: true });
     for (const command of [removeActor, replayCommand, resumeCommand])
       await expect(command('o-17', { journals })).rejects.toThrow(
-        '"o-17" is a durable actor of order, not a run; "postchain show o-17" prints it, and only its own program can continue, replay or delete it',
+        '"o-17" is a durable actor of order, not a run; "postchain show o-17" prints it. To replay, resume or fork it, pass --module FILE',
       );
     expect(await remove({ delete: true, olderThan: 0, yes: true })).toBe('Deleted 1 run.\n');
     expect((await orders.list()).map(({ id }) => id)).toEqual(['o-17']);

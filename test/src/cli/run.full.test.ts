@@ -112,7 +112,7 @@ describe('postchain run', () => {
     writeFileSync(join(folder, 'a.md'), '# Cats\n\nCats sleep for sixteen hours a day.\n');
     writeFileSync(join(folder, 'b.txt'), Buffer.from([1, 0, 2]));
     const { stdout, stderr } = await cli('run', 'How long do cats sleep?', '--docs', folder);
-    expect(stderr).toMatch(/skipped .*b\.txt: binary/);
+    expect(stderr).toMatch(/skipped .*b\.txt: it is binary/);
     expect(stdout).toContain('sixteen hours');
   });
 

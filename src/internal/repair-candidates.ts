@@ -1,18 +1,56 @@
 import type { Repair } from '../../machines/contracts/repair.ts';
 import { isJsonNode } from './json-schema.ts';
 import { parseJson } from './json-text.ts';
-import type { Candidate } from './values-in-text.ts';
+import { extentOf, parseNearly } from './nearly-json.ts';
 
-let search: Promise<typeof import('./values-in-text.ts')> | null = null;
+/** A value that a reply may stand for, and how it was found. */
+export interface Candidate {
+  readonly value: unknown;
+  readonly repairs: readonly Repair[];
+}
+
+/** The most text that is searched, and the most values that are tried. */
+const MAX_CHARS = 200_000;
+const MAX_VALUES = 20;
+
+/** A bracket and what may follow it in nearly JSON; other brackets are prose. */
+const START = /\{\s*(?:["'“”‘’`{}/]|[\p{L}_$][\w$-]*\s*:)|\[\s*(?:[{["'“‘`\]\-\d]|(?:true|false|null|none)\b)/giu;
 
 /**
  * Yields the values in a text, in order. Nothing in a broken value is taken for the value. `isEnded`: the model ended the text itself, so
- * that its last brackets may only be missing. The search is loaded when a text needs it.
+ * that its last brackets may only be missing.
  */
-export async function* valuesIn(text: string, isEnded: boolean): AsyncGenerator<Candidate, void> {
-  if (!/[{[]/u.test(text)) return;
-  search ??= import('./values-in-text.ts');
-  yield* (await search).searchValues(text, isEnded);
+export async function* valuesIn(given: string, isEnded: boolean): AsyncGenerator<Candidate, void> {
+  if (given.length > MAX_CHARS) return;
+  const text = withoutFence(given.trim());
+  const quoted = textInString(text);
+  if (quoted !== null) {
+    for await (const { value, repairs } of valuesIn(quoted, false)) yield { value, repairs: ['string', ...repairs] };
+    return;
+  }
+  for (let count = 0, from = 0; count < MAX_VALUES; count += 1) {
+    START.lastIndex = from;
+    const at = START.exec(text)?.index ?? -1;
+    const extent = at === -1 ? null : extentOf(text, at);
+    if (extent === null || (extent.open > 0 && !isEnded)) return;
+    from = extent.to;
+    const found = await parseNearly(text.slice(at, from), extent);
+    if (found === undefined) continue;
+    yield {
+      value: found.value,
+      repairs: [...(found.isRepaired ? ['syntax' as const] : []), ...(count > 0 ? ['later-value' as const] : [])],
+    };
+  }
+}
+
+const withoutFence = (text: string): string => (text.endsWith('```') ? text.slice(0, -3).trimEnd() : text);
+
+/** Returns the text in a JSON string, which may lack its own quotes; null for any other text. */
+function textInString(text: string): string | null {
+  const json = text.replace(/^```\w*\s*/u, '');
+  const isEscaped = /^[{[]\s*\\+"/u.test(json);
+  const content = parseJson(isEscaped ? `"${json.replaceAll('\n', '\\n')}"` : json);
+  return typeof content === 'string' && content.length < text.length ? content : null;
 }
 
 /** Members beside a value that only say what it is. */

@@ -1,8 +1,7 @@
 import type { CapabilityCall, CapabilityFailure, ParsedArguments } from '../../machines/contracts/capability.ts';
 import { oneLine } from '../../machines/text/clip.ts';
 import { longNumberProblem, longNumbersIn } from '../internal/json-text.ts';
-import { candidatesOf, valuesIn } from '../internal/repair-candidates.ts';
-import type { Candidate } from '../internal/values-in-text.ts';
+import { type Candidate, candidatesOf, valuesIn } from '../internal/repair-candidates.ts';
 import { POLLUTING_KEYS } from './capability.ts';
 import { listed, pathText, quoted } from './error-text.ts';
 import type { ArgumentValidator, CapabilityRegistry } from './registry.ts';

@@ -1,11 +1,10 @@
 import type { AttemptEvent, Reply } from '../../../machines/contracts/attempt.ts';
 import type { FailureStage } from '../../../machines/contracts/failure.ts';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
-import { parseJson } from '../../internal/json-text.ts';
-import { candidatesOf, layersOf, valuesIn } from '../../internal/repair-candidates.ts';
-import type { Candidate } from '../../internal/values-in-text.ts';
+import { type Candidate, candidatesOf, layersOf, valuesIn } from '../../internal/repair-candidates.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { withoutThought } from '../streaming/thought.ts';
+import { writtenCalls } from './written-calls.ts';
 
 const REPAIRABLE: ReadonlySet<FailureStage> = new Set(['schema', 'refinement']);
 
@@ -20,9 +19,6 @@ export function mayBeRepaired(event: AttemptEvent): boolean {
 /** The model ended its reply itself. A reply with an unknown reason may have been cut. */
 const ENDED: ReadonlySet<FinishReason | null> = new Set(['stop', 'tool-calls']);
 
-/** A text without any of these words names no tool. */
-const MAY_CALL = /name|tool|function|invoke/u;
-
 /**
  * Yields the values that a reply may stand for: what is in the value that was found, calls of tools in its text, and each value in its
  * text, with what is in that. The text of a reply that was cut is not searched.
@@ -32,19 +28,13 @@ export async function* candidatesFor(
   reason: FinishReason | null,
   tools?: OfferedToolNames,
 ): AsyncGenerator<Candidate, void> {
-  const isFound = failure === null && !prose;
-  if (isFound) yield* layersOf({ value, repairs: [] });
+  if (failure === null && !prose) yield* layersOf({ value, repairs: [] });
   if (reason === 'length') return;
   const found: Candidate[] = [];
-  // In a text that is only the value, there is nothing else.
-  const isOnly = isFound && parseJson(text) !== undefined;
-  if (!isOnly) for await (const one of valuesIn(withoutThought(text), ENDED.has(reason))) found.push(one);
-  const values = isOnly ? [value] : found.map((one) => one.value);
-  if (tools !== undefined && MAY_CALL.test(text)) {
-    const { writtenCalls } = await import('./written-calls.ts');
-    const calls = writtenCalls(text, values, tools.names);
-    if (calls.length > 0) yield { value: tools.valueOf(calls, ''), repairs: ['tool-call'] };
-  }
+  for await (const one of valuesIn(withoutThought(text), ENDED.has(reason))) found.push(one);
+  const values = found.map((one) => one.value);
+  const calls = tools === undefined ? [] : writtenCalls(text, values, tools.names);
+  if (calls.length > 0) yield { value: tools?.valueOf(calls, ''), repairs: ['tool-call'] };
   for (const one of found) yield* candidatesOf(one);
 }
 

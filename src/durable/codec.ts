@@ -1,3 +1,4 @@
+import { cutEnd } from '../internal/printable.ts';
 import { PostChainError } from './error.ts';
 import {
   addMember,
@@ -338,10 +339,15 @@ function requireTree(value: object, path: Path, fail = notDurable): void {
   }
 }
 
-function pathText({ key, above }: Path): string {
+/** Names and depth are those of the caller's value: a message is no longer than a few lines. */
+const MAX_PATH_CHARS = 300;
+
+const pathText = (path: Path): string => cutEnd(wholePath(path), MAX_PATH_CHARS);
+
+function wholePath({ key, above }: Path): string {
   if (above === null) return String(key);
-  if (key === null) return pathText(above);
-  return typeof key === 'number' ? `${pathText(above)}[${key}]` : `${pathText(above)}.${key}`;
+  if (key === null) return wholePath(above);
+  return typeof key === 'number' ? `${wholePath(above)}[${key}]` : `${wholePath(above)}.${key}`;
 }
 
 function notDurable(value: unknown, path: Path): PostChainError {

@@ -108,17 +108,22 @@ export async function parseNearly(
 }
 
 const STRING = /"(?:[^"\\]|\\.)*"/gu;
+
+/** A bare word that stands for itself: not a number in another notation, a value that JSON does not have, or one with signs in it. */
+const BARE_WORD = /^(?!(?:undefined|nan|infinity)$)[\p{L}_$][\p{L}\p{M}\p{N}_$.-]*$/iu;
 const WORD = /[^\s,:{}[\]]+/gu;
 
 /** Returns repaired JSON with the strings of the text; null if it has other strings or numbers than those and the words outside of them. */
 function withStrings(repaired: string, { strings, code }: Extent): string | null {
   const words = new Set(code.replaceAll(STRING, ' ').match(WORD));
+  if (words.has('undefined')) return null;
   const numbers = repaired.replaceAll(STRING, ' ').match(/-?\d[\w.+-]*/gu) ?? [];
   let next = 0;
   let isFaithful = numbers.every((number) => words.has(number));
   const json = repaired.replaceAll(STRING, (literal) => {
     const isNext = literal === `"string ${next}"`;
-    isFaithful &&= isNext || words.has(JSON.parse(literal) as string);
+    const word = JSON.parse(literal) as string;
+    isFaithful &&= isNext || (BARE_WORD.test(word) && words.has(word));
     next += isNext ? 1 : 0;
     return isNext ? JSON.stringify(strings[next - 1]) : literal;
   });

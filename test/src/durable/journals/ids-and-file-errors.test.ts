@@ -192,9 +192,14 @@ it('every call with any id settles, and each store answers as the others do', as
         }),
       );
       for (const other of others) expect(other).toEqual(first);
-      expect(['none', 'invalid_option', 'invalid_journal']).toEqual(
-        expect.arrayContaining(Object.values(first?.codes ?? {})),
-      );
+      expect([
+        'none',
+        'invalid_option',
+        'invalid_journal',
+        'unknown_journal',
+        'journal_exists',
+        'journal_held',
+      ]).toEqual(expect.arrayContaining(Object.values(first?.codes ?? {})));
     }),
   );
 });

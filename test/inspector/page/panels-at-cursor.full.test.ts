@@ -34,7 +34,7 @@ const endOfStep = (entries: readonly JournalEntry[], seq: number): number => {
 async function toldBy(page: Page): Promise<string> {
   await showPanel(page, 'step');
   const text = await page.locator('#panel').innerText();
-  return text.replace(/\b(?:running|not finished at this point)\b/u, '(open)');
+  return text.replace(/\b(?:running|not finished at this point)\b/gu, '(open)');
 }
 
 describe.skipIf(browser === null)('the selected step at an entry', () => {

@@ -20,8 +20,8 @@ export interface RunView {
 }
 
 /** Whether entries of a recorded run are still arriving, so that its state is not known yet. */
-export const isLoading = ({ run, end }: Pick<RunView, 'run' | 'end'>): boolean =>
-  run.kind === 'run' && end === null && !run.live && run.status !== 'running';
+export const isLoading = ({ run, end, count }: Pick<RunView, 'run' | 'end' | 'count'>): boolean =>
+  end === null && run.entries !== undefined && count < run.entries;
 
 export interface Inspector extends Omit<PageSource, 'start' | 'open'> {
   readonly connection: ReadonlySignal<Connection>;

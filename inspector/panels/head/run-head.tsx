@@ -1,7 +1,7 @@
 import './head.css';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { answerUpTo } from '../../fold/answer.ts';
-import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
+import { capitalize, formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import { type Incident, incidentsOf } from '../../fold/incidents.ts';
 import { ageText } from '../../fold/run-list.ts';
 import { endingOf, figuresOf, placeOf, verdictOf } from '../../fold/summary.ts';
@@ -50,7 +50,7 @@ function ChainHead({ inspector, view }: PanelProps) {
         {heading}
         <p class="verdict" role="status">
           Loading {formatNumber(count)}
-          {run.entries !== undefined && ` of ${formatNumber(run.entries)}`} entries
+          {` of ${formatNumber(run.entries ?? count)} entries`}
         </p>
       </div>
     );
@@ -127,7 +127,9 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
       ? [waiting === null ? 'Interrupted' : `Interrupted, waiting for ${whatFor}`, 'waiting']
       : waiting !== null || run.status === 'waiting'
         ? [waiting === null ? 'Waiting' : `Waiting for ${whatFor}`, 'waiting']
-        : ['Running', 'running'];
+        : run.live || run.status === 'running'
+          ? ['Running', 'running']
+          : [capitalize(run.status), ''];
   return (
     <p class="verdict dotted" role="status">
       <b class={`word ${tone}`}>{word}</b>
@@ -166,17 +168,17 @@ function Figures({ inspector, view }: PanelProps) {
     [fold, count],
   );
   const { sessionId = null, models = [] } = run.summary ?? {};
-  // While it runs, longer words would shift what follows.
-  const isRunning = run.live || run.status === 'running';
+  // Before its last entry has arrived, longer words would shift what follows.
+  const isOver = view.end !== null;
   const started = ageText(run.startedAt, Date.now());
   return (
     <p class="figures dotted">
       <span>{formatDuration(ms + sinceMs)}</span>
-      <span>{cycles === 0 && !isRunning ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
+      <span>{cycles === 0 && isOver ? 'no cycle completed' : pluralize(cycles, 'cycle')}</span>
       <span>
         {pluralize(calls, 'model call')}
         {unfinishedCalls > 0 &&
-          !isRunning &&
+          isOver &&
           `, ${unfinishedCalls === calls ? '' : `${formatNumber(unfinishedCalls)} `}unfinished`}
       </span>
       <span>

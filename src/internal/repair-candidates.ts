@@ -22,7 +22,7 @@ const START = /\{\s*(?:["'“”‘’`{}/]|[\p{L}_$][\w$-]*\s*:)|\[\s*(?:[{["'�
  */
 export async function* valuesIn(given: string, isEnded: boolean): AsyncGenerator<Candidate, void> {
   if (given.length > MAX_CHARS) return;
-  const text = withoutFence(given.trim());
+  const text = withoutFences(given.trim());
   const quoted = textInString(text);
   if (quoted !== null) {
     for await (const { value, repairs } of valuesIn(quoted, false)) yield { value, repairs: ['string', ...repairs] };
@@ -43,20 +43,17 @@ export async function* valuesIn(given: string, isEnded: boolean): AsyncGenerator
   }
 }
 
-const withoutFence = (text: string): string => (text.endsWith('```') ? text.slice(0, -3).trimEnd() : text);
+const withoutFences = (text: string): string => text.replace(/^```\w*\s*|```$/gu, '').trimEnd();
 
 /** Returns the text in a JSON string, which may lack its own quotes; null for any other text. */
 function textInString(text: string): string | null {
-  const json = text.replace(/^```\w*\s*/u, '');
-  const isEscaped = /^[{[]\s*\\+"/u.test(json);
-  const content = parseJson(isEscaped ? `"${json.replaceAll('\n', '\\n')}"` : json);
+  const isEscaped = /^[{[]\s*\\+"/u.test(text);
+  const content = parseJson(isEscaped ? `"${text.replaceAll('\n', '\\n')}"` : text);
   return typeof content === 'string' && content.length < text.length ? content : null;
 }
 
 /** Members beside a value that only say what it is. */
-const LABELS: ReadonlySet<string> = new Set([
-  ...['type', '$schema', 'name', 'id', 'object', 'role', 'strict', 'required', 'additionalProperties'],
-]);
+const LABELS: readonly string[] = 'type $schema name id object role strict required additionalProperties'.split(' ');
 
 const MAX_LAYERS = 4;
 
@@ -84,7 +81,7 @@ function innerOf(value: unknown): readonly [unknown, Repair] | null {
   }
   if (Array.isArray(value)) return value.length === 1 ? [value[0], 'single-item'] : null;
   if (!isJsonNode(value)) return null;
-  const [member, ...others] = Object.entries(value).filter(([name]) => !LABELS.has(name));
+  const [member, ...others] = Object.entries(value).filter(([name]) => !LABELS.includes(name));
   if (member === undefined || others.length > 0) return null;
   const [name, inner] = member;
   return name === 'properties' && isSchemas(inner) ? null : [inner, 'wrapper'];

@@ -45,6 +45,10 @@ export interface PromptSpec extends ToolUse<unknown> {
   /** Throws a TypeError for an invalid input. */
   readonly turns: (input: unknown) => readonly TextTurn[];
   readonly fromProse?: ((text: string) => unknown) | undefined;
+  /** Returns the calls of tools with these names that a model wrote into its text; `values` are the JSON values in it. */
+  readonly callsInText?:
+    | ((text: string, values: readonly unknown[], names: readonly string[]) => readonly ToolCall[])
+    | undefined;
 }
 
 /** What one request is rendered from. `feedback` is set if the previous reply was invalid. */

@@ -22,6 +22,7 @@ import type { PromptSpec } from '../../llm/request.ts';
 import { type OutputShape, outputShape, validate } from '../../llm/schemas/output-shape.ts';
 import type { Prompt } from './prompt.ts';
 import { prompts as builtIn, ownSystem, phaseContext, phaseSystem } from './registry.ts';
+import { writtenCalls } from './written-calls.ts';
 
 /** Whether a prompt begins like the built-in phase prompts and has their reply, so that providers cache what precedes its task. */
 const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>
@@ -39,6 +40,7 @@ export function promptSpec(prompt: Prompt): PromptSpec {
     tools: prompt.tools && ((input) => prompt.tools?.(input as never) ?? []),
     fromProse: prompt.fromProse,
     fromToolCalls: prompt.fromToolCalls,
+    callsInText: prompt.fromToolCalls && writtenCalls,
     toolTurns: prompt.toolTurns && ((input) => prompt.toolTurns?.(input as never) ?? null),
     toolsInWords: prompt.toolsInWords && ((input) => prompt.toolsInWords?.(input as never) ?? ''),
   };

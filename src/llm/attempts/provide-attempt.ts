@@ -27,7 +27,7 @@ import { type ActivityArgs, promiseActivity, type ScopeOf } from '../activities.
 import { charsOfFiles, filesOf, type PromptSpec, requestChars, requestOf, turnText } from '../request.ts';
 import type { OfferedTools } from '../streaming/offered-tools.ts';
 import { readStream } from '../streaming/read-stream.ts';
-import { candidatesFor, firstAccepted, mayBeRepaired } from './repair-reply.ts';
+import { candidatesFor, mayBeRepaired } from './repair-reply.ts';
 
 interface AttemptParts extends ReadReplyParts {
   readonly hooks?: RetryHooks;
@@ -79,13 +79,12 @@ export function createValidator(specFor: SpecSource): Validator {
     pending.delete(key);
     const validation = expanded(input, await (begun ?? check(input, self)), self);
     if (validation.ok) return validation;
-    const found = await firstAccepted(layersOf({ value: input.value, repairs: [] }), (value) =>
-      accepts({ ...input, value }, self),
-    );
-    if (found === null) return validation;
-    const given = { ...input, value: found.value };
-    const repaired = expanded(given, await check(given, self), self);
-    return repaired.ok ? { ...repaired, repaired: found.repairs } : repaired;
+    for (const { value, repairs } of layersOf({ value: input.value, repairs: [] })) {
+      const given = { ...input, value };
+      const repaired = expanded(given, await check(given, self), self);
+      if (repaired.ok) return { ...repaired, repaired: repairs };
+    }
+    return validation;
   };
   const begin = (key: string, validation: Promise<Validation>): void => {
     // The actor receives its error. An attempt that ends before never asks for it.
@@ -365,13 +364,11 @@ async function repairedReply(
   reply: Reply,
   { reason, spec, call, self, validator }: ReplyContext,
 ): Promise<Reply | null> {
-  const names = (spec.tools?.(call.input) ?? []).map(({ name }) => name);
-  const tools = spec.fromToolCalls && { names, valueOf: spec.fromToolCalls };
-  const found = await firstAccepted(candidatesFor(reply, reason, tools), (value) =>
-    validator.accepts(inputOf(call, value), self),
-  );
-  if (found === null) return null;
-  return { ...reply, value: found.value, prose: false, failure: null, repaired: found.repairs };
+  const toolNames = (spec.tools?.(call.input) ?? []).map(({ name }) => name);
+  for await (const { value, repairs } of candidatesFor(reply, reason, spec, toolNames))
+    if (await validator.accepts(inputOf(call, value), self))
+      return { ...reply, value, prose: false, failure: null, repaired: repairs };
+  return null;
 }
 
 const inputOf = ({ task, input, phases }: ReadReplyInput, value: unknown): ValidateReplyInput => ({

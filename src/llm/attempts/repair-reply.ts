@@ -2,9 +2,8 @@ import type { AttemptEvent, Reply } from '../../../machines/contracts/attempt.ts
 import type { FailureStage } from '../../../machines/contracts/failure.ts';
 import type { FinishReason } from '../../../machines/contracts/model.ts';
 import { type Candidate, candidatesOf, layersOf, valuesIn } from '../../internal/repair-candidates.ts';
-import type { OfferedTools } from '../streaming/offered-tools.ts';
+import type { PromptSpec } from '../request.ts';
 import { withoutThought } from '../streaming/thought.ts';
-import { writtenCalls } from './written-calls.ts';
 
 const REPAIRABLE: ReadonlySet<FailureStage> = new Set(['schema', 'refinement']);
 
@@ -26,26 +25,18 @@ const ENDED: ReadonlySet<FinishReason | null> = new Set(['stop', 'tool-calls']);
 export async function* candidatesFor(
   { text, value, failure, prose }: Reply,
   reason: FinishReason | null,
-  tools?: OfferedToolNames,
+  { fromToolCalls, callsInText }: Pick<PromptSpec, 'fromToolCalls' | 'callsInText'>,
+  toolNames: readonly string[],
 ): AsyncGenerator<Candidate, void> {
   if (failure === null && !prose) yield* layersOf({ value, repairs: [] });
   if (reason === 'length') return;
   const found: Candidate[] = [];
   for await (const one of valuesIn(withoutThought(text), ENDED.has(reason))) found.push(one);
-  const values = found.map((one) => one.value);
-  const calls = tools === undefined ? [] : writtenCalls(text, values, tools.names);
-  if (calls.length > 0) yield { value: tools?.valueOf(calls, ''), repairs: ['tool-call'] };
+  const calls = callsInText?.(
+    text,
+    found.map((one) => one.value),
+    toolNames,
+  );
+  if (calls?.length) yield { value: fromToolCalls?.(calls, ''), repairs: ['tool-call'] };
   for (const one of found) yield* candidatesOf(one);
-}
-
-interface OfferedToolNames extends Pick<OfferedTools, 'valueOf'> {
-  readonly names: readonly string[];
-}
-
-export async function firstAccepted(
-  candidates: Iterable<Candidate> | AsyncIterable<Candidate>,
-  accepts: (value: unknown) => Promise<boolean>,
-): Promise<Candidate | null> {
-  for await (const candidate of candidates) if (await accepts(candidate.value)) return candidate;
-  return null;
 }

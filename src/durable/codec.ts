@@ -339,7 +339,7 @@ function requireTree(value: object, path: Path, fail = notDurable): void {
   }
 }
 
-/** Names and depth are those of the caller's value: a message is no longer than a few lines. */
+/** A path of the caller's value may be of any length; a message must stay short. */
 const MAX_PATH_CHARS = 300;
 
 const pathText = (path: Path): string => cutEnd(wholePath(path), MAX_PATH_CHARS);

@@ -40,8 +40,8 @@ function planOf(state: ChainState): ValuePlan | null {
   const stopped = interruption && STOPPED[interruption.kind];
   if (stopped) return no(stopped);
   if (limits.synthesisReserveTokens === 0) return no('no tokens are reserved for the answer');
-  const { answerText, sources } = composeAnswer(basisOf(state), writingOf(state));
   const basis = basisOf(state);
+  const { answerText, sources } = composeAnswer(basis, writingOf(state));
   const draft = {
     ...basis.material.draft,
     text: answerText,

@@ -20,9 +20,9 @@ import { wholeJsonSchema, zodJsonSchema } from '../../internal/zod-json-schema.t
 import type { SpecSource } from '../../llm/attempts/provide-attempt.ts';
 import type { PromptSpec } from '../../llm/request.ts';
 import { type OutputShape, outputShape, validate } from '../../llm/schemas/output-shape.ts';
+import { writtenCalls } from '../../llm/written-calls.ts';
 import type { Prompt } from './prompt.ts';
 import { prompts as builtIn, ownSystem, phaseContext, phaseSystem } from './registry.ts';
-import { writtenCalls } from './written-calls.ts';
 
 /** Whether a prompt begins like the built-in phase prompts and has their reply, so that providers cache what precedes its task. */
 const hasSharedReply = ({ name, system, user, output }: Prompt): boolean =>

@@ -222,8 +222,8 @@ function createWithoutLink(path: string, text: string): boolean {
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /**
- * Returns the lease in a file; null if there is no file, and a lease without a holder if it is not valid. Throws if the file system does not
- * show which. The file's modification time is the last heartbeat.
+ * Returns the lease in a file: null if the file does not exist, a lease without a holder if its content is invalid. Throws if the file
+ * cannot be read. The file's modification time is the last heartbeat.
  */
 function readLease(path: string): Lease | null {
   // Opening the file first makes a network file system return its current modification time.
@@ -247,5 +247,5 @@ function openIfThere(path: string): number | null {
   }
 }
 
-/** No file has a name that is too long: that of a successor may be, for a journal that an earlier version named. */
+/** Errors that mean that there is no file. A successor's name may be too long if an earlier version named the journal. */
 const NO_FILE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);

@@ -101,7 +101,7 @@ describe('a worker', () => {
     ['memory', () => memoryJournals],
     ['files', (place: string) => () => fileJournals(place)],
     ['SQLite', (place: string) => () => sqliteJournals(join(place, 'orders.db'))],
-  ])('lets each actor have one owner; for other workers, that is no failure: %s', async (_, storesIn) => {
+  ])('gives each actor one owner, and reports no failure to the other workers: %s', async (_, storesIn) => {
     const calls: string[] = [];
     const one = storesIn(temporaryFolder());
     const shared = one();

@@ -1,7 +1,7 @@
-import { toolNamed } from '../../../machines/policies/tool-names.ts';
-import { isJsonNode } from '../../internal/json-schema.ts';
-import { parseJson } from '../../internal/json-text.ts';
-import type { ToolCall } from '../../llm/request.ts';
+import { toolNamed } from '../../machines/policies/tool-names.ts';
+import { isJsonNode } from '../internal/json-schema.ts';
+import { parseJson } from '../internal/json-text.ts';
+import type { ToolCall } from './request.ts';
 
 /**
  * Returns the calls of these tools that a model wrote into its text, in the form of its template or as JSON; none if anything in the text

@@ -13,4 +13,4 @@ const { answerText } = await run.answer;
 console.log(answerText);
 
 const [start] = run.journal;
-if (start?.type === 'run-start') console.log(start.instructionsDigest, start.instructions);
+if (start?.type === 'start') console.log(start.product.instructionsDigest, start.input.instructions);

@@ -64,7 +64,7 @@ cpSync(join(site, 'playground.md'), join(pages, 'playground.md'));
 const { recordRuns } = await import('../examples/runs.mjs');
 const { exportRun } = await import('../dist/inspection.js');
 const links = (await recordRuns()).map(async ({ title, journal }) => {
-  const path = `/runs/${journal[0].runId}.html`;
+  const path = `/runs/${journal[0].input.runId}.html`;
   mkdirSync(join(pages, 'public/runs'), { recursive: true });
   writeFileSync(join(pages, 'public', path), (await exportRun(journal)).html);
   return `- [${title}](${path}){target="_self"}\n`;

@@ -70,7 +70,7 @@ export function createActorLog(): { readonly log: ActorLog; take(entry: JournalE
     log,
     take(given) {
       const entry = given as JournalEntry | SystemEntry;
-      if (entry.type === 'delivery' && 'actor' in entry) receive(entry);
+      if (entry.type === 'delivery' && 'sender' in entry) receive(entry);
       else if (entry.type === 'transition' && 'leaves' in entry) takeMachine(entry.machine, entry.seq);
       else if (entry.type === 'ignored' && 'guards' in entry) {
         const event = running.get(entry.actor)?.events.at(-1);

@@ -7,7 +7,7 @@ import { lastUpTo } from './sorted.ts';
 /** The first entry; null for the systems of other programs. */
 export function runStart(log: RunLog): RunStart | null {
   const start = log.count > 0 ? log.entry(0) : null;
-  return start?.type === 'run-start' ? start : null;
+  return start?.type === 'start' ? start : null;
 }
 
 export function answerUpTo(

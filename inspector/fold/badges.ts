@@ -84,7 +84,7 @@ const COUNTED_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'executeCap
 function badgeOf({ attempts, calls, tools }: Work): Badge {
   const failedCalls = attempts.filter(({ failure }) => failure !== null).length;
   const failedTools = tools.filter(({ error }) => error !== null).length;
-  const others = calls.filter((call) => call.outcome === 'failed' && !COUNTED_OTHERWISE.has(call.actor)).length;
+  const others = calls.filter((call) => call.outcome === 'failed' && !COUNTED_OTHERWISE.has(call.source)).length;
   const made = attempts.length > 0 ? pluralize(attempts.length, 'call') : '';
   const failed = [
     ...(failedCalls > 0 ? [`${formatNumber(failedCalls)} of ${made}`] : []),

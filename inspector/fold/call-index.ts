@@ -65,7 +65,7 @@ export function earlyCallWords(spans: Spans, call: AttemptSpan): string {
 
 /** Returns the searches that start in these entries. */
 export const searchesBetween = ({ calls }: Spans, from: number, to: number): readonly CallSpan[] =>
-  calls.slice(countStartedBy(calls, from - 1), countStartedBy(calls, to)).filter(({ actor }) => actor === RETRIEVAL);
+  calls.slice(countStartedBy(calls, from - 1), countStartedBy(calls, to)).filter(({ source }) => source === RETRIEVAL);
 
 /** Returns the phase that a search belongs to. One that starts before Experience, or before all phases, belongs to Experience. */
 export function searchPhase({ phases }: Spans, from: number): PhaseSpan | undefined {

@@ -23,7 +23,7 @@ export function enteredBecause(log: RunLog, fold: RunFold, { from, phase }: Phas
     return `Entered because ${capitalize(recovery.phase)} failed and was left out: ${recovery.failure.message}`;
   const decision = entryAt(log, since('decision'), 'decision')?.decision;
   if (decision !== undefined)
-    return `Entered because the run continued after cycle ${decision.cycle}: ${decisionReason(decision, runStart(log)?.thresholds ?? null)}.`;
+    return `Entered because the run continued after cycle ${decision.cycle}: ${decisionReason(decision, runStart(log)?.input.thresholds ?? null)}.`;
   if (isEarly(log, fold, from)) return 'Entered early because the context was too large.';
   return `Entered because ${capitalize(before.phase)} ${before.failure === null ? 'succeeded' : 'ended'}.`;
 }

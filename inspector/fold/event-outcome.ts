@@ -29,7 +29,7 @@ interface OutcomeContext {
 
 /** The outcome of an external event, as the entries after it record it. */
 export function eventOutcome(entry: JournalEntry & ExternalEvent, { fold, ended }: OutcomeContext): EventOutcome {
-  if (entry.type === 'run-stopped') return { kind: 'stopped' };
+  if (entry.type === 'stopped') return { kind: 'stopped' };
   const { externalEvents, transitions: all } = fold;
   const { to } = externalEvents.stepOf(entry.seq);
   const transitions = all.seqs.slice(countUpTo(all.seqs, entry.seq), countUpTo(all.seqs, to - 1));
@@ -61,18 +61,18 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
       const { actor, sender } = entry as { readonly actor?: string; readonly sender?: string | null };
       const data = JSON.stringify(members);
       const facts: WhyFact[] = [];
-      if (actor !== undefined) facts.push({ label: 'To', text: actorIn(actor), verbatim: true });
+      if (actor) facts.push({ label: 'To', text: actorIn(actor), verbatim: true });
       if (typeof sender === 'string') facts.push({ label: 'From', text: actorIn(sender), verbatim: true });
       if (data !== '{}') facts.push({ label: 'With', text: startOf(data, MAX_CHARS), verbatim: true });
       return { name: humanizeEvent(type), facts };
     }
-    case 'call-event': {
+    case 'activity-event': {
       const { event } = entry;
-      const call = calls[entry.call];
+      const call = calls[entry.activity];
       const subject = call === undefined || call.subject === '' ? '' : ` for ${call.subject}`;
       const activity =
-        entry.actor === 'readReply' ? `the model's reply${subject}` : `${humanize(actorIn(entry.actor))}${subject}`;
-      const facts: WhyFact[] = [{ label: 'Call', text: `${entry.call}: ${activity}` }];
+        entry.source === 'readReply' ? `the model's reply${subject}` : `${humanize(actorIn(entry.source))}${subject}`;
+      const facts: WhyFact[] = [{ label: 'Call', text: `${entry.activity}: ${activity}` }];
       if (event.type === 'failed') facts.push(errorFact(event.error));
       if (event.type === 'reply.ended' && event.reply.failure !== null)
         facts.push({
@@ -87,7 +87,7 @@ export function explainEvent(entry: JournalEntry & ExternalEvent, { calls }: Spa
       return { name: 'a delay that elapsed', facts: [{ label: 'Timer', text: String(entry.timer) }] };
     case 'failed':
       return { name: `the failure of ${actorIn(entry.actor)}`, facts: [errorFact(entry.error)] };
-    case 'run-stopped':
+    case 'stopped':
       return { name: 'an external stop', facts: [] };
     default:
       return entry satisfies never;

@@ -1,6 +1,6 @@
 import type { ExternalEvent, JournalEntry } from '../../machines/contracts/journal.ts';
 
-const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'call-event', 'timer', 'failed', 'run-stopped'];
+const TYPES: readonly ExternalEvent['type'][] = ['delivery', 'activity-event', 'timer', 'failed', 'stopped'];
 
 export const isExternalEventType = (type: string): type is ExternalEvent['type'] =>
   (TYPES as readonly string[]).includes(type);

@@ -62,7 +62,7 @@ function failedSearches(log: RunLog, { entries, spans }: RunFold, count: number)
   return entries.of('retrieval').flatMap((seq) => {
     const entry = log.entry(seq);
     if (entry.type !== 'retrieval' || entry.failure === null) return [];
-    const call = spans.calls.findLast(({ actor, from }) => actor === RETRIEVAL && from <= seq);
+    const call = spans.calls.findLast(({ source, from }) => source === RETRIEVAL && from <= seq);
     return [
       call === undefined ? ({ kind: 'entry', from: seq, to: seq } as const) : selectionOf('retrieval', call, count),
     ];

@@ -43,9 +43,9 @@ type Text = Omit<Origin, 'excerpt'>;
 
 function textsOf(log: RunLog, fold: RunFold): readonly Text[] {
   const { spans, entries, context } = fold;
-  const passages = spans.calls.flatMap(({ actor, to }): readonly Text[] => {
-    const entry = actor === RETRIEVAL && to !== null ? log.entry(to) : null;
-    if (entry?.type !== 'call-event' || entry.event.type !== 'done') return [];
+  const passages = spans.calls.flatMap(({ source: name, to }): readonly Text[] => {
+    const entry = name === RETRIEVAL && to !== null ? log.entry(to) : null;
+    if (entry?.type !== 'activity-event' || entry.event.type !== 'done') return [];
     const { passages: all } = Object(entry.event.output) as Partial<Retrieval>;
     return (Array.isArray(all) ? (all as Retrieval['passages']) : []).map(({ source, text }) => ({
       seq: entry.seq,
@@ -102,7 +102,7 @@ const withoutHeadings = (content: string): string => content.slice(content.index
 /** The texts in a reply, without the names of its fields. */
 function textIn(log: RunLog, seq: number): string {
   const entry = log.entry(seq);
-  if (entry.type !== 'call-event') return '';
+  if (entry.type !== 'activity-event') return '';
   const value = replyValue(entry);
   if (typeof value === 'object' && value !== null) return stringsIn(value).join('\n');
   return entry.event.type === 'reply.ended' ? entry.event.reply.text : '';

@@ -87,7 +87,7 @@ function chunkText(log: RunLog, seq: number | undefined): string {
 
 function replyIn(log: RunLog, seq: number): Pick<Reply, 'text' | 'value'> | null {
   const entry = log.entry(seq);
-  if (entry.type !== 'call-event') return null;
+  if (entry.type !== 'activity-event') return null;
   if (entry.event.type === 'reply.ended') return entry.event.reply;
   const value = replyValue(entry);
   return value === undefined ? null : { value, text: JSON.stringify(value) };

@@ -65,7 +65,7 @@ function createExternalEvents(): { readonly externalEvents: ExternalEvents; take
     take(entry) {
       takeOutcome(entry);
       if (!isExternalEvent(entry)) return;
-      actor = entry.type === 'delivery' ? ((entry as { actor?: string }).actor ?? null) : null;
+      actor = entry.type === 'delivery' ? entry.actor || null : null;
       seqs.push(entry.seq);
       // An observed system records which events its machines ignore, and no more of other actors.
       if (actor !== null) recorded.set(entry.seq, { ...NO_OUTCOME, isHandled: true });

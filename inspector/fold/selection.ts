@@ -47,7 +47,7 @@ export function selectionAt({ entries, spans }: RunFold, seq: number, count: num
   if (phase !== undefined && (type === 'phase-start' || type === 'phase-end'))
     return selectionOf('phase', phase, count);
   const call = lastStartedBy(spans.calls, seq);
-  if (call?.actor === RETRIEVAL && (call.to === null || call.to >= seq)) return selectionOf('retrieval', call, count);
+  if (call?.source === RETRIEVAL && (call.to === null || call.to >= seq)) return selectionOf('retrieval', call, count);
   const capability = around(spans.capabilities);
   if (capability !== undefined) return selectionOf('capability', capability, count);
   const attempt = around(spans.attempts);

@@ -51,8 +51,8 @@ export interface AttemptSpan extends Span {
 
 /** An activity call: a model's reply, passages, a capability, a measurement, the session. */
 export interface CallSpan extends Span {
-  readonly call: number;
-  readonly actor: string;
+  readonly activity: number;
+  readonly source: string;
   /** The task or the capability. */
   readonly subject: string;
   readonly phase: Phase | null;
@@ -87,7 +87,6 @@ export const isPhase = (task: string): task is Phase => PHASES.some((phase) => p
 interface OpenCall {
   readonly span: CallSpan;
   readonly attemptId: string;
-  readonly actor: string;
   readonly startedIn: Phase | null;
 }
 
@@ -116,8 +115,8 @@ export function createSpanFold(): SpanFold {
   };
 
   /** Whether a call is for a later phase than the one in progress, so that the end of this phase does not end it. */
-  const startedEarly = ({ actor, startedIn }: OpenCall): boolean =>
-    actor === 'callAhead' || (actor === 'retrievePassages' && startedIn !== 'experience');
+  const startedEarly = ({ span: { source }, startedIn }: OpenCall): boolean =>
+    source === 'callAhead' || (source === 'retrievePassages' && startedIn !== 'experience');
 
   /** Ends the last attempt, unless its phase has not begun. */
   function endLastAttempt(seq: number): void {
@@ -223,32 +222,33 @@ export function createSpanFold(): SpanFold {
     abortOpen(seq);
   }
 
-  function call(entry: EntryOf<'call-start'>): void {
-    const { call: number, actor, task, capability, attemptId, seq } = entry;
+  function call(entry: EntryOf<'activity-start'>): void {
+    const { activity, source, subject: asked = {}, seq } = entry;
+    const { task, capability, attemptId } = asked;
     const subject = task ?? capability ?? '';
     const startedIn = phaseNow();
-    const phase = actor === 'retrievePassages' ? 'experience' : isPhase(subject) ? subject : startedIn;
-    const span: CallSpan = { call: number, actor, subject, phase, from: seq, to: null, failure: null, outcome: null };
+    const phase = source === 'retrievePassages' ? 'experience' : isPhase(subject) ? subject : startedIn;
+    const span: CallSpan = { activity, source, subject, phase, from: seq, to: null, failure: null, outcome: null };
     calls.push(span);
-    open.set(number, { span, attemptId: attemptId ?? '', actor, startedIn });
+    open.set(activity, { span, attemptId: attemptId ?? '', startedIn });
   }
 
-  function callEvent({ call: number, event, seq }: EntryOf<'call-event'>): void {
-    const started = open.get(number);
+  function callEvent({ activity, event, seq }: EntryOf<'activity-event'>): void {
+    const started = open.get(activity);
     if (started === undefined || !LAST_EVENTS.has(event.type)) return;
-    open.delete(number);
+    open.delete(activity);
     end(started.span, seq);
     started.span.outcome = event.type;
     const attempt = newest.get(started.attemptId);
-    if (attempt !== undefined && replyValue({ actor: started.actor, event }) !== undefined) attempt.reply = seq;
+    if (attempt !== undefined && replyValue({ source: started.span.source, event }) !== undefined) attempt.reply = seq;
   }
 
   function take(entry: JournalEntry): void {
     const { seq } = entry;
     switch (entry.type) {
-      case 'run-start':
-        prices = entry.prices ?? [];
-        currency = entry.currency ?? null;
+      case 'start':
+        prices = entry.input.prices ?? [];
+        currency = entry.input.currency ?? null;
         break;
       case 'phase-start':
         beginPhase(entry);
@@ -270,10 +270,10 @@ export function createSpanFold(): SpanFold {
       case 'text-delta':
         newest.get(entry.attemptId)?.deltas.push(seq);
         break;
-      case 'call-start':
+      case 'activity-start':
         call(entry);
         break;
-      case 'call-event':
+      case 'activity-event':
         callEvent(entry);
         break;
       case 'capability-start':
@@ -282,7 +282,7 @@ export function createSpanFold(): SpanFold {
       case 'capability-end':
         endCapability(entry);
         break;
-      case 'run-end':
+      case 'end':
         end(phases.at(-1), seq);
         end(cycles.at(-1), phases.at(-1)?.to ?? seq);
         abortOpen(seq, true);

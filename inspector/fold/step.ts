@@ -116,7 +116,7 @@ export function toolUses(log: RunLog, fold: RunFold, selection: Selection, at: n
   });
   const searches = searchesIn(fold, selection, until).map((call): ToolUse => {
     const end = call.to !== null && call.to <= at ? log.entry(call.to) : null;
-    const event = end?.type === 'call-event' ? end.event : null;
+    const event = end?.type === 'activity-event' ? end.event : null;
     return {
       kind: 'retrieval',
       from: call.from,

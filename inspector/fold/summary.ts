@@ -67,14 +67,14 @@ export function writerOf(log: RunLog, { spans }: RunFold, { metadata }: FinalAns
     writingOf(spans) ?? spans.attempts.findLast(({ task }) => task !== 'value') ?? null,
   ];
   if (start === null || writing === null || metadata.synthesis.writtenBy !== 'model') return null;
-  return [start.modelId, ...start.fallbackModelIds][writing.model] ?? null;
+  return [start.product.modelId, ...start.product.fallbackModelIds][writing.model] ?? null;
 }
 
 /** Why the answer has less confidence than its writer stated, in a few words and in full; null if it does not. */
 export function confidenceCap(log: RunLog, { spans }: RunFold, { confidence, metadata }: FinalAnswer) {
   const reply = writingOf(spans)?.reply;
   const entry = reply == null ? null : log.entry(reply);
-  const value = entry?.type === 'call-event' && entry.event.type === 'reply.ended' ? entry.event.reply.value : null;
+  const value = entry?.type === 'activity-event' && entry.event.type === 'reply.ended' ? entry.event.reply.value : null;
   const { confidence: stated } = Object(value) as { readonly confidence?: unknown };
   if (metadata.synthesis.writtenBy !== 'model' || typeof stated !== 'number' || stated <= confidence) return null;
   const isNothing = metadata.reason === 'no_evidence';
@@ -142,8 +142,8 @@ export function endingOf(log: RunLog, fold: RunFold, count: number): string | nu
   const isConfident = decision.rule === 'confidenceReached' && typeof confidence === 'number';
   const cap = confidenceCap(log, fold, answer);
   const reason = isConfident
-    ? `The draft’s confidence ${formatScore(confidence)} was above ${formatScore(Number(above ?? runStart(log)?.thresholds.confidence))}`
-    : decisionReason(decision, runStart(log)?.thresholds ?? null);
+    ? `The draft’s confidence ${formatScore(confidence)} was above ${formatScore(Number(above ?? runStart(log)?.input.thresholds.confidence))}`
+    : decisionReason(decision, runStart(log)?.input.thresholds ?? null);
   const isDegraded = answer.reasons.some(({ code }) => code === REASON_OF_RULE[decision.rule]);
   const limitNote =
     REASON_OF_RULE[decision.rule] === undefined || isDegraded
@@ -173,8 +173,8 @@ export function activityOf(fold: RunFold): string {
   const [phase, call] = [phases.at(-1), calls.findLast(({ to }) => to === null)];
   const where = phase === undefined ? 'Starting' : `${capitalize(phase.phase)}, cycle ${phase.cycle}`;
   if (call === undefined) return where;
-  if (call.actor === RETRIEVAL) return `${where}: searching the documents`;
-  if (call.actor === 'executeCapability') return `${where}: running ${call.subject}`;
+  if (call.source === RETRIEVAL) return `${where}: searching the documents`;
+  if (call.source === 'executeCapability') return `${where}: running ${call.subject}`;
   if (followsPhases(call.subject)) return `${where}: the model is writing the answer`;
   return call.subject === '' ? where : `${where}: the model is replying`;
 }

@@ -153,14 +153,14 @@ function toolRow(run: TracedRun, tool: CapabilitySpan): TraceRow {
 }
 
 function searchRow(run: TracedRun, search: CallSpan, early: string): TraceRow {
-  const { from, to, call, outcome } = search;
+  const { from, to, activity, outcome } = search;
   let cached: EntryOf<'retrieval'> | undefined;
   const retrieval = (): EntryOf<'retrieval'> | undefined => {
     const seqs = run.fold.entries.of('retrieval');
     cached ??= seqs
       .slice(countUpTo(seqs, from), countUpTo(seqs, to ?? run.count))
       .map((seq) => run.log.entry(seq) as EntryOf<'retrieval'>)
-      .find((entry) => entry.call === undefined || entry.call === call);
+      .find((entry) => entry.activity === undefined || entry.activity === activity);
     return cached;
   };
   const status = outcome === 'failed' ? 'failed' : statusOf(run, to, outcome === 'done');
@@ -209,17 +209,17 @@ const SHOWN_OTHERWISE: ReadonlySet<string> = new Set(['readReply', 'callAhead', 
 const MIN_ACTIVITY_MS = 100;
 
 function activityRow(run: TracedRun, activity: CallSpan): readonly TraceRow[] {
-  const { actor, subject, from, to, outcome } = activity;
-  if (SHOWN_OTHERWISE.has(actor)) return [];
+  const { source, subject, from, to, outcome } = activity;
+  if (SHOWN_OTHERWISE.has(source)) return [];
   const { timeLine } = run.fold;
   const isShort = to !== null && timeLine.atMs(to) - timeLine.atMs(from) < MIN_ACTIVITY_MS;
   if (isShort && outcome !== 'failed') return [];
   const end = to !== null && outcome === 'failed' ? run.log.entry(to) : null;
   return [
     {
-      ...plainRow('activity', from, activityTitle(actor)),
+      ...plainRow('activity', from, activityTitle(source)),
       note: subject,
-      text: end?.type === 'call-event' && end.event.type === 'failed' ? end.event.error.message : '',
+      text: end?.type === 'activity-event' && end.event.type === 'failed' ? end.event.error.message : '',
       status: outcome === 'failed' ? 'failed' : statusOf(run, to, outcome !== null),
       to,
     },
@@ -250,7 +250,7 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
       ...plainRow(
         LIMIT_RULES.has(decision.rule) ? 'limit' : 'decision',
         seq,
-        decisionReason(decision, runStart(log)?.thresholds ?? null),
+        decisionReason(decision, runStart(log)?.input.thresholds ?? null),
       ),
       next: decision.nextPhase === null ? 'Answer' : capitalize(decision.nextPhase),
       selection: { kind: 'decision', from: seq, to: seq },
@@ -327,7 +327,7 @@ const ENTRY_ROWS: { readonly [Type in JournalEntry['type']]?: EntryRow<Type> } =
         },
   ],
   closed: ({ seq, waiting }) => (waiting === undefined ? [] : [plainRow('event', seq, 'Left memory while it waits')]),
-  'run-stopped': ({ seq }) => [{ ...plainRow('event', seq, 'Stopped from outside'), status: 'noted' }],
+  stopped: ({ seq }) => [{ ...plainRow('event', seq, 'Stopped from outside'), status: 'noted' }],
   failed: ({ seq, actor, error }) => [
     { ...plainRow('activity', seq, capitalize(humanize(actor))), text: error.message, status: 'failed' },
   ],
@@ -392,7 +392,7 @@ function toolLimit(log: RunLog, stop: number): number {
     const limit = held ? held.inputs?.['maxContinuations'] : undefined;
     if (typeof limit === 'number') return limit;
   }
-  return runStart(log)?.limits.maxContinuations ?? 0;
+  return runStart(log)?.input.limits.maxContinuations ?? 0;
 }
 
 export const isLimitStop = (log: RunLog, seq: number): boolean => {
@@ -428,7 +428,7 @@ function waitRow(run: TracedRun, seq: number, what: string, end: number | null, 
 
 /** The entry with which the chart leaves the state that asked; null if it is still there. */
 function endOfState({ log, fold: { transitions } }: TracedRun, seq: number): number | null {
-  const positions = transitions.positionsOf(runStart(log)?.chart.id ?? '');
+  const positions = transitions.positionsOf(runStart(log)?.machine.id ?? '');
   return positions[firstIndexWhere(positions, ({ since }) => since > seq)]?.since ?? null;
 }
 

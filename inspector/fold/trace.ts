@@ -208,7 +208,7 @@ function foundIn(rows: readonly TraceRow[]): string | undefined {
 
 function replyOf(log: RunLog, { reply }: AttemptSpan): unknown {
   const entry = reply === null ? null : log.entry(reply);
-  return (entry?.type === 'call-event' && replyValue(entry)) || null;
+  return (entry?.type === 'activity-event' && replyValue(entry)) || null;
 }
 
 /** The numbers of a phase's calls, or where its result is from if it made none. */

@@ -35,11 +35,11 @@ export type Waiting =
 /** What the run waits for at an entry; null if nothing. It waits while the chart stays in the asking state. */
 export function waitingAt(log: RunLog, { entries, transitions }: RunFold, seq: number): Waiting | null {
   const start = log.count > 0 ? log.entry(0) : null;
-  if (start?.type !== 'run-start' || lastUpTo(entries.of('run-end'), seq) !== undefined) return null;
+  if (start?.type !== 'start' || lastUpTo(entries.of('end'), seq) !== undefined) return null;
   const questions = approvalsAt(log, entries, seq);
   if (questions.length > 0)
     return { for: 'approval', askedAt: lastUpTo(entries.of('approval-asked'), seq) ?? 0, questions };
-  const since = transitions.positionAt(start.chart.id, seq)?.since ?? 0;
+  const since = transitions.positionAt(start.machine.id, seq)?.since ?? 0;
   const consent = lastUpTo(entries.of('consent-asked'), seq) ?? -1;
   const direction = lastUpTo(entries.of('direction-asked'), seq) ?? -1;
   const askedAt = Math.max(consent, direction);

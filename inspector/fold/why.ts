@@ -104,11 +104,11 @@ const MAX_CAUSED = 24;
 
 export function why(view: WhyView): Why {
   const { log, fold, at } = view;
-  const thresholds = runStart(log)?.thresholds ?? null;
+  const thresholds = runStart(log)?.input.thresholds ?? null;
   if (log.count === 0) return { ...NOTHING, heading: 'Nothing has happened yet.' };
   const index = chartIndexOf(view.charts);
   const entry = log.entry(at);
-  if (entry.type === 'run-stopped') {
+  if (entry.type === 'stopped') {
     const words = view.run.kind === 'run' ? 'The run was stopped externally.' : 'The program or its connection ended.';
     const transition = explainAt(log, transitionAt(fold.transitions, at), index);
     return { ...NOTHING, heading: 'Why did the run stop here?', outcome: { words, isIgnored: false }, transition };
@@ -234,7 +234,7 @@ function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartI
   if (missingFields.length > 0) facts.push({ label: 'No result from', text: missingFields.join(', ') });
   const decided = decision?.complete === true ? decision : null;
   if (decided !== null) {
-    const thresholds = runStart(log)?.thresholds ?? null;
+    const thresholds = runStart(log)?.input.thresholds ?? null;
     facts.push({ label: 'Decision', text: `${decisionReason(decided, thresholds)}, in cycle ${decided.cycle}` });
   }
   const toSynthesis = fold.transitions.distinct.filter(

@@ -21,9 +21,9 @@ const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
 };
 
 const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } & StateSummaries = {
-  'run-start': ({ request }) => request,
+  start: ({ input }) => input.request,
   attachment: (entry) => `${attachmentLabel(entry)}, digest ${entry.digest}`,
-  'run-end': ({ status, usage }) =>
+  end: ({ summary: { status, usage } }) =>
     `${status}, ${pluralize(usage.modelCalls, 'model call')}, ${pluralize(usage.inputTokens + usage.outputTokens, 'token')}`,
   'phase-start': ({ phase, cycle, step }) => `${phase}, cycle ${cycle}, step ${step}`,
   'phase-end': ({ phase, summary, failure }) => {
@@ -40,8 +40,9 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } &
   prompt: ({ attemptId, digest }) => `${attemptId}, digest ${digest}`,
   'model-status': ({ model, change }) => `model ${model + 1}: ${MODEL_CHANGES[change]}`,
   'text-delta': ({ text }) => start(text),
-  'call-start': ({ actor, call, task, capability }) => `${actor} ${call}${about(task ?? capability)}`,
-  'call-event': ({ actor, call, event }) => `${actor} ${call}: ${callText(event)}`,
+  'activity-start': ({ source, activity, subject }) =>
+    `${source} ${activity}${about(subject?.task ?? subject?.capability)}`,
+  'activity-event': ({ source, activity, event }) => `${source} ${activity}: ${callText(event)}`,
   failed: ({ actor, error }) => `${actor}: ${start(error.message)}`,
   timer: ({ timer }) => `delay ${timer} elapsed`,
   'timer-start': ({ timer, event, dueMs }) => `delay ${timer} until ${formatNumber(dueMs)} ms: ${event}`,
@@ -114,7 +115,7 @@ function callText(event: CallEvent): string {
 /** In other actor systems, names the receiving actor. */
 function delivery({ event, ...entry }: EntryOf<'delivery'>): string {
   const { type, ...members } = event;
-  const actor = 'actor' in entry ? ` to ${valueText(entry.actor)}` : '';
+  const actor = entry.actor === '' ? '' : ` to ${valueText(entry.actor)}`;
   return `${type}${actor} ${membersText(members)}`;
 }
 

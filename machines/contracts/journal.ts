@@ -28,15 +28,8 @@ const promptVersionSchema = z.object({
   isOwn: z.optional(z.literal(true)),
 });
 
-/**
- * The first entry: everything that determines the run. A journal stores its entries as those of a durable actor; these are the same entries
- * with the types of the chain.
- */
-const runStartSchema = z.extend(chainInputSchema, {
-  type: z.literal('run-start'),
-  version: z.literal(JOURNAL_VERSION),
-  /** The chart, and a digest of its definition. */
-  chart: z.object({ id: z.string(), digest: z.string() }),
+/** What the chain stores with the input of a run. */
+const runProductSchema = z.object({
   modelId: z.string(),
   /** The fallback models, in order. */
   fallbackModelIds: z.readonly(z.array(z.string())),
@@ -47,23 +40,36 @@ const runStartSchema = z.extend(chainInputSchema, {
    * instructions are given.
    */
   instructionsDigest: z.nullable(z.string()),
-  startedAt: z.iso.datetime(),
   /** JSON that the host program stores with the run for its own use. */
   host: z.nullable(z.record(z.string(), z.json())),
+  /** Whether texts were replaced on writing: such a journal cannot be replayed. */
+  redacted: z.boolean(),
+  /** What a fork changed; null for other runs. */
+  fork: z.nullable(z.object({ changes: z.readonly(z.array(z.string())), forkedAt: z.iso.datetime() })),
+});
+export type RunProduct = z.infer<typeof runProductSchema>;
+
+/** The first entry: everything that determines the run. */
+const runStartSchema = z.object({
+  type: z.literal('start'),
+  format: z.literal(JOURNAL_VERSION),
+  /** The id of the run. */
+  actorId: z.string(),
+  /** The chart, and a digest of its definition. */
+  machine: z.object({ id: z.string(), version: z.nullable(z.string()), digest: z.string() }),
+  input: chainInputSchema,
+  product: runProductSchema,
+  startedAt: z.iso.datetime(),
   /** The seed of `Math.random` and `crypto.randomUUID` in the charts. */
   seed: z.number(),
   /** The versions of Node.js and of its Unicode data. */
   node: z.string(),
   icu: z.string(),
-  /** Whether texts were replaced on writing: such a journal cannot be replayed. */
-  redacted: z.boolean(),
-  /** The run that this one was forked from, and what was changed; null otherwise. */
+  /** The run that this one was forked from; null otherwise. */
   forkedFrom: z.nullable(
     z.object({
-      runId: z.string(),
+      actorId: z.string(),
       seq: z.int().check(z.gte(0)),
-      changes: z.readonly(z.array(z.string())),
-      forkedAt: z.iso.datetime(),
       /** When the run's clock stood at 0, in milliseconds since the epoch. */
       clockStartMs: z.number(),
     }),
@@ -74,13 +80,13 @@ export type RunStart = z.infer<typeof runStartSchema>;
 
 /** External events, delivered to the charts one at a time. They determine the run: a replay feeds them to the charts again. */
 const externalEventSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('delivery'), event: chainEventSchema }),
-  /** `to` is the path of the actor that receives it. */
+  z.object({ type: z.literal('delivery'), actor: z.literal(''), event: chainEventSchema }),
+  /** What an activity reports to an actor. `source` is its name in the chart. */
   z.object({
-    type: z.literal('call-event'),
-    call: z.int().check(z.gte(0)),
+    type: z.literal('activity-event'),
+    activity: z.int().check(z.gte(0)),
+    source: z.string(),
     actor: z.string(),
-    to: z.optional(z.string()),
     event: callEventSchema,
   }),
   /** A delay elapsed. Timers are numbered from 0 in the order in which they were set. */
@@ -88,12 +94,9 @@ const externalEventSchema = z.discriminatedUnion('type', [
   /** An actor failed outside the charts: a call started with an exception, or its result could not be stored. */
   z.object({ type: z.literal('failed'), actor: z.string(), error: callErrorSchema }),
   /** The actor was stopped from outside. */
-  z.object({ type: z.literal('run-stopped') }),
+  z.object({ type: z.literal('stopped') }),
 ]);
 export type ExternalEvent = z.infer<typeof externalEventSchema>;
-
-/** The call that noted something. */
-const callNumber = z.optional(z.int());
 
 /** The process that ran the run has left it. If it only waited: since when, until when, and for which answers. */
 export const closedSchema = z.object({
@@ -105,7 +108,7 @@ export const closedSchema = z.object({
   summary: z.optional(z.object({ for: z.string(), questionIds: z.readonly(z.array(z.string())) })),
 });
 
-/** Annotations: entries that do not affect the charts. */
+/** Annotations: entries that do not affect the charts. `activity` is the one that noted something. */
 const annotationSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('retrieval'),
@@ -113,10 +116,10 @@ const annotationSchema = z.discriminatedUnion('type', [
     passages: z.int(),
     widened: z.boolean(),
     failure: z.nullable(z.string()),
-    call: callNumber,
+    activity: z.optional(z.int()),
   }),
   /** Text of a reply as it arrived, joined to pieces of up to half a second or about a thousand characters. */
-  z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string(), call: callNumber }),
+  z.object({ type: z.literal('text-delta'), attemptId: z.string(), text: z.string(), activity: z.optional(z.int()) }),
   /** The prompt of a model call, as the model received it, without the bytes of files. Each different part is stored once. */
   z.object({
     type: z.literal('prompt'),
@@ -138,9 +141,9 @@ const annotationSchema = z.discriminatedUnion('type', [
     parts: z.record(z.string(), z.string()),
     /** Whether the text was edited for this call. */
     edited: z.exactOptional(z.boolean()),
-    call: callNumber,
+    activity: z.optional(z.int()),
   }),
-  /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, directly after `run-start`. */
+  /** The bytes of an attachment, in Base64; empty in a redacted journal. One per digest, directly after `start`. */
   z.extend(attachmentSchema, { type: z.literal('attachment'), data: z.string() }),
   /** Another process resumed the run here, or, with `wasPaused`, the run left the queue. */
   z.object({ type: z.literal('resumed'), resumedAt: z.iso.datetime(), wasPaused: z.exactOptional(z.literal(true)) }),
@@ -148,8 +151,17 @@ const annotationSchema = z.discriminatedUnion('type', [
 ]);
 export type Annotation = z.infer<typeof annotationSchema>;
 
-const retryRuleSchema = z.enum(['shouldRetry', 'recordFailure', 'prepareRetry', 'finalizeOrThrow']);
-export type RetryRule = z.infer<typeof retryRuleSchema>;
+/** What is asked of a model or a capability. */
+const callSubjectSchema = z.object({
+  /** A digest of what is asked, without ids of runs, attempts and tool calls, and without remaining budgets. */
+  request: z.optional(z.string()),
+  /** For a model call. */
+  attemptId: z.optional(z.string()),
+  task: z.optional(z.string()),
+  /** For a capability. */
+  capability: z.optional(z.string()),
+});
+export type CallSubject = z.infer<typeof callSubjectSchema>;
 
 /** Entries that the runtime writes in addition to the charts' emitted events. */
 const runtimeEventSchema = z.discriminatedUnion('type', [
@@ -158,32 +170,23 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
   ...annotationSchema.def.options,
   /** A chart starts an activity. Activities are numbered from 0 in the order in which they started. */
   z.object({
-    type: z.literal('call-start'),
-    call: z.int().check(z.gte(0)),
-    actor: z.string(),
+    type: z.literal('activity-start'),
+    activity: z.int().check(z.gte(0)),
+    source: z.string(),
     /** The path of the actor that makes it. */
-    path: z.optional(z.string()),
-    inputDigest: z.optional(z.string()),
-    /** A digest of what is asked, without ids of the run: two calls with the same one ask the same. */
-    request: z.optional(z.string()),
-    /** For a model call. */
-    attemptId: z.optional(z.string()),
-    task: z.optional(z.string()),
-    /** For a capability. */
-    capability: z.optional(z.string()),
+    actor: z.string(),
+    inputDigest: z.string(),
+    subject: z.optional(callSubjectSchema),
   }),
-  /** What a rule of the user's retry policy returned, or the message of what it threw. A rule that changes a value returns the changed fields. */
-  z.object({
-    type: z.literal('retry-rule'),
-    attemptId: z.string(),
-    rule: retryRuleSchema,
-    result: z.optional(z.unknown()),
-    error: z.nullable(z.string()),
-  }),
+  /**
+   * What a rule of the user's retry policy returned, or the message of what it threw. The name is the rule and the id of the attempt. A rule
+   * that changes a value returns the changed fields.
+   */
+  z.object({ type: z.literal('value'), name: z.string(), value: z.json(), error: z.nullable(z.string()) }),
   z.object({
     type: z.literal('transition'),
-    /** The path of the machine's actor; absent for the chain's. */
-    path: z.optional(z.string()),
+    /** The path of the machine's actor; empty for the chain's. */
+    actor: z.string(),
     machine: z.string(),
     event: z.string(),
     source: z.string(),
@@ -193,7 +196,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
   /** An event for which every guard was false. */
   z.object({
     type: z.literal('ignored'),
-    path: z.optional(z.string()),
+    actor: z.string(),
     machine: z.string(),
     event: z.string(),
     candidates: z.array(candidateSchema),
@@ -202,25 +205,23 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('timer-start'),
     timer: z.int().check(z.gte(0)),
-    path: z.optional(z.string()),
+    actor: z.string(),
     event: z.string(),
     dueMs: z.number(),
   }),
+  /** How the chart's actor ended. */
   z.object({
-    type: z.literal('run-end'),
-    status: z.enum(['completed', 'degraded', 'cancelled']),
-    usage: usageSchema,
-    /** How the chart's actor ended: `done` with its output, `stopped`, or with an error. */
-    actor: z.optional(
-      z.object({
-        status: z.enum(['done', 'error', 'stopped']),
-        output: z.optional(z.unknown()),
-        error: z.optional(z.unknown()),
-      }),
-    ),
+    type: z.literal('end'),
+    status: z.enum(['done', 'error', 'stopped']),
+    output: z.optional(z.unknown()),
+    error: z.optional(z.unknown()),
+    summary: z.object({ status: z.enum(['completed', 'degraded', 'cancelled']), usage: usageSchema }),
   }),
 ]);
 type RuntimeEvent = z.infer<typeof runtimeEventSchema>;
+
+/** How a run ended, as its last entry says. */
+export type RunEnd = Extract<RuntimeEvent, { type: 'end' }>['summary'];
 
 /** Returns the keys of a record, whose type requires every entry type of a kind. */
 const typesOf = <Type extends JournalEvent['type']>(
@@ -230,10 +231,10 @@ const typesOf = <Type extends JournalEvent['type']>(
 /** The entry types that a replay feeds to the charts, and those that it copies. The charts emit all others again. */
 export const EXTERNAL_EVENTS = typesOf<ExternalEvent['type']>({
   delivery: true,
-  'call-event': true,
+  'activity-event': true,
   timer: true,
   failed: true,
-  'run-stopped': true,
+  stopped: true,
 });
 export const ANNOTATIONS = typesOf<Annotation['type']>({
   retrieval: true,

@@ -118,7 +118,7 @@ export function foldApprovals(pending: readonly ApprovalAsked[], entry: JournalE
       return pending.filter(({ questionId }) => questionId !== entry.questionId);
     // An aborted loop leaves its questions unanswered.
     case 'capability-stop':
-    case 'run-end':
+    case 'end':
       return pending.length === 0 ? pending : [];
     default:
       return pending;

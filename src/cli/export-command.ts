@@ -39,7 +39,7 @@ export async function exportCommand(name: string, flags: ExportFlags): Promise<s
 
 /** Returns a safe file name from the run id, which may come from someone else. */
 function defaultPath([start]: readonly JournalEntry[], redact: Redact = (text) => text): string {
-  const runId = start?.type === 'run-start' ? redact(start.runId) : '';
+  const runId = start?.type === 'start' ? redact(start.input.runId) : '';
   return `run-${runId.slice(0, 8).replace(/[^\w-]/gu, '_')}.html`;
 }
 

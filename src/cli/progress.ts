@@ -58,7 +58,7 @@ export function createProgress(screen: Screen): (event: RunEvent) => void {
   };
   return (event) => {
     if (held === null) show(event);
-    else if (event.type === 'consent-resolved' || event.type === 'phase-end' || event.type === 'run-end') {
+    else if (event.type === 'consent-resolved' || event.type === 'phase-end' || event.type === 'end') {
       const waiting = held;
       held = null;
       for (const each of [...waiting, event]) show(each);
@@ -72,11 +72,11 @@ function createFindings(): (entry: JournalEntry) => string {
   const calls = new Map<number, CallStart>();
   const replies = new Map<string | undefined, { readonly task: string | undefined; readonly value: unknown }>();
   return (entry) => {
-    if (entry.type === 'call-start') calls.set(entry.call, entry);
-    const value = entry.type === 'call-event' ? replyValue(entry) : undefined;
-    if (entry.type === 'call-event' && value !== undefined) {
-      const call = calls.get(entry.call);
-      replies.set(call?.attemptId, { task: call?.task, value });
+    if (entry.type === 'activity-start') calls.set(entry.activity, entry);
+    const value = entry.type === 'activity-event' ? replyValue(entry) : undefined;
+    if (entry.type === 'activity-event' && value !== undefined) {
+      const { attemptId, task } = calls.get(entry.activity)?.subject ?? {};
+      replies.set(attemptId, { task, value });
     }
     if (entry.type !== 'phase-end') return '';
     if (entry.failure === null && entry.attemptId === null) return 'no model call';
@@ -86,7 +86,7 @@ function createFindings(): (entry: JournalEntry) => string {
   };
 }
 
-type CallStart = Extract<JournalEntry, { type: 'call-start' }>;
+type CallStart = Extract<JournalEntry, { type: 'activity-start' }>;
 
 const MODEL_CHANGES: Readonly<Record<ModelChange, string>> = {
   without_json: 'the model replied without JSON that matches the schema: trying the next reply form',

@@ -60,7 +60,11 @@ export async function flagsToContinue(
 }
 
 /** Throws `invalid_option` if a resumed run would get a model that neither the run nor the user has chosen. The program that started it may have it. */
-export function requireModel({ runId, modelId }: RunStart, given: RunFlags, { options }: PostChain): void {
+export function requireModel(
+  { input: { runId }, product: { modelId } }: RunStart,
+  given: RunFlags,
+  { options }: PostChain,
+): void {
   const model = options.model?.id ?? '';
   if (given.model !== undefined || model === modelId) return;
   throw new PostChainError(
@@ -108,7 +112,7 @@ export function openedIf(
 }
 
 /** A fork has the session id of its source, but is not added to the session. */
-function recordedFlags({ runId, host, sessionId, forkedFrom }: RunStart): RecordedFlags {
+function recordedFlags({ input: { runId, sessionId }, product: { host }, forkedFrom }: RunStart): RecordedFlags {
   const parsed = recordedFlagsSchema.safeParse(host?.['flags'] ?? {});
   if (!parsed.success)
     throw new PostChainError(
@@ -155,7 +159,7 @@ function doubtOf(isForeign: boolean, directory: string | undefined): string | nu
   return null;
 }
 
-async function requireTrust({ runId }: RunStart, { doubt, actions }: NeedsTrust, asker: Asker) {
+async function requireTrust({ input: { runId } }: RunStart, { doubt, actions }: NeedsTrust, asker: Asker) {
   if (asker !== null) {
     asker.screen.line(`Run ${oneLine(runId)} may not be what you expect: ${doubt}. To continue it, postchain would`);
     for (const action of actions) asker.screen.line(`  ${action}`);
@@ -178,7 +182,7 @@ const TRUST: SelectOptions<boolean> = {
 };
 
 /** Returns the base URL of the model server to use, or undefined to use the environment's. */
-async function chooseBaseUrl({ runId }: RunStart, recorded: RecordedFlags, given: RunFlags, asker: Asker) {
+async function chooseBaseUrl({ input: { runId } }: RunStart, recorded: RecordedFlags, given: RunFlags, asker: Asker) {
   const environment = process.env['OPENAI_BASE_URL'];
   if (given.baseUrl !== undefined || recorded.baseUrl === undefined || !environment)
     return given.baseUrl ?? recorded.baseUrl;
@@ -207,7 +211,11 @@ async function chooseBaseUrl({ runId }: RunStart, recorded: RecordedFlags, given
   );
 }
 
-async function withKeys({ runId }: RunStart, servers: readonly string[], asker: Asker): Promise<readonly string[]> {
+async function withKeys(
+  { input: { runId } }: RunStart,
+  servers: readonly string[],
+  asker: Asker,
+): Promise<readonly string[]> {
   const complete: string[] = [];
   for (const server of servers) {
     const values: string[] = [];

@@ -73,8 +73,8 @@ export async function printEndedRun({ store, runId }: FoundRun, flags: RunFlags,
     throw new PostChainError('invalid_journal', `Run ${oneLine(runId)} has ended without an answer`);
   if (flags.quiet !== true && format !== 'json') {
     const screen = createScreen(streams.stderr);
-    const start = runStartOf(entries);
-    screen.line(`${oneLine(start.modelId)} · run ${oneLine(start.runId).slice(0, 8)}`);
+    const { input, product } = runStartOf(entries);
+    screen.line(`${oneLine(product.modelId)} · run ${oneLine(input.runId).slice(0, 8)}`);
     screen.line('This run has already ended.');
     const progress = createProgress(screen);
     for (const entry of entries) progress(entry);
@@ -84,7 +84,7 @@ export async function printEndedRun({ store, runId }: FoundRun, flags: RunFlags,
   const inspector = await openInspectorFor(flags, streams);
   try {
     streams.stdout.write((await rendererFor(format, streams.stdout))(end.answer));
-    inspector?.choose(runStartOf(entries).runId);
+    inspector?.choose(runStartOf(entries).input.runId);
     await inspector?.stay();
     return exitCode(end.answer);
   } finally {
@@ -175,7 +175,7 @@ const CONTINUATIONS: ReadonlySet<JournalEntry['type']> = new Set([
   'approval-resolved',
   'consent-resolved',
   'phase-end',
-  'run-stopped',
+  'stopped',
   'answer',
 ]);
 
@@ -251,8 +251,8 @@ export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>
       if (APPROVALS.has(event.type)) askApproval();
       if (RESOLUTIONS.has(event.type)) askAgain = () => {};
       switch (event.type) {
-        case 'run-start':
-          consentMs = event.limits.consentMs;
+        case 'start':
+          consentMs = event.input.limits.consentMs;
           return;
         case 'consent-asked':
           askAgain = () =>

@@ -43,7 +43,7 @@ export async function showCommand(
       continue;
     }
     numbered.at(entry);
-    if (entry.type === 'run-start') for (const line of headerLines(entry)) screen.line(wrapLines(line, stdout));
+    if (entry.type === 'start') for (const line of headerLines(entry)) screen.line(wrapLines(line, stdout));
     if (entry.type === 'answer') answer = entry;
     if (flags.all) numbered.screen.entry(detailOf(entry));
     else progress(entry);
@@ -78,21 +78,15 @@ function withTimes({ sinceMs, dueAtMs, ...others }: Waiting): Readonly<Record<st
   return { since: localTime(sinceMs), ...(dueAtMs !== null && { due: localTime(dueAtMs) }), ...others };
 }
 
-function headerLines({
-  runId,
-  request,
-  startedAt,
-  modelId,
-  attachments = [],
-  messages,
-  forkedFrom,
-}: Extract<JournalEntry, { type: 'run-start' }>) {
+function headerLines({ input, product, startedAt, forkedFrom }: Extract<JournalEntry, { type: 'start' }>) {
+  const { runId, request, attachments = [], messages } = input;
+  const { changes = [] } = product.fork ?? {};
   const fork =
-    forkedFrom && `fork of ${forkedFrom.runId} at ${forkedFrom.seq}: ${forkedFrom.changes.join(', ') || 'no changes'}`;
+    forkedFrom && `fork of ${forkedFrom.actorId} at ${forkedFrom.seq}: ${changes.join(', ') || 'no changes'}`;
   const about = [
     runId,
     localTime(startedAt),
-    modelId,
+    product.modelId,
     ...attachments.map(attachmentLabel),
     ...(messages.length > 0 ? [count(messages.length, 'earlier turn')] : []),
   ];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JournalEntry, RunStart } from '../../machines/contracts/journal.ts';
-import { runStartOf, withoutBytes } from '../chain/journal/journal-format.ts';
+import { originOf, runStartOf, startedAtOf, withoutBytes } from '../chain/journal/journal-format.ts';
 import { stateHistory } from '../chain/journal/state-at.ts';
 import type { Redact } from '../durable/journals/journal-store.ts';
 import { requireKnown } from '../internal/require-known.ts';
@@ -24,7 +24,7 @@ export interface ExportedPage {
 
 /**
  * Returns a run as one self-contained page with the inspector, its charts and the journal. Throws `invalid_journal` if the first entry is not
- * `run-start`, and `invalid_path` if the page is not built.
+ * `start`, and `invalid_path` if the page is not built.
  */
 export async function exportRun(entries: readonly JournalEntry[], options: ExportOptions = {}): Promise<ExportedPage> {
   requireKnown('exportRun', options, 'redact');
@@ -56,13 +56,13 @@ function runIn(entries: readonly JournalEntry[], recorded: RunStart, isRedacted:
   const start = runStartOf(entries);
   const last = entries.at(-1);
   return {
-    runId: start.runId,
+    runId: start.input.runId,
     kind: 'run',
-    title: start.request,
-    startedAt: start.forkedFrom?.forkedAt ?? start.startedAt,
-    ...forkOf(start),
-    ...(last?.type === 'run-end'
-      ? { status: last.status }
+    title: start.input.request,
+    startedAt: startedAtOf(start),
+    ...forkOf(originOf(start)),
+    ...(last?.type === 'end'
+      ? { status: last.summary.status }
       : { status: 'interrupted', exportedAt: new Date().toISOString() }),
     live: false,
     fidelity: [

@@ -132,7 +132,7 @@ export function servePage(socket: WebSocket, runs: RunList, actions: RunActions 
       if (asked !== id || !page.isOpen) break;
       try {
         const recorded = await entriesOf(run.runId, 'Only a PostChain run can be evaluated with other numbers.');
-        const { currency } = runStartOf(recorded);
+        const { currency } = runStartOf(recorded).input;
         const result = await withPauses(whatIfSteps(recorded, set));
         results.push({ runId: run.runId, request: run.title, currency: currency ?? '', ...result });
       } catch (error) {

@@ -215,9 +215,8 @@ const NO_SUMMARY: Omit<RunSummary, 'runId'> = {
 const isResumable = (status: RunSummary['status']): boolean => status === 'interrupted' || status === 'waiting';
 
 const startSchema = z.object({
-  modelId: z.string(),
-  fallbackModelIds: z.array(z.string()),
-  sessionId: z.nullable(z.string()),
+  input: z.object({ sessionId: z.nullable(z.string()) }),
+  product: z.object({ modelId: z.string(), fallbackModelIds: z.array(z.string()) }),
   startedAt: z.string(),
   forkedFrom: z.nullable(z.object({ clockStartMs: z.number() })),
 });
@@ -274,7 +273,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
         if (isStopped()) return;
         const entry = parse();
         if (entries.push(entry) === 1) setFidelity(limitationsOf(entry as RunStart));
-        if (entry.type === 'run-start') followed = figuresFold(entry, true);
+        if (entry.type === 'start') followed = figuresFold(entry, true);
         followed?.take(entry);
         yield;
       }
@@ -353,7 +352,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
       kind: 'run',
       title: idle.request,
       startedAt: idle.startedAt,
-      ...forkOf(idle),
+      ...forkOf(idle.forkedFrom),
       status: status(),
       live: false,
       fidelity,
@@ -410,7 +409,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
         for await (const read of now.tail.read())
           for (const { entry: parse } of read) {
             const entry = parse();
-            if (entry.type === 'run-start') now.fold = figuresFold(entry, true);
+            if (entry.type === 'start') now.fold = figuresFold(entry, true);
             now.fold?.take(entry);
           }
         fold = now.fold;

@@ -139,7 +139,7 @@ type Change = (text: string, path: string) => string;
 
 /** Paths of strings that belong to the format: entry and event types, and the names in transitions. */
 const FORMAT_PATHS =
-  /^[^.]+\.type$|^attachment\.data$|^(?:delivery|call-event)\.event\.type$|^(?:call-event\.to|failed\.actor)$|^call-start\.(?:path|inputDigest|request)$|^(?:ignored|timer-start)\.|^transition\.(?:path|machine|event|source|target|candidates\.\d+\.(?:guard|target|result))(?:\.|$)/u;
+  /^[^.]+\.type$|^attachment\.data$|^(?:delivery|activity-event)\.event\.type$|^(?:activity-event|failed)\.actor$|^activity-start\.(?:actor|inputDigest|subject\.request)$|^(?:ignored|timer-start)\.|^transition\.(?:actor|machine|event|source|target|candidates\.\d+\.(?:guard|target|result))(?:\.|$)/u;
 
 /** Below these members, except in answers, the keys come from a program, a model or a tool, so they count as text. */
 const FREE_KEYS: ReadonlySet<unknown> = new Set(['arguments', 'host', 'items', 'metadata', 'output']);

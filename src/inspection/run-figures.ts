@@ -61,16 +61,18 @@ function compressed(strip: string): string {
 /** Enough for the first line of an answer. */
 const ANSWER_CHARS = 240;
 
-type FoldedStart = Pick<RunStart, 'modelId' | 'fallbackModelIds' | 'sessionId' | 'startedAt'> & {
+interface FoldedStart extends Pick<RunStart, 'startedAt'> {
+  readonly input: Pick<RunStart['input'], 'sessionId'>;
+  readonly product: Pick<RunStart['product'], 'modelId' | 'fallbackModelIds'>;
   readonly forkedFrom: Pick<NonNullable<RunStart['forkedFrom']>, 'clockStartMs'> | null;
-};
+}
 
 /**
  * Returns a fold over the entries of a run. Without the answer, the totals are counted from all entries, as on the page of the run and in the
  * answer: the cycles that were completed, and the model calls that were started. If not all entries are given (`isWhole` is false), the totals are unknown.
  */
 export function figuresFold(
-  { modelId, fallbackModelIds, sessionId, startedAt, forkedFrom }: FoldedStart,
+  { input: { sessionId }, product: { modelId, fallbackModelIds }, startedAt, forkedFrom }: FoldedStart,
   isWhole: boolean,
 ): FiguresFold {
   const models = [modelId, ...fallbackModelIds];

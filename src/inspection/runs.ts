@@ -1,7 +1,7 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
-import type { JournalStore } from '../chain/journal/journal-format.ts';
+import { type JournalStore, originOf, startedAtOf } from '../chain/journal/journal-format.ts';
 import { watchStates } from '../chain/journal/state-at.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { recordingsOf } from './recordings.ts';
@@ -163,7 +163,7 @@ const SUMMARIZED: ReadonlySet<JournalEntry['type']> = new Set([
   'approval-resolved',
   'direction-asked',
   'decision',
-  'run-end',
+  'end',
 ]);
 
 interface LiveRun extends RunSource {
@@ -180,7 +180,7 @@ function liveRun(run: Run, changed: () => void): LiveRun {
   let status: RunStatus = 'running';
   let isLive = true;
   const [start] = run.journal;
-  const fold = start?.type === 'run-start' ? figuresFold(start, true) : null;
+  const fold = start?.type === 'start' ? figuresFold(start, true) : null;
 
   async function listen(): Promise<void> {
     let problem: string | null = null;
@@ -188,7 +188,7 @@ function liveRun(run: Run, changed: () => void): LiveRun {
       for await (const event of run.events) {
         if (!('seq' in event)) continue;
         fold?.take(event);
-        if (event.type === 'run-end') status = event.status;
+        if (event.type === 'end') status = event.summary.status;
         if (SUMMARIZED.has(event.type)) changed();
         log.notify();
         states.notify();
@@ -205,12 +205,12 @@ function liveRun(run: Run, changed: () => void): LiveRun {
   }
 
   const about: Pick<InspectedRun, 'title' | 'startedAt' | 'fidelity' | 'forkedFrom'> =
-    start?.type === 'run-start'
+    start?.type === 'start'
       ? {
-          title: start.request,
-          startedAt: start.forkedFrom?.forkedAt ?? start.startedAt,
+          title: start.input.request,
+          startedAt: startedAtOf(start),
           fidelity: limitationsOf(start),
-          ...forkOf(start),
+          ...forkOf(originOf(start)),
         }
       : { title: '', startedAt: '', fidelity: [] };
 

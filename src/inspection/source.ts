@@ -169,16 +169,16 @@ export function runCharts(): RunCharts {
   return runChartsCache;
 }
 
-export const forkOf = ({ forkedFrom }: Pick<RunSummary, 'forkedFrom'>): Pick<InspectedRun, 'forkedFrom'> =>
+export const forkOf = (forkedFrom: RunSummary['forkedFrom']): Pick<InspectedRun, 'forkedFrom'> =>
   forkedFrom ? { forkedFrom: { runId: forkedFrom.runId, seq: forkedFrom.seq } } : {};
 
 /** Returns what the journal of a run omits, one sentence each. */
-export function limitationsOf({ chart, redacted }: RunStart): readonly string[] {
+export function limitationsOf({ machine, product }: RunStart): readonly string[] {
   return [
-    ...(chart.digest === chartVersion().digest
+    ...(machine.digest === chartVersion().digest
       ? []
       : ['The chart has changed since the run was recorded; the current chart is shown.']),
-    ...(redacted ? ['The journal was redacted when it was written; streamed text is left out.'] : []),
+    ...(product.redacted ? ['The journal was redacted when it was written; streamed text is left out.'] : []),
   ];
 }
 

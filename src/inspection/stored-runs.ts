@@ -39,10 +39,15 @@ function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
       for (const { runId, request, startedAt, forkedFrom, status, waiting } of await store.list()) {
         if (ids !== undefined && !ids.includes(runId)) continue;
         const isOpen = status === 'running' || status === 'interrupted';
-        const forked = forkedFrom && { ...forkedFrom, forkedAt: startedAt };
-        const first = { type: 'run-start', request, startedAt, forkedFrom: forked };
+        const first = {
+          type: 'start',
+          input: { request },
+          product: { fork: forkedFrom && { forkedAt: startedAt } },
+          startedAt,
+          forkedFrom: forkedFrom && { actorId: forkedFrom.runId, seq: forkedFrom.seq, clockStartMs: 0 },
+        };
         const last =
-          isOpen || status === 'damaged' ? [] : [waiting ? closedEntry(waiting) : { type: 'run-end', status }];
+          isOpen || status === 'damaged' ? [] : [waiting ? closedEntry(waiting) : { type: 'end', summary: { status } }];
         // Only reading the run could tell whether it has grown.
         const version = status === 'running' ? `${status} ${performance.now()}` : status;
         const isDamaged = status === 'damaged';

@@ -8,7 +8,7 @@ import type { StateChange } from './state-changes.ts';
  * The version of the protocol between the inspection server and its page: one WebSocket, with one JSON object per text frame. A frame of
  * type `entries` continues with one line per journal entry, and one of type `states` with one line per state frame, each as JSON.
  */
-export const WIRE_VERSION = 5;
+export const WIRE_VERSION = 6;
 
 export interface InspectedRun {
   readonly runId: string;
@@ -167,7 +167,7 @@ export type StateFrame = { readonly seq: number } & (
 
 /**
  * An entry of an observed actor system. It is sent like a journal entry: readers of `delivery`, `transition`, `state`, `keyframe` and
- * `run-stopped` find the members of a journal entry and those given here, and the contexts of the actors by name as the state.
+ * `stopped` find the members of a journal entry and those given here, and the contexts of the actors by name as the state.
  */
 export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
   | {
@@ -198,7 +198,7 @@ export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
     }
   | { readonly type: 'state'; readonly changes: readonly StateChange[] }
   | { readonly type: 'keyframe'; readonly state: Readonly<Record<string, unknown>> }
-  | { readonly type: 'run-stopped' }
+  | { readonly type: 'stopped' }
 );
 
 /** The first chart is that of the root machine. */

@@ -101,7 +101,7 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
     const known = labels.get(runId);
     if (known !== undefined) return known;
     const start = await firstEntry(journals, runId);
-    return start === null ? {} : remember(runId, runStartOf([start]).host ?? {});
+    return start === null ? {} : remember(runId, runStartOf([start]).product.host ?? {});
   }
 
   /** Yields the updates. A run that cannot be read may have been deleted, so an error drops its cached labels. */
@@ -153,7 +153,7 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
   async function isStarted({ runId, digest }: { readonly runId: string; readonly digest: string }): Promise<boolean> {
     const start = await firstEntry(journals, runId);
     if (start === null) return false;
-    if (runStartOf([start]).host?.['request'] === digest) return true;
+    if (runStartOf([start]).product.host?.['request'] === digest) return true;
     const message = 'Idempotency-Key: this key was used for a different request. Use a new key for each request.';
     throw new HttpError(422, 'idempotency_key_reused', message);
   }

@@ -166,9 +166,9 @@ const memberOf = (value: PartialValue | null, name: string): PartialValue | null
 
 function updateOf(entry: JournalEntry): RunUpdate | null {
   switch (entry.type) {
-    case 'run-start': {
-      const { runId, request, startedAt } = entry;
-      return { type: 'run', runId, request, startedAt };
+    case 'start': {
+      const { runId, request } = entry.input;
+      return { type: 'run', runId, request, startedAt: entry.startedAt };
     }
     case 'phase-start':
       return { type: 'phase', phase: entry.phase, cycle: entry.cycle, state: 'started', summary: null };

@@ -20,7 +20,7 @@ const ends = await Promise.all(
   Array.from({ length: Number(count) }, async () => {
     const { answer, journal } = chain.run({ request: 'Is it so?', signal });
     const { status, answerText, metadata } = await answer;
-    const lastReplyMs = journal.findLast(({ type }) => type === 'call-event')?.atMs ?? 0;
+    const lastReplyMs = journal.findLast(({ type }) => type === 'activity-event')?.atMs ?? 0;
     return { status, reason: metadata.reason, hasText: answerText !== '', lastReplyMs };
   }),
 );

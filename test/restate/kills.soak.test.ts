@@ -47,7 +47,7 @@ async function expectWhole(key: string): Promise<void> {
   const run = runClient(restate, key);
   expect(await run.workflowAttach()).toMatchObject({ status: 'completed', answerText: 'It is so, for certain.' });
   const journal = await journalOf(run);
-  expect(journal.at(-1)?.type).toBe('run-end');
+  expect(journal.at(-1)?.type).toBe('end');
   expect(replay(journal).divergence).toBeNull();
 }
 

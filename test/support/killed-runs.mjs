@@ -4,7 +4,7 @@ import { dayLongLimits, journalsAt } from './journals-at.mjs';
 
 /** The answer that a run must give: that of the call that writes it, or Yield's. */
 export const answerOf = ({ journal: [start] }) =>
-  start.profile.writing === 'always' ? replies.synthesis.answerText : replies.yield.answer;
+  start.input.profile.writing === 'always' ? replies.synthesis.answerText : replies.yield.answer;
 
 /**
  * Many runs at once, each on a chain of its own with one store; every second run has the default profile, and the others make a call per

@@ -78,9 +78,15 @@ export interface Comparison extends Rows {
   readonly answers: Pair<number>;
   /** The settings that differ: request, limits, thresholds, models, prompts, … */
   readonly settings: readonly ComparedField[];
-  readonly forkedFrom: Pair<RunStart['forkedFrom']>;
+  readonly forkedFrom: Pair<Fork | null>;
   readonly parting: Parting | null;
   readonly firstContent: FirstContent;
+}
+
+/** The run that a fork comes from, and what was changed. */
+interface Fork {
+  readonly runId: string;
+  readonly changes: readonly string[];
 }
 
 /** Where the paths part. */
@@ -120,11 +126,16 @@ export function compareRuns(runs: Pair<ComparedRun>): Comparison {
     answers: both(paths, answerFrom),
     runIds: both(runs, ({ runId }) => runId),
     settings: fieldsOf(both(runs, settingsOf)),
-    forkedFrom: both(starts, (start) => start?.forkedFrom ?? null),
+    forkedFrom: both(starts, forkIn),
     parting: partingOf(rows, paths, runs),
     firstContent: firstContentOf(runs),
   };
 }
+
+const forkIn = (start: RunStart | null): Fork | null =>
+  start?.forkedFrom && start.product.fork
+    ? { runId: start.forkedFrom.actorId, changes: start.product.fork.changes }
+    : null;
 
 const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pair<To> => [map(left), map(right)];
 
@@ -132,27 +143,17 @@ const both = <From, To>([left, right]: Pair<From>, map: (value: From) => To): Pa
 function settingsOf({ log, fold }: ComparedRun): unknown {
   const begun = runStart(log);
   if (begun === null) return null;
-  const { messages, forkedFrom: _, ...start } = begun;
-  const settings: Record<string, unknown> = { ...start, messages: messages.length };
+  const { input, product, machine, seed, node, icu } = begun;
+  const { messages, runId: _, identity: __, startedAtMs: ___, ...given } = input;
+  const { fork: ____, redacted: _____, ...made } = product;
+  const about = { ...given, ...made, machine, seed, node, icu, messages: messages.length };
+  const settings: Record<string, unknown> = about;
   for (const seq of fold.entries.of('delivery')) {
     const { event } = log.entry(seq) as EntryOf<'delivery'>;
     if (event.type !== 'run.adjusted') continue;
     for (const name of ['limits', 'thresholds'] as const)
       settings[name] = Object.assign({}, settings[name], event[name]);
   }
-  for (const name of [
-    'runId',
-    'identity',
-    'startedAt',
-    'startedAtMs',
-    'seq',
-    'atMs',
-    'sum',
-    'type',
-    'states',
-    'redacted',
-  ])
-    delete settings[name];
   return settings;
 }
 
@@ -247,11 +248,11 @@ function firstContentOf([left, right]: Pair<ComparedRun>): FirstContent {
 
 function recordsOf({ spans, entries }: RunFold) {
   const found: { readonly kind: string; readonly seq: number }[] = [];
-  for (const { actor, subject, outcome, to } of spans.calls) {
+  for (const { source, subject, outcome, to } of spans.calls) {
     if (to === null) continue;
     if (outcome === 'reply.ended') found.push({ kind: `reply to ${subject}`, seq: to });
     else if (outcome === 'done' || outcome === 'failed')
-      found.push({ kind: `${activityTitle(actor)} ${subject}`.trim(), seq: to });
+      found.push({ kind: `${activityTitle(source)} ${subject}`.trim(), seq: to });
   }
   for (const type of ['delivery', 'decision', 'answer'] as const)
     for (const seq of entries.of(type)) found.push({ kind: type === 'delivery' ? 'user event' : type, seq });
@@ -273,7 +274,7 @@ function contentOf(entry: JournalEntry): unknown {
       return entry.answer;
     case 'delivery':
       return entry.event;
-    case 'call-event': {
+    case 'activity-event': {
       const { event } = entry;
       if (event.type === 'done') return event.output;
       if (event.type === 'failed') return event.error;

@@ -27,7 +27,7 @@ const [ROW_PX, MARGIN] = [18, 2];
 
 function isBad(entry: JournalEntry): boolean {
   if (entry.type === 'failed' || ('failure' in entry && entry.failure)) return true;
-  if (entry.type === 'call-event') return entry.event?.type === 'failed' || entry.event?.type === 'reply.lost';
+  if (entry.type === 'activity-event') return entry.event?.type === 'failed' || entry.event?.type === 'reply.lost';
   return entry.type === 'capability-end' && entry.result?.success === false;
 }
 

@@ -66,7 +66,7 @@ export function useCutText(markdown: string) {
 function foundAt({ fold, count }: RunView, { messageId }: Citation): Selection {
   const arrival = fold.context.arrivals.find(({ message }) => message.id === messageId);
   if (arrival === undefined) return answerSelection(fold, count);
-  const search = fold.spans.calls.findLast(({ actor, from }) => actor === RETRIEVAL && from <= arrival.from);
+  const search = fold.spans.calls.findLast(({ source, from }) => source === RETRIEVAL && from <= arrival.from);
   return search === undefined
     ? { kind: 'operations', from: arrival.from, to: arrival.from }
     : selectionOf('retrieval', search, count);

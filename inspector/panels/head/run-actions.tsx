@@ -40,7 +40,7 @@ export function RunActions({ inspector, view }: PanelProps) {
   const { run, log, fold, count } = view;
   const isConnected = inspector.connection.value === 'open';
   const isFile = inspector.connection.value === 'file';
-  const isLive = run.live && isConnected && fold.entries.of('run-end').length === 0 && log.count > 0;
+  const isLive = run.live && isConnected && fold.entries.of('end').length === 0 && log.count > 0;
   const isRecorded = !run.live && isConnected && run.status !== 'damaged';
   const form = sender(inspector, run.runId);
   const item = (name: DialogName, label: string = TITLES[name]): MenuItem => ({ label, act: () => setOpen(name) });
@@ -193,7 +193,7 @@ function Content({ inspector, view, name, onDone }: ContentProps) {
 
 /** Where the phases get their replies from, in words; null for the systems of other programs. */
 function profileText(log: RunLog): string | null {
-  const profile = runStart(log)?.profile;
+  const profile = runStart(log)?.input.profile;
   if (profile === undefined) return null;
   const wordsOf = (phase: Phase): string => CALL_MODES[profile[phase]];
   return [...new Set(PHASES.map(wordsOf))]

@@ -202,7 +202,7 @@ function Consequence({ view, waiting }: WaitingProps) {
       <p>
         {recommendation === null
           ? 'No rule recommends finishing.'
-          : `Finishing is recommended: ${decisionReason(recommendation, runStart(log)?.thresholds ?? null)}.`}{' '}
+          : `Finishing is recommended: ${decisionReason(recommendation, runStart(log)?.input.thresholds ?? null)}.`}{' '}
         {countdown !== null && <>If nobody answers{countdown}, the run ends at its time limit.</>}
       </p>
       <p>

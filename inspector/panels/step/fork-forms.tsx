@@ -32,7 +32,7 @@ const NO_CHANGE: Change = { path: '', value: '' };
 
 /** The model that continues a run here, and whether it may cost money. */
 function modelWords({ model }: Inspector, { log }: RunView): string {
-  const flags = Object(runStart(log)?.host?.['flags']) as {
+  const flags = Object(runStart(log)?.product.host?.['flags']) as {
     readonly model?: unknown;
     readonly fallbackModel?: unknown;
   };
@@ -171,10 +171,10 @@ function knownValues({ log, fold, count }: RunView, at: number): Readonly<Record
   return known;
 
   function nextReply(): object | undefined {
-    for (const seq of fold.entries.of('call-event')) {
+    for (const seq of fold.entries.of('activity-event')) {
       if (seq < at || seq >= count) continue;
       const entry = log.entry(seq);
-      if (entry.type === 'call-event' && entry.event.type === 'reply.ended') return Object(entry.event.reply.value);
+      if (entry.type === 'activity-event' && entry.event.type === 'reply.ended') return Object(entry.event.reply.value);
     }
     return undefined;
   }

@@ -52,7 +52,7 @@ export function Result({ inspector, view, calls, uses }: ResultProps) {
     return (
       <Section title="Result">
         <p>
-          {decisionReason(decision, runStart(log)?.thresholds ?? null)} <Icon name="arrow-right" />{' '}
+          {decisionReason(decision, runStart(log)?.input.thresholds ?? null)} <Icon name="arrow-right" />{' '}
           <b>{decision.nextPhase === null ? 'the answer' : capitalize(decision.nextPhase)}</b>
         </p>
       </Section>
@@ -124,8 +124,8 @@ function PhaseResult({ view: { log, fold, at }, phase, calls }: PhaseResultProps
   // One reply for several phases: what it means for this one.
   const isBrief = source.phases !== null;
   const entry = source.reply === null ? null : log.entry(source.reply);
-  const finding = entry?.type === 'call-event' ? phaseFinding(phase.phase, replyValue(entry)) : '';
-  const { answer: said } = Object(entry?.type === 'call-event' ? replyValue(entry) : null) as { answer?: unknown };
+  const finding = entry?.type === 'activity-event' ? phaseFinding(phase.phase, replyValue(entry)) : '';
+  const { answer: said } = Object(entry?.type === 'activity-event' ? replyValue(entry) : null) as { answer?: unknown };
   const answer = isBrief && phase.phase === 'yield' && typeof said === 'string' ? said : null;
   const isOwn = source.attemptId.startsWith(`s${phase.step}.`);
   return (

@@ -59,7 +59,7 @@ function Explanation({ inspector, view }: PanelProps) {
   const at = entryToExplain(view, view.selection, inspector.cursor.value === null);
   const explained = why({ ...view, at });
   const { heading, facts, outcome, caused, transition } = explained;
-  const thresholds = runStart(view.log)?.thresholds ?? null;
+  const thresholds = runStart(view.log)?.input.thresholds ?? null;
   const isDecision = view.run.kind === 'run' && view.selection.kind === 'decision';
   const isOwn = view.run.kind === 'run' && (isDecision || view.selection.kind === 'entry');
   return (

@@ -14,7 +14,7 @@ export function contextHistory(entries: Iterable<JournalEntry>): ContextDocument
   const operations: ContextDocument['operations'][number][] = [];
   const undone: string[] = [];
   for (const entry of entries) {
-    if (entry.type === 'run-start') initial = initialMessages(entry);
+    if (entry.type === 'start') initial = initialMessages(entry.input);
     if (entry.type === 'session-recalled') initial = [...entry.messages, ...initial];
     if (entry.type === 'operations') operations.push(...entry.applied);
     if (entry.type === 'context-overruled') undone.push(...entry.undone);
@@ -72,7 +72,7 @@ export function operationList(): { readonly listed: readonly ListedOperation[]; 
 
 /** Returns the messages that an entry adds to the context before the first phase. */
 export function startMessages(entry: JournalEntry): readonly Message[] {
-  if (entry.type === 'run-start') return initialMessages(entry);
+  if (entry.type === 'start') return initialMessages(entry.input);
   return entry.type === 'session-recalled' ? entry.messages : [];
 }
 

@@ -4,7 +4,7 @@ import type { ApprovalAnswer } from '../../../machines/contracts/capability.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { CallEvent, ChainEvent } from '../../../machines/contracts/events.ts';
-import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
+import type { CallSubject, JournalEntry, RunProduct, RunStart } from '../../../machines/contracts/journal.ts';
 import type { ChatTurn } from '../../../machines/contracts/model.ts';
 import { PHASES, type Phase } from '../../../machines/contracts/phase.ts';
 import { replySchemas } from '../../../machines/contracts/phase-io.ts';
@@ -18,15 +18,15 @@ import { invalidOption } from '../../internal/options.ts';
 import type { EditRequest } from '../../llm/attempts/provide-attempt.ts';
 import { filesOf, withFiles } from '../../llm/request.ts';
 import type { ChainParts } from '../runtime/actors.ts';
-import { type CallSubject, describeCall } from '../runtime/describe-call.ts';
-import { attachRun, type ChainHost, chainInputFrom, createFeed, productOf, type Run } from '../runtime/run.ts';
+import { describeCall } from '../runtime/describe-call.ts';
+import { attachRun, type ChainHost, createFeed, productOf, type Run } from '../runtime/run.ts';
 import { createChainInput, type RunOptions } from '../runtime/run-options.ts';
 import { readNumber } from './changed-numbers.ts';
 import { runStartOf } from './journal-format.ts';
 import { replyValue } from './phase-finding.ts';
 import { createPromptReader, createPromptWriter, type PromptParts } from './recorded-prompts.ts';
 import { requireSameChart } from './replay.ts';
-import { isResult, type RunProduct, readCallEvent, storedCallEvent, storedEntry } from './stored-entries.ts';
+import { isResult, readCallEvent, storedCallEvent, storedEntry } from './stored-entries.ts';
 
 export interface ForkOptions {
   /**
@@ -67,17 +67,17 @@ export async function forkRun(
   const runId = parts.newRunId();
   const forkedAt = new Date(parts.clock.now()).toISOString();
   const identity = `${runId} ${forkedAt}`;
-  const stored = reboundApprovals(entries, start.identity ?? start.runId, identity).map(storedEntry);
+  const stored = reboundApprovals(entries, start.input.identity ?? start.input.runId, identity).map(storedEntry);
   const at = beforeApproval(entries, startOfStep(stored, chosen)) ?? chosen;
   const from = startOfStep(stored, at);
   const changes = readChanges(set, entries, from);
   const edited = turns === undefined ? null : editedCall(entries, chosen);
-  const input: ChainInput = { ...chainInputFrom(start), runId, identity };
+  const input: ChainInput = { ...start.input, runId, identity };
   const asksAnew = changedCalls(start, parts);
   const kept = keptOptions(input, parts);
   const product: RunProduct = {
-    ...productOf(input, parts, host ?? start.host),
-    redacted: start.redacted,
+    ...productOf(input, parts, host ?? start.product.host),
+    redacted: start.product.redacted,
     fork: {
       changes: [
         ...Object.entries(set).map(([path, value]) => `${path}=${JSON.stringify(value)}`),
@@ -104,11 +104,11 @@ export async function forkRun(
     mayPark: () => chain.writers.isComplete(runId),
     reuse: {
       keyOf: (call, events) =>
-        (call.activity === edited?.call && events !== null) || asksAnew(call) ? null : keyOf(call, events),
+        (call.activity === edited?.activity && events !== null) || asksAnew(call) ? null : keyOf(call, events),
       change: (recorded) => changedEvent(recorded, changes, rewritten),
     },
   });
-  const edit = edited !== null && turns !== undefined ? editOnce(edited.request, turns) : undefined;
+  const edit = edited !== null && turns !== undefined ? editOnce(edited.subject?.request, turns) : undefined;
   const { run, begin, abortOn } = attachRun(chain, actor, feed, { editRequest: edit, prompts: writer });
   for (const event of changes.events) run.send(answering(run.actor.getSnapshot().context, event));
   begin();
@@ -120,12 +120,12 @@ export async function forkRun(
  * Returns whether a call must be made, because this chain has another model than the run, or another version of the prompt. Several phases may
  * share a call, so a changed phase changes the calls of all.
  */
-function changedCalls(start: RunStart, parts: ChainParts): (call: CallInfo) => boolean {
-  const now = productOf(chainInputFrom(start), parts, null);
+function changedCalls({ input, product }: RunStart, parts: ChainParts): (call: CallInfo) => boolean {
+  const now = productOf(input, parts, null);
   const isOtherModel =
-    start.modelId !== now.modelId || start.fallbackModelIds.join('\n') !== now.fallbackModelIds.join('\n');
+    product.modelId !== now.modelId || product.fallbackModelIds.join('\n') !== now.fallbackModelIds.join('\n');
   const changed = new Set(
-    Object.keys(now.prompts).filter((task) => !isSamePrompt(start.prompts[task], now.prompts[task])),
+    Object.keys(now.prompts).filter((task) => !isSamePrompt(product.prompts[task], now.prompts[task])),
   );
   if (PHASES.some((phase) => changed.has(phase))) for (const phase of PHASES) changed.add(phase);
   return ({ source, subject }) =>
@@ -133,8 +133,8 @@ function changedCalls(start: RunStart, parts: ChainParts): (call: CallInfo) => b
 }
 
 const isSamePrompt = (
-  one: RunStart['prompts'][string] | undefined,
-  other: RunStart['prompts'][string] | undefined,
+  one: RunProduct['prompts'][string] | undefined,
+  other: RunProduct['prompts'][string] | undefined,
 ): boolean => one?.version === other?.version && one?.isOwn === other?.isOwn;
 
 const KEPT = [
@@ -183,7 +183,7 @@ function reboundApprovals(entries: readonly JournalEntry[], from: string, to: st
   return entries.map((entry) => {
     if (entry.type === 'delivery' && entry.event.type === 'approval.given')
       return { ...entry, event: rebound(entry.event) };
-    if (entry.type !== 'call-event' || entry.actor !== 'approveCalls' || entry.event.type !== 'done') return entry;
+    if (entry.type !== 'activity-event' || entry.source !== 'approveCalls' || entry.event.type !== 'done') return entry;
     const answers = entry.event.output as readonly ApprovalAnswer[];
     return { ...entry, event: { ...entry.event, output: answers.map(rebound) } };
   });
@@ -203,7 +203,7 @@ function beforeApproval(entries: readonly JournalEntry[], from: number): number 
   const isApproval = (entry: JournalEntry): boolean => {
     if (entry.type === 'delivery' && entry.event.type === 'approval.given')
       return entry.event.decision === 'approve' && isOpen(entry.event.questionId, entry);
-    if (entry.type !== 'call-event' || entry.actor !== 'approveCalls' || entry.event.type !== 'done') return false;
+    if (entry.type !== 'activity-event' || entry.source !== 'approveCalls' || entry.event.type !== 'done') return false;
     const answers = entry.event.output as readonly ApprovalAnswer[];
     return answers.some(({ decision, questionId }) => decision === 'approve' && isOpen(questionId, entry));
   };
@@ -228,17 +228,17 @@ function editedCall(entries: readonly JournalEntry[], at: number): CallStart {
   const prompt = entries[at];
   const call = entries.findLast(
     (entry) =>
-      entry.type === 'call-start' &&
-      MODEL_CALLS.has(entry.actor) &&
+      entry.type === 'activity-start' &&
+      MODEL_CALLS.has(entry.source) &&
       prompt?.type === 'prompt' &&
       entry.seq < at &&
-      entry.attemptId === prompt.attemptId,
+      entry.subject?.attemptId === prompt.attemptId,
   );
-  if (call?.type === 'call-start') return call;
+  if (call?.type === 'activity-start') return call;
   throw invalidChange(`"turns" can be sent at a "prompt" entry only; entry ${at} is "${prompt?.type ?? 'missing'}"`);
 }
 
-type CallStart = Extract<JournalEntry, { type: 'call-start' }>;
+type CallStart = Extract<JournalEntry, { type: 'activity-start' }>;
 
 /** Replaces the turns of the first call with this request, which may have started early in only one of the two runs. */
 function editOnce(asked: string | undefined, turns: readonly ChatTurn[]): EditRequest {
@@ -307,10 +307,10 @@ interface NextReply {
  */
 function changeReply(changes: readonly ReplyChange[], next: NextReply | null): ParsedChanges['change'] {
   let pending = next !== null;
-  return ({ seq, actor, event }) => {
+  return ({ seq, source, event }) => {
     if (!pending || (next?.early ? seq !== next.seq : event.type !== 'reply.ended')) return event;
     pending = false;
-    const value = changedIfPossible(replyValue({ actor, event }), changes);
+    const value = changedIfPossible(replyValue({ source, event }), changes);
     if (event.type === 'done') return { ...event, output: { ...(event.output as EarlyReply), value } };
     if (event.type !== 'reply.ended') return event;
     // Without its recorded validation, the chart validates the value.
@@ -326,7 +326,7 @@ function changedEvent(
   rewritten: (parts: PromptParts) => PromptParts,
 ): ReusedEvent {
   if (event.type === 'activity-event')
-    return { ...event, event: storedCallEvent(change({ seq, actor: source, event: readCallEvent(event.event) })) };
+    return { ...event, event: storedCallEvent(change({ seq, source, event: readCallEvent(event.event) })) };
   const { attemptId } = subject as unknown as CallSubject;
   if (attemptId === undefined || !Object.hasOwn(Object(event.note), 'attemptId')) return event;
   const note = { ...(event.note as object), attemptId } as unknown as { readonly type?: unknown } & PromptParts;
@@ -335,21 +335,22 @@ function changedEvent(
 
 interface RecordedReply {
   readonly seq: number;
-  readonly actor: string;
+  readonly source: string;
   readonly event: CallEvent;
 }
 
 /** Returns the first reply at or after an index. The reply of an early call counts only if its phase used it. */
 function nextReply(entries: readonly JournalEntry[], from: number): NextReply | null {
   for (const entry of entries.slice(from)) {
-    if (entry.type !== 'call-event') continue;
-    const { seq, call } = entry;
+    if (entry.type !== 'activity-event') continue;
+    const { seq, activity } = entry;
     const value = replyValue(entry);
     if (entry.event.type === 'reply.ended') return { seq, value, early: null };
     if (value === undefined || value === null) continue;
-    const start = entries.find((one) => one.type === 'call-start' && one.call === call);
+    const start = entries.find((one) => one.type === 'activity-start' && one.activity === activity);
     const user = entries.find(
-      (one) => start?.type === 'call-start' && one.type === 'phase-end' && one.attemptId === start.attemptId,
+      (one) =>
+        start?.type === 'activity-start' && one.type === 'phase-end' && one.attemptId === start.subject?.attemptId,
     );
     if (user?.type === 'phase-end') return { seq, value, early: user.phase };
   }

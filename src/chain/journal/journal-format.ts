@@ -30,7 +30,7 @@ export type OpenedJournal = OpenedJournalOf<JournalEntry>;
 export type JournalStore = JournalStoreOf<JournalEntry, RunSummary>;
 
 /** The entries that are synced with `fsync: 'checkpoint'`. */
-const CHECKPOINTS: ReadonlySet<JournalEntry['type']> = new Set(['run-start', 'phase-end', 'decision', 'run-end']);
+const CHECKPOINTS: ReadonlySet<JournalEntry['type']> = new Set(['start', 'phase-end', 'decision', 'end']);
 
 export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
   noun: 'run',
@@ -38,13 +38,13 @@ export const RUN_JOURNALS: JournalFormat<JournalEntry, RunSummary> = {
   toJson: storedEntry,
   summarize,
   compare: (one, other) => newestFirst({ ...one, id: one.runId }, { ...other, id: other.runId }),
-  startedAt: (first) => (first.type === 'run-start' ? startedAtOf(first) : ''),
+  startedAt: (first) => (first.type === 'start' ? startedAtOf(first) : ''),
   endStatuses: ['completed', 'degraded', 'cancelled'] satisfies RunStatus[],
   isCheckpoint: ({ type }) => CHECKPOINTS.has(type),
-  isEnd: ({ type }) => type === 'run-end',
+  isEnd: ({ type }) => type === 'end',
   isReadAlone: ({ type }) => type === 'closed',
   redact: (entry, redact) => redactStrings(asRedacted(entry), redact),
-  isRedacted: (start) => start.type === 'run-start' && start.redacted,
+  isRedacted: (start) => start.type === 'start' && start.product.redacted,
 };
 
 function parseEntry(value: unknown): JournalEntry {
@@ -55,8 +55,8 @@ function parseEntry(value: unknown): JournalEntry {
   const [issue] = issuesOf(entry);
   if (issue !== undefined)
     throw new Error(`not a journal entry (${issue.path.join('.') || 'value'}: ${issue.message})`);
-  if (seq === 0 && type !== 'run-start') throw new Error(`expected "start"; received "${type}"`);
-  if (seq !== 0 && type === 'run-start') throw new Error('a second "start" in one journal');
+  if (seq === 0 && type !== 'start') throw new Error(`expected "start"; received "${type}"`);
+  if (seq !== 0 && type === 'start') throw new Error('a second "start" in one journal');
   return entry;
 }
 
@@ -91,7 +91,7 @@ function issuesOf(value: unknown): readonly z.core.$ZodIssue[] {
  * secret may be split across two deltas; the whole text follows in the reply, which is redacted.
  */
 export function asRedacted(entry: JournalEntry): JournalEntry {
-  if (entry.type === 'run-start') return { ...entry, redacted: true };
+  if (entry.type === 'start') return { ...entry, product: { ...entry.product, redacted: true } };
   return entry.type === 'text-delta' ? { ...entry, text: '' } : withoutBytes(entry);
 }
 
@@ -100,18 +100,22 @@ export function withoutBytes(entry: JournalEntry): JournalEntry {
   return entry.type === 'attachment' ? { ...entry, data: '' } : entry;
 }
 
-/** Returns the first entry of a journal. Throws `invalid_journal` if it is not `run-start`. */
+/** Returns the first entry of a journal. Throws `invalid_journal` if it is not `start`. */
 export function runStartOf([start]: readonly JournalEntry[]): RunStart {
-  if (start?.type === 'run-start') return start;
+  if (start?.type === 'start') return start;
   throw new PostChainError(
     'invalid_journal',
-    `A journal must begin with "run-start"; received ${start === undefined ? 'an empty journal' : `"${start.type}"`}`,
+    `A journal must begin with "start"; received ${start === undefined ? 'an empty journal' : `"${start.type}"`}`,
   );
 }
 
-function startedAtOf({ startedAt, forkedFrom }: z.infer<typeof startSchema>): string {
-  return forkedFrom?.forkedAt ?? startedAt;
+export function startedAtOf({ startedAt, product }: z.infer<typeof startSchema>): string {
+  return product.fork?.forkedAt ?? startedAt;
 }
+
+/** The run and entry that a run was forked from; null if it is no fork. */
+export const originOf = ({ forkedFrom }: Pick<RunStart, 'forkedFrom'>): RunSummary['forkedFrom'] =>
+  forkedFrom && { runId: forkedFrom.actorId, seq: forkedFrom.seq };
 
 /** The machine of another actor of the durable host, whose journal this entry starts; undefined if it starts none. */
 function otherMachineIn(first: unknown): string | undefined {
@@ -123,13 +127,13 @@ function summarize({ id: runId, first, last, isDamaged, isWritten }: ListedJourn
   if (otherMachineIn(first) !== undefined) return null;
   const start = startSchema.safeParse(tryRead(first));
   if (!start.success) return { runId, request: '', startedAt: '', forkedFrom: null, status: 'damaged', waiting: null };
-  const { request, forkedFrom } = start.data;
+  const { input } = start.data;
   const waiting = isDamaged || isWritten ? null : waitOf(last);
   return {
     runId,
-    request,
+    request: input.request,
     startedAt: startedAtOf(start.data),
-    forkedFrom: forkedFrom && { runId: forkedFrom.runId, seq: forkedFrom.seq },
+    forkedFrom: originOf(start.data),
     status: isDamaged ? 'damaged' : (endOf(last) ?? (isWritten ? 'running' : waiting ? 'waiting' : 'interrupted')),
     waiting,
   };
@@ -153,16 +157,17 @@ function endOf(last: unknown): RunStatus | null {
   if (last === undefined) return null;
   const end = lastSchema.safeParse(tryRead(last));
   if (!end.success) return 'damaged';
-  return 'status' in end.data ? end.data.status : null;
+  return 'summary' in end.data ? end.data.summary.status : null;
 }
 
 const startSchema = z.object({
-  type: z.literal('run-start'),
-  request: z.string(),
+  type: z.literal('start'),
+  input: z.object({ request: z.string() }),
+  product: z.object({ fork: z.nullable(z.object({ forkedAt: z.iso.datetime() })) }),
   startedAt: z.iso.datetime(),
-  forkedFrom: z.nullable(z.object({ runId: z.string(), seq: z.int(), forkedAt: z.iso.datetime() })),
+  forkedFrom: z.nullable(z.object({ actorId: z.string(), seq: z.int(), clockStartMs: z.number() })),
 });
 const lastSchema = z.union([
-  z.object({ type: z.literal('run-end'), status: z.enum(['completed', 'degraded', 'cancelled']) }),
-  z.object({ type: z.string().check(z.refine((type) => type !== 'run-end')) }),
+  z.object({ type: z.literal('end'), summary: z.object({ status: z.enum(['completed', 'degraded', 'cancelled']) }) }),
+  z.object({ type: z.string().check(z.refine((type) => type !== 'end')) }),
 ]);

@@ -44,9 +44,9 @@ const exceptionsIn = ({ except }: BriefReply, kind: BriefReply['except'][number]
 const confidenceText = (what: string, confidence: number): string => `${what}, confidence ${confidence.toFixed(2)}`;
 
 /** Returns the value of the reply that a model call ended with, whether it started early or not; undefined if there is none. */
-export function replyValue({ actor, event }: { readonly actor: string; readonly event: CallEvent }): unknown {
+export function replyValue({ source, event }: { readonly source: string; readonly event: CallEvent }): unknown {
   if (event.type === 'reply.ended') return event.reply.value;
-  return event.type === 'done' && actor === 'callAhead' ? (event.output as EarlyReply).value : undefined;
+  return event.type === 'done' && source === 'callAhead' ? (event.output as EarlyReply).value : undefined;
 }
 
 /**

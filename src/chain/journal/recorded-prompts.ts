@@ -111,7 +111,7 @@ export function createPromptReader(): PromptReader {
   const tasks = new Map<number, string>();
   const prompts = new Map<number, PromptEntry>();
   const briefAttempts = new Set<string>();
-  let versions: RunStart['prompts'] = {};
+  let versions: RunStart['product']['prompts'] = {};
 
   const textOf = (number: number): string => texts.get(String(number)) ?? '';
   const read = ({ turns, schema, tools }: PromptParts): PromptTexts => ({
@@ -121,8 +121,9 @@ export function createPromptReader(): PromptReader {
   });
   return {
     take(entry) {
-      if (entry.type === 'run-start') versions = entry.prompts;
-      else if (entry.type === 'call-start' && entry.task !== undefined) tasks.set(entry.call, entry.task);
+      if (entry.type === 'start') versions = entry.product.prompts;
+      else if (entry.type === 'activity-start' && entry.subject?.task !== undefined)
+        tasks.set(entry.activity, entry.subject.task);
       else if (entry.type === 'attempt-start' && entry.phases !== undefined) briefAttempts.add(entry.attemptId);
       else if (entry.type === 'prompt') {
         for (const [number, text] of Object.entries(entry.parts)) texts.set(number, text);
@@ -133,7 +134,7 @@ export function createPromptReader(): PromptReader {
       const entry = prompts.get(seq);
       if (entry === undefined) return null;
       const { turns, schema, tools } = read(entry);
-      const task = briefAttempts.has(entry.attemptId) ? 'brief' : (tasks.get(entry.call ?? -1) ?? '');
+      const task = briefAttempts.has(entry.attemptId) ? 'brief' : (tasks.get(entry.activity ?? -1) ?? '');
       const { name = task, version = 0 } = versions[task] ?? {};
       const isEdited = entry.edited === true;
       return { name, version, isEdited, turns, schema: parsed(schema), tools: tools.map(parsed) };

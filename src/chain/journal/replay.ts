@@ -31,7 +31,7 @@ export interface Divergence {
  * Replays a recorded run on the real charts, with no model, network or waiting, and compares every entry, including the values that each
  * guard saw. Schemas and the rules of a retry policy are not called again; their recorded results are used.
  *
- * @throws PostChainError `invalid_journal` if the first entry is not `run-start`.
+ * @throws PostChainError `invalid_journal` if the first entry is not `start`.
  */
 export function replay(recorded: readonly JournalEntry[]): ReplayedRun {
   runStartOf(recorded);
@@ -65,7 +65,7 @@ export interface ChainStep {
  * the last step.
  */
 export function* replaySteps(recorded: readonly JournalEntry[]): Generator<ChainStep, Divergence | null> {
-  const { redacted } = runStartOf(recorded);
+  const { redacted } = runStartOf(recorded).product;
   const stored: DurableEntry[] = [];
   const steps = chainForReplays().machine.replaySteps(stored, redacted ? samePath : undefined);
   for (;;) {
@@ -96,24 +96,24 @@ function pathOf(event: DurableEvent): unknown {
 }
 
 /** The chart as journals name it: the digest covers the three machines; descriptions do not change it. */
-export function chartVersion(): RunStart['chart'] {
+export function chartVersion(): Pick<RunStart['machine'], 'id' | 'digest'> {
   const machine = provideChain(chainForReplays().parts);
   return { id: machine.id, digest: machineDigest(machine) };
 }
 
-export function isReplayable({ chart }: RunStart): boolean {
+export function isReplayable({ machine }: RunStart): boolean {
   const { id, digest } = chartVersion();
-  return chart.id === id && chart.digest === digest;
+  return machine.id === id && machine.digest === digest;
 }
 
 /** Throws `invalid_journal` if another version of the chart recorded the run: it may be in a different state after the same events. */
 export function requireSameChart(start: RunStart): void {
   if (isReplayable(start)) return;
-  const { runId, chart } = start;
+  const { machine, input } = start;
   const { id, digest } = chartVersion();
   throw new PostChainError(
     'invalid_journal',
-    `${runId} was recorded with the chart ${chart.id} ${chart.digest}; this PostChain has ${id} ${digest}; use the version that recorded the run`,
+    `${input.runId} was recorded with the chart ${machine.id} ${machine.digest}; this PostChain has ${id} ${digest}; use the version that recorded the run`,
   );
 }
 

@@ -1,14 +1,13 @@
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
-import type { JournalEntry } from '../../../machines/contracts/journal.ts';
+import type { CallSubject, JournalEntry } from '../../../machines/contracts/journal.ts';
 import { answering, pendingApprovals } from '../../../machines/policies/questions.ts';
 import type { Clock } from '../../durable/clock.ts';
 import { startOf } from '../../durable/replay.ts';
 import type { CallInfo } from '../../durable/reused-calls.ts';
 import { filesIn } from '../../llm/content.ts';
-import type { CallSubject } from '../runtime/describe-call.ts';
 import { resolveOptions } from '../runtime/options.ts';
-import { attachRun, chainInputFrom, createChainHost, createFeed } from '../runtime/run.ts';
+import { attachRun, createChainHost, createFeed } from '../runtime/run.ts';
 import { runStartOf } from './journal-format.ts';
 import { storedEntry } from './stored-entries.ts';
 
@@ -20,18 +19,18 @@ import { storedEntry } from './stored-entries.ts';
  * @throws PostChainError `invalid_journal` if the charts now ask for something that the recording does not answer.
  */
 export async function rerecord(recorded: readonly JournalEntry[]): Promise<readonly JournalEntry[]> {
-  const start = runStartOf(recorded);
-  const clock = new VirtualClock(start.startedAtMs);
+  const { input, seed } = runStartOf(recorded);
+  const clock = new VirtualClock(input.startedAtMs);
   const chain = createChainHost({ ...resolveOptions({}), clock });
   const feed = createFeed();
   const unanswered: string[] = [];
   const stored = recorded.map(storedEntry);
   const { product } = startOf(stored);
-  const actor = chain.machine.start(start.runId, {
-    input: chainInputFrom(start),
+  const actor = chain.machine.start(input.runId, {
+    input,
     product,
     notes: filesIn(recorded).map((file) => ({ type: 'attachment', ...file })),
-    seed: start.seed,
+    seed,
     isPaused: true,
     onEntry: feed.take,
     reuse: { entries: stored, from: 0, keyOf: kindOf, onMissing: (call) => void unanswered.push(kindOf(call)) },
@@ -43,10 +42,10 @@ export async function rerecord(recorded: readonly JournalEntry[]): Promise<reado
     const before = run.journal.length;
     await Promise.resolve();
     if (run.journal.length > before) continue;
-    if (unanswered.length > 0) throw notRecorded(start.runId, unanswered);
+    if (unanswered.length > 0) throw notRecorded(input.runId, unanswered);
     const { asked, event } = userEvents.next(run.journal);
     if (event !== undefined) run.send(answering(run.actor.getSnapshot().context, event));
-    else if (asked === 'direction-asked' || !clock.advance()) throw notRecorded(start.runId, ['the user']);
+    else if (asked === 'direction-asked' || !clock.advance()) throw notRecorded(input.runId, ['the user']);
   }
   await run.answer;
   return run.journal;

@@ -96,13 +96,14 @@ export function requireResumable(
 ): void {
   const start = runStartOf(entries);
   requireSameChart(start);
+  const { runId, messages, capabilities: needed } = start.input;
   if (entries.some(({ type }) => type === 'answer')) return;
-  const missing = start.capabilities.filter(({ name, client }) => !client && capabilities.get(name) === undefined);
+  const missing = needed.filter(({ name, client }) => !client && capabilities.get(name) === undefined);
   if (missing.length > 0)
     throw new PostChainError(
       'invalid_option',
-      `Run ${oneLine(start.runId)} needs the tools ${missing.map(({ name }) => oneLine(name)).join(', ')}; resume it in the program that started it, or pass them in \`capabilities\` (in the CLI, --mcp and --capability)`,
+      `Run ${oneLine(runId)} needs the tools ${missing.map(({ name }) => oneLine(name)).join(', ')}; resume it in the program that started it, or pass them in \`capabilities\` (in the CLI, --mcp and --capability)`,
     );
-  for (const { attachments = [] } of [start, ...start.messages])
+  for (const { attachments = [] } of [start.input, ...messages])
     for (const attachment of attachments) fileIn(entries, attachment);
 }

@@ -38,8 +38,8 @@ export function stateHistory(entries: readonly JournalEntry[]): StateHistory {
  */
 export function* stateSteps(entries: readonly JournalEntry[]): Generator<readonly StateAfter[], string | null> {
   const [start] = entries;
-  if (start?.type !== 'run-start' || !isReplayable(start)) {
-    if (start?.type !== 'run-start') return null;
+  if (start?.type !== 'start' || !isReplayable(start)) {
+    if (start?.type !== 'start') return null;
     return 'Another version of the chart recorded the run, so its state is unknown.';
   }
   const steps = replaySteps(entries);

@@ -23,7 +23,7 @@ const MAX_TITLE_CHARS = 80;
 export function toVitest(recorded: readonly JournalEntry[], options: ToVitestOptions): string {
   requireKnown('toVitest', options, 'journalPath');
   const { journalPath } = options;
-  const { request, runId } = runStartOf(recorded);
+  const { request, runId } = runStartOf(recorded).input;
   const { divergence } = replay(recorded);
   if (divergence !== null)
     throw new PostChainError(
@@ -32,7 +32,7 @@ export function toVitest(recorded: readonly JournalEntry[], options: ToVitestOpt
     );
   const phases = recorded.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
   const rules = recorded.flatMap((entry) => (entry.type === 'decision' ? [entry.decision.rule] : []));
-  const { status } = recorded.findLast((entry) => entry.type === 'run-end') ?? { status: null };
+  const status = recorded.findLast((entry) => entry.type === 'end')?.summary.status ?? null;
   return `import { fileURLToPath } from 'node:url';
 import { type JournalEntry, replay } from 'postchain';
 import { readJournal } from 'postchain/node';

@@ -37,7 +37,7 @@ export function whatIf(entries: readonly JournalEntry[], set: WhatIfChanges): Wh
 /** Like `whatIf`, but in steps, so that other work can run in between. */
 export function* whatIfSteps(entries: readonly JournalEntry[], set: WhatIfChanges): Generator<unknown, WhatIf> {
   const changes = readDecidingNumbers(set);
-  const { runId } = runStartOf(entries);
+  const { runId } = runStartOf(entries).input;
   const states: StateAfter[] = [];
   const steps = stateSteps(entries);
   for (;;) {

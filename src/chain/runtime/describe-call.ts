@@ -1,18 +1,11 @@
 import type { ReadReplyInput } from '../../../machines/attempt/actors.ts';
 import { callInput, initialAttemptState } from '../../../machines/attempt/state.ts';
 import type { CallAheadInput } from '../../../machines/contracts/attempt.ts';
+import type { CallSubject } from '../../../machines/contracts/journal.ts';
 import type { Json } from '../../durable/codec.ts';
 import { digestOf } from '../../durable/machine-digest.ts';
 
-/** What the journal records about a call: attempt and task of a model's reply, or the capability, and a digest of what is asked. */
-export interface CallSubject {
-  readonly attemptId?: string;
-  readonly task?: string;
-  readonly capability?: string;
-  /** A digest of what the call asks, without ids of runs, attempts and tool calls, and without remaining budgets. */
-  readonly request: string;
-}
-
+/** Returns what the journal records about a call. */
 export function describeCall(source: string, input: unknown): Json {
   const call = modelCallInput(source, input);
   const { attemptId, task, capability } = Object(call ?? input) as Readonly<Record<string, unknown>>;

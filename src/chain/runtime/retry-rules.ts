@@ -7,7 +7,6 @@ import {
   nextCallSchema,
 } from '../../../machines/contracts/attempt.ts';
 import type { ChainInput } from '../../../machines/contracts/chain-state.ts';
-import type { RetryRule } from '../../../machines/contracts/journal.ts';
 import { PROMPT_NAMES, type PromptName, TASKS, type Task } from '../../../machines/contracts/phase.ts';
 import { type RetryHooks, requireBoolean, requireValue } from '../../../machines/policies/retry.ts';
 import { recordOnce } from '../../durable/recorded-values.ts';
@@ -74,7 +73,7 @@ export function resolvePolicies(given: ChainPolicy | undefined): ResolvedPolicie
  */
 export function recordedHooks(rules: ResolvedPolicies['rules']): RetryHooks {
   /** Calls a rule of the task and records its result. Returns undefined if the task does not have the rule. */
-  function applyRule<Name extends RetryRule>(
+  function applyRule<Name extends keyof RetryHooks>(
     name: Name,
     { id, task }: AttemptExecution,
     call: (rule: NonNullable<RetryHooks[Name]>) => unknown,

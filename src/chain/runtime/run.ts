@@ -3,10 +3,10 @@ import type { ActorRefFrom, AnyMachineSnapshot, SnapshotFrom } from 'xstate';
 import type * as z from 'zod/mini';
 import type { chainMachine } from '../../../machines/chain/chain.machine.ts';
 import { abortEvents, emittedEvents } from '../../../machines/chain/emitted-events.ts';
-import { type ChainInput, type ChainState, chainInputSchema } from '../../../machines/contracts/chain-state.ts';
+import type { ChainInput, ChainState } from '../../../machines/contracts/chain-state.ts';
 import { PostChainError } from '../../../machines/contracts/error.ts';
 import { type ChainEvent, chainEventSchema, type EmittedEvent } from '../../../machines/contracts/events.ts';
-import type { JournalEntry, RunStart } from '../../../machines/contracts/journal.ts';
+import type { JournalEntry, RunEnd, RunProduct } from '../../../machines/contracts/journal.ts';
 import type { AttachedFile } from '../../../machines/contracts/message.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
 import { pendingCalls } from '../../../machines/policies/approvals.ts';
@@ -30,7 +30,7 @@ import { fileIn } from '../../llm/content.ts';
 import { type JournalStore, runStartOf } from '../journal/journal-format.ts';
 import { createPromptWriter, type PromptWriter } from '../journal/recorded-prompts.ts';
 import { createRunWriters, type RunWriters } from '../journal/run-writers.ts';
-import { type RunEndSummary, type RunProduct, readEntry } from '../journal/stored-entries.ts';
+import { readEntry } from '../journal/stored-entries.ts';
 import type { Prompt } from '../prompts/prompt.ts';
 import { prompts as builtInPrompts } from '../prompts/registry.ts';
 import { type ChainParts, provideChain } from './actors.ts';
@@ -103,7 +103,7 @@ export const RUN_DESCRIPTION = {
   describeCall,
   describeEnd: (snapshot: AnyMachineSnapshot): Json => {
     const { status, metadata } = finalAnswerOf(snapshot as Snapshot).answer;
-    return { status, usage: metadata.usage } satisfies RunEndSummary as unknown as Json;
+    return { status, usage: metadata.usage } satisfies RunEnd as unknown as Json;
   },
   describeWait: (snapshot: AnyMachineSnapshot): Json => {
     const { question, inFlight } = (snapshot as Snapshot).context;
@@ -119,7 +119,7 @@ export interface StartOptions {
   readonly valueSchema?: StandardSchemaV1 | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly slots: RunSlots;
-  readonly host?: RunStart['host'];
+  readonly host?: RunProduct['host'];
 }
 
 /**
@@ -269,7 +269,7 @@ export function attachRun(
   feed.showAll();
   for (const entry of entries) prompts.take(entry);
   const [first] = entries;
-  const { runId, startedAtMs } = runStartOf(first === undefined ? [] : [first]);
+  const { runId, startedAtMs } = runStartOf(first === undefined ? [] : [first]).input;
   const clock = createRunClock(parts.clock, startedAtMs, entries.at(-1)?.atMs ?? 0);
   const writer = writers.of(runId);
   const ref = actor.ref as ChainActorRef;
@@ -457,13 +457,13 @@ function withJournalFailure(answer: FinalAnswer, failure: string): FinalAnswer {
 }
 
 /** A user's prompt may have the same version as the built-in one. */
-const versionOf = (prompt: Prompt): RunStart['prompts'][string] => {
+const versionOf = (prompt: Prompt): RunProduct['prompts'][string] => {
   const { name, version } = prompt;
   return { name, version, ...(prompt !== builtInPrompts[name] && { isOwn: true }) };
 };
 
 /** Returns what the first entry of a run contains besides its input. */
-export function productOf(input: ChainInput, { models, prompts }: ChainParts, host: RunStart['host']): RunProduct {
+export function productOf(input: ChainInput, { models, prompts }: ChainParts, host: RunProduct['host']): RunProduct {
   const [modelId = '', ...fallbackModelIds] = models.map(({ id }) => id);
   return {
     modelId,
@@ -474,11 +474,4 @@ export function productOf(input: ChainInput, { models, prompts }: ChainParts, ho
     redacted: false,
     fork: null,
   };
-}
-
-/** Returns the input of the run that an entry started. */
-export function chainInputFrom(start: RunStart): ChainInput {
-  const names = Object.keys(chainInputSchema.shape) as (keyof ChainInput)[];
-  const given = names.filter((name) => start[name] !== undefined);
-  return Object.fromEntries(given.map((name) => [name, start[name]])) as unknown as ChainInput;
 }

@@ -99,7 +99,8 @@ export function observedSystem(
     if (started !== null) append({ type: 'delivery', event: started, actor: actor.name, sender: parent?.name ?? null });
     if (actor.chart === null || chart === undefined) return;
     const source = chart.states[0]?.id ?? chart.id;
-    append({ type: 'transition', machine: actor.chart, event: INIT, source, target: leaves, candidates: [], leaves });
+    const entered = { actor: actor.name, machine: actor.chart, event: INIT, source, target: leaves, leaves };
+    append({ type: 'transition', ...entered, candidates: [] });
   }
 
   function takeFrom(actor: SystemActor, message: MessageOfActor): void {
@@ -118,7 +119,7 @@ export function observedSystem(
       const { event, source, target, leaves } = message;
       if (message.actor === rootId) rootLeaves = leaves;
       const candidates = message.candidates.map((candidate) => ({ ...candidate, inputs: null }));
-      append({ type: 'transition', machine: chart, event, source, target, candidates, leaves });
+      append({ type: 'transition', actor: name, machine: chart, event, source, target, candidates, leaves });
     }
   }
 
@@ -147,7 +148,7 @@ export function observedSystem(
     isLive = false;
     if (status === 'running') {
       status = 'disconnected';
-      append({ type: 'run-stopped' });
+      append({ type: 'stopped' });
     }
     log.end();
     changed();

@@ -16,8 +16,8 @@ const ENGINE_WORDS: ReadonlySet<unknown> = new Set([...PHASES, 'automatic', 'man
  * Returns a filter that drops content (requests, replies, arguments, results, and texts that may quote them) unless it is enabled. Numbers,
  * codes and names defined by the program are always recorded.
  */
-export function createContentFilter({ capabilities }: RunStart, content: boolean) {
-  const known = new Set(capabilities.map(({ name }) => name));
+export function createContentFilter({ input }: RunStart, content: boolean) {
+  const known = new Set(input.capabilities.map(({ name }) => name));
   return {
     content: <Value>(value: Value): Value | undefined => (content ? value : undefined),
     errorOf: ({ code, message }: { readonly code: string; readonly message: string | null }): SpanError => ({

@@ -27,7 +27,8 @@ interface ModelCallParts {
  * Records each attempt of a model call as a `chat` span below its phase. Calls of the synthesis, and those that start before their phase,
  * are below the run.
  */
-export function createModelCalls({ prompts, modelId, fallbackModelIds }: RunStart, parts: ModelCallParts) {
+export function createModelCalls({ product }: RunStart, parts: ModelCallParts) {
+  const { prompts, modelId, fallbackModelIds } = product;
   const { spans, run, phases, filter } = parts;
   const tokens = createTokenTotals(spans);
   const modelIds = [modelId, ...fallbackModelIds];

@@ -36,9 +36,9 @@ const CYCLING = 'postChain.cycling';
 /** Sends the journal of a run, live or recorded, to OpenTelemetry as spans and measurements. */
 function createRunFold(start: RunStart, { workflow, provider, content }: FoldOptions, telemetry: Telemetry) {
   const filter = createContentFilter(start, content);
-  const spans = createSpanLog(telemetry, start.startedAtMs);
-  const name = workflow ?? start.chart.id;
-  const conversation: SpanAttributes = { 'gen_ai.conversation.id': start.sessionId ?? undefined };
+  const spans = createSpanLog(telemetry, start.input.startedAtMs);
+  const name = workflow ?? start.machine.id;
+  const conversation: SpanAttributes = { 'gen_ai.conversation.id': start.input.sessionId ?? undefined };
   const run = spans.begin({
     operation: 'invoke_workflow',
     subject: name,
@@ -46,8 +46,8 @@ function createRunFold(start: RunStart, { workflow, provider, content }: FoldOpt
     shared: { ...POSTCHAIN, 'gen_ai.workflow.name': name },
     attributes: {
       ...conversation,
-      'gen_ai.input.messages': filter.content(messageText('user', start.request)),
-      'postchain.run.id': start.runId,
+      'gen_ai.input.messages': filter.content(messageText('user', start.input.request)),
+      'postchain.run.id': start.input.runId,
     },
   });
   const phases = createPhases(spans, run, filter, conversation);
@@ -62,12 +62,12 @@ function createRunFold(start: RunStart, { workflow, provider, content }: FoldOpt
     if (entry.source === CYCLING) phases.leave(entry.target.includes('synthesizing'));
   }
 
-  function endRun(entry: EntryOf<'run-end'>): void {
+  function endRun(entry: EntryOf<'end'>): void {
     phases.close();
     modelCalls.abort('run');
-    modelCalls.settleTokens(entry.usage);
+    modelCalls.settleTokens(entry.summary.usage);
     const { reason = null } = answer?.metadata ?? {};
-    const error = entry.status === 'degraded' ? filter.errorOf({ code: reason ?? '', message: null }) : null;
+    const error = entry.summary.status === 'degraded' ? filter.errorOf({ code: reason ?? '', message: null }) : null;
     spans.end(run, error, endAttributes(entry, answer, filter));
   }
 
@@ -101,7 +101,7 @@ function createRunFold(start: RunStart, { workflow, provider, content }: FoldOpt
     answer: (entry) => {
       answer = entry.answer;
     },
-    'run-end': endRun,
+    end: endRun,
   };
 
   return {
@@ -170,7 +170,7 @@ function addGuardEvents(
 }
 
 function endAttributes(
-  { status, usage }: EntryOf<'run-end'>,
+  { summary: { status, usage } }: EntryOf<'end'>,
   answer: FinalAnswer | null,
   filter: ContentFilter,
 ): SpanAttributes {
@@ -217,7 +217,7 @@ export interface TraceRunOptions {
  * Resolves when the journal and its spans have ended. Errors in OpenTelemetry do not affect it.
  *
  * @throws PostChainError `invalid_option` for invalid options, `package_missing` without `@opentelemetry/api`, `invalid_journal` if the
- * first entry is not `run-start`. Errors of the iterable are rethrown after the open spans are ended.
+ * first entry is not `start`. Errors of the iterable are rethrown after the open spans are ended.
  */
 export async function traceRun(
   entries: AsyncIterable<RunEvent> | Iterable<JournalEntry>,

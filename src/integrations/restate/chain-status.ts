@@ -39,8 +39,8 @@ function changes(entry: JournalEntry): Partial<WorkflowStatus> {
     case 'consent-resolved':
     case 'decision':
       return { asks: null };
-    case 'run-end':
-      return { status: entry.status, asks: null };
+    case 'end':
+      return { status: entry.summary.status, asks: null };
     default:
       return {};
   }

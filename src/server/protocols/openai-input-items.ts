@@ -13,7 +13,7 @@ interface Item {
 
 /** Returns the items that a response was made from, oldest first: the conversation and, after the first turn, calls and their results. */
 export function inputItemsOf(runId: string, turn: number, entries: readonly JournalEntry[]): readonly Item[] {
-  const { messages, request, attachments = [] } = runStartOf(entries);
+  const { messages, request, attachments = [] } = runStartOf(entries).input;
   const conversation = [...messages, { role: 'user', content: request, attachments } as const];
   const said = conversation.flatMap(({ role, content, attachments: files = [] }, at): Item[] => {
     if (role === 'search') return [];

@@ -75,7 +75,7 @@ function usageBefore(question: Question | undefined, entries: readonly JournalEn
 /** Returns the calls that ended the turns of a run so far: all of a step in one turn or, with `parallel_tool_calls: false`, one in each. */
 export function callsOfTurns(entries: readonly JournalEntry[]): readonly (readonly ClientCall[])[] {
   const turns: ClientCall[][] = [];
-  const { response } = runStartOf(entries).host ?? {};
+  const { response } = runStartOf(entries).product.host ?? {};
   const isParallel = Object(response).parallel_tool_calls !== false;
   let isAsking = false;
   for (const update of updatesOf(entries)) {

@@ -321,7 +321,7 @@ export function addOpenAI(app: ServerApp, server: ServerContext): void {
   async function previousTurns(owner: Owner, id: string | null, hasResults: boolean) {
     if (id === null) return { messages: [], calls: [] };
     const { entries, runId } = await placeOf(owner, id);
-    const { messages, request, attachments } = runStartOf(entries);
+    const { messages, request, attachments } = runStartOf(entries).input;
     const answer = answerIn(entries);
     if (answer === null && !hasResults)
       throw invalid(
@@ -405,7 +405,7 @@ function placeIn(id: string): { readonly runId: string; readonly turn: number } 
 }
 
 const requestIn = (entries: readonly JournalEntry[]): ResponseRequest =>
-  hostSchema.safeParse(runStartOf(entries).host).data?.response ?? NO_REQUEST;
+  hostSchema.safeParse(runStartOf(entries).product.host).data?.response ?? NO_REQUEST;
 
 function contentOf(
   entries: readonly JournalEntry[],

@@ -99,7 +99,7 @@ export async function sendAnswers(
   session?: string | null,
 ): Promise<void> {
   const entries = await runs.journal(owner, runId);
-  if (session !== undefined && runStartOf(entries).sessionId !== (session && (await sessionIdOf(owner, session))))
+  if (session !== undefined && runStartOf(entries).input.sessionId !== (session && (await sessionIdOf(owner, session))))
     throw unknownRun();
   const { asked, open } = questionsIn(entries);
   for (const [questionId, answer] of Object.entries(answers)) {

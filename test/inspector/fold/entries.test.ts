@@ -35,7 +35,9 @@ describe('the summary of an entry', () => {
   it('uses the singular for a count of one', () => {
     const told = (facts: object) => entryLine({ seq: 1, atMs: 2, ...facts } as unknown as JournalEntry);
     const usage = { modelCalls: 1, inputTokens: 1_200, outputTokens: 34 };
-    expect(told({ type: 'run-end', status: 'completed', usage })).toBe('completed, 1 model call, 1,234 tokens');
+    expect(told({ type: 'end', status: 'done', summary: { status: 'completed', usage } })).toBe(
+      'completed, 1 model call, 1,234 tokens',
+    );
     expect(told({ type: 'consent-asked', request: { items: [{}] } })).toBe('1 message to be shortened or removed');
   });
 

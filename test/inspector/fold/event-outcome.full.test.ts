@@ -81,7 +81,7 @@ describe('the outcome of an external event', () => {
 
   it('is pending while more may follow the newest event', async () => {
     const entries = recordedEntries(await runToAnswer({}));
-    const seq = entries.findIndex(({ type }) => type === 'call-event');
+    const seq = entries.findIndex(({ type }) => type === 'activity-event');
     const entry = entries[seq];
     if (entry === undefined || !isExternalEvent(entry)) throw new Error('it is one');
     const { fold } = folded(entries.slice(0, seq + 1));

@@ -66,7 +66,7 @@ describe('the folds of a run', () => {
       const { phases, attempts, calls, capabilities } = folded(entries).fold.spans;
       expect(phases.map(({ from }) => from)).toEqual(seqs(entries, 'phase-start'));
       expect(attempts.map(({ from }) => from)).toEqual(seqs(entries, 'attempt-start'));
-      expect(calls.map(({ from }) => from)).toEqual(seqs(entries, 'call-start'));
+      expect(calls.map(({ from }) => from)).toEqual(seqs(entries, 'activity-start'));
       expect(capabilities.map(({ from }) => from)).toEqual(seqs(entries, 'capability-start'));
       for (const span of [...phases, ...attempts, ...calls, ...capabilities]) {
         expect(span.to).not.toBeNull();
@@ -97,7 +97,7 @@ describe('the folds of a run', () => {
       expect(attempts.map(({ deltas }) => deltas)).toEqual(own);
       for (const { reply, deltas } of attempts) {
         const entry = entries[reply ?? -1];
-        if (entry?.type !== 'call-event' || entry.event.type !== 'reply.ended') continue;
+        if (entry?.type !== 'activity-event' || entry.event.type !== 'reply.ended') continue;
         const text = deltas.map((seq) => (entries[seq] as { text: string }).text).join('');
         expect(entry.event.reply.text.startsWith(text) || text.startsWith(entry.event.reply.text)).toBe(true);
       }
@@ -126,7 +126,7 @@ describe('the time axis', () => {
     let atMs = 0;
     for (const [seq, gapMs] of gapsMs.entries()) {
       atMs += gapMs;
-      take({ seq, atMs, type: 'run-stopped' });
+      take({ seq, atMs, type: 'stopped' });
     }
     return timeLine;
   };

@@ -193,7 +193,7 @@ describe('what went wrong in a run', () => {
 
 it('shows the text of an answer while it is written', () => {
   const { answerText } = answer;
-  const reply = entries.findLast((entry) => entry.type === 'call-event')?.seq ?? 0;
+  const reply = entries.findLast((entry) => entry.type === 'activity-event')?.seq ?? 0;
   expect(provisionalAnswer(log, fold, reply)).toEqual({ text: answerText, isOpen: false });
   expect(provisionalAnswer(log, fold, 5)).toBeNull();
 });

@@ -19,7 +19,7 @@ describe('the origins of a phrase', () => {
     const [first, ...later] = originsOf(log, fold, '19 March 1932');
     expect(first).toMatchObject({ kind: 'passage', place: 'bridge.md:4' });
     expect(first?.excerpt).toContain('19 March 1932');
-    expect(log.entry(first?.seq ?? -1).type).toBe('call-event');
+    expect(log.entry(first?.seq ?? -1).type).toBe('activity-event');
     expect(later.every(({ seq }) => seq >= (first?.seq ?? 0))).toBe(true);
   });
 
@@ -35,7 +35,7 @@ describe('the origins of a phrase', () => {
     const { attempts } = fold.spans;
     const draft = attempts.findIndex(({ task }) => task === 'yield');
     const entry = log.entry(attempts[draft]?.reply ?? 0);
-    const reply = entry.type === 'call-event' ? replyValue(entry) : null;
+    const reply = entry.type === 'activity-event' ? replyValue(entry) : null;
     const { answer = '' } = Object(reply) as { readonly answer?: string };
     expect(found(answer)).toContain(`reply: Call ${draft + 1} · Yield, cycle 1 (draft)`);
     const written = log.entry(fold.entries.of('answer')[0] ?? 0);

@@ -53,7 +53,7 @@ describe('the output view', () => {
     let compared = 0;
     for (const span of fold.spans.attempts) {
       const reply = span.reply === null ? null : entries[span.reply];
-      if (reply?.type !== 'call-event' || reply.event.type !== 'reply.ended') continue;
+      if (reply?.type !== 'activity-event' || reply.event.type !== 'reply.ended') continue;
       const { value } = reply.event.reply;
       const before = replyAt(log, span, (span.reply ?? 0) - 1);
       expect(jsonOf(before.value)).toEqual(value ?? undefined);

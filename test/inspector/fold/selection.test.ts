@@ -36,7 +36,7 @@ describe('the step of an entry', () => {
   });
 
   it('is the writing of the answer at the end of the run', () => {
-    const end = selectionOf(({ type }) => type === 'run-end');
+    const end = selectionOf(({ type }) => type === 'end');
     expect(end).toMatchObject({ kind: 'entry', to: entries.length - 1 });
     expect(entries[end.from]).toMatchObject({ type: 'attempt-start', task: 'synthesis' });
   });

@@ -11,6 +11,7 @@ describe('the visit of a state', () => {
   const moved = (seq: number, states: readonly string[]): void =>
     take({
       type: 'transition',
+      actor: '',
       seq,
       atMs: 0,
       machine: 'regions',

@@ -21,7 +21,7 @@ it('has each phase, call, tool, search, decision and event of any run exactly on
     expect(rowsFrom('phase')).toEqual(seqs('phase-start'));
     expect(rowsFrom('call')).toEqual(seqs('attempt-start'));
     expect(rowsFrom('tool')).toEqual(seqs('capability-start'));
-    const searches = entries.filter((entry) => entry.type === 'call-start' && entry.actor === RETRIEVAL);
+    const searches = entries.filter((entry) => entry.type === 'activity-start' && entry.source === RETRIEVAL);
     expect(rowsFrom('search')).toEqual(searches.map(({ seq }) => seq));
     const events = rows.filter(({ kind, note }) => kind === 'event' && note === 'by the user');
     expect(events).toHaveLength(seqs('delivery').length);
@@ -70,7 +70,7 @@ it('has a row for the time limit that ended a run, and for what failed in it', a
     errors,
   );
   const searches = entries.filter(
-    (entry) => entry.type === 'call-event' && entry.actor === RETRIEVAL && entry.event.type === 'failed',
+    (entry) => entry.type === 'activity-event' && entry.source === RETRIEVAL && entry.event.type === 'failed',
   );
   expect(rows.filter(({ kind, status }) => kind === 'search' && status === 'failed')).toHaveLength(searches.length);
 });

@@ -30,7 +30,9 @@ function traced(entries: readonly JournalEntry[], isOver = true) {
 }
 
 const PRICES = { currency: 'EUR', prices: [{ inputPerMillion: 2, outputPerMillion: 10 }] };
-const priced = failing.map((entry) => (entry.type === 'run-start' ? { ...entry, ...PRICES } : entry));
+const priced = failing.map((entry) =>
+  entry.type === 'start' ? { ...entry, input: { ...entry.input, ...PRICES } } : entry,
+);
 const titlesOf = (rows: readonly TraceRow[]) => rows.map(({ title }) => title);
 
 describe('the trace of a run', () => {
@@ -243,7 +245,7 @@ describe('a long run', () => {
 describe('the axis', () => {
   it('shows the time since the start, also after a shortened gap', () => {
     const { timeLine, take } = createTimeLine(() => false);
-    for (const [seq, atMs] of [0, 400, 900, 30_900, 31_400, 32_100].entries()) take({ seq, atMs, type: 'run-stopped' });
+    for (const [seq, atMs] of [0, 400, 900, 30_900, 31_400, 32_100].entries()) take({ seq, atMs, type: 'stopped' });
     const [endMs, words] = [
       timeLine.drawnMs(5),
       (all: ReturnType<typeof ticksOf>) => all.map(({ at, label }) => `${Math.round(at * 3_100)}: ${label}`),
@@ -260,7 +262,7 @@ describe('the axis', () => {
 
   it('has fewer labels if it is narrow', () => {
     const { timeLine, take } = createTimeLine(() => false);
-    for (const [seq, atMs] of [0, 877].entries()) take({ seq, atMs, type: 'run-stopped' });
+    for (const [seq, atMs] of [0, 877].entries()) take({ seq, atMs, type: 'stopped' });
     const labels = (axisPx: number) =>
       ticksOf(timeLine, { endMs: 877, untilMs: 877, cuts: [], axisPx }).map(({ label }) => label);
     expect(labels(400)).toEqual(['0 s', '200 ms', '400 ms', '600 ms']);
@@ -270,7 +272,7 @@ describe('the axis', () => {
 
   it('ends also with times from elsewhere that are too large to count in steps', () => {
     const { timeLine, take } = createTimeLine(() => false);
-    for (const [seq, atMs] of [0, 5, 1e300, 1e308].entries()) take({ seq, atMs, type: 'run-stopped' });
+    for (const [seq, atMs] of [0, 5, 1e300, 1e308].entries()) take({ seq, atMs, type: 'stopped' });
     const [endMs, untilMs] = [timeLine.drawnMs(3), timeLine.drawnMs(3)];
     expect(ticksOf(timeLine, { endMs, untilMs, cuts: [], axisPx: 400 }).map(({ label }) => label)).toEqual(['0 s']);
   });

@@ -4,20 +4,20 @@ import { createRunLog } from '../../../inspector/wire/run-log.ts';
 
 const KINDS = [
   ...[
-    'run-start',
+    'start',
     'delivery',
-    'call-event',
+    'activity-event',
     'timer',
-    'run-stopped',
+    'stopped',
     'text-delta',
     'retrieval',
     'resumed',
-    'call-start',
+    'activity-start',
   ],
   ...['transition', 'phase-start', 'phase-end', 'recovery', 'attempt-start', 'attempt-end', 'attempt-retry', 'state'],
   ...['capability-start', 'capability-end', 'continuation', 'capability-stop', 'operations', 'context-evaluated'],
   ...['consent-asked', 'consent-resolved', 'direction-asked', 'direction-refused', 'decision', 'answer', 'keyframe'],
-  ...['session-recalled', 'session-stored', 'run-end', 'constructor', '__proto__'],
+  ...['session-recalled', 'session-stored', 'end', 'constructor', '__proto__'],
 ];
 
 describe('an entry of an untrusted file', () => {

@@ -78,7 +78,7 @@ describe.skipIf(browser === null)('the exported page', () => {
     const startedAt = new Date(Date.now() - 7_500_000).toISOString();
     const waiting = manual
       .slice(0, asked + 1)
-      .map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry));
+      .map((entry) => (entry.type === 'start' ? { ...entry, startedAt } : entry));
     const { html: text } = await exportRun(waiting);
     const { page, close } = await open('waiting.html', text);
     await page.getByText('Waiting for a direction').first().waitFor();
@@ -105,7 +105,7 @@ describe.skipIf(browser === null)('the exported page', () => {
 
   it('says why a decision has no what-if if the run cannot be replayed', async () => {
     const other = run.journal.map((entry) =>
-      entry.type === 'run-start' ? { ...entry, chart: { ...entry.chart, digest: 'another' } } : entry,
+      entry.type === 'start' ? { ...entry, machine: { ...entry.machine, digest: 'another' } } : entry,
     );
     const { page, close } = await open('other-chart.html', (await exportRun(other)).html);
     await page.locator('.ending').getByText('No what-if: the run cannot be replayed here.').waitFor();
@@ -153,7 +153,7 @@ describe.skipIf(browser === null)('the exported page', () => {
     );
     const { page, close } = await open('other.html', other);
     expect(await page.getByRole('alert').textContent()).toBe(
-      'Unsupported file version: expected 5; received 2‹U+202E›1.',
+      'Unsupported file version: expected 6; received 2‹U+202E›1.',
     );
     await close();
   });

@@ -10,7 +10,7 @@ import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { exportRun } from '../../../src/inspection/export-run.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage } from '../../../src/inspection/page-messages.ts';
-import type { ExportedRun, ServerMessage } from '../../../src/inspection/wire.ts';
+import { type ExportedRun, type ServerMessage, WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { type LineMutations, lineMutations, mutateLines, mutateValue } from '../../support/hostile-input.ts';
 import { failingRun, manualRun, ownCharts, plainRun, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import { browserFor, openInspector, openRun } from '../../support/inspector/inspector-page.ts';
@@ -49,7 +49,7 @@ function exportedOf({ journal, changes, around }: Hostile, runId: string): Expor
   const run = { runId, kind: 'run', title: `Run ${runId}`, startedAt: '', status: 'completed', live: false } as const;
   const prompts = { lines: [], bySeq: {}, problem: null };
   const whole = {
-    version: 5,
+    version: WIRE_VERSION,
     states: [],
     prompts,
     run: { ...run, fidelity: [], summary: null },
@@ -104,7 +104,7 @@ describe.skipIf(browser === null)('the page with invalid journals', () => {
       before: (page) =>
         page.routeWebSocket(/\/socket$/u, (opened) => {
           socket = opened;
-          tell({ type: 'hello', version: 5, events: [], continues: false });
+          tell({ type: 'hello', version: WIRE_VERSION, events: [], continues: false });
           opened.onMessage((text) => {
             const message = JSON.parse(String(text)) as PageMessage;
             const run = given.get('runId' in message ? message.runId : '');

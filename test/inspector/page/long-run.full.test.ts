@@ -50,7 +50,7 @@ function countParsed(): void {
 describe.skipIf(browser === null)(`a run of ${ENTRIES} entries`, () => {
   it('opens and scrubs with bounded memory and reads few entries per move', async () => {
     const watched = await openInspector(browser as NonNullable<typeof browser>, server.url, {
-      hash: `/run/${entries[0]?.type === 'run-start' ? entries[0].runId : ''}`,
+      hash: `/run/${entries[0]?.type === 'start' ? entries[0].input.runId : ''}`,
       before: async (page) => void (await page.addInitScript(countParsed)),
     });
     const { page } = watched;

@@ -5,7 +5,7 @@ import { isExternalEvent } from '../../../inspector/fold/external-events.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import { inspectionServer } from '../../../src/inspection/inspection-server.ts';
 import type { PageMessage } from '../../../src/inspection/page-messages.ts';
-import type { ServerMessage } from '../../../src/inspection/wire.ts';
+import { type ServerMessage, WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { failingRun, manualRun, ownCharts, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 import {
   browserFor,
@@ -70,7 +70,7 @@ describe.skipIf(browser === null)('the selected step at an entry', () => {
             tell({ type: 'charts', runId, ...ownCharts });
             tell({ type: 'entries', runId, from: 0 }, lines);
           });
-          tell({ type: 'hello', version: 5, events: [], continues: false });
+          tell({ type: 'hello', version: WIRE_VERSION, events: [], continues: false });
           tell({ type: 'runs', runs: listed, removed: [], isAll: true, chosen: listed[0]?.runId ?? null, unread: 0 });
         }),
     });

@@ -46,13 +46,13 @@ describe.skipIf(browser === null)('the table of runs', () => {
     const entries = await stored('first');
     const answer = entries.find((entry) => entry.type === 'answer');
     const end = entries.at(-1);
-    if (answer?.type !== 'answer' || end?.type !== 'run-end') throw new Error('the run has ended');
+    if (answer?.type !== 'answer' || end?.type !== 'end') throw new Error('the run has ended');
     const { answerText, confidence } = answer.answer;
     expect(await row.locator('.question').innerText()).toBe(`Where is the bridge?\n${answerText}`);
     expect(await row.locator('.status').innerText()).toBe(`completed, confidence ${confidence.toFixed(2)}`);
     const phases = entries.flatMap((entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
     await row.getByRole('img', { name: `Phases: ${phases.map(capitalize).join(', ')}` }).waitFor();
-    const { inputTokens, outputTokens } = end.usage;
+    const { inputTokens, outputTokens } = end.summary.usage;
     expect(await row.locator('.tokens').innerText()).toBe(`~${(inputTokens + outputTokens).toLocaleString('en-US')}`);
     await close();
   });

@@ -41,7 +41,7 @@ function told(entries: readonly JournalEntry[], pieces: readonly string[], runId
       index += 1;
       return pieces[index % pieces.length] ?? text;
     });
-    const made = { ...changed, ...(changed.type === 'run-start' && { runId, request: pieces.join(' ') }) };
+    const made = { ...changed, ...(changed.type === 'start' && { runId, request: pieces.join(' ') }) };
     return journalEntrySchema.safeParse(made).success ? (made as JournalEntry) : entry;
   });
 }

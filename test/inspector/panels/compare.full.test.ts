@@ -57,7 +57,7 @@ describe.skipIf(tests.areSkipped)('comparing two runs in the page', () => {
     expect(second).toBe(first);
     expect(await page.locator('.pair .answer').allInnerTexts()).toEqual([first]);
     await page.getByText('The same answer as A.').waitFor();
-    const [before, after] = [0, 1].map((run) => lastOf(run, 'run-end').usage.modelCalls);
+    const [before, after] = [0, 1].map((run) => lastOf(run, 'end').summary.usage.modelCalls);
     const row = page.locator('.compare-table tr', { hasText: 'Model calls' });
     expect(await row.locator('td').allInnerTexts()).toEqual([
       `${before}`,

@@ -25,7 +25,7 @@ describe.skipIf(tests.areSkipped)('the Events panel with several runs', () => {
     expect(short.lines.length).toBeLessThan(long.lines.length);
     const page = await openRecordedRuns(tests, [long, short], `/run/${long.run.runId}`);
     await page.keyboard.press('/');
-    await page.getByRole('searchbox').fill('type:run-end');
+    await page.getByRole('searchbox').fill('type:end');
     await page.getByRole('checkbox', { name: 'Show only matches' }).check();
     const rows = page.getByRole('listbox', { name: 'Events' }).getByRole('option').locator('.seq');
     for (const { run, lines } of [long, short, long, short]) {

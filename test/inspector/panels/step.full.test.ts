@@ -45,7 +45,7 @@ describe.skipIf(tests.areSkipped)('a phase', () => {
     ]);
     const tool = all('capability-end')[0]?.result;
     expect(await part(page, 'Tools used').textContent()).toContain(tool?.output);
-    const request = entries[0]?.type === 'run-start' ? entries[0].request : '';
+    const request = entries[0]?.type === 'start' ? entries[0].input.request : '';
     expect(await part(page, 'Asked').textContent()).toContain(request);
     expect(await part(page, 'Why').textContent()).toContain('The run begins with Action.');
     expect(await step(page).textContent()).not.toContain('running');
@@ -187,7 +187,10 @@ describe.skipIf(browser === null)('a decision', () => {
     await form.getByRole('button', { name: 'Start the fork' }).click();
     await page.waitForFunction(() => location.hash.includes('cherry'));
     const forked = await entriesOf('cherry');
-    expect(forked[0]).toMatchObject({ forkedFrom: { runId: 'apple', changes: ['thresholds.confidence=0.6'] } });
+    expect(forked[0]).toMatchObject({
+      forkedFrom: { actorId: 'apple' },
+      product: { fork: { changes: ['thresholds.confidence=0.6'] } },
+    });
     expect(forked.filter(({ type }) => type === 'decision')).toHaveLength(2);
     await close();
   });

@@ -17,12 +17,12 @@ const tests = await pageTests('the trace');
 const { areSkipped, folder, newPage } = tests;
 const PRICES = { currency: 'EUR', prices: [{ inputPerMillion: 2, outputPerMillion: 10 }] };
 const entries = recordedEntries(await failingRun()).map((entry) =>
-  entry.type === 'run-start' ? { ...entry, ...PRICES } : entry,
+  entry.type === 'start' ? { ...entry, input: { ...entry.input, ...PRICES } } : entry,
 );
 
 beforeAll(() => buildTestPage(tests));
 
-const runIdOf = ([start]: readonly JournalEntry[]): string => (start?.type === 'run-start' ? start.runId : '');
+const runIdOf = ([start]: readonly JournalEntry[]): string => (start?.type === 'start' ? start.input.runId : '');
 
 async function open(
   run: readonly JournalEntry[] = entries,

@@ -34,7 +34,9 @@ describe('a run over earlier turns, without a terminal', () => {
     const entries = entriesIn(path);
     expect(entries.filter(({ type }) => type === 'consent-asked')).toHaveLength(1);
     const [start] = entries;
-    expect(start).toMatchObject({ request: REQUEST, messages: LONG_HISTORY.map(({ content }) => ({ content })) });
+    expect(start).toMatchObject({
+      input: { request: REQUEST, messages: LONG_HISTORY.map(({ content }) => ({ content })) },
+    });
   });
 
   it('[U13] lists the removed messages under Understanding in the progress output', async () => {

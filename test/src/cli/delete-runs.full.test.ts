@@ -27,7 +27,7 @@ async function recordedRuns(days: Readonly<Record<string, number>>) {
     await writeJournal(
       fileJournals(journals),
       runId,
-      run.journal.map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry)),
+      run.journal.map((entry) => (entry.type === 'start' ? { ...entry, startedAt } : entry)),
     );
   }
   const left = async () => (await fileJournals(journals).list()).map(({ runId }) => runId).toSorted();

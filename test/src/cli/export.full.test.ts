@@ -87,13 +87,15 @@ describe('the output of postchain export', () => {
     await run.answer;
     const path = journalFile(run.journal as readonly JournalEntry[]);
     const preview = await exportCommand(path, { preview: true, redact: ['41113333'] });
-    expect(preview).toContain('run-start.host.account');
+    expect(preview).toContain('start.product.host.account');
     expect(preview).not.toContain('Warning');
     const output = outputIn(temporaryFolder());
     await exportCommand(path, { output, redact: ['41113333'] });
     expect(readFileSync(output, 'utf8')).not.toContain('41113333');
     const text = await exportCommand(path, { preview: true, redact: ['5'] });
-    expect(text).toMatch(/Warning: a redaction matches the number 5, which stays \(entry 0, run-start\.limits\.\w+/u);
+    expect(text).toMatch(
+      /Warning: a redaction matches the number 5, which stays \(entry 0, start\.input\.limits\.\w+/u,
+    );
   });
 
   it('lists patterns that match nothing', async () => {
@@ -107,7 +109,7 @@ describe('the output of postchain export', () => {
     await run.answer;
     const path = journalFile(run.journal as readonly JournalEntry[]);
     const text = await exportCommand(path, { preview: true, redact: ['so?'] });
-    expect(text).toContain('run-start.host.so[2J');
+    expect(text).toContain('start.product.host.so[2J');
     expect(text).not.toContain('\u001b');
   });
 });

@@ -99,7 +99,7 @@ describe('postchain run --inspect', () => {
     const user = aUser(model.env);
     const killed = user.start('run', 'Is it so?', '--model', 'good', '--inspect');
     const { page: first, runId } = await openedRun(killed);
-    await expect.poll(() => first.entries(runId).some((entry) => entry.type === 'call-start')).toBe(true);
+    await expect.poll(() => first.entries(runId).some((entry) => entry.type === 'activity-start')).toBe(true);
     killed.child.kill('SIGKILL');
     await killed.finished;
     const resumed = user.start('resume', 'last', '--inspect', '--quiet');
@@ -167,7 +167,7 @@ describe('postchain inspect', () => {
     ]);
     page.say({ type: 'open', runId: older.runId, from: 0 });
     expect((await page.end(older.runId)).problem).toBeNull();
-    expect(page.entries(older.runId).at(-1)).toMatchObject({ type: 'run-end', status: 'completed' });
+    expect(page.entries(older.runId).at(-1)).toMatchObject({ type: 'end', summary: { status: 'completed' } });
     expect(started.text.stdout).toBe('');
     started.child.kill('SIGINT');
     expect((await started.finished).code).toBe(0);

@@ -282,7 +282,7 @@ describe('edge cases', () => {
     for (const command of ['show', 'resume'])
       expect(await user.call(command, 'a')).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/empty|run-start/u),
+        stderr: expect.stringMatching(/empty|"start"/u),
       });
   });
 });

@@ -43,7 +43,9 @@ describe('postchain run --fallback-model', () => {
     const models = ['--model', 'bad', '--fallback-model', 'worse', '--fallback-model', 'good'];
     const { stderr, start, posted } = await runOn(server, ...models);
     expect(stderr).toContain('openai:bad, then openai:worse, then openai:good');
-    expect(start).toMatchObject({ modelId: 'openai:bad', fallbackModelIds: ['openai:worse', 'openai:good'] });
+    expect(start).toMatchObject({
+      product: { modelId: 'openai:bad', fallbackModelIds: ['openai:worse', 'openai:good'] },
+    });
     expect(posted.map(({ body }) => body.model).slice(0, 3)).toEqual(['bad', 'worse', 'good']);
   });
 
@@ -72,7 +74,7 @@ describe('postchain run --api, --reasoning-effort and --service-tier', () => {
     expect(new Set(posted.map(({ path }) => path))).toEqual(new Set(['/v1/responses']));
     expect(posted[0]?.body).toMatchObject({ reasoning: { effort: 'low' }, service_tier: 'flex' });
     const recorded = { api: 'responses', reasoningEffort: 'low', serviceTier: 'flex' };
-    expect(start).toMatchObject({ host: { flags: recorded } });
+    expect(start).toMatchObject({ product: { host: { flags: recorded } } });
   });
 });
 
@@ -84,7 +86,7 @@ describe('postchain run --no-stream', () => {
     });
     const { start, posted } = await runOn(server, '--model', 'good', '--no-stream');
     expect(new Set(posted.map(({ body }) => body.stream))).toEqual(new Set([false]));
-    expect(start).toMatchObject({ host: { flags: { stream: false } } });
+    expect(start).toMatchObject({ product: { host: { flags: { stream: false } } } });
   });
 });
 
@@ -105,7 +107,7 @@ describe('the base URL of the model server', () => {
   it('is recorded, and used again when the run is resumed without OPENAI_BASE_URL', async () => {
     const server = await replyingServer();
     const { user, start } = await aKilledRun(server.baseURL);
-    expect(start.host).toMatchObject({ flags: { model: 'good', baseUrl: server.baseURL } });
+    expect(start.product.host).toMatchObject({ flags: { model: 'good', baseUrl: server.baseURL } });
     const before = server.exchanges.length;
     expect(await user.call('resume', 'last')).toMatchObject({ code: 0 });
     expect(server.exchanges.length).toBeGreaterThan(before);
@@ -144,7 +146,7 @@ describe('the check of the model server before a run', () => {
     const user = aUser({ OPENAI_API_KEY: 'sk-mine' });
     await user.call('run', 'Is it so?', '--model', 'good', '--base-url', server.baseURL, '--timeout', '4');
     const [{ runId = '' } = {}] = await fileJournals(user.place).list();
-    const { limits } = runStartOf(await entriesOf(fileJournals(user.place).read(runId)));
+    const { limits } = runStartOf(await entriesOf(fileJournals(user.place).read(runId))).input;
     // The check waits for a quarter of the time.
     expect(limits.totalMs).toBeLessThan(3_500);
   });
@@ -191,6 +193,6 @@ describe('without what a model needs', () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ answerText: replies.yield.answer });
     expect(json.stderr).toBe('');
     const entries = await entriesOf(fileJournals(user.place).read(runId));
-    expect(entries.at(-1)?.type).toBe('run-end');
+    expect(entries.at(-1)?.type).toBe('end');
   });
 });

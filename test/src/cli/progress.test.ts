@@ -48,6 +48,9 @@ function replyOf(value: unknown) {
   return { type: 'reply.ended' as const, openedAtMs: 0, atMs: 0, chars: 1, promptChars: null, reply };
 }
 
+const CALL = { type: 'activity-start', source: 'readReply', actor: '/attempt', inputDigest: '' } as const;
+const REPLY = { type: 'activity-event', source: 'readReply', actor: '/attempt' } as const;
+
 type Progress = ReturnType<typeof createProgress>;
 
 function progressAt(columns: number) {
@@ -65,8 +68,8 @@ function shown(evaluated: Partial<Evaluated>, asked = false, earlier: (progress:
   const { statistics = untouched, pruningLog = [], problem = null } = evaluated;
   progress({ ...at, type: 'context-evaluated', step: 5, statistics, pruningLog, problem });
   const understood = { integrated: 'It is so.', assessments: [{ messageId: 'p1', relevance: 0.2, reason: 'old' }] };
-  progress({ ...at, type: 'call-start', call: 5, actor: 'readReply', task: 'understanding', attemptId: 's5.a1' });
-  progress({ ...at, type: 'call-event', call: 5, actor: 'readReply', event: replyOf(understood) });
+  progress({ ...at, ...CALL, activity: 5, subject: { task: 'understanding', attemptId: 's5.a1' } });
+  progress({ ...at, ...REPLY, activity: 5, event: replyOf(understood) });
   progress({ ...at, type: 'phase-end', ...phase, summary: 'It is so.', failure: null, attemptId: 's5.a1' });
   progress({ ...at, type: 'phase-end', ...phase, phase: 'yield', summary: 'So.', failure: null });
   const all = fake.shown().map((line) => line.trim());
@@ -160,8 +163,8 @@ describe('the phases, in the progress of a run', () => {
   it.each(replied)('prints what %s found, and not its text', (phase, value, expected) => {
     const { fake, progress } = progressAt(80);
     progress({ ...at, type: 'phase-start', phase, cycle: 1, step: 1 });
-    progress({ ...at, type: 'call-start', call: 0, actor: 'readReply', task: phase, attemptId: 's1.a1' });
-    progress({ ...at, type: 'call-event', call: 0, actor: 'readReply', event: replyOf(value) });
+    progress({ ...at, ...CALL, activity: 0, subject: { task: phase, attemptId: 's1.a1' } });
+    progress({ ...at, ...REPLY, activity: 0, event: replyOf(value) });
     progress({
       ...at,
       type: 'phase-end',

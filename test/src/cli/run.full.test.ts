@@ -79,7 +79,7 @@ describe('postchain run', () => {
       .split('\n')
       .map((line) => RUN_JOURNALS.parse(JSON.parse(line)));
     expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index));
-    expect(entries.at(-1)).toMatchObject({ type: 'run-end', status: 'completed' });
+    expect(entries.at(-1)).toMatchObject({ type: 'end', summary: { status: 'completed' } });
   });
 
   it('[S1] exits with 3 for an answer of low confidence, and prints the reason first', async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { RunStart } from '../../../machines/contracts/journal.ts';
+import type { RunProduct } from '../../../machines/contracts/journal.ts';
 import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
 import { fileJournals, journalFile, sqliteJournals } from '../../../src/chain/journal/node-stores.ts';
 import { inspectedActions } from '../../../src/cli/inspected-actions.ts';
@@ -30,12 +30,15 @@ function anInstallation(more: Readonly<Record<string, string>> = {}) {
 }
 
 /** The journal of a run that was killed early, as anyone can write it. */
-async function aKilledRun(host: RunStart['host']) {
+async function aKilledRun(host: RunProduct['host']) {
   const { run } = startScripted({}, { newId: () => 'friendly' }, { ...(host && { host }) });
   await run.answer;
   const [start, ...others] = run.journal.slice(0, 20);
   // As if the extractive model had answered: no other is resumed with it.
-  return [{ ...start, modelId: extractiveModel().id }, ...others] as typeof run.journal;
+  return [
+    { ...start, product: { ...Object(start).product, modelId: extractiveModel().id } },
+    ...others,
+  ] as typeof run.journal;
 }
 
 function streams(terminal = fakeTerminal(), isTTY = false) {

@@ -52,7 +52,7 @@ describe('postchain what-if', () => {
     const journals = await recordedRun();
     const [start] = await entriesOf(fileJournals(journals).read('apple-run'));
     await writeJournal(fileJournals(journals), 'banana-run', [
-      { ...start, runId: 'banana-run' } as JournalEntry,
+      { ...start, input: { ...Object(start).input, runId: 'banana-run' } } as JournalEntry,
       { type: 'nothing' } as never,
     ]);
     const text = await whatIfCommand({ journals, set: ['thresholds.confidence=0.6'] });

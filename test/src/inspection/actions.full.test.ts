@@ -44,7 +44,7 @@ describe('a page acts on a recorded run', () => {
     page.say({ type: 'open', runId: 'half', from: 0 });
     await page.end('half');
     expect(page.entries('half').some(({ type }) => type === 'resumed')).toBe(true);
-    expect(page.entries('half').at(-1)).toMatchObject({ type: 'run-end', status: 'completed' });
+    expect(page.entries('half').at(-1)).toMatchObject({ type: 'end', summary: { status: 'completed' } });
     expect(model.calls.length - before).toBeLessThan(before);
   });
 
@@ -61,7 +61,8 @@ describe('a page acts on a recorded run', () => {
     page.say({ type: 'open', runId: 'new-2', from: 0 });
     await page.end('new-2');
     expect(page.entries('new-2')[0]).toMatchObject({
-      forkedFrom: { runId: 'whole', seq: at, changes: ['limits.maxCycles=2', 'thresholds.confidence=0.99'] },
+      forkedFrom: { actorId: 'whole', seq: at },
+      product: { fork: { changes: ['limits.maxCycles=2', 'thresholds.confidence=0.99'] } },
     });
   });
 

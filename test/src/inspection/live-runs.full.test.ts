@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChainEvent } from '../../../machines/contracts/events.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { Run } from '../../../src/chain/runtime/run.ts';
+import { WIRE_VERSION } from '../../../src/inspection/wire.ts';
 import { openPage, startInspector } from '../../support/inspection-server.ts';
 import { scriptedChain, settle, startScripted } from '../../support/run-chain.ts';
 
@@ -48,7 +49,7 @@ describe('a live run', () => {
     run.cancel();
     expect(await page.end('run-1')).toEqual({ type: 'end', runId: 'run-1', problem: null });
     expect(page.lines('run-1')).toEqual(asLines(run));
-    expect(page.entries('run-1').at(-1)).toMatchObject({ type: 'run-end', status: 'cancelled' });
+    expect(page.entries('run-1').at(-1)).toMatchObject({ type: 'end', summary: { status: 'cancelled' } });
     const [charts] = page.all('charts');
     expect(charts?.charts.map(({ id }) => id)).toEqual(['postChain', 'attempt', 'actionLoop']);
     expect(charts?.invoked).toEqual({ attempt: 'attempt', action: 'actionLoop' });
@@ -212,7 +213,7 @@ describe('an event sent to a run', () => {
     const page = await openPage((await startInspector()).url);
     await page.runs();
     const [hello] = page.all('hello');
-    expect(hello?.version).toBe(5);
+    expect(hello?.version).toBe(WIRE_VERSION);
     expect(hello?.continues).toBe(false);
     expect(hello?.events).toEqual([
       'run.cancelled',

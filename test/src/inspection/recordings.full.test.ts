@@ -248,7 +248,9 @@ describe('a recording', () => {
     const journals = fileJournals(place);
     const { run } = startScripted();
     const [start, ...others] = run.journal;
-    const older = { ...start, chart: { id: 'postChain', digest: 'another' }, redacted: true } as JournalEntry;
+    const product = { ...Object(start).product, redacted: true };
+    const machine = { id: 'postChain', version: null, digest: 'another' };
+    const older = { ...start, machine, product } as JournalEntry;
     writeFileSync(`${place}/run-1.jsonl`, linesOf([older, ...others]));
     const page = await openPage((await startInspector({ journals })).url, 5);
     expect((await page.runs()).runs[0]?.fidelity).toEqual([]);

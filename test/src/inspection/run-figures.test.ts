@@ -20,7 +20,7 @@ it('counts the same cycles, calls and tokens in the list and on the page of a ru
     await fullRun(13),
   ]) {
     const [start] = entries;
-    if (start?.type !== 'run-start') throw new Error('no run-start');
+    if (start?.type !== 'start') throw new Error('no start');
     const table = figuresFold(start, true);
     const { log, fold } = folded(entries);
     const counted: unknown[] = [];
@@ -49,7 +49,7 @@ it('counts a call that was interrupted, and no cycle that was not completed', as
 
 function figuresOfAll(entries: readonly JournalEntry[], isWhole = true): RunFigures {
   const [start] = entries;
-  if (start?.type !== 'run-start') throw new Error('no run-start');
+  if (start?.type !== 'start') throw new Error('no start');
   const fold = figuresFold(start, isWhole);
   for (const entry of entries) fold.take(entry);
   return fold.figures(false);
@@ -72,7 +72,7 @@ it('marks the phases of the journal in order, in upper case those that failed or
 it('shortens the strip of a long run, with one mark for the phases that it leaves out', async () => {
   const entries = recordedEntries(await plainRun());
   const [start] = entries;
-  if (start?.type !== 'run-start') throw new Error('no run-start');
+  if (start?.type !== 'start') throw new Error('no start');
   const stripOf = (failedAt: number): string => {
     const fold = figuresFold(start, true);
     for (let step = 0; step < 60; step += 1) {
@@ -88,7 +88,7 @@ it('shortens the strip of a long run, with one mark for the phases that it leave
 
 it('counts a tool that was not approved as no failure', async () => {
   const [start] = recordedEntries(await plainRun());
-  if (start?.type !== 'run-start') throw new Error('no run-start');
+  if (start?.type !== 'start') throw new Error('no start');
   const failuresWith = (code: string) => {
     const fold = figuresFold(start, true);
     fold.take({ type: 'phase-start', phase: 'action', cycle: 1 });

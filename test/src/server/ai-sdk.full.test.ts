@@ -197,9 +197,11 @@ describe('a chat of the AI SDK', () => {
       entries: { type: string }[];
     };
     expect(entries[0]).toMatchObject({
-      request: 'Read this.',
-      messages: [{ content: 'Refund A7.' }, { content: 'No.' }],
-      attachments: [{ mediaType: 'text/plain' }],
+      input: {
+        request: 'Read this.',
+        messages: [{ content: 'Refund A7.' }, { content: 'No.' }],
+        attachments: [{ mediaType: 'text/plain' }],
+      },
     });
     expect(entries.filter(({ type }) => type === 'approval-resolved' || type === 'delivery')).toEqual([]);
   });

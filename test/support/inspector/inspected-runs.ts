@@ -8,7 +8,7 @@ import { createRunFold, type RunFold } from '../../../inspector/fold/run-fold.ts
 import { createRunLog, type RunLog } from '../../../inspector/wire/run-log.ts';
 import type { JournalEntry } from '../../../machines/contracts/journal.ts';
 import type { PassageSource } from '../../../machines/contracts/passage.ts';
-import type { JournalStore } from '../../../src/chain/journal/journal-format.ts';
+import { type JournalStore, originOf } from '../../../src/chain/journal/journal-format.ts';
 import { stateHistory } from '../../../src/chain/journal/state-at.ts';
 import { memoryJournals } from '../../../src/chain/journal/stores.ts';
 import type { ProfileOption } from '../../../src/chain/runtime/profile.ts';
@@ -63,11 +63,22 @@ export const stateFrames = (entries: readonly JournalEntry[]): readonly string[]
 
 function recordedRun(entries: readonly JournalEntry[], changes: Partial<RecordedRun> = {}): RecordedRun {
   const [start, end] = [entries[0], entries.at(-1)];
-  if (start?.type !== 'run-start') throw new Error('the first entry must be run-start');
-  const { runId, request: title, startedAt } = start;
-  const status = end?.type === 'run-end' ? end.status : 'interrupted';
+  if (start?.type !== 'start') throw new Error('the first entry must be start');
+  const { runId, request: title } = start.input;
+  const { startedAt } = start;
+  const status = end?.type === 'end' ? end.summary.status : 'interrupted';
   return {
-    run: { runId, kind: 'run', title, startedAt, ...forkOf(start), status, live: false, fidelity: [], summary: null },
+    run: {
+      runId,
+      kind: 'run',
+      title,
+      startedAt,
+      ...forkOf(originOf(start)),
+      status,
+      live: false,
+      fidelity: [],
+      summary: null,
+    },
     charts: ownCharts,
     lines: entries.map((entry) => JSON.stringify(entry)),
     states: stateFrames(entries),
@@ -297,12 +308,12 @@ interface Increments {
 export function longRun(entries: readonly JournalEntry[], count: number): readonly JournalEntry[] {
   const [start, ...rest] = entries;
   if (start === undefined) throw new Error('no entries');
-  const body = rest.filter(({ type }) => type !== 'run-end' && type !== 'answer');
+  const body = rest.filter(({ type }) => type !== 'end' && type !== 'answer');
   const countOf = (read: (entry: JournalEntry) => number): number => Math.max(...body.map(read)) + 1;
   const increments: Increments = {
     seq: body.length,
     atMs: 3 * body.length,
-    calls: countOf((entry) => ('call' in entry ? (entry.call ?? -1) : -1)),
+    calls: countOf((entry) => ('activity' in entry ? (entry.activity ?? -1) : -1)),
     cycles: countOf((entry) => ('cycle' in entry ? entry.cycle : 0)) - 1,
     steps: countOf((entry) => ('step' in entry ? entry.step : 0)) - 1,
   };
@@ -321,7 +332,7 @@ function repeatEntry(entry: JournalEntry, repetition: number, index: number, inc
     ...entry,
     seq: 1 + repetition * increments.seq + index,
     atMs: 1 + repetition * increments.atMs + index * 3,
-    ...('call' in entry && { call: (entry.call ?? 0) + repetition * increments.calls }),
+    ...('activity' in entry && { activity: (entry.activity ?? 0) + repetition * increments.calls }),
     ...('cycle' in entry && { cycle: entry.cycle + repetition * increments.cycles }),
     ...('step' in entry && { step: entry.step + repetition * increments.steps }),
     ...('attemptId' in entry && { attemptId: `${repetition}.${entry.attemptId}` }),
@@ -358,20 +369,20 @@ export function readmeRun(
 
 /** A journal store with these runs. */
 export function storeOf(runs: readonly (readonly JournalEntry[])[]): JournalStore {
-  const starts = runs.flatMap(([start]) => (start?.type === 'run-start' ? [start] : []));
+  const starts = runs.flatMap(([start]) => (start?.type === 'start' ? [start] : []));
   return {
     ...memoryJournals(),
     list: async () =>
-      starts.map(({ runId, request, startedAt }) => ({
-        runId,
-        request,
+      starts.map(({ input, startedAt }) => ({
+        runId: input.runId,
+        request: input.request,
         startedAt,
         status: 'completed',
         forkedFrom: null,
         waiting: null,
       })),
     async *read(runId) {
-      yield* runs.find(([start]) => start?.type === 'run-start' && start.runId === runId) ?? [];
+      yield* runs.find(([start]) => start?.type === 'start' && start.input.runId === runId) ?? [];
     },
   };
 }

@@ -70,7 +70,9 @@ describe('comparing runs', () => {
   it('shows what the program stored with the runs', async () => {
     const entries = await runWith(0.6);
     const storedAs = (host: Record<string, string>) =>
-      comparedRun(entries.map((entry) => (entry.type === 'run-start' ? { ...entry, host } : entry)));
+      comparedRun(
+        entries.map((entry) => (entry.type === 'start' ? { ...entry, product: { ...entry.product, host } } : entry)),
+      );
     const { settings } = compareRuns([storedAs({ model: 'a' }), storedAs({ model: 'b' })]);
     expect(settings).toEqual([{ path: 'host.model', values: ['a', 'b'] }]);
   });

@@ -156,9 +156,9 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     const { run } = startScripted(unsure, { journals, limits }, { mode: 'manual' });
     onTestFinished(() => run.cancel());
     for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
-    const origin = { runId: 'original', seq: 1, changes: [], forkedAt: new Date().toISOString() };
+    const origin = { actorId: 'original', seq: 1 };
     const journal = run.journal.map((entry) =>
-      entry.type === 'run-start' ? { ...entry, forkedFrom: { ...origin, clockStartMs: Date.now() - 8 * HOUR } } : entry,
+      entry.type === 'start' ? { ...entry, forkedFrom: { ...origin, clockStartMs: Date.now() - 8 * HOUR } } : entry,
     );
     const live = await openLivePage(tests, Object.create(run, { journal: { value: journal } }), '');
     await live.update();

@@ -24,7 +24,7 @@ it('finds that an interrupted run continues, and why another one does not', asyn
   const same = await interruptedAfter(10, (entry) => entry);
   expect(await checkRuns(same)).toEqual([{ id: 'r', status: 'interrupted', problem: null }]);
   const otherChart = await interruptedAfter(10, (entry) =>
-    entry.type === 'run-start' ? { ...entry, chart: { id: 'postChain', digest: 'other' } } : entry,
+    entry.type === 'start' ? { ...entry, machine: { ...entry.machine, digest: 'other' } } : entry,
   );
   expect((await checkRuns(otherChart))[0]?.problem).toMatch(/was recorded with the chart postChain other/u);
   const otherPath = await interruptedAfter(10, (entry) =>

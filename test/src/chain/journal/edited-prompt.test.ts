@@ -21,7 +21,7 @@ async function recorded(observe: (edited: boolean) => Record<string, unknown>) {
   await run.answer;
   const attempts = new Set(
     run.journal.flatMap((entry) =>
-      entry.type === 'call-start' && entry.task === 'observation' ? [entry.attemptId] : [],
+      entry.type === 'activity-start' && entry.subject?.task === 'observation' ? [entry.subject.attemptId] : [],
     ),
   );
   const at = run.journal.find((entry) => entry.type === 'prompt' && attempts.has(entry.attemptId))?.seq ?? 0;
@@ -44,7 +44,10 @@ describe('a fork with an edited prompt', () => {
     const place = promptsOf(journal).indexOf((journal[at] as Extract<JournalEntry, { type: 'prompt' }>).digest);
     expect(promptsOf(fork.journal)[place]).toBe(requestDigest(made[0] as (typeof made)[0]));
     expect(promptsOf(fork.journal).slice(0, place)).toEqual(promptsOf(journal).slice(0, place));
-    expect(fork.journal[0]).toMatchObject({ forkedFrom: { runId: 'run-0', seq: at, changes: ['prompt'] } });
+    expect(fork.journal[0]).toMatchObject({
+      forkedFrom: { actorId: 'run-0', seq: at },
+      product: { fork: { changes: ['prompt'] } },
+    });
   });
 
   it('uses the new reply, so that later calls are made with it', async () => {

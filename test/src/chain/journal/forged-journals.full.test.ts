@@ -30,7 +30,7 @@ function forged(entries: readonly JournalEntry[], { how, at, path, value }: Forg
   else replaceWithin(entry, path, value);
   const numbered = copy.map((one, seq) => ({ ...one, seq }));
   const isValid = numbered.every((one) => journalEntrySchema.safeParse(one).success);
-  return isValid && numbered[0]?.type === 'run-start' ? numbered : null;
+  return isValid && numbered[0]?.type === 'start' ? numbered : null;
 }
 
 function replaceWithin(value: unknown, [here = 0, ...below]: readonly number[], by: unknown): void {
@@ -80,7 +80,9 @@ describe('a forged journal with valid entries', () => {
   it('is recorded again whatever the numbers of its calls', async () => {
     const entries = await recordedRun();
     for (const shift of [1, 100, 4_000_000_000]) {
-      const journal = entries.map((entry) => ('call' in entry ? { ...entry, call: (entry.call ?? 0) + shift } : entry));
+      const journal = entries.map((entry) =>
+        'activity' in entry ? { ...entry, activity: (entry.activity ?? 0) + shift } : entry,
+      );
       const error = await outcomeOf(() => rerecord(journal as JournalEntry[]));
       expect(error).toBeNull();
     }

@@ -44,7 +44,7 @@ const atDecision = (journal: readonly JournalEntry[]): number =>
 const seqOfReply = (journal: readonly JournalEntry[], field: string): number =>
   journal.find(
     (entry) =>
-      entry.type === 'call-event' &&
+      entry.type === 'activity-event' &&
       entry.event.type === 'reply.ended' &&
       JSON.stringify(entry.event.reply.value).includes(`"${field}"`),
   )?.seq ?? 0;
@@ -69,8 +69,12 @@ describe('a fork', () => {
         expect(answerOfFork.answerText).toBe(answer.answerText);
         expect(rulesOf(fork)).toEqual(rulesOf(run));
         expect(answerOfFork.metadata.usage).toEqual(answer.metadata.usage);
-        const start = entriesOf(fork, 'run-start')[0];
-        expect(start).toMatchObject({ runId: 'fork', forkedFrom: { runId: 'first', changes: [] } });
+        const start = entriesOf(fork, 'start')[0];
+        expect(start).toMatchObject({
+          input: { runId: 'fork' },
+          product: { fork: { changes: [] } },
+          forkedFrom: { actorId: 'first' },
+        });
         expect(replay(JSON.parse(JSON.stringify(fork.journal))).divergence).toBeNull();
         expect(clock.openTimers).toBe(0);
       }),
@@ -86,7 +90,7 @@ describe('a fork', () => {
     expect(rulesOf(fork)).toEqual(['confidenceReached']);
     expect(entriesOf(fork, 'decision')[0]?.decision.inputs).toMatchObject({ above: 0.4 });
     expect(model.calls.slice(asked).map(({ task }) => task)).toEqual(['synthesis']);
-    expect(entriesOf(fork, 'run-start')[0]?.forkedFrom?.changes).toEqual(['thresholds.confidence=0.4']);
+    expect(entriesOf(fork, 'start')[0]?.product.fork?.changes).toEqual(['thresholds.confidence=0.4']);
   });
 
   it('changes the next reply', async () => {
@@ -109,7 +113,7 @@ describe('a fork', () => {
       await settle();
       sendAnswer(run, { type: 'consent.given', choice });
       await run.answer;
-      const [reply] = run.journal.filter((entry) => entry.type === 'call-event' && entry.actor === 'callAhead');
+      const [reply] = run.journal.filter((entry) => entry.type === 'activity-event' && entry.source === 'callAhead');
       return async (set: ForkChanges) => {
         const fork = await chain.fork('first', { at: reply?.seq ?? 0, set });
         await settle();

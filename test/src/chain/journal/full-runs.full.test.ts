@@ -43,8 +43,8 @@ const upTo = (share: number, journal: readonly JournalEntry[]): readonly Journal
 
 const endedCalls = (journal: readonly JournalEntry[]): readonly number[] =>
   journal.flatMap((entry) =>
-    entry.type === 'call-event' && LAST_EVENTS.has(entry.event.type) && entry.event.type !== 'reply.lost'
-      ? [entry.call]
+    entry.type === 'activity-event' && LAST_EVENTS.has(entry.event.type) && entry.event.type !== 'reply.lost'
+      ? [entry.activity]
       : [],
   );
 

@@ -59,7 +59,7 @@ const resultsIn = (entries: readonly JournalEntry[]) =>
 /** What the calls paid whose result is stored. */
 const finishedIn = (entries: readonly JournalEntry[]): readonly unknown[] =>
   entries.flatMap((entry) => {
-    if (entry.type !== 'call-event' || entry.event.type !== 'done') return [];
+    if (entry.type !== 'activity-event' || entry.event.type !== 'done') return [];
     const { capability, arguments: given } = Object(entry.event.output);
     return capability === 'pay' ? [given.euros] : [];
   });

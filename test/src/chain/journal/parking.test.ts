@@ -109,7 +109,7 @@ describe('a parked run', () => {
     const { chain } = await start();
     const second = chain.run({ request: 'And then?' });
     await settle();
-    expect(second.journal.some(({ type }) => type === 'call-start')).toBe(false);
+    expect(second.journal.some(({ type }) => type === 'activity-start')).toBe(false);
     clock.increment(5_000);
     expect(await second.answer).toMatchObject({ status: 'completed' });
   });
@@ -122,7 +122,7 @@ describe('a parked run', () => {
     expect(await run.park()).toBe(true);
     const second = chain.run({ request: 'And then?' });
     await settle();
-    expect(second.journal.map(({ type }) => type)).toContain('call-start');
+    expect(second.journal.map(({ type }) => type)).toContain('activity-start');
   });
 
   it('is not parked without a journal, or after its journal has failed', async () => {

@@ -51,7 +51,7 @@ describe('a fork by a chain with another model or prompt', () => {
   it('asks it, and does not reuse replies of the recorded one', async () => {
     const { run } = startScripted();
     await run.answer;
-    const at = run.journal.find((entry) => entry.type === 'call-event')?.seq ?? 0;
+    const at = run.journal.find((entry) => entry.type === 'activity-event')?.seq ?? 0;
     const same = scriptedChain({}, { newId: () => 'same' });
     await (await same.chain.fork(run.journal, { at })).answer;
     expect(same.model.calls).toEqual([]);
@@ -60,7 +60,7 @@ describe('a fork by a chain with another model or prompt', () => {
     const fork = await other.fork(run.journal, { at });
     await fork.answer;
     expect(model.calls.length).toBe(promptsIn(run.journal).length);
-    expect(fork.journal[0]).toMatchObject({ modelId: 'another' });
+    expect(fork.journal[0]).toMatchObject({ product: { modelId: 'another' } });
   });
 
   it('names the options that it keeps from the run', async () => {
@@ -75,8 +75,10 @@ describe('a fork by a chain with another model or prompt', () => {
     const fork = await scriptedChain({}, options).chain.fork(run.journal, { at: 1 });
     await fork.answer;
     const [start] = fork.journal;
-    expect(start).toMatchObject({ forkedFrom: { changes: ['profile, instructions, limits as recorded'] } });
-    expect(start).not.toMatchObject({ instructions: 'Be brief.' });
+    expect(start).toMatchObject({
+      product: { fork: { changes: ['profile, instructions, limits as recorded'] } },
+    });
+    expect(start).not.toMatchObject({ input: { instructions: 'Be brief.' } });
   });
 
   it.each([

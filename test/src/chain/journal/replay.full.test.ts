@@ -6,13 +6,14 @@ const transition = (tokens: number): JournalEntry => ({
   seq: 4,
   atMs: 1,
   type: 'transition',
+  actor: '',
   machine: 'postChain',
   event: 'xstate.init',
   source: 'routing',
   target: ['a state with a long name '.repeat(20)],
   candidates: [{ guard: 'modelMayWrite', target: ['writing'], result: 'taken', inputs: { tokens } }],
 });
-const stopped: JournalEntry = { seq: 4, atMs: 1, type: 'run-stopped' };
+const stopped: JournalEntry = { seq: 4, atMs: 1, type: 'stopped' };
 
 describe('divergenceText', () => {
   it.each([
@@ -26,13 +27,13 @@ describe('divergenceText', () => {
       'both entries if their types differ',
       stopped,
       transition(13),
-      /^entry 4 was \{"seq":4,"atMs":1,"type":"run-stopped"\} in the recording and is \{"seq":4,.+… now$/u,
+      /^entry 4 was \{"seq":4,"atMs":1,"type":"stopped"\} in the recording and is \{"seq":4,.+… now$/u,
     ],
     [
       'a missing entry',
       stopped,
       null,
-      'entry 4 was {"seq":4,"atMs":1,"type":"run-stopped"} in the recording and is missing now',
+      'entry 4 was {"seq":4,"atMs":1,"type":"stopped"} in the recording and is missing now',
     ],
   ])('shows %s', (_, recorded, replayed, text) => {
     const description = divergenceText({ seq: 4, recorded, replayed, cause: '' });

@@ -35,8 +35,8 @@ describe('rerecord', () => {
     expect(rulesOf(run).length).toBeGreaterThan(1);
     const [start, ...others] = readBack(run.journal);
     // As if the threshold had been lowered after the recording.
-    const thresholds = { ...entriesOf(run, 'run-start')[0]?.thresholds, confidence: 0.7 };
-    const recorded = [{ ...start, thresholds }, ...others] as JournalEntry[];
+    const thresholds = { ...entriesOf(run, 'start')[0]?.input.thresholds, confidence: 0.7 };
+    const recorded = [{ ...start, input: { ...Object(start).input, thresholds } }, ...others] as JournalEntry[];
     expect(replay(recorded).divergence).toMatchObject({
       recorded: { type: 'transition' },
       replayed: { type: 'transition', target: ['synthesizing'] },

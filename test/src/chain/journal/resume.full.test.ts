@@ -18,12 +18,12 @@ const NOT_CALLED: readonly unknown[] = ['model_unavailable', 'prose_only'];
 function modelCallsIn(entries: readonly JournalEntry[]): number {
   const notCalled = entries.filter(
     (entry) =>
-      entry.type === 'call-event' &&
+      entry.type === 'activity-event' &&
       entry.event.type === 'reply.ended' &&
       NOT_CALLED.includes(entry.event.reply.failure?.code),
   );
   const started = entries.filter(
-    (entry) => entry.type === 'call-start' && ['readReply', 'callAhead'].includes(entry.actor),
+    (entry) => entry.type === 'activity-start' && ['readReply', 'callAhead'].includes(entry.source),
   );
   return started.length - notCalled.length;
 }

@@ -64,7 +64,10 @@ describe('stateAt', () => {
     const run = chain.run({ request: 'Is it so?' });
     await runUntilEnded(run, clock);
     const [start, ...others] = json(run.journal) as JournalEntry[];
-    const old = [{ ...start, chart: { id: 'postChain', digest: '00000000' } }, ...others] as JournalEntry[];
+    const old = [
+      { ...start, machine: { id: 'postChain', version: null, digest: '00000000' } },
+      ...others,
+    ] as JournalEntry[];
     expect(stateHistory(old)).toEqual({
       states: [],
       problem: 'Another version of the chart recorded the run, so its state is unknown.',

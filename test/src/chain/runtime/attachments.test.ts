@@ -105,8 +105,8 @@ describe('files of a request', () => {
       ],
     });
     await run.answer;
-    const [journal] = entriesOf(run, 'run-start');
-    expect(journal?.attachments.map(({ mediaType, name, bytes }) => [mediaType, name, bytes])).toEqual([
+    const [journal] = entriesOf(run, 'start');
+    expect(journal?.input.attachments?.map(({ mediaType, name, bytes }) => [mediaType, name, bytes])).toEqual([
       ['image/png', null, 11],
       ['image/png', null, 11],
       ['image/png', null, 11],
@@ -268,14 +268,14 @@ describe('the journal of a run with files', () => {
     let count = 0;
     const { run, chain, model } = start({}, { journals, newId: () => `run-${++count}` });
     await run.answer;
-    expect(run.journal[0]).toMatchObject({ type: 'run-start', attachments: [{ name: 'photo.png', bytes: 11 }] });
+    expect(run.journal[0]).toMatchObject({ type: 'start', input: { attachments: [{ name: 'photo.png', bytes: 11 }] } });
     expect(run.journal[1]).toMatchObject({ type: 'attachment', mediaType: 'image/png', data: PNG_BASE64 });
     expect(JSON.stringify(run.journal).split(PNG_BASE64)).toHaveLength(2);
 
     expect(replay(run.journal).divergence).toBeNull();
     expect((await rerecord(run.journal)).find(isFile)).toMatchObject({ data: PNG_BASE64 });
 
-    const reply = run.journal.find((entry) => entry.type === 'call-event' && entry.event.type === 'reply.ended');
+    const reply = run.journal.find((entry) => entry.type === 'activity-event' && entry.event.type === 'reply.ended');
     const before = model.calls.length;
     const forked = await chain.fork('run-1', { at: reply?.seq ?? 0, set: { 'reply.response': 'A tower.' } });
     expect((await forked.answer).status).toBe('completed');
@@ -317,7 +317,7 @@ describe('the journal of a run with files', () => {
     expect(entries.find(isFile)).toMatchObject({ name: '[hidden].png', data: '' });
     expect(replay(entries).divergence).toBeNull();
 
-    const call = entries.findIndex(({ type }) => type === 'call-event');
+    const call = entries.findIndex(({ type }) => type === 'activity-event');
     const again = killedAfter(cut(entries.slice(0, call)));
     const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
     await expect(

@@ -129,7 +129,7 @@ describe('the rules of a chain’s retry policy', () => {
     const { run } = startScripted({ intention: INVALID }, { policy });
     const answer = await run.answer;
     expect(called).toEqual(EACH_ONCE);
-    expect(entriesOf(run, 'retry-rule').map(({ rule }) => `${rule} intention`)).toEqual(EACH_ONCE);
+    expect(entriesOf(run, 'value').map(({ name }) => `${name.split(' ')[0]} intention`)).toEqual(EACH_ONCE);
     const recorded = JSON.parse(JSON.stringify(run.journal));
     const replayed = replay(recorded);
     expect(replayed.divergence).toBeNull();

@@ -17,7 +17,7 @@ function queueingChain(maxConcurrentRuns: number, hangs: number) {
 
 const request = { request: 'Is it so?' };
 
-const hasBegun = ({ journal }: Run): boolean => journal.some(({ type }) => type === 'call-start');
+const hasBegun = ({ journal }: Run): boolean => journal.some(({ type }) => type === 'activity-start');
 
 describe('maxConcurrentRuns', () => {
   it('queues further runs and starts them in order', async () => {
@@ -138,7 +138,7 @@ describe('runs that start together', () => {
     expect([model.calls.length, turns.length, (await journals.list()).length]).toEqual([0, 3, 3]);
     third?.cancel();
     expect(await third?.answer).toMatchObject({ status: 'cancelled' });
-    expect([second?.journal[0]?.type, second && hasBegun(second)]).toEqual(['run-start', false]);
+    expect([second?.journal[0]?.type, second && hasBegun(second)]).toEqual(['start', false]);
     while (turns.length > 0) {
       turns.shift()?.();
       await settle();

@@ -16,7 +16,7 @@ describe('the events of a model call', () => {
     const chain = createPostChain({ model: plannedModel({}), clock: { ...systemClock, takeTurn } });
     const run = chain.run({ request: 'Is it so?' });
     await run.answer;
-    const events = entriesOf(run, 'call-event').filter(({ actor }) => actor === 'readReply');
+    const events = entriesOf(run, 'activity-event').filter(({ source }) => source === 'readReply');
     expect(new Set(events.map(({ event }) => event.type))).toEqual(new Set(['reply.ended']));
     expect(entriesOf(run, 'transition').filter(({ machine }) => machine === 'attempt')).toHaveLength(events.length);
   });

@@ -84,11 +84,12 @@ describe('the journal', () => {
   it('[E8] records the text of instructions and its digest, and the same prompt versions as without', async () => {
     const { run } = startScripted({}, { instructions: RULES });
     const plain = startScripted();
-    const [start] = entriesOf(run, 'run-start');
-    const [plainStart] = entriesOf(plain.run, 'run-start');
-    expect(start).toMatchObject({ instructions: RULES, instructionsDigest: expect.stringMatching(/^[0-9a-f]{8}$/) });
-    expect(plainStart).toMatchObject({ instructions: null, instructionsDigest: null });
-    expect(start?.prompts).toEqual(plainStart?.prompts);
+    const [start] = entriesOf(run, 'start');
+    const [plainStart] = entriesOf(plain.run, 'start');
+    expect(start?.input.instructions).toBe(RULES);
+    expect(start?.product.instructionsDigest).toMatch(/^[0-9a-f]{8}$/);
+    expect(plainStart).toMatchObject({ input: { instructions: null }, product: { instructionsDigest: null } });
+    expect(start?.product.prompts).toEqual(plainStart?.product.prompts);
     await Promise.all([run.answer, plain.run.answer]);
   });
 
@@ -100,8 +101,8 @@ describe('the journal', () => {
     const stored = await allOf(journals.read('run-1'));
     expect(JSON.stringify(stored)).not.toContain('Ada');
     expect(stored[0]).toMatchObject({
-      instructions: RULES.replace('Ada', '[redacted]'),
-      instructionsDigest: entriesOf(run, 'run-start')[0]?.instructionsDigest,
+      input: { instructions: RULES.replace('Ada', '[redacted]') },
+      product: { instructionsDigest: entriesOf(run, 'start')[0]?.product.instructionsDigest },
     });
   });
 
@@ -112,7 +113,7 @@ describe('the journal', () => {
     const other = scriptedChain({}, { instructions: 'Answer in German.', newId: () => 'run-2' });
     const fork = await other.chain.fork(run.journal, { at, set: { 'limits.maxCycles': 2 } });
     await fork.answer;
-    expect(entriesOf(fork, 'run-start')[0]?.instructions).toBe(RULES);
+    expect(entriesOf(fork, 'start')[0]?.input.instructions).toBe(RULES);
 
     const journals = killedAfter(run.journal.slice(0, at));
     const third = scriptedChain({}, { instructions: 'Answer in German.', journals });

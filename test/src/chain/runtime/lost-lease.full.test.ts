@@ -87,7 +87,7 @@ describe.each(JOURNAL_STORES)('a process that lost its lease, with journals in %
     expect(answerText).toBe('It is by B.');
     expect(reasons.map(({ code }) => code)).not.toContain('interrupted');
     const stored = await entriesOf(journals.read('run-1'));
-    expect(stored.at(-1)?.type).toBe('run-end');
+    expect(stored.at(-1)?.type).toBe('end');
     const madeByA = made.filter((call) => call.endsWith('by A'));
 
     release();
@@ -99,7 +99,7 @@ describe.each(JOURNAL_STORES)('a process that lost its lease, with journals in %
     const texts = events.slice(lastVoid + 1).flatMap((event) => (event.type === 'answer-delta' ? [event.text] : []));
     expect(texts.join('')).toBe(answer.answerText);
     for (const seen of [events, run.journal])
-      expect(seen.filter(({ type }) => ['answer', 'run-end', 'session-stored'].includes(type))).toEqual([]);
+      expect(seen.filter(({ type }) => ['answer', 'end', 'session-stored'].includes(type))).toEqual([]);
     expect(await entriesOf(journals.read('run-1'))).toEqual(stored);
     expect(made.filter((call) => call.endsWith('by A'))).toEqual(madeByA);
     const turns = await sessions.recall('chat', { turns: 5, signal: new AbortController().signal });

@@ -26,7 +26,7 @@ async function answered(options: PostChainOptions) {
   });
   const answer = finalAnswerSchema.parse(await run.answer);
   for (const entry of run.journal) journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)));
-  expect(run.journal.at(-1)?.type).toBe('run-end');
+  expect(run.journal.at(-1)?.type).toBe('end');
   return { answer, run };
 }
 

@@ -46,7 +46,7 @@ describe('a profile', () => {
   it('is balanced by default', async () => {
     const { run } = createScripted();
     expect((await run.answer).metadata.usage.modelCalls).toBe(1);
-    expect(entriesOf(run, 'run-start')[0]?.profile).toEqual({ ...PROFILES.balanced, experience: 'policy' });
+    expect(entriesOf(run, 'start')[0]?.input.profile).toEqual({ ...PROFILES.balanced, experience: 'policy' });
   });
 
   it.each([

@@ -98,7 +98,7 @@ describe('a store that fails to remember', () => {
     const answer = await run.answer;
     expect(answer).toEqual(await startScripted().run.answer);
     expect(entriesOf(run, 'session-stored')).toMatchObject([{ sessionId: 'u42', problem: said }]);
-    expect(run.journal.slice(-3).map(({ type }) => type)).toEqual(['session-stored', 'answer', 'run-end']);
+    expect(run.journal.slice(-3).map(({ type }) => type)).toEqual(['session-stored', 'answer', 'end']);
   });
 
   it('[C8] with a recall failure and a hanging model stays within the run timeout', async () => {

@@ -11,15 +11,16 @@ import { temporaryFolder } from '../../../support/cli.ts';
 import { writeJournal } from '../../../support/journal-files.ts';
 import { settle, startScripted } from '../../../support/run-chain.ts';
 
-const START = '{"type":"run-start","request":"r","startedAt":"2026-01-01T10:00:00.000Z","forkedFrom":null}\n';
+const PLACE = '"product":{"fork":null},"forkedFrom":null';
+const START = `{"type":"start","input":{"request":"r"},"startedAt":"2026-01-01T10:00:00.000Z",${PLACE}}\n`;
 
 describe('fileJournals', () => {
   it.each([
-    ['{"type":"run-start"}\n', 'damaged'],
-    ['{"type":"run-start","request":3,"startedAt":"\\u001b]0;x\\u0007"}\n', 'damaged'],
-    ['{"type":"run-start","request":"r","startedAt":"\\u001b]0;x"}\n', 'damaged'],
-    [`${START}{"type":"run-end","status":"\\u001b[2J"}\n`, 'damaged'],
-    [`${START}{"type":"run-end"}\n`, 'damaged'],
+    ['{"type":"start"}\n', 'damaged'],
+    [`{"type":"start","input":{"request":3},"startedAt":"\\u001b]0;x\\u0007",${PLACE}}\n`, 'damaged'],
+    [`{"type":"start","input":{"request":"r"},"startedAt":"\\u001b]0;x",${PLACE}}\n`, 'damaged'],
+    [`${START}{"type":"end","summary":{"status":"\\u001b[2J"}}\n`, 'damaged'],
+    [`${START}{"type":"end"}\n`, 'damaged'],
     [`${START}null\n`, 'damaged'],
     [START, 'interrupted'],
     ['', 'damaged'],
@@ -88,7 +89,7 @@ it('leaves nothing of a journal whose process ends before the first entry, and d
   await run.answer;
   writer.write(run.journal);
   writer.close();
-  expect((await followed).value).toMatchObject({ type: 'run-start' });
+  expect((await followed).value).toMatchObject({ type: 'start' });
   expect(await store.list()).toMatchObject([{ runId: 'a', status: 'completed' }]);
   expect(readdirSync(folder)).toEqual(['a.jsonl']);
 });

@@ -38,7 +38,7 @@ const recorded = await recordJournal();
 
 /** With another start time, so that lists have an order. */
 const startedAtTime = (journal: readonly JournalEntry[], startedAt: string): JournalEntry[] =>
-  journal.map((entry) => (entry.type === 'run-start' ? { ...entry, startedAt } : entry));
+  journal.map((entry) => (entry.type === 'start' ? { ...entry, startedAt } : entry));
 
 function write(store: JournalStore, runId: string, entries: readonly JournalEntry[], close = true): void {
   const writer = store.create(runId);
@@ -122,7 +122,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
     write(store, 'ended', startedAtTime(journal, '2026-01-01T10:00:00.000Z'));
     write(store, 'killed', startedAtTime(journal.slice(0, -1), '2026-01-01T12:00:00.000Z'));
     write(store, 'alive', startedAtTime(journal.slice(0, 3), '2026-01-01T11:00:00.000Z'), false);
-    const { status } = journal.at(-1) as Extract<JournalEntry, { type: 'run-end' }>;
+    const { status } = (journal.at(-1) as Extract<JournalEntry, { type: 'end' }>).summary;
     const common = { request: 'Is it so?', forkedFrom: null, waiting: null };
     expect(await store.list()).toEqual([
       { runId: 'killed', ...common, startedAt: '2026-01-01T12:00:00.000Z', status: 'interrupted' },
@@ -143,7 +143,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
     write(store, 'a', journal);
     const stored = await entriesOf(store.read('a'));
     expect(JSON.stringify(stored)).not.toContain('Is it so?');
-    expect(stored[0]).toMatchObject({ request: '[redacted]', redacted: true });
+    expect(stored[0]).toMatchObject({ input: { request: '[redacted]' }, product: { redacted: true } });
     expect(stored).toHaveLength(journal.length);
     for (const text of textsOf(journal.filter(({ type }) => type !== 'text-delta'))) expect(seen).toContain(text);
   });
@@ -164,7 +164,7 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
     expect(stored).toEqual(
       journal.slice(0, stored.length).map((entry) => ({
         ...entry,
-        ...(entry.seq === 0 && { redacted: true }),
+        ...(entry.type === 'start' && { product: { ...entry.product, redacted: true } }),
         ...(entry.type === 'text-delta' && { text: '' }),
       })),
     );

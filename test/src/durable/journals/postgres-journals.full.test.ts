@@ -139,7 +139,7 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     expect((await resumed.answer).answerText).toBe((await run.answer).answerText);
     const all = await entriesOf(one.read('killed'));
     expect(await late).toEqual(all.slice(4));
-    expect(all.at(-1)).toMatchObject({ type: 'run-end' });
+    expect(all.at(-1)).toMatchObject({ type: 'end' });
   });
 
   it('loses no entry when all connections are lost, and followers miss none', async () => {

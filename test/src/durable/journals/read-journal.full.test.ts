@@ -81,7 +81,7 @@ describe('readJournal', () => {
     ['two files in one', linesOf([start]).repeat(2), 'cannot read entry 1: checksum mismatch'],
     [
       'another version',
-      linesOf([{ ...start, version: 2 } as unknown as JournalEntry]),
+      linesOf([{ ...start, format: 2 } as unknown as JournalEntry]),
       'cannot read entry 0: format: expected 3; received 2',
     ],
   ])('rejects %s', async (_, text, message) => {

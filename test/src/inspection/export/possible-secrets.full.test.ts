@@ -4,7 +4,7 @@ import { suspectsIn } from '../../../../src/inspection/redaction.ts';
 
 const withText = (text: unknown) =>
   [
-    { seq: 1, atMs: 0, type: 'call-event', call: 0, actor: 'x', event: { type: 'done', output: text } },
+    { seq: 1, atMs: 0, type: 'activity-event', call: 0, actor: 'x', event: { type: 'done', output: text } },
   ] as unknown as readonly JournalEntry[];
 
 const found = (text: unknown) => suspectsIn(withText(text)).map(({ text: suspect }) => suspect);

@@ -5,17 +5,26 @@ import { startScripted } from '../../../support/run-chain.ts';
 
 const { run } = startScripted();
 await run.answer;
-const [start] = run.journal as readonly [JournalEntry];
+const [start] = run.journal;
 
 /** A journal with these values. */
 const journalWith = (output: unknown, host: unknown = null) =>
   [
-    { ...start, host },
-    { seq: 1, atMs: 0, type: 'call-event', call: 0, actor: 'capability', event: { type: 'done', output } },
+    { ...start, product: { ...Object(start).product, host } },
+    {
+      seq: 1,
+      atMs: 0,
+      type: 'activity-event',
+      activity: 0,
+      source: 'capability',
+      actor: '',
+      event: { type: 'done', output },
+    },
     {
       seq: 2,
       atMs: 0,
       type: 'transition',
+      actor: '',
       machine: 'messages',
       event: 'e',
       source: 'messages',
@@ -77,7 +86,7 @@ describe('redaction', () => {
   it('lists what it would remove, names included', () => {
     const found = [...redactionsIn(journalWith({ 'sk-secret': 1 }), redactionOf(['sk-secret']))];
     expect(found).toEqual([
-      { seq: 1, path: 'call-event.event.output.sk-secret', before: 'sk-secret', after: '[redacted]' },
+      { seq: 1, path: 'activity-event.event.output.sk-secret', before: 'sk-secret', after: '[redacted]' },
     ]);
   });
 });

@@ -161,7 +161,7 @@ describe('the spans of a run', () => {
       schemaUrl: 'https://opentelemetry.io/schemas/1.41.1',
     });
     const [start] = run.journal;
-    const startedAt = start?.type === 'run-start' ? Date.parse(start.startedAt) : null;
+    const startedAt = start?.type === 'start' ? Date.parse(start.startedAt) : null;
     expect(Math.floor(millis(root?.startTime ?? [0, 0]))).toBe(startedAt);
   });
 });

@@ -64,11 +64,11 @@ describe('an incomplete journal', () => {
 
   it.each([
     [[], 'an empty journal'],
-    [[{ type: 'run-stopped', seq: 0, atMs: 0 } as const], '"run-stopped"'],
+    [[{ type: 'stopped', seq: 0, atMs: 0 } as const], '"stopped"'],
   ])('is rejected without its start', async (entries, received) => {
     await expect(traceRun(entries)).rejects.toMatchObject({
       code: 'invalid_journal',
-      message: `A journal must begin with "run-start"; received ${received}`,
+      message: `A journal must begin with "start"; received ${received}`,
     });
   });
 

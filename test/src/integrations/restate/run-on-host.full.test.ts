@@ -58,7 +58,7 @@ describe('runOnHost', () => {
         async (random, kills) => {
           const { answer, journals, cluster, model } = await playRandom(random, kills);
           const whole = journals.at(-1) ?? [];
-          expect(whole.at(-1)?.type).toBe('run-end');
+          expect(whole.at(-1)?.type).toBe('end');
           expect(answer.answerText).not.toBe('');
           for (const journal of journals) expect(toJson(journal)).toEqual(toJson(whole.slice(0, journal.length)));
           const times = whole.map(({ atMs }) => atMs);

@@ -5,7 +5,7 @@ import { replies, scriptedModel } from 'postchain/testing';
 // In production, use openaiModel({ model: 'gpt-4.1-mini' }).
 const model = scriptedModel({}, { otherwise: replies });
 const chain = createPostChain({ model, journals: memoryJournals() });
-const server = await createServer({ chain, authorize: bearerTokens({ secret: 'alice' }) });
+const server = await createServer({ chain, authorize: bearerTokens({ 'a-long-secret-token': 'alice' }) });
 
 // In a web page, `new HttpAgent({ url, headers })` from @ag-ui/client sends this.
 const input = {
@@ -16,7 +16,7 @@ const input = {
 const response = await server.fetch(
   new Request('http://localhost/ag-ui', {
     method: 'POST',
-    headers: { authorization: 'Bearer secret', 'content-type': 'application/json' },
+    headers: { authorization: 'Bearer a-long-secret-token', 'content-type': 'application/json' },
     body: JSON.stringify(input),
   }),
 );

@@ -10,12 +10,12 @@ const documents = createPassageIndex([
   { path: 'books.md', text: 'A lost book costs ten euros.' },
 ]);
 const chain = createPostChain({ documents, journals: memoryJournals() });
-const server = await createServer({ chain, authorize: bearerTokens({ 'secret-token': 'alice' }) });
+const server = await createServer({ chain, authorize: bearerTokens({ 'a-long-secret-token': 'alice' }) });
 const http = serve({ fetch: server.fetch, hostname: '127.0.0.1', port: 0 });
 await once(http, 'listening');
 const { port } = http.address() as AddressInfo;
 
-const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'secret-token' });
+const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'a-long-secret-token' });
 const stream = client.responses.stream({ model: 'postchain', input: 'When does the library open?' });
 stream.on('response.reasoning_summary_text.delta', ({ delta }) => console.log(delta));
 const first = await stream.finalResponse();

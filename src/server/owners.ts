@@ -8,18 +8,18 @@ export type Authorize = (request: Request) => Owner | null | Promise<Owner | nul
 
 /**
  * Returns an `authorize` function for tokens sent as `Authorization: Bearer …`. `owners` maps each token to its owner; an owner may have
- * several tokens. Tokens are compared by digest, in constant time. Throws `invalid_option` without a token, or if a token or an owner is
- * invalid.
+ * several tokens. Tokens are compared by digest, in constant time. Throws `invalid_option` without a token, or if a token has spaces or less
+ * than 16 characters, or has no owner.
  */
 export function bearerTokens(owners: Readonly<Record<string, Owner>>): Authorize {
   const pairs = Array.isArray(owners) ? [] : Object.entries(owners ?? {});
   const isInvalid = ([token, owner]: (typeof pairs)[number]): boolean =>
-    !/^\S+$/u.test(token) || typeof owner !== 'string' || owner === '';
+    !/^\S{16,}$/u.test(token) || typeof owner !== 'string' || owner === '';
   // The message contains no token.
   if (pairs.length === 0 || pairs.some(isInvalid))
     throw new PostChainError(
       'invalid_option',
-      `bearerTokens: expected tokens, each with its owner, for example { [token]: "alice" }; received ${pairs.length === 0 ? 'no tokens' : 'a token without an owner, or one that is empty or has spaces'}.`,
+      `bearerTokens: expected tokens of at least 16 characters without spaces, each with its owner, for example { [token]: "alice" }; received ${pairs.length === 0 ? 'no tokens' : 'one that is shorter, has spaces or has no owner'}. Create one with: openssl rand -hex 32`,
     );
   const known = pairs.map(async ([token, owner]) => ({ digest: await digestOf(token), owner }));
   return async (request) => {

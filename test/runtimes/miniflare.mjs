@@ -4,10 +4,10 @@ const [script, ...urls] = process.argv.slice(2);
 const workerd = new Miniflare({
   modules: [{ type: 'ESModule', path: script }],
   compatibilityDate: '2026-07-01',
-  bindings: { TOKEN: 'secret' },
+  bindings: { TOKEN: 'a-long-secret-token' },
   ...(urls.length === 0 && { durableObjects: { CHAIN: 'ChainServer' } }),
 });
-const authorization = 'Bearer secret';
+const authorization = 'Bearer a-long-secret-token';
 const question = 'When does the library open?';
 
 /** Starts a run in a request, and reads it in two others, and in one more asks again. */

@@ -12,8 +12,8 @@ import { bearerTokens, createServer, type RunUpdate, type ServerOptions } from '
 import { scriptedModel } from '../../src/models/scripted.ts';
 import { replies } from '../../src/testing/replies.ts';
 
-export const ALICE = 'token-of-alice';
-export const BOB = 'token-of-bob';
+export const ALICE = 'the-token-of-alice';
+export const BOB = 'the-token-of-bob';
 
 /** Answers at once. */
 const immediateModel = () => scriptedModel({}, { otherwise: replies });

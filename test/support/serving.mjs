@@ -18,7 +18,7 @@ const model = {
   },
 };
 const chain = createPostChain({ model, journals, profile: 'thorough' });
-const server = await createServer({ chain, authorize: bearerTokens({ 'token-of-alice': 'alice' }) });
+const server = await createServer({ chain, authorize: bearerTokens({ 'the-token-of-alice': 'alice' }) });
 const http = serve({ fetch: server.fetch, hostname: '127.0.0.1', port: Number(port) }, (address) =>
   process.stdout.write(`${address.port}\n`),
 );

@@ -18,7 +18,7 @@ import type { ServerLogLine } from '../../../src/server/create-server.ts';
 import { emptyView, nextView, type RunView } from '../../../src/server/run-view.ts';
 import { type Question, runUpdateSchema } from '../../../src/server/updates.ts';
 import { replies } from '../../../src/testing/replies.ts';
-import { BOB, collectUpdates, startServer, updatesIn } from '../../support/chain-server.ts';
+import { ALICE, BOB, collectUpdates, startServer, updatesIn } from '../../support/chain-server.ts';
 import { temporaryFolder } from '../../support/cli.ts';
 
 interface RunId {
@@ -217,8 +217,8 @@ describe('an operator', () => {
       );
       expect([error?.code, error?.message]).toEqual(['invalid_option', expect.stringContaining(message)]);
     }
-    for (const owners of [{ '': 'alice' }, { 'a token': 'alice' }, { token: '' }, {}, undefined, ['token']])
-      expect(() => bearerTokens(owners as never)).toThrow('bearerTokens: expected tokens, each with its owner');
+    for (const owners of [{ 'only-15-letters': 'a' }, { [`${ALICE} 1`]: 'a' }, { [ALICE]: '' }, {}, undefined, [ALICE]])
+      expect(() => bearerTokens(owners as never)).toThrow('bearerTokens: expected tokens of at least 16 characters');
   });
 
   it('gets an OpenAPI document that matches what the server sends', async () => {

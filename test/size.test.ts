@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 4420, exported: 69, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17160, exported: 347, floors: 12 },
-  test: { lines: 73100, exported: 352, floors: 7 },
+  test: { lines: 73150, exported: 352, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

@@ -126,6 +126,8 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
   readonly id: string;
   readonly entries: DurableEntry[];
   readonly output: Promise<OutputFrom<Machine>>;
+  /** Whether it had ended, with all its effects, before it was opened. */
+  readonly hadEnded: boolean;
   /** Resolves when another process, or this one, can open the actor. */
   readonly closed: Promise<void>;
   readonly #system: DurableActorSystem;
@@ -178,6 +180,7 @@ export class ActorHost<Machine extends AnyStateMachine> implements DurableActor<
     this.#sentIds = replayed.sentIds;
     this.#writer = guardedWriter(writer);
     this.entries = [...entries];
+    this.hadEnded = this.#system.openEffects.size === 0 && entries.some(({ type }) => type === 'end');
     const last = entries.findLastIndex(({ type }) => type === 'keyframe');
     const every = (options.keepsKeyframes && writer.keyframeEvery) || Number.POSITIVE_INFINITY;
     this.#untilKeyframe = every + entriesFor(entries[last]) - (entries.length - 1 - last);

@@ -268,8 +268,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     for (const { id } of await this.due()) {
       if (this.#open.has(id)) continue;
       try {
-        await this.advance(id);
-        woken.push(id);
+        const opened: string[] = [];
+        await this.advance(id, { onOpen: () => void opened.push(id) });
+        woken.push(...opened);
         // If the store never yields to the event loop, other work of the process would wait for all of them.
         await nextTurn();
       } catch (error) {
@@ -301,7 +302,9 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     const { signal, onOpen, ...options } = given;
     const wasOpen = this.#open.has(id);
     const actor = await this.#resumed(id, options);
-    if (!wasOpen) onOpen?.(actor as unknown as DurableActor<never>);
+    // Since it was listed, another process may have ended it.
+    if (!wasOpen && actor.hadEnded) void actor.close();
+    else if (!wasOpen) onOpen?.(actor as unknown as DurableActor<never>);
     const close = (): void => void actor.close();
     if (signal?.aborted) close();
     const forget = signal && onAbort(signal, close);

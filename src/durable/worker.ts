@@ -8,7 +8,7 @@ import { requireKnown } from './known-options.ts';
 /** A durable machine or a chain, whose actors or runs a worker continues. */
 export interface WorkerHost {
   due(): Promise<readonly DueActor[]>;
-  /** Continues an actor until it only waits, has ended, or the signal aborts. Calls `onOpen` when it has the actor, before it continues. */
+  /** Continues an actor until it only waits, has ended, or the signal aborts. Calls `onOpen` when it has the actor, before it continues; not if the actor has ended. */
   advance(id: string, options: { readonly signal: AbortSignal; readonly onOpen: () => void }): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface WorkerOptions {
 
 /**
  * `id` is that of an actor or a run. `idle`: it only waits or has ended, and any process may open it. `skipped`: another process, or this
- * program itself, continues it, or has deleted it.
+ * program itself, continues it, or has ended or deleted it.
  */
 export type WorkerEvent =
   | { readonly type: 'continued' | 'idle' | 'skipped'; readonly id: string }

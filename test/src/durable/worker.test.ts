@@ -156,6 +156,38 @@ describe('a worker', () => {
     await actor.close();
   });
 
+  it.each(['actor', 'run'])('skips what another process has ended since it was listed: %s', async (kind) => {
+    const { clock, parked, host, events, work } = setUp();
+    await parked('o');
+    const runs = runJournals();
+    const chain = () => createPostChain({ journals: runs, model: plannedModel({}), clock });
+    const { answer, journal } = chain().run({ request: 'Is it so?' });
+    await answer;
+    await writeJournal(runs, 'o', journal.slice(0, 9));
+    clock.increment(HOUR);
+    const [own, other] = kind === 'run' ? [chain(), chain()] : [host(), host()];
+    const due = async () => {
+      const listed = await own.due();
+      await other.advance('o');
+      return listed;
+    };
+    const worker = work({ hosts: [{ due, advance: own.advance.bind(own) }] });
+    await worker.poll();
+    await worker.stop();
+    expect(events).toEqual([{ type: 'skipped', id: 'o' }]);
+    expect([(await own.due()).length, clock.openTimers]).toEqual([0, 0]);
+  });
+
+  it('does not count an actor as woken that another process has ended since it was listed', async () => {
+    const { clock, journals, host, parked } = setUp();
+    await parked('o');
+    clock.increment(HOUR);
+    const listed = await journals.list();
+    await host().advance('o');
+    vi.spyOn(journals, 'list').mockResolvedValueOnce(listed);
+    expect(await host().wake()).toEqual([]);
+  });
+
   it('sets an actor aside that ended its process three times, continues the others, and can release it', async () => {
     const { clock, parked, work, crash, statuses, events } = setUp();
     await parked('poison', 'other');

@@ -12,7 +12,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/chain': { lines: 6540, exported: 128, floors: 9 },
   'src/cli': { lines: 4870, exported: 105, floors: 13 },
   'src/documents': { lines: 3770, exported: 56, floors: 9 },
-  'src/durable': { lines: 9530, exported: 157, floors: 10 },
+  'src/durable': { lines: 9540, exported: 157, floors: 10 },
   'src/entries': { lines: 430, exported: 0, floors: 1 },
   'src/inspection': { lines: 3720, exported: 47, floors: 8 },
   'src/integrations': { lines: 3570, exported: 39, floors: 5 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 4420, exported: 69, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17160, exported: 347, floors: 12 },
-  test: { lines: 73150, exported: 352, floors: 7 },
+  test: { lines: 73170, exported: 352, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

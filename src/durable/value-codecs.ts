@@ -182,6 +182,8 @@ function restored(error: Error, members: Readonly<Record<string, unknown>>): Err
     if (key in error && read(error, key) === value) continue;
     addMember(error, key, value, !isHidden(key, error));
   }
+  // The error was not thrown here.
+  addMember(error, 'stack', Error.prototype.toString.call(error), false);
   return error;
 }
 

@@ -132,6 +132,28 @@ describe('a stored value', () => {
         expect([place, isDeepStrictEqual(context[place as 'input'], expected)]).toEqual([place, true]);
   });
 
+  it('has no stack of the code that restores it: an error has its name and message instead [D5]', async () => {
+    const late = new DOMException('late', 'TimeoutError');
+    const value = [
+      withTag,
+      late,
+      new AggregateError([], 'all'),
+      new PostChainError('internal', ''),
+      new CardDeclined(''),
+    ];
+    const { reopened } = await opened(() => null, value, { codecs: [errorCodec('CardDeclined', CardDeclined)] });
+    const { input } = (await reopened()) as unknown as { input: Error[] };
+    const heads = [
+      'Timeout: named',
+      'TimeoutError: late',
+      'AggregateError: all',
+      'PostChainError',
+      'CardDeclined: declined',
+    ];
+    expect(input.map(({ stack }) => stack)).toEqual(heads);
+    expect(input.flatMap(Object.keys)).not.toContain('stack');
+  });
+
   const hidden = Object.defineProperty({}, 'hidden', { value: 1 });
   it.each<readonly [where: string, received: string, value: unknown]>([
     ['.a[0].b', 'an instance of Money', { a: [{ b: new Money() }] }],

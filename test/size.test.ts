@@ -21,10 +21,10 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/models': { lines: 4290, exported: 70, floors: 5 },
   'src/testing': { lines: 4550, exported: 92, floors: 8 },
   'src/react': { lines: 270, exported: 5, floors: 2 },
-  'src/server': { lines: 4420, exported: 69, floors: 10 },
+  'src/server': { lines: 4490, exported: 72, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17160, exported: 347, floors: 12 },
-  test: { lines: 73170, exported: 352, floors: 7 },
+  test: { lines: 73250, exported: 352, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

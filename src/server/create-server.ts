@@ -11,10 +11,12 @@ import { linkSignals } from '../internal/async.ts';
 import { describeValue } from '../internal/describe-value.ts';
 import { loadOptional } from '../internal/optional-package.ts';
 import { clockSchema, functionSchema, hasMethod, parseOption } from '../internal/options.ts';
+import { inPieces } from './body-stream.ts';
 import type { Convert, ServerApp, ServerContext, ServerEnv, ServerRequest } from './context.ts';
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
+import { createTurns } from './pipelining.ts';
 import { addAgUi } from './protocols/ag-ui.ts';
 import { addAiSdk } from './protocols/ai-sdk.ts';
 import { addMcp } from './protocols/mcp.ts';
@@ -64,8 +66,11 @@ export interface ServerLogLine {
 
 /** A server of a chain: a plain `fetch` handler. */
 export interface Server {
-  /** Answers a request. For Node.js, `serve({ fetch: server.fetch })` of `@hono/node-server`. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  /**
+   * Answers a request. For Node.js, `serve({ fetch: server.fetch })` of `@hono/node-server`, which also passes `bindings`: with them, the server
+   * answers the pipelined requests of a connection one at a time.
+   */
+  readonly fetch: (request: Request, bindings?: unknown) => Promise<Response>;
   /** Ends all streams and closes the runs, so that any process with the journals can continue them. */
   close(): Promise<void>;
 }
@@ -128,6 +133,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     onRun,
   });
   const closing = new AbortController();
+  const inTurn = createTurns();
 
   /** Returns the updates of a run, which end when `end` is called or the server closes. Until then, they count as an open stream. */
   async function openUpdates(c: ServerRequest, runId: string, leaving?: AbortSignal) {
@@ -231,7 +237,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   addMcp(app, context);
 
   return {
-    fetch: async (request) => app.fetch(request),
+    fetch: (request, bindings) =>
+      inTurn(bindings, async () => inPieces(await app.fetch(request), { clock, keepAliveMs, writeTimeoutMs })),
     async close() {
       usage.close();
       closing.abort();

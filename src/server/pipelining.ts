@@ -1,0 +1,36 @@
+/** What `@hono/node-server` passes to `fetch` beside a request. */
+interface NodeBindings {
+  readonly incoming: {
+    readonly httpVersionMajor: number;
+    readonly socket: { readonly destroyed: boolean; destroy(): void };
+  };
+  readonly outgoing: { once(event: 'close', listener: () => void): void };
+}
+
+/** The most requests that wait for the responses before theirs, in one connection. */
+const MOST_WAITING = 100;
+
+/**
+ * Returns a function that answers the requests of each HTTP/1 connection one at a time: a request waits until the client has taken the response
+ * before it. Node.js keeps the responses to pipelined requests in memory, however large, until the client has read those before them. Closes
+ * connections in which too many requests wait. Other runtimes have no bindings, and nothing waits.
+ */
+export function createTurns() {
+  const queues = new WeakMap<object, { waiting: number; last: Promise<void> }>();
+  return async (bindings: unknown, answer: () => Promise<Response>): Promise<Response> => {
+    const { incoming, outgoing } = Object(bindings) as Partial<NodeBindings>;
+    if (incoming?.httpVersionMajor !== 1 || outgoing === undefined) return answer();
+    const { socket } = incoming;
+    const queue = queues.get(socket) ?? { waiting: 0, last: Promise.resolve() };
+    queues.set(socket, queue);
+    const before = queue.last;
+    queue.last = new Promise((resolve) => {
+      outgoing.once('close', resolve);
+    });
+    queue.waiting += 1;
+    if (queue.waiting > MOST_WAITING) socket.destroy();
+    await before;
+    queue.waiting -= 1;
+    return socket.destroyed ? new Response(null, { status: 400 }) : answer();
+  };
+}

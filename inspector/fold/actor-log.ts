@@ -23,6 +23,8 @@ export interface ActorRecord {
   machine: string | null;
   end: ActorEnd | null;
   readonly events: readonly ReceivedEvent[];
+  /** What else a journal records of it. */
+  readonly notes: readonly { readonly seq: number; readonly text: string; readonly data?: unknown }[];
 }
 
 /** The actors of an observed system, in the order in which they started; empty for a run. */
@@ -40,30 +42,30 @@ export const ignoredEvents = (log: ActorLog, at: number): readonly ReceivedEvent
     .sort((one, other) => other.seq - one.seq);
 
 export function createActorLog(): { readonly log: ActorLog; take(entry: JournalEntry): void } {
-  const log: (ActorRecord & { readonly events: ReceivedEvent[] })[] = [];
+  const log: (ActorRecord & { readonly events: ReceivedEvent[]; readonly notes: ActorRecord['notes'][number][] })[] =
+    [];
   /** Those that have not ended, by name. */
   const running = new Map<string, (typeof log)[number]>();
   const machines = new Set<string>();
-  let latest: (typeof log)[number] | undefined;
 
   function begin(name: string, from: number): (typeof log)[number] {
-    const actor = { name, from, machine: null, end: null, events: [] };
+    const actor = { name, from, machine: null, end: null, events: [], notes: [] };
     log.push(actor);
     running.set(name, actor);
     return actor;
   }
 
   function receive({ seq, actor, event, sender }: Extract<SystemEntry, { type: 'delivery' }>): void {
-    latest = running.get(actor) ?? begin(actor, seq);
-    latest.events.push({ seq, type: event.type, sender, ignored: null });
+    const receiver = running.get(actor) ?? begin(actor, seq);
+    receiver.events.push({ seq, type: event.type, sender, ignored: null });
   }
 
-  /** An actor's first event is followed by the initial step of its machine. */
-  function takeMachine(machine: string, seq: number): void {
+  /** An actor's machine is named by its first transition. */
+  function takeMachine(machine: string, { seq, actor }: { readonly seq: number; readonly actor: string }): void {
     if (machines.has(machine)) return;
     machines.add(machine);
-    if (latest === undefined || latest.machine !== null) latest = begin(machine, seq);
-    latest.machine = machine;
+    const of = running.get(actor) ?? begin(actor, seq);
+    of.machine = machine;
   }
 
   return {
@@ -71,7 +73,8 @@ export function createActorLog(): { readonly log: ActorLog; take(entry: JournalE
     take(given) {
       const entry = given as JournalEntry | SystemEntry;
       if (entry.type === 'delivery' && 'sender' in entry) receive(entry);
-      else if (entry.type === 'transition' && 'leaves' in entry) takeMachine(entry.machine, entry.seq);
+      else if (entry.type === 'transition' && 'leaves' in entry) takeMachine(entry.machine, entry);
+      else if (entry.type === 'noted') running.get(entry.actor)?.notes.push(entry);
       else if (entry.type === 'ignored' && 'guards' in entry) {
         const event = running.get(entry.actor)?.events.at(-1);
         // A machine also ignores events that it raises itself.

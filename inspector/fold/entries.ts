@@ -49,6 +49,7 @@ const groups: Readonly<Record<EntryType, EntryGroup>> = {
   failed: 'calls',
   timer: 'calls',
   'timer-start': 'calls',
+  noted: 'calls',
   retrieval: 'calls',
   'capability-start': 'calls',
   'capability-end': 'calls',
@@ -84,6 +85,7 @@ const NOTES: ReadonlySet<string> = new Set<EntryType>([
   'attachment',
   'resumed',
   'closed',
+  'noted',
 ]);
 
 export function originOf(type: EntryType): Origin {

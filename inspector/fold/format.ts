@@ -2,12 +2,13 @@ import type { Phase } from '../../machines/contracts/phase.ts';
 import type { TokenUsage } from '../../machines/contracts/usage.ts';
 import { revealHidden } from './text.ts';
 
-/** Formats milliseconds: `840 ms`, `12.4 s`, `3 min 5 s`, `2 h 10 min`. */
+/** Formats milliseconds: `840 ms`, `12.4 s`, `3 min 5 s`, `2 h 10 min`, `3 d 4 h`. */
 export function formatDuration(ms: number): string {
   if (ms < 999.5) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1_000);
-  const [large, small, unit, rest] = seconds < 3_600 ? [60, 1, 'min', 's'] : [3_600, 60, 'h', 'min'];
+  const [large, small, unit, rest] =
+    seconds < 3_600 ? [60, 1, 'min', 's'] : seconds < 86_400 ? [3_600, 60, 'h', 'min'] : [86_400, 3_600, 'd', 'h'];
   const part = Math.floor((seconds % large) / small);
   return `${Math.floor(seconds / large)} ${unit}${part === 0 ? '' : ` ${part} ${rest}`}`;
 }
@@ -86,8 +87,8 @@ const TIME = new Intl.DateTimeFormat('en-US', {
 });
 
 /** `Nov 22, 22:14`, in local time; null if it is not a time. A journal may contain any text. */
-export function startedText(iso: string): string | null {
-  const date = new Date(iso);
+export function startedText(time: string | number): string | null {
+  const date = new Date(time);
   return Number.isNaN(date.getTime()) ? null : TIME.format(date);
 }
 

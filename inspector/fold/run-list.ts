@@ -128,10 +128,12 @@ export function queriedRuns(runs: readonly InspectedRun[], query: RunQuery): rea
 
 const hasFailures = ({ summary, ending }: InspectedRun): boolean => (summary?.failures ?? 0) > 0 || !!ending?.failure;
 
-function hasWords({ title, runId, summary, problem = '' }: InspectedRun, words: readonly string[]): boolean {
+function hasWords({ title, runId, summary, machine, problem = '' }: InspectedRun, words: readonly string[]): boolean {
   if (words.length === 0) return true;
   const { sessionId, models = [], explanation, rule, answer } = summary ?? {};
-  const text = [title, runId, sessionId, rule, explanation, answer, problem, ...models].join('\n').toLowerCase();
+  const text = [title, runId, machine, sessionId, rule, explanation, answer, problem, ...models]
+    .join('\n')
+    .toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -277,6 +279,26 @@ export function statusWords(run: InspectedRun): StatusWords {
     default:
       return { text: state, tone: 'plain' };
   }
+}
+
+const MAX_LISTED = 12;
+
+/** The first of many names, and how many follow. */
+export const namesText = (names: readonly string[]): string =>
+  `${names
+    .slice(0, MAX_LISTED)
+    .map((name) => excerpt(name, 60))
+    .join(', ')}${names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''}`;
+
+/** What a recorded durable actor is, and what it waits for until when. */
+export function actorText({ machine, waiting }: InspectedRun): string {
+  const due = waiting?.dueAtMs == null ? null : startedText(waiting.dueAtMs);
+  const parts = [
+    machine === undefined ? '' : `actor of ${excerpt(machine, 80)}`,
+    due === null ? '' : `timer due ${due}`,
+    waiting && waiting.for.length > 0 ? `waits for ${namesText(waiting.for)}` : '',
+  ];
+  return parts.filter(Boolean).join(', ');
 }
 
 /** The duration of a run; of one in progress, up to now. Null if it is unknown. */

@@ -34,8 +34,11 @@ export interface StepTitle {
   readonly status: { readonly word: string; readonly tone: Tone } | null;
 }
 
-/** Whether nothing runs any more, so that what has no end was stopped. */
-export const isOver = ({ live, status }: StepView['run']): boolean => !live && status !== 'running';
+/**
+ * Whether nothing runs any more, so that what has no end was stopped. A durable actor stays in its state while no process holds it.
+ */
+export const isOver = ({ kind, live, status }: StepView['run']): boolean =>
+  !live && status !== 'running' && !(kind === 'system' && (status === 'waiting' || status === 'interrupted'));
 
 /** The status of a call without an end at an entry. */
 function openStatus({ run, log, fold, at }: StepView, isCut: boolean): StepTitle['status'] {
@@ -184,6 +187,7 @@ function entryName(entry: JournalEntry | SystemEntry): string {
     const [source, ...targets] = [entry.source, ...entry.target].map((id) => excerpt(stateName(id), 60));
     return targets.length === 0 ? `${source} stays` : `${source} to ${targets.join(', ')}`;
   }
+  if (entry.type === 'noted') return capitalize(excerpt(entry.text, 80));
   if (entry.type === 'actor-end') return `${excerpt(actorIn(entry.actor), 80)} ${END_WORDS[entry.status]}`;
   if (entry.type === 'ignored') {
     const words = excerpt(humanizeEvent(entry.event), 80);

@@ -2,7 +2,7 @@ import type { RunCharts } from '../../src/inspection/wire.ts';
 import { type ActorRecord, receivedBy } from './actor-log.ts';
 import { ancestorsOf, chartIndexOf, lastName } from './chart-index.ts';
 import { actorIn, humanizeEvent } from './explain.ts';
-import { humanizeGuard, pluralize } from './format.ts';
+import { capitalize, humanizeGuard, pluralize } from './format.ts';
 import type { RunFold } from './run-fold.ts';
 import { delayWords, machineWaits } from './system-waits.ts';
 import { excerpt, jsonExcerpt } from './text.ts';
@@ -31,7 +31,7 @@ function actorRow(system: System, actor: ActorRecord): TraceRow {
     ignored > 0 ? `${ignored} ignored` : '',
   ];
   const isFailed = end?.status === 'error';
-  const hasRows = machine !== null || received.length > 0;
+  const hasRows = machine !== null || received.length + actor.notes.length > 0;
   return {
     id: `actor${from}`,
     kind: 'actor',
@@ -91,8 +91,22 @@ function partsOf(system: System, actor: ActorRecord): readonly TraceRow[] {
       selection: { kind: 'entry', from: seq, to: seq },
     }),
   );
+  const notes = actor.notes.map(
+    ({ seq, text, data }): TraceRow => ({
+      id: `note${seq}`,
+      kind: 'event',
+      title: capitalize(excerpt(text, 80)),
+      note: '',
+      text: data === undefined ? '' : jsonExcerpt(data, 200),
+      status: text.endsWith(' failed') ? 'failed' : 'noted',
+      from: seq,
+      to: seq,
+      usage: null,
+      selection: { kind: 'entry', from: seq, to: seq },
+    }),
+  );
   const waiting = machine === null || end !== null ? [] : waitRow(system, machine);
-  return [...[...states, ...received].sort((one, other) => one.from - other.from), ...waiting];
+  return [...[...states, ...received, ...notes].sort((one, other) => one.from - other.from), ...waiting];
 }
 
 /** Where a machine started, if it had left that state before it was observed. */

@@ -23,10 +23,18 @@ export interface MachineWaits {
 /** Returns what each running machine of a system waits for at an entry. */
 export function systemWaits(fold: RunFold, charts: RunCharts | null, at: number): readonly MachineWaits[] {
   if (charts === null) return [];
+  // The actors of a root end with it.
+  if ((fold.actors[0]?.end?.seq ?? Number.POSITIVE_INFINITY) <= at) return [];
   const { active } = activeStatesAt(fold.transitions, charts, at);
   return chartIndexOf(charts).all.flatMap((chart) =>
-    (active[chart.id]?.size ?? 0) === 0 ? [] : (machineWaits(fold, chart, at) ?? []),
+    (active[chart.id]?.size ?? 0) === 0 || hasEnded(fold, chart.id, at) ? [] : (machineWaits(fold, chart, at) ?? []),
   );
+}
+
+/** Whether the machine that took the last transition of a chart has ended. */
+function hasEnded({ actors, transitions }: RunFold, chartId: string, at: number): boolean {
+  const since = transitions.positionAt(chartId, at)?.since ?? 0;
+  return actors.some(({ machine, end }) => machine === chartId && end !== null && end.seq >= since && end.seq <= at);
 }
 
 const TIMER = 'after ';
@@ -52,10 +60,11 @@ export function machineWaits(
       doesSomething(one) &&
       !forbidding.some(({ event, source }) => event === one.event && isAbove(chart, one.source, source)),
   );
-  /** A state that was entered last started its timers then; when others did is not recorded. */
+  /** A timer that is not recorded: a state that was entered last started its timers then. */
   const timerOf = ({ event, source }: Transition) => {
     const delay = event.slice(TIMER.length);
-    const dueMs = targets.includes(source) ? timeLine.atMs(since) + Number(delay) : Number.NaN;
+    const guessed = targets.includes(source) ? timeLine.atMs(since) + Number(delay) : Number.NaN;
+    const dueMs = transitions.dueAt(chart.id, `xstate.after.${delay}.${source}`, at) ?? guessed;
     return { delay, dueMs: Number.isFinite(dueMs) ? dueMs : null };
   };
   const timers = accepted.filter(({ event }) => event.startsWith(TIMER));

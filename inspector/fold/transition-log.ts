@@ -30,6 +30,8 @@ export interface TransitionLog {
    * has not started.
    */
   positionAt(machine: string, seq: number): MachinePosition | undefined;
+  /** When the last timer of a machine for an event fires, on the clock of the entries; null if it is not recorded. */
+  dueAt(machine: string, event: string, seq: number): number | null;
   positionsOf(machine: string): readonly MachinePosition[];
 }
 
@@ -54,6 +56,18 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
   const expired: number[] = [];
   const distinct = new Map<string, RecordedTransition & { readonly seqs: number[] }>();
   const byMachine = new Map<string, { readonly seqs: number[]; readonly at: MachinePosition[] }>();
+
+  const timers = new Map<string, { readonly seq: number; readonly dueMs: number }[]>();
+
+  /** Only observed systems and actors name the machine. */
+  function takeTimer({ seq, event, dueMs, ...entry }: EntryOf<'timer-start'>): void {
+    const { machine = null } = entry as { readonly machine?: string | null };
+    if (machine === null) return;
+    const key = JSON.stringify([machine, event]);
+    const known = timers.get(key) ?? [];
+    timers.set(key, known);
+    known.push({ seq, dueMs });
+  }
 
   function moveTo(machine: string, targets: readonly string[], since: number, isInitial: boolean): void {
     const entries = byMachine.get(machine) ?? { seqs: [], at: [] };
@@ -90,6 +104,8 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
       get machines() {
         return [...byMachine.keys()];
       },
+      dueAt: (machine, event, seq) =>
+        timers.get(JSON.stringify([machine, event]))?.findLast((timer) => timer.seq <= seq)?.dueMs ?? null,
       positionsOf: (machine) => byMachine.get(machine)?.at ?? NO_POSITIONS,
       positionAt(machine, seq) {
         const entries = byMachine.get(machine);
@@ -98,6 +114,7 @@ export function createTransitionLog(): { readonly log: TransitionLog; take(entry
     },
     take(entry) {
       if (entry.type === 'transition' && !isInternal(entry)) takeTransition(entry);
+      else if (entry.type === 'timer-start') takeTimer(entry);
       else if (entry.type === 'attempt-start') moveTo(ATTEMPT, NONE, entry.seq, true);
     },
   };

@@ -61,10 +61,18 @@ export function ChartPanel({ inspector, view }: PanelProps) {
   if (charts === null || marks === null || badges === null) return <p class="muted waiting">Waiting for the chart…</p>;
   // Inner charts are shown inside the states that invoke them.
   const inside = new Set(Object.values(charts.invoked));
-  const tops = charts.charts.filter(({ id }, index) => index === 0 || !inside.has(id)).map(({ id }) => id);
+  const tops = charts.charts
+    .filter(({ id, states }, index) => states.length > 0 && (index === 0 || !inside.has(id)))
+    .map(({ id }) => id);
   const root = tops.find((id) => id === requestedRoot) ?? tops[0];
   if (root === undefined)
-    return <p class="muted waiting">This system has no chart: none of its actors is a state machine.</p>;
+    return (
+      <p class="muted waiting">
+        {view.run.machine === undefined
+          ? 'This system has no chart: none of its actors is a state machine.'
+          : (view.run.fidelity[0] ?? 'Waiting for the chart…')}
+      </p>
+    );
   const showVisit = (choice: ChartSelection | null): void => {
     const visit = choice?.kind === 'state' ? latestVisit(view, charts, choice) : null;
     if (visit !== null) inspector.select(visit);

@@ -65,6 +65,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } &
     `${choice ?? 'undo'} ${start(messageId)}${problem === null ? '' : `: rejected, ${problem}`}`,
   state: ({ changes }) => changes.map(({ path }) => path.join('.')).join(', '),
   keyframe: () => 'the complete state',
+  noted: ({ actor, text, data }) => `${actor}: ${text} ${data === undefined ? '' : valueText(data)}`,
   answer: ({ answer }) => `${answer.status}, confidence ${answer.confidence}: ${start(answer.answerText)}`,
 };
 
@@ -72,6 +73,7 @@ const summaries: { readonly [Type in JournalEntry['type']]?: Summarize<Type> } &
 interface StateSummaries {
   readonly state: (entry: Extract<SystemEntry, { type: 'state' }>) => string;
   readonly keyframe: () => string;
+  readonly noted: (entry: Extract<SystemEntry, { type: 'noted' }>) => string;
 }
 
 /** An unknown or malformed entry is summarized by its members. */

@@ -5,7 +5,7 @@ import { callErrorSchema, callEventSchema, chainEventSchema, type EmittedEvent, 
 import { attachmentSchema } from './message.ts';
 import { usageSchema } from './usage.ts';
 
-export const JOURNAL_VERSION = 3;
+const JOURNAL_VERSION = 3;
 
 /** A transition that was considered, in document order: its guard, the guard's result, and the values it compared. */
 const candidateSchema = z.object({

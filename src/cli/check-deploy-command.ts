@@ -3,7 +3,7 @@ import type { RunSummary } from '../../machines/contracts/journal.ts';
 import { checkRuns } from '../chain/journal/check-runs.ts';
 import { type CheckedActor, type CheckedMachine, checkDeploy, uncheckedActors } from '../durable/check-deploy.ts';
 import { count, oneLine, printableJson } from '../internal/printable.ts';
-import { durableMachinesIn } from './durable-modules.ts';
+import { durableMachines } from './durable-modules.ts';
 import { type JournalFlags, listActors, openActors, openExistingJournals } from './find-run.ts';
 import { colorsFor } from './screen.ts';
 
@@ -29,7 +29,7 @@ export async function checkDeployCommand(
       `--journals selects recorded runs, but the machines of ${modules.join(', ')} have their own stores; remove --journals`,
     );
   const runs = modules.length === 0 ? openExistingJournals(flags) : null;
-  const machines = (await Promise.all(modules.map(durableMachinesIn))).flat();
+  const machines = await durableMachines({ module: modules });
   const checked = runs ? await checkRuns(runs) : (await Promise.all(machines.map(checkDeploy))).flat();
   const unchecked = runs
     ? await uncheckedActors([await othersIn(flags, await runs.list())], 'a module given to check-deploy')

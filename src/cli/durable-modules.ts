@@ -20,7 +20,7 @@ export interface HostedActor {
 }
 
 /** Returns the durable machines that a module exports. Throws `invalid_option` if there are none. */
-export async function durableMachinesIn(path: string): Promise<readonly DurableMachine<AnyStateMachine>[]> {
+async function durableMachinesIn(path: string): Promise<readonly DurableMachine<AnyStateMachine>[]> {
   const machines = Object.values(await importModule(path)).filter(isDurableMachine);
   if (machines.length > 0) return [...new Set(machines)];
   throw new PostChainError(
@@ -35,6 +35,13 @@ const isDurableMachine = (value: unknown): value is DurableMachine<AnyStateMachi
 const configs = (): readonly string[] => CONFIGS.filter((config) => existsSync(resolve(config))).slice(0, 1);
 const CONFIGS = ['mjs', 'js', 'ts', 'mts'].map((extension) => `postchain.config.${extension}`);
 
+/** Returns the durable machines of the given modules or, without any, of the configuration of the working directory, if there is one. */
+export async function durableMachines({
+  module: paths = configs(),
+}: Pick<ModuleFlags, 'module'>): Promise<readonly DurableMachine<AnyStateMachine>[]> {
+  return (await Promise.all(paths.map(durableMachinesIn))).flat();
+}
+
 /**
  * Finds an actor by its id, or the start of one, in the stores of the given modules. Returns null if no module is given and the configuration
  * of the working directory has no such actor. Throws `invalid_journal` if none or several match.
@@ -43,7 +50,7 @@ export async function findHosted(name: string, { module: given }: ModuleFlags): 
   // A journal file needs no module: it is that of a run, or `show` prints it.
   if (given === undefined && existsSync(name)) return null;
   const paths = given ?? configs();
-  const hosts = (await Promise.all(paths.map(durableMachinesIn))).flat();
+  const hosts = await durableMachines({ module: paths });
   const hosted = (
     await Promise.all(hosts.map(async (host) => (await host.list()).map((actor): HostedActor => ({ host, actor }))))
   ).flat();

@@ -50,9 +50,11 @@ export async function listActors(
   return (await store.list()).filter(({ id, machine }) => machine !== null && !runIds.has(id));
 }
 
+export const isJournalFile = (name: string): boolean => existsSync(name) && statSync(name).isFile();
+
 /** Finds a durable actor that is not a run: by journal file or id or, if no run matches, by the start of an id or `last`. */
 export async function findActor(name: string, flags: JournalFlags) {
-  const isFile = existsSync(name) && statSync(name).isFile();
+  const isFile = isJournalFile(name);
   const store = isFile ? createJournalFile(name, durableFormat) : openActors(flags);
   const runs = await (isFile ? journalFile(name) : openJournals(flags)).list();
   const actors = await listActors(runs, store);
@@ -110,7 +112,7 @@ const MAX_LISTED = 5;
 
 /** Finds a run by journal file, id, prefix of an id, or `last`. Throws as `requireRun` does. */
 export async function findRun(name: string, flags: JournalFlags): Promise<FoundRun> {
-  if (existsSync(name) && statSync(name).isFile()) {
+  if (isJournalFile(name)) {
     const store = journalFile(name);
     return { store, runId: name, status: (await store.list())[0]?.status ?? 'damaged', isFile: true, isForeign: true };
   }

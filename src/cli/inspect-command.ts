@@ -4,16 +4,28 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { AnyStateMachine } from 'xstate';
+import { journalFile } from '../chain/journal/node-stores.ts';
 import type { Run } from '../chain/runtime/run.ts';
+import type { DurableMachine } from '../durable/durable-machine.ts';
 import { inspectionServer } from '../inspection/inspection-server.ts';
 import { storedRunsOf } from '../inspection/stored-runs.ts';
+import type { ReplayHost } from '../inspection/systems/actor-messages.ts';
 import { makeDirectory } from '../internal/make-directory.ts';
-import { findRun, type JournalFlags, openExistingJournals } from './find-run.ts';
+import { durableMachines, type ModuleFlags } from './durable-modules.ts';
+import {
+  findActor,
+  findRun,
+  isJournalFile,
+  type JournalFlags,
+  openExistingJournals,
+  openJournals,
+} from './find-run.ts';
 import { homePath } from './home.ts';
 import { type InspectedJournals, inspectedActions } from './inspected-actions.ts';
 import { untilStopped } from './until-stopped.ts';
 
-export interface InspectFlags extends JournalFlags {
+export interface InspectFlags extends ModuleFlags {
   readonly port?: number;
   readonly open?: boolean;
 }
@@ -24,7 +36,7 @@ export async function inspectCommand(
   flags: InspectFlags,
   { stderr }: Pick<NodeJS.Process, 'stderr'> = process,
 ): Promise<number> {
-  const { runId, ...found } = await findJournals(name, flags);
+  const { runId, ...found } = await findJournals(name, await durableMachines(flags), flags);
   const inspector = await openInspector({ ...found, port: flags.port }, stderr);
   if (runId !== null) inspector.choose(runId);
   stderr.write(`To show other XState programs: inspectTo('${inspector.inspectUrl}')\n`);
@@ -37,18 +49,26 @@ export async function inspectCommand(
 }
 
 /** Throws if nothing can be shown. A journal that is damaged further on is shown up to the damage. */
-async function findJournals(name: string | undefined, flags: JournalFlags) {
-  if (name === undefined) {
-    const journals = openExistingJournals(flags);
+async function findJournals(name: string | undefined, hosts: readonly Host[], flags: JournalFlags) {
+  const isFile = name !== undefined && isJournalFile(name);
+  const ofHosts = (await Promise.all(hosts.map((host) => host.list()))).flat();
+  const open = hosts.length > 0 ? openJournals : openExistingJournals;
+  const actor = ofHosts.find(({ id }) => id === name) ?? (name && (await findActor(name, flags))?.actor);
+  if (name === undefined || actor) {
+    const journals = isFile ? journalFile(name) : open(flags);
     // Reading one run shows whether the place can be used. The server reads the others while the page opens.
     for await (const _ of storedRunsOf(journals).scan()) break;
-    return { journals, runId: null, isFile: false, isForeign: flags.journals !== undefined };
+    const isForeign = Boolean(actor) || flags.journals !== undefined;
+    return { journals, hosts, runId: actor ? actor.id : null, isFile, isForeign };
   }
-  const { store, runId, isFile, isForeign } = await findRun(name, flags);
+  const { store, runId, isForeign } = await findRun(name, flags);
   for await (const _ of store.read(runId)) break;
   // A file lists itself by its absolute path.
-  return { journals: store, runId: isFile ? ((await store.list())[0]?.runId ?? runId) : runId, isFile, isForeign };
+  const listed = isFile ? ((await store.list())[0]?.runId ?? runId) : runId;
+  return { journals: store, hosts, runId: listed, isFile, isForeign };
 }
+
+type Host = DurableMachine<AnyStateMachine>;
 
 export interface Inspector {
   readonly url: string;
@@ -64,11 +84,16 @@ export interface Inspector {
  * Starts the inspector and prints its address, which stays the same for a chosen port. Rejects with `invalid_option` if the port is in use.
  */
 export async function openInspector(
-  { port = 0, ...found }: InspectedJournals & { readonly port?: number | undefined },
+  {
+    port = 0,
+    hosts = [],
+    ...found
+  }: InspectedJournals & { readonly port?: number | undefined; readonly hosts?: readonly ReplayHost[] },
   out: NodeJS.WriteStream,
 ): Promise<Inspector> {
   const { url, inspectUrl, watch, choose, close } = await inspectionServer({
     journals: found.journals,
+    hosts,
     port,
     actions: inspectedActions(found),
     token: port === 0 ? undefined : installationToken(),

@@ -75,8 +75,8 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
 
   program
     .command('inspect')
-    .description('serve recorded runs in the inspector, a local web page, until Ctrl-C')
-    .argument('[run]', `run to open first: ${RUN}`)
+    .description('serve recorded runs and durable actors in the inspector, a local web page, until Ctrl-C')
+    .argument('[run]', `run or durable actor to open first: ${RUN}`)
     .option(
       '--port <port>',
       'port of the inspector, for an address that stays the same (default: a free port)',
@@ -84,6 +84,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
     )
     .option('--open', 'open the page in the browser')
     .option('--journals <place>', JOURNALS)
+    .option('--module <file>', MODULE, collect)
     .action(async (run, flags) => {
       const { inspectCommand } = await import('./inspect-command.ts');
       setExitCode(await inspectCommand(run, flags));

@@ -31,6 +31,7 @@ import { createRandom, deterministically, inRealWorld, type Random } from './det
 import {
   type ActorPath,
   type Candidate,
+  childPath,
   type DerivedEvent,
   type ExternalEvent,
   type Keyframe,
@@ -520,7 +521,7 @@ export class DurableActorSystem {
         this.#outside(() => this.#parts.logger(`${this.#rootId}: an inspector failed:`, error)),
     });
     if (isRoot) this.#root = actor;
-    const path = isRoot ? '' : this.#freePath(`${this.#pathOf(actor.parent)}/${escapeId(ref.id)}`);
+    const path = isRoot ? '' : this.#freePath(childPath(this.#pathOf(actor.parent), ref.id));
     this.#paths.set(ref, path);
     this.#actors.set(path, actor);
     this.#touched.add(path);
@@ -834,9 +835,6 @@ function forgetAnswered(activity: Activity, received: number): void {
   activity.answered += count;
   activity.received = Math.max(activity.received, activity.answered);
 }
-
-/** JSON pointers escape `~` and `/`. */
-const escapeId = (id: string): string => id.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** The last time that a `Date` can represent: the due time of an infinite delay. */
 const LAST_MS = 8.64e15;

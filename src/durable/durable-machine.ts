@@ -146,6 +146,10 @@ export interface DueActor {
 
 /** A machine whose actors outlive processes. */
 export interface DurableMachine<Machine extends AnyStateMachine> {
+  /** The id of the machine. */
+  readonly machineId: string;
+  /** The option `journals`. */
+  readonly journals: DurableMachineOptions['journals'];
   /**
    * Starts a new actor at once. Throws `journal_exists` if there is one with this id, `not_durable` if the input or the context cannot be
    * stored, and what the machine throws in its first step.
@@ -231,6 +235,14 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
     this.#clock = options.clock ?? (this.#timeWithoutProcess === 'counts' ? createWallClock() : systemClock);
     this.#codec = createCodec(options.codecs, (loss) => inRealWorld(() => this.#log(loss)));
     for (const one of [machine, ...Object.values(options.versions ?? {})]) requireDurable(one, this.#codec);
+  }
+
+  get machineId(): string {
+    return this.#machine.id;
+  }
+
+  get journals(): DurableMachineOptions['journals'] {
+    return this.#options.journals;
   }
 
   start(id: string, options: StartActorOptions<Machine> = {}): DurableActor<Machine> {

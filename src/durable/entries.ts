@@ -10,6 +10,10 @@ export const JOURNAL_FORMAT = 3;
  */
 export type ActorPath = string;
 
+/** Returns the path of a child. JSON pointers escape `~` and `/`. */
+export const childPath = (parent: ActorPath, id: string): ActorPath =>
+  `${parent}/${id.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
 /** The first entry: everything that determines the actor. */
 export interface StartEntry {
   readonly type: 'start';

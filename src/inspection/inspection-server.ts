@@ -8,6 +8,7 @@ import * as z from 'zod/mini';
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
 import type { Run } from '../chain/runtime/run.ts';
+import type { ActorJournals } from '../durable/stores.ts';
 import { hasMethod, invalidOption } from '../internal/options.ts';
 import { servePage } from './page-session.ts';
 import { builtFolder } from './pages.ts';
@@ -24,6 +25,8 @@ import {
 import type { RunActions } from './run-actions.ts';
 import { runList } from './runs.ts';
 import { openSockets, type SocketEndpoint } from './sockets.ts';
+import type { AnyJournals } from './stored-runs.ts';
+import type { ReplayHost } from './systems/actor-messages.ts';
 import type { Inspect } from './systems/observe-for-inspector.ts';
 import { inspectHere, systemsEndpoint } from './systems/systems-endpoint.ts';
 
@@ -31,8 +34,8 @@ export interface InspectionServer {
   /** The URL of the page. It contains a secret: anyone who knows it can read, continue and delete the runs, and send events to live ones. */
   readonly url: string;
   /**
-   * Shows a system of XState actors of this process: pass it to XState's `inspect` option, or to `actor.system.inspect`. It changes neither
-   * the actors nor their machines, and it never throws.
+   * Shows a system of XState actors of this process: pass it to XState's `inspect` option. `inspect.watch(actor)` shows one that is
+   * already running. It changes neither the actors nor their machines, and it never throws.
    */
   readonly inspect: Inspect;
   /** The URL that `inspectTo` takes, to show XState actors of another process. It contains a secret. */
@@ -60,8 +63,8 @@ const MAX_FIRST_LIST_MS = 200;
  * is in use.
  */
 export async function inspectionServer(options: InspectionOptions = {}): Promise<InspectionServer> {
-  const { journals, port, page, token, actions } = readInspectionOptions(options);
-  const runs = runList(journals);
+  const { journals, hosts, port, page, token, actions } = readInspectionOptions(options);
+  const runs = runList(journals, hosts);
   const server = createServer({ headersTimeout: MAX_HEADERS_MS, connectionsCheckingInterval: CHECK_MS });
   const connections = limitConnections(server, MAX_CONNECTIONS);
   await listen(server, port);
@@ -231,8 +234,13 @@ function pageFiles(folder: string): PageFiles {
 }
 
 export interface InspectionOptions {
-  /** The store whose runs can be opened besides watched ones. */
-  readonly journals?: JournalStore | undefined;
+  /** The store whose runs and durable actors can be opened besides watched ones. */
+  readonly journals?: JournalStore | ActorJournals | undefined;
+  /**
+   * Results of `createDurableMachine`: the actors in their stores can be opened too. A replay without calls adds what a journal does not
+   * contain: charts, contexts, child machines.
+   */
+  readonly hosts?: readonly ReplayHost[] | undefined;
   /** 0, the default, uses any free port. */
   readonly port?: number | undefined;
   /**
@@ -253,8 +261,12 @@ const PORT_RANGE = 'expected an integer from 0 to 65535';
 
 const optionsSchema = z.strictObject({
   journals: z._default(
-    z.nullable(hasMethod<JournalStore>('list', 'expected a journal store, for example fileJournals("runs")')),
+    z.nullable(hasMethod<AnyJournals>('list', 'expected a journal store, for example fileJournals("runs")')),
     null,
+  ),
+  hosts: z._default(
+    z.array(hasMethod<ReplayHost>('replaySteps', 'expected the result of createDurableMachine'), 'expected an array'),
+    [],
   ),
   actions: z._default(
     z.nullable(hasMethod<RunActions>('fork', 'expected an object with the methods resume and fork')),
@@ -266,7 +278,8 @@ const optionsSchema = z.strictObject({
 });
 
 interface InspectionSettings {
-  readonly journals: JournalStore | null;
+  readonly journals: AnyJournals | null;
+  readonly hosts: readonly ReplayHost[];
   readonly port: number;
   readonly token?: string | undefined;
   readonly actions: RunActions | null;

@@ -27,12 +27,15 @@ import {
   frameWriter,
   limitationsOf,
   problemOf,
+  type RecordedSource,
   type RunSource,
   runCharts,
   type SourceSink,
   TURN_MS,
 } from './source.ts';
-import { storedRunsOf } from './stored-runs.ts';
+import { type AnyJournals, storedRunsOf } from './stored-runs.ts';
+import type { ReplayHost } from './systems/actor-messages.ts';
+import { recordedActor } from './systems/recorded-actor.ts';
 
 export interface Recordings {
   all(): Iterable<RunSource>;
@@ -50,53 +53,80 @@ export interface Recordings {
 /** How often runs in progress are checked: their process may die. */
 const CHECK_MS = 1_000;
 
-/** `changed` receives the id of each run that is new, has changed or is gone; `allRead` is called after the first reading. */
+/**
+ * `changed` receives the id of each run that is new, has changed or is gone; `allRead` is called after the first reading of a store. The
+ * actors of `hosts` are listed with those of the store.
+ */
 export function recordingsOf(
-  journals: JournalStore | null,
+  journals: AnyJournals | null,
   changed: (runId: string) => void,
   allRead: () => void,
+  hosts: readonly ReplayHost[] = [],
 ): Recordings {
-  if (journals === null)
-    return {
-      all: () => [],
-      find: () => undefined,
-      unread: 0,
-      refresh: async () => {},
-      remove: async () => {
-        throw cannotDelete();
-      },
-      watch: () => () => {},
-    };
+  const stores = new Set([...(journals === null ? [] : [journals]), ...hosts.map((host) => host.journals)]);
+  const each = [...stores].map((store) => recordingsIn(store, changed, allRead, hosts));
+  const holding = (runId: string): Recordings | undefined => each.find(({ find }) => find(runId) !== undefined);
+  return {
+    all: () => each.flatMap(({ all }) => [...all()]),
+    find: (runId) => holding(runId)?.find(runId),
+    get unread() {
+      return each.reduce((sum, { unread }) => sum + unread, 0);
+    },
+    async refresh(runIds) {
+      await Promise.all(each.map(({ refresh }) => refresh(runIds)));
+    },
+    async remove(runId) {
+      const recordings = holding(runId) ?? each[0];
+      if (recordings === undefined) throw cannotDelete();
+      await recordings.remove(runId);
+    },
+    watch() {
+      const stops = each.map(({ watch }) => watch());
+      return () => {
+        for (const stop of stops) stop();
+      };
+    },
+  };
+}
+
+function recordingsIn(
+  journals: AnyJournals,
+  changed: (runId: string) => void,
+  allRead: () => void,
+  hosts: readonly ReplayHost[],
+): Recordings {
   const stored = storedRunsOf(journals);
-  const isOwnStore = storedJournalsOf(journals) !== null;
-  const known = new Map<string, RecordedRun>();
-  /** The versions of journals of other actors in the store, by id. */
-  const others = new Map<string, string>();
+  const isOwnStore = storedJournalsOf(journals as JournalStore) !== null;
+  const known = new Map<string, RecordedSource>();
   const counter = createCounter();
   let current = Promise.resolve();
   let next: Promise<void> | null = null;
   let isFirst = true;
   let unread = 0;
 
+  /** Journals that have not changed since they were read come without `ends`. An id may be that of a deleted journal. */
+  function recordingOf(run: StoredJournal): RecordedSource {
+    const { id, ends } = run;
+    const before = known.get(id);
+    const kind = ends !== null && RUN_JOURNALS.summarize(listedJournal(run)) === null ? 'system' : 'run';
+    if (before !== undefined && (ends === null || before.info().kind === kind)) return before;
+    const source = kind === 'run' ? recordedRun : recordedActor;
+    return source(id, journals, () => changed(id), hosts);
+  }
+
   async function read(runIds?: readonly string[]): Promise<void> {
     const missing = new Set(runIds ?? known.keys());
     try {
       for await (const run of stored.scan({
         ids: runIds,
-        isKnown: (id, version) => known.get(id)?.version === version || others.get(id) === version,
+        isKnown: (id, version) => known.get(id)?.version === version,
         onFound: (count) => {
           unread = isFirst ? count : 0;
         },
       })) {
         unread = Math.max(0, unread - 1);
-        // Journals that have not changed since they were read come without `ends`.
-        if (run.ends === null ? others.has(run.id) : RUN_JOURNALS.summarize(listedJournal(run)) === null) {
-          others.set(run.id, run.version);
-          continue;
-        }
         missing.delete(run.id);
-        const before = known.get(run.id);
-        const recording = before ?? recordedRun(run.id, journals as JournalStore, () => changed(run.id));
+        const recording = recordingOf(run);
         known.set(run.id, recording);
         if (recording.update(run)) changed(run.id);
         // Another store would be read from the start each time.
@@ -161,7 +191,7 @@ const cannotDelete = (): PostChainError =>
 const MAX_COUNTED = 200;
 
 /** The newest runs are read for their phases, which their last line does not contain. */
-const newest = (runs: Iterable<RecordedRun>): readonly RecordedRun[] =>
+const newest = (runs: Iterable<RecordedSource>): readonly RecordedSource[] =>
   [...runs]
     .map((run) => ({ run, startedAt: run.info().startedAt }))
     .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1))
@@ -173,7 +203,7 @@ const MAX_WANTED_ENTRIES = 2_000;
 
 /** Reads the runs whose last line does not contain their figures, or is damaged, one at a time. */
 function createCounter() {
-  const waiting = new Set<RecordedRun>();
+  const waiting = new Set<RecordedSource>();
   let isBusy = false;
   async function work(): Promise<void> {
     if (isBusy) return;
@@ -185,23 +215,11 @@ function createCounter() {
     isBusy = false;
   }
   return {
-    add(run: RecordedRun): void {
+    add(run: RecordedSource): void {
       if (waiting.size < MAX_COUNTED) waiting.add(run);
       void work();
     },
   };
-}
-
-interface RecordedRun extends RunSource {
-  readonly version: string | null;
-  /** Takes the latest state of the store. Returns whether the run's summary has changed. */
-  update(run: StoredJournal): boolean;
-  /** Whether all entries must be read: for the figures, or for the damage. */
-  needsCount(): boolean;
-  /** Whether reading all entries would add figures, and is quick. */
-  wantsCount(): boolean;
-  /** Counts the figures of the entries since the last call. */
-  count(): Promise<void>;
 }
 
 const NO_SUMMARY: Omit<RunSummary, 'runId'> = {
@@ -222,7 +240,7 @@ const startSchema = z.object({
 });
 
 /** Returns a stored run as a source. Its limitations depend on all its entries, so they are known only after it was opened. */
-function recordedRun(runId: string, journals: JournalStore, changed: () => void): RecordedRun {
+function recordedRun(runId: string, journals: AnyJournals, changed: () => void): RecordedSource {
   let version: string | null = null;
   /** With the status of a run that no process writes. */
   let idle = NO_SUMMARY;
@@ -261,7 +279,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
    * of the time, and the page checks the entries itself.
    */
   async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
-    const tail = storedRunsOf(journals).openTail(runId);
+    const tail = storedRunsOf(journals).openTail(runId, RUN_JOURNALS);
     const entries: JournalEntry[] = [];
     const states = stateFeed(entries);
     let count = 0;
@@ -372,7 +390,8 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
     },
     async entries() {
       try {
-        return await entriesOf(journals.read(runId));
+        const read = await entriesOf(storedRunsOf(journals).openTail(runId, RUN_JOURNALS).read());
+        return read.flatMap((piece) => piece.map(({ entry }) => entry()));
       } catch (error) {
         setDamage(problemOf(error));
         throw error;
@@ -403,7 +422,7 @@ function recordedRun(runId: string, journals: JournalStore, changed: () => void)
     wantsCount: () => !isCounted && fold?.isWhole === false && lastSeq <= MAX_WANTED_ENTRIES,
     async count() {
       isCounted = true;
-      counted ??= { tail: storedRunsOf(journals).openTail(runId), fold: null };
+      counted ??= { tail: storedRunsOf(journals).openTail(runId, RUN_JOURNALS), fold: null };
       const now = counted;
       try {
         for await (const read of now.tail.read())

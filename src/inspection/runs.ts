@@ -1,12 +1,14 @@
 import { PostChainError } from '../../machines/contracts/error.ts';
 import type { ChainEvent } from '../../machines/contracts/events.ts';
 import type { JournalEntry, RunStatus } from '../../machines/contracts/journal.ts';
-import { type JournalStore, originOf, startedAtOf } from '../chain/journal/journal-format.ts';
+import { originOf, startedAtOf } from '../chain/journal/journal-format.ts';
 import { watchStates } from '../chain/journal/state-at.ts';
 import type { Run } from '../chain/runtime/run.ts';
 import { recordingsOf } from './recordings.ts';
 import { figuresFold } from './run-figures.ts';
 import { forkOf, frameWriter, limitationsOf, lineLog, problemOf, type RunSource, runCharts } from './source.ts';
+import type { AnyJournals } from './stored-runs.ts';
+import type { ReplayHost } from './systems/actor-messages.ts';
 import type { InspectedRun, StateFrame } from './wire.ts';
 
 /** How many ended watched runs stay in memory. */
@@ -43,11 +45,11 @@ interface RunListChange {
   readonly message: string;
 }
 
-export function runList(journals: JournalStore | null): RunList {
+export function runList(journals: AnyJournals | null, hosts: readonly ReplayHost[] = []): RunList {
   const sources = new Map<string, RunSource>();
   const listeners = new Set<() => void>();
   const ended: (() => void)[] = [];
-  const recordings = recordingsOf(journals, changed, changedAll);
+  const recordings = recordingsOf(journals, changed, changedAll, hosts);
   /** The summary of each run as JSON; null if the run is gone. The latest change is last. */
   const summaries = new Map<string, { readonly revision: number; readonly json: string | null }>();
   let stopWatching: (() => void) | null = null;

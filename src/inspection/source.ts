@@ -7,6 +7,7 @@ import { withoutBytes } from '../chain/journal/journal-format.ts';
 import { chartVersion } from '../chain/journal/replay.ts';
 import type { StateAfter } from '../chain/journal/state-at.ts';
 import { chartOf } from '../durable/charts/chart.ts';
+import type { StoredJournal } from '../durable/journals/line-store.ts';
 import { oneLine } from '../internal/printable.ts';
 import { changesBetween } from './state-changes.ts';
 import type { InspectedRun, RunCharts, SentLines, StateFrame } from './wire.ts';
@@ -25,6 +26,19 @@ export interface RunSource {
   send?(event: unknown): void;
   /** Returns all current entries. Rejects if they cannot be read. Absent if the source is not a run. */
   entries?(): Promise<readonly JournalEntry[]>;
+}
+
+/** A run or an actor in a store. */
+export interface RecordedSource extends RunSource {
+  readonly version: string | null;
+  /** Takes the latest state of the store. Returns whether the summary has changed. */
+  update(run: StoredJournal): boolean;
+  /** Whether all entries must be read: for the figures, or for the damage. */
+  needsCount(): boolean;
+  /** Whether reading all entries would add figures, and is quick. */
+  wantsCount(): boolean;
+  /** Counts the figures of the entries since the last call. */
+  count(): Promise<void>;
 }
 
 export interface SourceSink {

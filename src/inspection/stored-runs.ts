@@ -1,14 +1,20 @@
-import type { JournalEntry, RunWait } from '../../machines/contracts/journal.ts';
+import type { JournalEntry, RunSummary, RunWait } from '../../machines/contracts/journal.ts';
 import type { JournalStore } from '../chain/journal/journal-format.ts';
 import { storedEntry } from '../chain/journal/stored-entries.ts';
-import { repeat, type StoredJournals, storedJournalsOf } from '../durable/journals/line-store.ts';
+import type { ActorSummary } from '../durable/durable-format.ts';
+import type { JournalFormat, StoredEntry } from '../durable/journals/journal-store.ts';
+import { type JournalTail, repeat, type StoredJournals, storedJournalsOf } from '../durable/journals/line-store.ts';
+import type { ActorJournals } from '../durable/stores.ts';
 
 /** How often a store that cannot report changes is listed. */
 const POLL_MS = 1_000;
 
+/** A store of runs, or of the actors of any machine; runs are actors, and both may lie in one place. */
+export type AnyJournals = Pick<JournalStore | ActorJournals, 'list' | 'read' | 'delete'>;
+
 /** A store that is not PostChain's own is polled, and its runs are read from the start each time. */
-export function storedRunsOf(store: JournalStore): StoredJournals<JournalEntry> {
-  return storedJournalsOf(store) ?? foreignRuns(store);
+export function storedRunsOf(store: AnyJournals): StoredJournals<JournalEntry> {
+  return storedJournalsOf(store as JournalStore) ?? foreignRuns(store);
 }
 
 /** Returns the last entry of a run that waits. */
@@ -17,12 +23,13 @@ function closedEntry({ since: closedAt, due, ...summary }: RunWait) {
   return { type: 'closed', closedAt, waiting: { sinceMs: Date.parse(closedAt), dueAtMs, events: [] }, summary };
 }
 
-function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
+function foreignRuns(store: AnyJournals): StoredJournals<JournalEntry> {
   return {
     noun: 'run',
     hasChecksums: false,
-    openTail(runId) {
+    openTail<As>(runId: string, as?: JournalFormat<As & StoredEntry, unknown>): JournalTail<As> {
       let count = 0;
+      let isStored = false;
       return {
         async *read() {
           let at = 0;
@@ -30,30 +37,44 @@ function foreignRuns(store: JournalStore): StoredJournals<JournalEntry> {
             at += 1;
             if (at <= count) continue;
             count = at;
-            yield [{ json: JSON.stringify(storedEntry(entry)), entry: () => entry }];
+            isStored ||= entry.type === 'start' && Object(entry).product === null;
+            const json = JSON.stringify(isStored ? entry : storedEntry(entry as JournalEntry));
+            yield [{ json, entry: () => (isStored && as ? as.parse(JSON.parse(json)) : (entry as As)) }];
           }
         },
       };
     },
     async *scan({ ids } = {}) {
-      for (const { runId, request, startedAt, forkedFrom, status, waiting } of await store.list()) {
-        if (ids !== undefined && !ids.includes(runId)) continue;
-        const isOpen = status === 'running' || status === 'interrupted';
-        const first = {
-          type: 'start',
-          input: { request },
-          product: { fork: forkedFrom && { forkedAt: startedAt } },
-          startedAt,
-          forkedFrom: forkedFrom && { actorId: forkedFrom.runId, seq: forkedFrom.seq, clockStartMs: 0 },
-        };
-        const last =
-          isOpen || status === 'damaged' ? [] : [waiting ? closedEntry(waiting) : { type: 'end', summary: { status } }];
+      for (const summary of await store.list()) {
+        const id = 'runId' in summary ? summary.runId : summary.id;
+        if (ids !== undefined && !ids.includes(id)) continue;
+        const { status } = summary;
+        const isOpen = status === 'running' || status === 'interrupted' || (status === 'waiting' && !summary.waiting);
+        const { first, last } = 'runId' in summary ? endsOfRun(summary) : endsOfActor(summary);
         // Only reading the run could tell whether it has grown.
-        const version = status === 'running' ? `${status} ${performance.now()}` : status;
+        const version =
+          status === 'running' ? `${status} ${performance.now()}` : `${status} ${JSON.stringify(summary.waiting)}`;
         const isDamaged = status === 'damaged';
-        yield { id: runId, version, ends: { first, last, lastSeq: -1, isDamaged }, isWritten: status === 'running' };
+        const ends = { first, last: isOpen || isDamaged ? [] : [last], lastSeq: -1, isDamaged };
+        yield { id, version, ends, isWritten: status === 'running' };
       }
     },
     watch: (onChange) => repeat(POLL_MS, () => onChange(null)),
   };
+}
+
+function endsOfRun({ request, startedAt, forkedFrom, status, waiting }: RunSummary) {
+  const first = {
+    type: 'start',
+    input: { request },
+    product: { fork: forkedFrom && { forkedAt: startedAt } },
+    startedAt,
+    forkedFrom: forkedFrom && { actorId: forkedFrom.runId, seq: forkedFrom.seq, clockStartMs: 0 },
+  };
+  return { first, last: waiting ? closedEntry(waiting) : { type: 'end', summary: { status } } };
+}
+
+function endsOfActor({ machine, startedAt, forkedFrom, status, waiting }: ActorSummary) {
+  const first = { type: 'start', product: null, machine, startedAt, forkedFrom };
+  return { first, last: waiting ? { type: 'closed', waiting } : { type: 'end', status } };
 }

@@ -30,6 +30,10 @@ export interface InspectedRun {
   readonly summary: RunFigures | null;
   /** True for a running system that has only machines, which wait for events or delays. */
   readonly isIdle?: boolean;
+  /** The machine of a recorded durable actor. */
+  readonly machine?: string;
+  /** What a recorded durable actor waits for. Absent if it does not wait, or if that is unknown. */
+  readonly waiting?: ActorWait;
   /** How a system ended or, while it runs, what failed. Absent otherwise, and for runs. */
   readonly ending?: SystemEnding;
   /** The run that it is a fork of, and the number of the first entry that differs; absent if it is none. */
@@ -40,6 +44,15 @@ export interface InspectedRun {
   readonly exportedAt?: string;
   /** Why the journal cannot be read completely; absent if it is intact or the reason is unknown. */
   readonly problem?: string;
+}
+
+export interface ActorWait {
+  /** Milliseconds since the epoch. */
+  readonly sinceMs: number;
+  /** When its next delay ends; null without one, and if delays pause while no process holds the actor. */
+  readonly dueAtMs: number | null;
+  /** The events that it accepts, and the approvals that it asks for. */
+  readonly for: readonly string[];
 }
 
 interface SystemEnding {
@@ -178,8 +191,9 @@ export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
       readonly sender: string | null;
     }
   | (Omit<Extract<JournalEntry, { type: 'transition' }>, 'seq' | 'atMs'> & {
-      /** The innermost active states after the microstep. */
-      readonly leaves: readonly string[];
+      readonly actor: string;
+      /** The innermost active states after the microstep; null if they are unknown. */
+      readonly leaves: readonly string[] | null;
     })
   /** A machine had no transition for an event, or the guards of all were false. */
   | {
@@ -188,7 +202,19 @@ export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
       readonly machine: string;
       readonly event: string;
       readonly guards: readonly string[];
+      readonly candidates: SystemCandidates;
     }
+  /** A delay has begun. `dueMs` counts like `atMs`. */
+  | {
+      readonly type: 'timer-start';
+      readonly timer: number;
+      readonly actor: string;
+      readonly machine: string | null;
+      readonly event: string;
+      readonly dueMs: number;
+    }
+  /** What else a journal records of an actor. */
+  | { readonly type: 'noted'; readonly actor: string; readonly text: string; readonly data?: unknown }
   | {
       readonly type: 'actor-end';
       readonly actor: string;
@@ -200,6 +226,8 @@ export type SystemEntry = { readonly seq: number; readonly atMs: number } & (
   | { readonly type: 'keyframe'; readonly state: Readonly<Record<string, unknown>> }
   | { readonly type: 'stopped' }
 );
+
+type SystemCandidates = Extract<JournalEntry, { type: 'transition' }>['candidates'];
 
 /** The first chart is that of the root machine. */
 export interface RunCharts {

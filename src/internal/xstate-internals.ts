@@ -196,6 +196,23 @@ export const logicOf = (ref: AnyActorRef): AnyActorLogic => (ref as unknown as {
 export const syncsSnapshots = (ref: AnyActorRef): boolean =>
   (ref as { readonly _syncSnapshot?: boolean })._syncSnapshot === true;
 
+/** Whether an actor has started. It may have ended. */
+export const hasStarted = (ref: AnyActorRef): boolean => (ref as unknown as PrivateActor)._processingStatus !== 0;
+
+/** The delayed events of an actor that have neither been delivered nor canceled, each as the same object every time. */
+export function timersOf(ref: AnyActorRef): readonly ScheduledEvent[] {
+  const { _scheduledEvents: all } = (ref as unknown as PrivateActor).system._snapshot;
+  return Object.values(all).filter(({ source }) => source === ref);
+}
+
+/** Times are in milliseconds. */
+interface ScheduledEvent {
+  readonly source: AnyActorRef;
+  readonly event: AnyEventObject;
+  readonly startedAt: number;
+  readonly delay: number;
+}
+
 /** Sends an event as an actor does. */
 export function relay(source: AnyActorRef, target: AnyActorRef, event: AnyEventObject): void {
   (source as unknown as PrivateActor).system._relay(source, target, event);
@@ -328,6 +345,7 @@ interface PrivateActor {
     inspect: AnyActorRef['system']['inspect'];
     readonly _set: (id: string, ref: AnyActorRef) => void;
     _unregister: (ref: AnyActorRef) => void;
+    readonly _snapshot: { readonly _scheduledEvents: Readonly<Record<string, ScheduledEvent>> };
     readonly scheduler: { schedule: SystemTimers['schedule'] };
   };
   subscribe: (...observers: unknown[]) => unknown;
@@ -407,13 +425,18 @@ export function hostActor(ref: AnyActorRef, hooks: SystemHooks): HostedActor {
     system.inspect = (observer) => {
       system._sendInspectionEvent = sendInspectionEvent;
       const next = typeof observer === 'function' ? observer : observer.next?.bind(observer);
-      return inspect((event) => {
+      const outside = (act: () => void): void => {
         try {
-          hooks.outside(() => next?.(event));
+          hooks.outside(act);
         } catch (error) {
           hooks.reportInspector(error);
         }
-      });
+      };
+      const subscription = inspect((event) => outside(() => next?.(event)));
+      // An inspector may show at once what it would otherwise see with the next event.
+      const { present } = observer as { readonly present?: (actor: AnyActorRef) => void };
+      if (typeof present === 'function') outside(() => present(ref));
+      return subscription;
     };
     system._relay = (source, target, event) => hooks.relay(source, target, event, () => relay(source, target, event));
     system.scheduler.schedule = (source, target, event, delay, id) => {

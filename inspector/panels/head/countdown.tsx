@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { formatDuration } from '../../fold/format.ts';
+import { formatDuration, startedText } from '../../fold/format.ts';
 
-/** ` in 12 s`, counting down to a time in milliseconds since 1970; nothing once it has passed. */
+const LONG_MS = 3_600_000;
+
+/** ` in 12 s`, counting down to a time in milliseconds since 1970, with the date of a distant one; nothing once it has passed. */
 export function Countdown({ toMs }: { readonly toMs: number }) {
   const [nowMs, setNow] = useState(Date.now());
   useEffect(() => {
@@ -13,6 +15,7 @@ export function Countdown({ toMs }: { readonly toMs: number }) {
     <>
       {' '}
       in <b role="timer">{leftMs < 60_000 ? `${leftMs / 1_000} s` : formatDuration(leftMs)}</b>
+      {leftMs > LONG_MS && ` (${startedText(toMs)})`}
     </>
   ) : null;
 }

@@ -1,25 +1,30 @@
+import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { receivedBy } from '../../fold/actor-log.ts';
-import { capitalize, formatDelay, formatDuration, humanize, pluralize } from '../../fold/format.ts';
-import { durationOf, endedText } from '../../fold/run-list.ts';
+import { capitalize, formatDelay, formatDuration, humanize, pluralize, startedText } from '../../fold/format.ts';
+import { durationOf, endedText, namesText } from '../../fold/run-list.ts';
+import { isOver } from '../../fold/step-title.ts';
 import { type MachineWaits, systemWaits } from '../../fold/system-waits.ts';
 import { excerpt } from '../../fold/text.ts';
-import { RunFacts } from '../header/run-details.tsx';
+import { ForkMark, RunFacts } from '../header/run-details.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { Countdown } from './countdown.tsx';
 
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   running: ['Running', 'running'],
+  waiting: ['Waiting', 'waiting'],
+  interrupted: ['Interrupted: its process ended before it was done', 'waiting'],
+  damaged: ['Damaged', 'bad'],
   degraded: ['Failed', 'bad'],
   cancelled: ['Stopped', ''],
   disconnected: ['Disconnected: its program has ended or closed the connection', 'waiting'],
 };
 
-const MAX_LISTED = 12;
-
-/** The head of a system of another program: its status, what it waits for, and how much happened. */
+/** The head of a system of another program, or of a durable actor: its status, what it waits for, and how much happened. */
 export function SystemHead({ inspector, view }: PanelProps) {
   const { run, fold, charts, count } = view;
-  const waits = run.status === 'running' && charts !== null && count > 0 ? systemWaits(fold, charts, count - 1) : null;
+  const isOpen = !isOver(run) && charts !== null && count > 0;
+  const waits = isOpen ? systemWaits(fold, charts, count - 1) : null;
+  const problem = view.end?.problem ?? run.problem;
   const [word, tone] = run.isIdle ? ['Waiting', 'waiting'] : (WORDS[run.status] ?? [capitalize(endedText(run)), '']);
   const events = fold.actors.filter(({ machine }) => machine !== null).flatMap(receivedBy);
   const ignored = events.filter((event) => event.ignored !== null).length;
@@ -29,9 +34,9 @@ export function SystemHead({ inspector, view }: PanelProps) {
     `${pluralize(events.length - ignored, 'event')} handled`,
     ...(ignored > 0 ? [`${ignored} ignored`] : []),
     pluralize(seqs.length - starts, 'transition'),
-    pluralize(machines.length, 'machine'),
+    run.machine === undefined ? pluralize(machines.length, 'machine') : `actor of ${excerpt(run.machine, 80)}`,
     // While it waits, the trace has the time.
-    ...(run.status === 'running' || count === 0
+    ...(!isOver(run) || count === 0
       ? []
       : [formatDuration(durationOf(run, Date.now()) ?? fold.timeLine.atMs(count - 1))]),
   ];
@@ -40,14 +45,20 @@ export function SystemHead({ inspector, view }: PanelProps) {
       <h1 class="verbatim">{excerpt(run.title, 300) || 'Untitled'}</h1>
       <p class="verdict" role="status">
         <b class={`word ${tone}`}>{word}</b>
+        {run.waiting && ` since ${startedText(run.waiting.sinceMs)}`} <ForkMark inspector={inspector} run={run} />
       </p>
+      {problem && (
+        <p class="verbatim" role="alert">
+          {excerpt(problem, 400)}
+        </p>
+      )}
       {run.ending?.failure && (
         <p class="verbatim">
           {run.status !== 'degraded' && 'Earlier: '}
           {excerpt(run.ending.failure, 400)}
         </p>
       )}
-      {waits !== null && <Waits startedAt={run.startedAt} waits={waits} />}
+      {waits !== null && <Waits run={run} waits={waits} />}
       <p class="figures dotted">
         {figures.map((figure) => (
           <span key={figure}>{figure}</span>
@@ -64,32 +75,51 @@ export function SystemHead({ inspector, view }: PanelProps) {
 }
 
 interface WaitsProps {
-  /** ISO 8601. */
-  readonly startedAt: string;
+  readonly run: InspectedRun;
   readonly waits: readonly MachineWaits[];
 }
 
-function Waits({ startedAt, waits }: WaitsProps) {
-  const events = [...new Set(waits.flatMap((machine) => machine.events))];
-  const actors = [...new Set(waits.flatMap((machine) => machine.actors))].map(humanize);
-  const timers = waits.flatMap((machine) => machine.timers);
-  const names = (all: readonly string[]): string =>
-    `${all
-      .slice(0, MAX_LISTED)
-      .map((name) => excerpt(name, 60))
-      .join(', ')}${all.length > MAX_LISTED ? ` and ${all.length - MAX_LISTED} more` : ''}`;
-  const startMs = Date.parse(startedAt);
+function Waits({ run: { startedAt, machine, waiting }, waits }: WaitsProps) {
+  const asked = waiting?.for.filter((name) => name.startsWith('approval of ')) ?? [];
+  const own = waits.length === 0 ? (waiting?.for ?? []) : waits.flatMap((one) => one.events);
+  const events = [...new Set([...asked, ...own])];
+  const actors = [...new Set(waits.flatMap((one) => one.actors))].map(humanize);
+  // Delays may pause while no process holds the actor.
+  const isPaused = waiting?.dueAtMs === null;
+  const startMs = isPaused ? Number.NaN : Date.parse(startedAt);
+  const timers = waits.flatMap((one) => one.timers);
   return (
     <ul class="waits">
-      {events.length > 0 && <li class="verbatim">Waits for events from its program: {names(events)}</li>}
-      {actors.length > 0 && <li class="verbatim">Waits for actors: {names(actors)}</li>}
+      {events.length > 0 && (
+        <li class="verbatim">
+          {machine === undefined ? 'Waits for events from its program' : 'Waits for'}: {namesText(events)}
+        </li>
+      )}
+      {actors.length > 0 && <li class="verbatim">Waits for actors: {namesText(actors)}</li>}
       {timers.map(({ delay, dueMs }) => (
         <li key={delay}>
-          Timer <span class="verbatim">{excerpt(formatDelay(delay), 60)}</span> fires
-          {dueMs !== null && Number.isFinite(startMs) && <Countdown toMs={startMs + dueMs} />}
+          Timer <span class="verbatim">{excerpt(formatDelay(delay), 60)}</span>{' '}
+          {dueMs === null || !Number.isFinite(startMs) ? 'fires' : <Firing toMs={startMs + dueMs} />}
         </li>
       ))}
-      {events.length + actors.length + timers.length === 0 && <li class="muted">Waits for nothing in its charts.</li>}
+      {waits.length === 0 && waiting?.dueAtMs != null && (
+        <li>
+          Its next timer <Firing toMs={waiting.dueAtMs} />
+        </li>
+      )}
+      {waits.length > 0 && events.length + actors.length + timers.length === 0 && (
+        <li class="muted">Waits for nothing in its charts.</li>
+      )}
     </ul>
   );
 }
+
+const Firing = ({ toMs }: { readonly toMs: number }) =>
+  toMs <= Date.now() ? (
+    <>was due {startedText(toMs)}</>
+  ) : (
+    <>
+      fires
+      <Countdown toMs={toMs} />
+    </>
+  );

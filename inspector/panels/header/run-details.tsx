@@ -14,7 +14,7 @@ interface RunDetailsProps {
 
 /** What else is known about a run: its id, its profile, how its journal was checked, what its recording omits. */
 export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
-  const { runId, startedAt, kind, fidelity, forkedFrom, problem, integrity } = run;
+  const { runId, startedAt, kind, machine, fidelity, forkedFrom, problem, integrity } = run;
   const unchecked = run.live ? 'In progress.' : 'Not checked: the run was not read from a journal with checksums.';
   const rows: readonly (readonly [string, ComponentChildren])[] = [
     [
@@ -23,10 +23,11 @@ export function RunFacts({ inspector, run, profile = null }: RunDetailsProps) {
         <code class="verbatim">{excerpt(runId, 200)}</code> <CopyButton key={runId} what="id" text={() => runId} />
       </>,
     ],
+    ['Machine', machine !== undefined && <code class="verbatim">{excerpt(machine, 200)}</code>],
     ['Started', startedText(startedAt)],
     ['Fork', forkedFrom && <ForkMark inspector={inspector} run={run} />],
     ['Profile', profile],
-    ['Journal', kind === 'run' && excerpt(problem ?? integrity ?? unchecked, 400)],
+    ['Journal', (kind === 'run' || machine !== undefined) && excerpt(problem ?? integrity ?? unchecked, 400)],
     ['Limits', fidelity.length > 0 && fidelity.map((sentence) => <p key={sentence}>{sentence}</p>)],
   ];
   return (

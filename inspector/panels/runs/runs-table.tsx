@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { InspectedRun } from '../../../src/inspection/wire.ts';
 import { formatCost, formatDuration, formatNumber, pluralize, startedText } from '../../fold/format.ts';
 import {
+  actorText,
   ageText,
   type ColumnName,
   closestTo,
@@ -329,7 +330,9 @@ const MAX_DEPTH = 4;
 const nameOf = ({ title, runId }: InspectedRun): string => excerpt(title, 300) || excerpt(runId, 80);
 
 /** The answer; without one, why. */
-const resultOf = ({ status, summary, problem, ending }: InspectedRun): string =>
+const resultOf = (run: InspectedRun): string => resultIn(run) || actorText(run);
+
+const resultIn = ({ status, summary, problem, ending }: InspectedRun): string =>
   excerpt(problem ?? (ending?.failure ? `${status === 'degraded' ? '' : 'Earlier: '}${ending.failure}` : ''), 300) ||
   plainMarkdown(summary?.answer ?? '', 200) ||
   excerpt(summary?.explanation ?? '', 300);

@@ -1,6 +1,7 @@
 import './trace.css';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatDuration } from '../../fold/format.ts';
+import { isOver as isRunOver } from '../../fold/step-title.ts';
 import { systemTrace } from '../../fold/system-trace.ts';
 import { axisEnd, cutsOf, type Gap, gapsOf, ticksOf } from '../../fold/time-axis.ts';
 import { MAX_GAP_MS, type TimeLine } from '../../fold/time-line.ts';
@@ -76,7 +77,7 @@ export function Trace({ inspector, view }: PanelProps) {
     run.status !== 'waiting' &&
     !isWaiting &&
     !isLoading(view) &&
-    (view.end !== null || (!run.live && run.status !== 'running'));
+    ((run.kind === 'run' && view.end !== null) || isRunOver(run));
   const [order, setOrder] = useState<Measure | 'order'>('order');
   const [toggled, setToggled] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [active, setActive] = useState<string | null>(null);

@@ -113,8 +113,8 @@ export function createLineStore<Entry extends StoredEntry, Summary>(
   const mustSync = (entries: readonly Entry[]): boolean =>
     fsync === 'always' || (fsync === 'checkpoint' && entries.some((entry) => format.isCheckpoint(entry)));
 
-  function openTail(id: string): JournalTail<Entry> {
-    const reader = lineReader(format, placeOf(format, id));
+  function openTail<As = Entry>(id: string, as = format as unknown as FormatOf<As>): JournalTail<As> {
+    const reader = lineReader(as, placeOf(as, id));
     let count = 0;
     return {
       async *read() {
@@ -312,13 +312,16 @@ interface JournalEnds {
   readonly isDamaged: boolean;
 }
 
+type FormatOf<Entry> = JournalFormat<Entry & StoredEntry, unknown>;
+
 /** Access to stored journals beyond the public interface. */
 export interface StoredJournals<Entry> {
   /** What its journals belong to, as in `JournalFormat`. */
   readonly noun: string;
   /** Whether reading a journal checks a checksum of every line. */
   readonly hasChecksums: boolean;
-  openTail(id: string): JournalTail<Entry>;
+  /** `as`: the format of this journal, if the store also keeps journals of another kind. */
+  openTail<As = Entry>(id: string, as?: FormatOf<As>): JournalTail<As>;
   scan(query?: BoundsQuery): AsyncIterable<StoredJournal>;
   watch(onChange: (ids: readonly string[] | null) => void): () => void;
 }

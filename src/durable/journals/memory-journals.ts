@@ -158,13 +158,16 @@ export function createMemoryJournals<Entry extends StoredEntry, Summary>(
   registerStoredJournals(store, {
     noun: format.noun,
     hasChecksums: false,
-    openTail(id) {
+    openTail(id, as) {
       let count = 0;
       return {
         async *read() {
           const unread = readable(id).slice(count);
           count += unread.length;
-          yield unread.map((entry) => ({ json: JSON.stringify(format.toJson?.(entry) ?? entry), entry: () => entry }));
+          yield unread.map((entry) => {
+            const json = JSON.stringify(format.toJson?.(entry) ?? entry);
+            return { json, entry: () => (as === undefined ? (entry as never) : as.parse(JSON.parse(json))) };
+          });
         },
       };
     },

@@ -7,10 +7,17 @@ const id = text.check(z.minLength(1));
 const ids = z.array(id).check(z.maxLength(2_000));
 const event = z.looseObject({ type: text });
 const candidates = z.array(
-  z.object({ guard: z.nullable(text), target: ids, result: z.enum(['false', 'taken', 'not-evaluated']) }),
+  z.object({
+    guard: z.nullable(text),
+    target: ids,
+    result: z.enum(['false', 'taken', 'not-evaluated']),
+    /** The values that the guard compared, if they are known. */
+    inputs: z.optional(z.unknown()),
+  }),
 );
+const time = z.number().check(z.gte(0), z.lte(8_640_000_000_000_000));
 /** `system`: the session id of the root actor. `at`: milliseconds since the epoch. `actor`: a session id. */
-const common = { system: id, at: z.number().check(z.gte(0), z.lte(8_640_000_000_000_000)) };
+const common = { system: id, at: time };
 const ofActor = { ...common, actor: id };
 
 const MAX_STATES = 2_000;
@@ -74,10 +81,15 @@ export const systemMessageSchema = z.discriminatedUnion('type', [
     source: id,
     target: ids,
     candidates,
-    leaves: ids,
+    /** Null if they are unknown. */
+    leaves: z.nullable(ids),
   }),
   z.object({ type: z.literal('ignored'), ...ofActor, event: text, candidates }),
   z.object({ type: z.literal('context'), ...ofActor, context: z.unknown() }),
+  /** An actor will receive an event, unless it is canceled. `due`: milliseconds since the epoch. */
+  z.object({ type: z.literal('timer'), ...ofActor, event: text, due: time }),
+  /** Something else that a journal records of an actor, in words and as data. */
+  z.object({ type: z.literal('noted'), ...ofActor, text, data: z.optional(z.unknown()) }),
   z.object({
     type: z.literal('end'),
     ...ofActor,

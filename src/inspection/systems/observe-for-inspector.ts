@@ -1,4 +1,4 @@
-import type { AnyStateMachine, AnyStateNode, InspectionEvent, Snapshot } from 'xstate';
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, InspectionEvent, Snapshot } from 'xstate';
 import { chartOf, invokeLabels } from '../../durable/charts/chart.ts';
 import { nodesOf } from '../../durable/charts/chart-nodes.ts';
 import { guardLabel } from '../../durable/charts/guard-label.ts';
@@ -9,12 +9,16 @@ import {
   observeSystem,
 } from '../../durable/observe/observe-system.ts';
 import { oneLine } from '../../internal/printable.ts';
-import { activeNodes } from '../../internal/xstate-internals.ts';
+import { activeNodes, hasStarted, parentOf, timersOf } from '../../internal/xstate-internals.ts';
 import type { SystemMessage } from './messages.ts';
 import { plainJson } from './plain-json.ts';
 
 /** A function for XState's `inspect` option. */
-export type Inspect = (event: InspectionEvent) => void;
+export interface Inspect {
+  (event: InspectionEvent): void;
+  /** Shows the system of an actor that is already running, at once. */
+  watch(actor: AnyActorRef): void;
+}
 
 /**
  * Returns a function for XState's `inspect` option that describes what it observes as messages. It never throws, because an error in an
@@ -23,15 +27,42 @@ export type Inspect = (event: InspectionEvent) => void;
 export function observeForInspector(send: (message: SystemMessage) => void): Inspect {
   const observe = observeSystem(messageWriter(send));
   let hasFailed = false;
-  return (event) => {
+
+  function safely(act: () => void): void {
     if (hasFailed) return;
     try {
-      observe(event);
+      act();
     } catch (error) {
       hasFailed = true;
       warn(`The actors are not shown in the inspector any more: ${String(error)}`);
     }
-  };
+  }
+
+  /** A snapshot of an unknown actor shows that it runs, and of one that has ended, how. */
+  function present(ref: AnyActorRef): void {
+    if (!hasStarted(ref)) return;
+    const snapshot = ref.getSnapshot();
+    const { children = {} } = snapshot as Partial<AnyMachineSnapshot>;
+    const { sessionId: rootId } = rootRefOf(ref);
+    const event = { type: 'xstate.init' };
+    observe({ type: '@xstate.snapshot', actorRef: ref, rootId, event, snapshot });
+    for (const child of Object.values(children as Readonly<Record<string, AnyActorRef | undefined>>))
+      if (child !== undefined) present(child);
+  }
+
+  const inspect = (event: InspectionEvent): void => safely(() => observe(event));
+  return Object.assign(inspect, {
+    present: (ref: AnyActorRef) => safely(() => present(rootRefOf(ref))),
+    watch(actor: AnyActorRef) {
+      actor.system.inspect(inspect);
+      safely(() => present(rootRefOf(actor)));
+    },
+  });
+}
+
+function rootRefOf(ref: AnyActorRef): AnyActorRef {
+  const parent = parentOf(ref);
+  return parent === undefined ? ref : rootRefOf(parent);
 }
 
 export function warn(message: string): void {
@@ -47,6 +78,7 @@ function messageWriter(send: (message: SystemMessage) => void): (observation: Ob
   const closed = new WeakSet<ObservedActor>();
   /** The context of each actor as it was last sent, as JSON text. */
   const contexts = new WeakMap<ObservedActor, string>();
+  const timers = new WeakSet<object>();
 
   function sayOf(actor: ObservedActor) {
     const { rootId: system } = actor;
@@ -61,6 +93,15 @@ function messageWriter(send: (message: SystemMessage) => void): (observation: Ob
     if (contexts.get(actor) === text) return;
     contexts.set(actor, text);
     sayOf(actor)({ type: 'context', actor: idOf(actor), context });
+  }
+
+  function sendTimers(actor: ObservedActor): void {
+    for (const timer of timersOf(actor.ref)) {
+      const due = timer.startedAt + timer.delay;
+      if (timers.has(timer) || !(due >= 0 && due <= LAST_MS)) continue;
+      timers.add(timer);
+      sayOf(actor)({ type: 'timer', actor: idOf(actor), event: timer.event.type, due });
+    }
   }
 
   function machineNumber(actor: ObservedActor, machine: AnyStateMachine): number {
@@ -86,6 +127,7 @@ function messageWriter(send: (message: SystemMessage) => void): (observation: Ob
       leaves: leavesOf(nodes),
     });
     sendContext(actor, snapshot);
+    sendTimers(actor);
   }
 
   function sendTransition({
@@ -125,8 +167,10 @@ function messageWriter(send: (message: SystemMessage) => void): (observation: Ob
     if (closed.has(rootOf(actor))) return;
     if (type === 'started') sendStart(observation);
     else if (type === 'transition') sendTransition(observation);
-    else if (type === 'settled') sendContext(actor, observation.snapshot);
-    else if (type === 'ended') sendEnd(actor, observation.snapshot);
+    else if (type === 'settled') {
+      sendContext(actor, observation.snapshot);
+      sendTimers(actor);
+    } else if (type === 'ended') sendEnd(actor, observation.snapshot);
     else if (type === 'ignored') {
       const { event, candidates } = observation;
       sayOf(actor)({ type, actor: id, event: event.type, candidates: candidates.map(candidateJson) });
@@ -136,6 +180,9 @@ function messageWriter(send: (message: SystemMessage) => void): (observation: Ob
     }
   };
 }
+
+/** The last time that a `Date` can represent. */
+const LAST_MS = 8.64e15;
 
 const rootOf = (actor: ObservedActor): ObservedActor => (actor.parent === null ? actor : rootOf(actor.parent));
 
@@ -147,7 +194,7 @@ const nameOf = ({ ref, machine }: ObservedActor): string =>
 
 const idsOf = (nodes: readonly AnyStateNode[] | undefined): string[] => (nodes ?? []).map(({ id }) => id);
 
-const leavesOf = (nodes: readonly AnyStateNode[]): string[] => {
+export const leavesOf = (nodes: readonly AnyStateNode[]): string[] => {
   const parents = new Set(nodes.map(({ parent }) => parent));
   return idsOf(nodes.filter((node) => !parents.has(node)));
 };
@@ -163,15 +210,19 @@ const eventJson = (event: { readonly type: string }) => ({
   type: event.type,
 });
 
-function endOf(snapshot: Snapshot<unknown>) {
+export function endOf(snapshot: Snapshot<unknown>) {
   const { status } = snapshot;
   if (status === 'error') return { status, error: plainJson(snapshot.error) ?? null };
   if (status === 'done') return { status, output: plainJson(snapshot.output) };
   return { status: 'stopped' as const };
 }
 
+interface InvokedActor extends Pick<ObservedActor, 'ref'> {
+  readonly parent: Pick<ObservedActor, 'machine'> | null;
+}
+
 /** Returns the name in the parent's chart of the invocation that started the actor; null if an action has spawned it. */
-function invokedSrc({ ref, parent }: ObservedActor): string | null {
+export function invokedSrc({ ref, parent }: InvokedActor): string | null {
   const { src } = ref as { readonly src?: unknown };
   for (const node of parent?.machine ? nodesOf(parent.machine) : []) {
     const at = node.invoke.findIndex((invoke) => invoke.id === ref.id && invoke.src === src);

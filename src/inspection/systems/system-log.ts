@@ -12,7 +12,10 @@ import type { SystemMessage } from './messages.ts';
 export interface ObservedSystem extends Pick<RunSource, 'info' | 'charts' | 'follow'> {
   /** Takes the next message. Messages that contradict earlier ones, as only a hostile program sends them, are ignored. */
   take(message: SystemMessage): void;
+  /** The program has closed its connection. */
   close(): void;
+  /** Ends the log. `problem`: why the rest cannot be shown. */
+  end(problem: string | null): void;
 }
 
 export interface SystemLimits {
@@ -26,7 +29,7 @@ export interface SystemLimits {
 
 const LIMITS: SystemLimits = { actors: 1_000, charts: 200, entries: 200_000, chars: 64_000_000 };
 
-const STATUS = { done: 'completed', error: 'degraded', stopped: 'cancelled' } as const satisfies Record<
+export const STATUS = { done: 'completed', error: 'degraded', stopped: 'cancelled' } as const satisfies Record<
   string,
   RunStatus
 >;
@@ -50,6 +53,7 @@ export function observedSystem(
   const contexts = createContexts(append, () => entries.length);
   const missing = { actors: 0, entries: 0 };
   let chars = 0;
+  let timers = 0;
   let startedMs: number | null = null;
   let nowMs = 0;
   let title = rootId;
@@ -75,13 +79,13 @@ export function observedSystem(
   }
 
   function addActor(message: Extract<SystemMessage, { type: 'actor' }>): void {
-    const { actor: sessionId, event, machine, leaves, src } = message;
+    const { actor: sessionId, event, leaves, src } = message;
     if (actors.has(sessionId)) return;
     if (actors.size >= limits.actors) {
       missing.actors += 1;
       return;
     }
-    const chart = machines.get(machine ?? -1);
+    const chart = machines.get(message.machine ?? -1);
     const parent = actors.get(message.parent ?? '');
     const actor: SystemActor = {
       name: names.has(message.name) ? `${message.name} ${sessionId}` : message.name,
@@ -97,16 +101,31 @@ export function observedSystem(
     // A machine that is observed after its start did not report it.
     const started = event ?? (actor.chart === null ? null : { type: INIT });
     if (started !== null) append({ type: 'delivery', event: started, actor: actor.name, sender: parent?.name ?? null });
-    if (actor.chart === null || chart === undefined) return;
+    // Without a chart, a journal does not tell in which state a machine starts.
+    if (actor.chart === null || chart === undefined || leaves.length === 0) return;
+    const { name, chart: machine } = actor;
     const source = chart.states[0]?.id ?? chart.id;
-    const entered = { actor: actor.name, machine: actor.chart, event: INIT, source, target: leaves, leaves };
+    const entered = { actor: name, machine, event: INIT, source, target: leaves, leaves };
     append({ type: 'transition', ...entered, candidates: [] });
   }
 
   function takeFrom(actor: SystemActor, message: MessageOfActor): void {
     const { name, chart } = actor;
     if (message.type === 'context') contexts.record(name, message.context);
-    else if (message.type === 'event') {
+    else if (message.type === 'timer') {
+      append({
+        type: 'timer-start',
+        timer: timers,
+        actor: name,
+        machine: chart,
+        event: message.event,
+        dueMs: message.due - (startedMs ?? message.due),
+      });
+      timers += 1;
+    } else if (message.type === 'noted') {
+      const { text, data } = message;
+      append({ type: 'noted', actor: name, text, ...(data !== undefined && { data }) });
+    } else if (message.type === 'event') {
       const { event, sender } = message;
       const from = actors.get(sender ?? '')?.name ?? ended.get(sender ?? '') ?? null;
       append({ type: 'delivery', event, actor: name, sender: from });
@@ -114,11 +133,12 @@ export function observedSystem(
     else if (chart === null) return;
     else if (message.type === 'ignored') {
       const guards = message.candidates.flatMap(({ guard }) => guard ?? []);
-      append({ type: 'ignored', actor: name, machine: chart, event: message.event, guards });
+      const candidates = candidatesOf(message);
+      append({ type: 'ignored', actor: name, machine: chart, event: message.event, guards, candidates });
     } else {
       const { event, source, target, leaves } = message;
-      if (message.actor === rootId) rootLeaves = leaves;
-      const candidates = message.candidates.map((candidate) => ({ ...candidate, inputs: null }));
+      if (message.actor === rootId && leaves !== null) rootLeaves = leaves;
+      const candidates = candidatesOf(message);
       append({ type: 'transition', actor: name, machine: chart, event, source, target, candidates, leaves });
     }
   }
@@ -143,15 +163,19 @@ export function observedSystem(
   /** Returns what `info()` shows, apart from the counts within its sentences. */
   const shown = (): string => [title, status, isIdle(), missing.actors > 0, missing.entries > 0].join();
 
-  function close(): void {
+  function end(problem: string | null): void {
     if (!isLive) return;
     isLive = false;
-    if (status === 'running') {
+    log.end(problem);
+    changed();
+  }
+
+  function close(): void {
+    if (isLive && status === 'running') {
       status = 'disconnected';
       append({ type: 'stopped' });
     }
-    log.end();
-    changed();
+    end(null);
   }
 
   return {
@@ -210,10 +234,16 @@ export function observedSystem(
       if (isLive && shown() !== before) changed();
     },
     close,
+    end,
   };
 }
 
 const INIT = 'xstate.init';
+
+type Candidates = Extract<SystemEntry, { type: 'ignored' }>['candidates'];
+
+const candidatesOf = ({ candidates }: Extract<SystemMessage, { type: 'transition' | 'ignored' }>): Candidates =>
+  candidates.map(({ inputs = null, ...candidate }) => ({ ...candidate, inputs: inputs as Candidates[0]['inputs'] }));
 
 /** An actor without an id of its own is named by the state that invokes it: `0.order.charging`. */
 const actorName = (name: string): string => (/^\d+\./u.test(name) ? (name.split('.').at(-1) ?? name) : name);
@@ -221,7 +251,7 @@ const actorName = (name: string): string => (/^\d+\./u.test(name) ? (name.split(
 const MAX_ERROR = 300;
 
 /** The message of an error, as far as it was sent. */
-function errorText(error: unknown): string {
+export function errorText(error: unknown): string {
   const { message = error } = Object(error) as { readonly message?: unknown };
   return startOf(typeof message === 'string' ? message : (JSON.stringify(message) ?? 'no reason given'), MAX_ERROR);
 }

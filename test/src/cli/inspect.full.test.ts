@@ -2,13 +2,18 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMachine } from 'xstate';
+import { createDurableMachine, fileJournals } from '../../../src/entries/durable.ts';
 import { replies } from '../../../src/testing/replies.ts';
 import { chatServer, completion, replyTo, streaming, taskOf } from '../../support/chat-server.ts';
 import { aUser, cli, type startCli, temporaryFolder } from '../../support/cli.ts';
 import { openPage, rawRequest } from '../../support/inspection-server.ts';
 
 type Started = ReturnType<typeof startCli>;
+
+const shop = createMachine({ id: 'order', initial: 'open', states: { open: { on: { PAY: 'paid' } }, paid: {} } });
 
 /** The URL printed by the command. */
 async function addressIn({ text }: Pick<Started, 'text'>): Promise<string> {
@@ -275,6 +280,45 @@ describe('postchain inspect', () => {
       problem: null,
     });
     await page.runs((list) => list.runs[0]?.live === false && list.runs[0].status !== 'running');
+  });
+
+  it('lists durable actors and opens one by its id, with charts from the given module', async () => {
+    const folder = temporaryFolder();
+    const place = join(folder, 'orders');
+    const orders = createDurableMachine(shop, { journals: fileJournals(place) });
+    await (await orders.open('o-17')).close();
+    const module = join(folder, 'orders.mjs');
+    const imported = (file: string): string => JSON.stringify(pathToFileURL(file).href);
+    writeFileSync(
+      module,
+      `import { createMachine } from ${imported('node_modules/xstate/dist/xstate.cjs.mjs')};
+import { createDurableMachine, fileJournals } from ${imported('dist/durable.js')};
+const machine = createMachine(${JSON.stringify(shop.config)});
+export const orders = createDurableMachine(machine, { journals: fileJournals(${JSON.stringify(place)}) });\n`,
+    );
+    for (const [args, states] of [
+      [['o-17', '--journals', place], 0],
+      [['o-', '--journals', place], 0],
+      [['o-17', '--module', module], 3],
+      [['--module', module], 3],
+    ] as const) {
+      const started = aUser({}).start('inspect', ...args);
+      const page = await openPage(await addressIn(started));
+      const { runs, chosen } = await page.runs((list) => list.runs.length === 1);
+      expect(runs).toMatchObject([{ runId: 'o-17', kind: 'system', status: 'waiting', machine: 'order' }]);
+      expect(chosen).toBe(args[0] === '--module' ? null : 'o-17');
+      page.say({ type: 'open', runId: 'o-17', from: 0 });
+      await expect
+        .poll(() =>
+          page
+            .all('charts')
+            .at(-1)
+            ?.charts.map((chart) => chart.states.length),
+        )
+        .toEqual([states]);
+      started.child.kill('SIGINT');
+      expect((await started.finished).code).toBe(0);
+    }
   });
 
   it('keeps its address on a chosen port, with a token that only this user can read', async () => {

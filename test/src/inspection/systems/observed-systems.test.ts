@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { assign, createActor, createMachine, emit, fromPromise, setup } from 'xstate';
 import { createStateLog } from '../../../../inspector/fold/state-log.ts';
+import { systemWaits } from '../../../../inspector/fold/system-waits.ts';
 import { chartOf } from '../../../../src/durable/charts/chart.ts';
 import { createDurableMachine, memoryJournals } from '../../../../src/entries/durable.ts';
 import type { InspectionServer } from '../../../../src/inspection/inspection-server.ts';
@@ -10,6 +11,7 @@ import type { SystemEntry } from '../../../../src/inspection/wire.ts';
 import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
 import { playerMachine } from '../../../support/example-machines.ts';
 import { openPage, startInspector } from '../../../support/inspection-server.ts';
+import { folded } from '../../../support/inspector/inspected-runs.ts';
 
 /** The two ways to show actors. */
 const ways = {
@@ -105,7 +107,7 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
     }
     actor.stop();
     const { of } = await shown(server, 'player');
-    const shownStates = of('transition').map(({ leaves }) => leaves.toSorted().join(' '));
+    const shownStates = of('transition').map(({ leaves }) => (leaves ?? []).toSorted().join(' '));
     expect(shownStates).toEqual(expect.arrayContaining([...visited]));
     expect(visited.size).toBeGreaterThan(5);
     expect(of('transition').find(({ event }) => event === 'LOAD')?.candidates).toEqual([
@@ -126,6 +128,49 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
       ['d-1', 'xstate.init'],
       ['d-1', 'OPEN'],
     ]);
+  });
+
+  it('is a row at once if it is already running, with its children and pending timers', async () => {
+    const server = await startInspector();
+    const inner = createMachine({ id: 'inner', initial: 'idle', states: { idle: {} } });
+    const outer = setup({ actors: { inner }, delays: { patience: 86_400_000 } }).createMachine({
+      id: 'outer',
+      version: '1',
+      invoke: { src: 'inner', id: 'kid' },
+      initial: 'waiting',
+      context: { count: 7 },
+      states: { waiting: { after: { patience: 'over' } }, over: {} },
+    });
+    const before = Date.now();
+    const plain = createActor(outer).start();
+    onTestFinished(() => void plain.stop());
+    way(server).watch(plain.getSnapshot().children['kid'] ?? plain);
+    const durable = await createDurableMachine(outer, { journals: memoryJournals() }).open('d-1');
+    onTestFinished(() => durable.close());
+    durable.ref.system.inspect(way(server));
+    const page = await openPage(server.url);
+    const { runs } = await page.runs((list) => list.runs.length === 2);
+    expect(runs.map(({ title, status, isIdle }) => [title, status, isIdle]).toSorted()).toEqual([
+      ['d-1', 'running', true],
+      ['outer', 'running', true],
+    ]);
+    for (const { runId, startedAt } of runs) {
+      page.say({ type: 'open', runId, from: 0 });
+      const entries = () => page.entries(runId) as unknown as SystemEntry[];
+      await expect.poll(() => entries().some((one) => one.type === 'delivery' && one.actor === 'kid')).toBe(true);
+      const timer = entries().find((one): one is Entry<'timer-start'> => one.type === 'timer-start');
+      expect(timer?.event).toBe('xstate.after.patience.outer.waiting');
+      const dueMs = Date.parse(startedAt) + (timer?.dueMs ?? 0);
+      expect(dueMs).toBeGreaterThanOrEqual(before + 86_400_000);
+      expect(dueMs).toBeLessThanOrEqual(Date.now() + 86_400_000);
+      const { fold } = folded(entries() as never);
+      const [{ timers = [] } = {}] = systemWaits(
+        fold,
+        page.all('charts').findLast((one) => one.runId === runId) ?? null,
+        entries().length,
+      );
+      expect(timers).toEqual([{ delay: 'patience', dueMs: timer?.dueMs }]);
+    }
   });
 
   it('is idle while only machines run', async () => {

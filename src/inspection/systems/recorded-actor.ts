@@ -1,0 +1,182 @@
+import { type ActorSummary, durableFormat } from '../../durable/durable-format.ts';
+import type { DurableEntry, StartEntry, Waiting } from '../../durable/entries.ts';
+import { listedJournal, type StoredJournal } from '../../durable/journals/line-store.ts';
+import { withPauses } from '../../internal/async.ts';
+import { grouped } from '../../internal/printable.ts';
+import { problemOf, type RecordedSource, type SourceSink } from '../source.ts';
+import { type AnyJournals, storedRunsOf } from '../stored-runs.ts';
+import type { ActorWait, InspectedRun } from '../wire.ts';
+import { actorMessages, clockStartOf, decoded, type ReplayHost } from './actor-messages.ts';
+import { errorText, observedSystem, STATUS } from './system-log.ts';
+
+const NO_SUMMARY: Omit<ActorSummary, 'id'> = {
+  machine: null,
+  startedAt: '',
+  status: 'damaged',
+  forkedFrom: null,
+  lastSeq: -1,
+  waiting: null,
+};
+
+/**
+ * Returns a durable actor in a store as a system that pages can open. Its log follows its journal, whichever process writes it. With the
+ * durable machine among `hosts`, a replay without calls adds what the journal does not contain.
+ */
+export function recordedActor(
+  id: string,
+  journals: AnyJournals,
+  changed: () => void,
+  hosts: readonly ReplayHost[],
+): RecordedSource {
+  const { openTail, hasChecksums } = storedRunsOf(journals);
+  let version: string | null = null;
+  let summary = NO_SUMMARY;
+  let isWritten = false;
+  let ending: InspectedRun['ending'];
+  let damage: string | null = null;
+  let integrity: string | null = null;
+  let limits: readonly string[] = [];
+  /** Resume the followers that have read everything. */
+  const waiting = new Set<() => void>();
+  let wakes = 0;
+
+  function wake(): void {
+    wakes += 1;
+    for (const resume of waiting) resume();
+    waiting.clear();
+  }
+
+  const hostOf = (): ReplayHost | null => hosts.find(({ machineId }) => machineId === summary.machine?.id) ?? null;
+
+  function status(): InspectedRun['status'] {
+    if (damage !== null) return 'damaged';
+    const { status } = summary;
+    if (status === 'done' || status === 'error' || status === 'stopped') return STATUS[status];
+    return isWritten && status !== 'damaged' ? 'running' : status;
+  }
+
+  const hasEnded = (): boolean => ending !== undefined || summary.status === 'damaged';
+
+  /** Reads the journal as it grows. The log ends with the actor, with damage, or with what the machine does otherwise. */
+  async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
+    const system = observedSystem(id, id, () => {});
+    const stop = system.follow(from, sink);
+    const messages = actorMessages(id, hostOf(), system.take);
+    const tail = openTail(id, durableFormat);
+    let count = 0;
+    let problem: string | null = null;
+    for (let isOver = false; !isOver && !isStopped(); ) {
+      // Checked first, because a process may write its last entries and end in between.
+      isOver = hasEnded();
+      const wakesBefore = wakes;
+      try {
+        for await (const piece of tail.read()) {
+          const entries = piece.map(({ entry }): DurableEntry => entry());
+          count += entries.length;
+          await withPauses(messages.take(entries));
+          if (isStopped() || messages.problem !== null) break;
+        }
+      } catch (error) {
+        problem = problemOf(error).replace(/^run /u, 'actor ');
+        setState({ damage: problem });
+      }
+      setState({ limits: system.info().fidelity });
+      isOver ||= problem !== null || messages.problem !== null;
+      // A change during the reading may have been missed.
+      if (!isOver && !isStopped() && wakes === wakesBefore) await new Promise<void>((resolve) => waiting.add(resolve));
+    }
+    if (isStopped()) stop();
+    else if (problem === null && messages.problem === null && hasChecksums)
+      setState({ integrity: `Intact: the checksums of all ${grouped(count)} entries are correct.` });
+    system.end(problem ?? messages.problem);
+  }
+
+  function setState(state: { damage?: string; integrity?: string; limits?: readonly string[] }): void {
+    const before = JSON.stringify(info());
+    ({ damage = damage, integrity = integrity, limits = limits } = state);
+    if (JSON.stringify(info()) !== before) changed();
+  }
+
+  function info(): InspectedRun {
+    const { machine, startedAt, forkedFrom, waiting: wait } = summary;
+    return {
+      runId: id,
+      kind: 'system',
+      title: id,
+      startedAt,
+      status: status(),
+      live: false,
+      fidelity: [...(hostOf() === null ? [missingWithout(machine?.id ?? '')] : []), ...limits],
+      summary: null,
+      ...(machine !== null && { machine: machine.id }),
+      ...(wait !== null && !isWritten && { waiting: waitOf(wait) }),
+      ...(ending !== undefined && { ending }),
+      ...(forkedFrom !== null && { forkedFrom: { runId: forkedFrom.actorId, seq: forkedFrom.seq } }),
+      ...(integrity !== null && { integrity }),
+      ...(damage !== null && { problem: damage }),
+    };
+  }
+
+  return {
+    get version() {
+      return version;
+    },
+    info,
+    charts: () => ({ charts: [], invoked: {} }),
+    follow(from, sink) {
+      let stopped = false;
+      void read(from, sink, () => stopped);
+      return () => {
+        stopped = true;
+        wake();
+      };
+    },
+    update(run) {
+      const before = JSON.stringify(info());
+      const isNew = run.version !== version;
+      version = run.version;
+      isWritten = run.isWritten;
+      if (isNew) [damage, integrity] = [null, null];
+      if (run.ends !== null) {
+        const { machine, ...read } = durableFormat.summarize(listedJournal({ ...run, isWritten: false })) ?? {};
+        const first = run.ends.first as StartEntry;
+        const startMs = clockStartOf(first);
+        const startedAt = Number.isNaN(startMs) ? '' : new Date(startMs).toISOString();
+        summary = { ...NO_SUMMARY, ...read, machine: machine ?? first.machine, startedAt };
+        ending = endingOf(summary, id, run);
+      }
+      const hasChanged = JSON.stringify(info()) !== before;
+      if (isNew || hasChanged) wake();
+      return hasChanged;
+    },
+    needsCount: () => false,
+    wantsCount: () => false,
+    count: async () => {},
+  };
+}
+
+const missingWithout = (machine: string): string =>
+  `The chart, contexts and child machines are not shown, because a journal does not contain them. To add them, pass the module that exports the durable machine "${machine}": postchain inspect --module FILE.`;
+
+function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWait {
+  const asked = approvals.map(({ question }) => `approval of ${JSON.stringify(question)}`);
+  return {
+    sinceMs,
+    dueAtMs,
+    for: [...asked, ...events.filter((type) => asked.length === 0 || type !== 'approval.given')],
+  };
+}
+
+/** Returns how an actor ended, according to its last entries; undefined if it has not. */
+function endingOf({ status }: Omit<ActorSummary, 'id'>, id: string, { ends }: StoredJournal): InspectedRun['ending'] {
+  if (status !== 'done' && status !== 'error' && status !== 'stopped') return undefined;
+  const last = (ends?.last ?? []) as readonly DurableEntry[];
+  const end = last.find((entry) => entry.type === 'end');
+  const moved = last.findLast((entry) => entry.type === 'transition' && entry.actor === '' && entry.target.length > 0);
+  const names = moved?.type === 'transition' ? moved.target.map((state) => state.split('.').at(-1) ?? state) : [];
+  return {
+    states: names.join(', '),
+    failure: status === 'error' ? `${id} failed: ${errorText(decoded(end?.type === 'end' ? end.error : null))}` : '',
+    durationMs: last.at(-1)?.atMs ?? 0,
+  };
+}

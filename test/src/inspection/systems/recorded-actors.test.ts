@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import type { AnyMachineSnapshot } from 'xstate';
+import { actorText, stateOf, statusWords } from '../../../../inspector/fold/run-list.ts';
+import { createStateLog } from '../../../../inspector/fold/state-log.ts';
+import type { DurableEntry } from '../../../../src/durable/entries.ts';
+import { entriesOf } from '../../../../src/durable/journals/journal-store.ts';
+import { createDurableMachine, fileJournals, memoryJournals } from '../../../../src/entries/durable.ts';
+import { actorMessages, type ReplayHost } from '../../../../src/inspection/systems/actor-messages.ts';
+import type { SystemMessage } from '../../../../src/inspection/systems/messages.ts';
+import { leavesOf } from '../../../../src/inspection/systems/observe-for-inspector.ts';
+import { plainJson } from '../../../../src/inspection/systems/plain-json.ts';
+import type { SystemEntry } from '../../../../src/inspection/wire.ts';
+import { activeNodes } from '../../../../src/internal/xstate-internals.ts';
+import { temporaryFolder } from '../../../support/cli.ts';
+import { scenarios } from '../../../support/durable-machines.ts';
+import { runScenario } from '../../../support/durable-runs.ts';
+import { openPage, startInspector, type TestPage } from '../../../support/inspection-server.ts';
+import { order, ordersIn, storeActors } from '../../../support/recorded-actors.ts';
+
+type Entry<Type> = Extract<SystemEntry, { type: Type }>;
+
+/** Opens an actor and returns what its page gets, as soon as it has an entry that fits. */
+async function opened(page: TestPage, runId: string, fits: (entry: SystemEntry) => boolean) {
+  page.say({ type: 'open', runId, from: 0 });
+  const entries = () => page.entries(runId) as unknown as SystemEntry[];
+  await expect.poll(() => entries().some(fits)).toBe(true);
+  const of = <Type extends SystemEntry['type']>(type: Type) =>
+    entries().filter((entry): entry is Entry<Type> => entry.type === type);
+  return { entries, of, charts: () => page.all('charts').findLast((charts) => charts.runId === runId) };
+}
+
+const isEnd = ({ type, ...entry }: SystemEntry): boolean =>
+  type === 'actor-end' && 'actor' in entry && /^o-/u.test(entry.actor);
+
+describe('durable actors beside runs in one store', () => {
+  it('are rows with their status and what they wait for, and the runs stay', async () => {
+    const { journals } = await storeActors(temporaryFolder());
+    const page = await openPage((await startInspector({ journals })).url);
+    page.say({ type: 'open', runId: 'o-damaged', from: 0 });
+    await page.end('o-damaged');
+    const { runs } = await page.runs((list) => list.runs.some(({ problem }) => problem !== undefined));
+    const rows = runs.map((run) => [run.runId, stateOf(run), statusWords(run).tone, actorText(run)]);
+    const waits = 'actor of order, timer due , waits for approve, reject, ask, deliver, hang';
+    expect(
+      rows.toSorted().map((row) => row.map((cell) => cell?.replace(/due [A-Z][a-z]+ \d+, [\d:]+/u, 'due '))),
+    ).toEqual([
+      ['o-damaged', 'damaged', 'bad', 'actor of order'],
+      ['o-done', 'ended', 'plain', 'actor of order'],
+      ['o-due', 'waiting', 'warn', waits],
+      ['o-failed', 'failed', 'bad', 'actor of order'],
+      ['o-interrupted', 'interrupted', 'warn', 'actor of order'],
+      ['o-running', 'running', 'plain', 'actor of order'],
+      ['o-waiting', 'waiting', 'warn', waits],
+      ['run-1', 'completed', 'ok', ''],
+      ['run-2', 'completed', 'ok', ''],
+    ]);
+    expect(runs.find(({ runId }) => runId === 'o-failed')?.ending?.failure).toBe('o-failed failed: card declined');
+    expect(runs.find(({ runId }) => runId === 'o-done')?.ending?.states).toBe('paid');
+  });
+
+  it.each([true, false])('have pages with all that their journals have (with their machine: %s)', async (isKnown) => {
+    const folder = temporaryFolder();
+    const { orders, journals } = await storeActors(folder);
+    const server = await startInspector({ journals, hosts: isKnown ? [orders] : [] });
+    const page = await openPage(server.url);
+    const { entries, of, charts } = await opened(page, 'o-done', isEnd);
+    await page.end('o-done');
+    const journal = await entriesOf(fileJournals(folder).read('o-done'));
+    const recorded = <Type extends DurableEntry['type']>(type: Type) =>
+      journal.filter((entry): entry is Extract<DurableEntry, { type: Type }> => entry.type === type);
+    const moves = of('transition').filter(({ event }) => event !== 'xstate.init');
+    expect(moves.map(({ event, source, target, candidates }) => ({ event, source, target, candidates }))).toEqual(
+      recorded('transition').map(({ event, source, target, candidates }) => ({ event, source, target, candidates })),
+    );
+    expect(moves[0]?.candidates[0]?.inputs).toEqual({ amount: 40, limit: 100 });
+    expect(of('timer-start').map(({ event }) => event)).toEqual(recorded('timer-start').map(({ event }) => event));
+    const [timer] = of('timer-start');
+    expect(timer?.dueMs).toBe(recorded('timer-start')[0]?.dueMs);
+    expect(of('noted').map(({ text }) => text)).toEqual(['started', 'effect remind']);
+    expect(of('delivery').map(({ event, sender }) => [event.type, sender])).toEqual([
+      ['xstate.init', null],
+      ['approve', null],
+      ['xstate.init', 'o-done'],
+      ['xstate.done.actor.0.order.paying', '0.order.paying'],
+    ]);
+    expect(of('actor-end').at(-1)).toMatchObject({ actor: 'o-done', status: 'done', output: 'receipt for 40' });
+    const { runs } = await page.runs();
+    const fidelity = runs.find(({ runId }) => runId === 'o-done')?.fidelity;
+    expect(charts()?.charts.map(({ id, states }) => [id, states.length > 0])).toEqual([['order', isKnown]]);
+    expect(moves.map(({ leaves }) => leaves)).toEqual(isKnown ? [['order.paying'], ['order.paid']] : [null, null]);
+    const states = createStateLog();
+    for (const entry of entries()) states.take(entry as never);
+    expect(states.at(entries().length)).toEqual(isKnown ? { 'o-done': { amount: 40, receipt: 'receipt for 40' } } : {});
+    expect(fidelity).toEqual(
+      isKnown ? [] : [expect.stringMatching(/chart, contexts .* "order": postchain inspect --module FILE/u)],
+    );
+  });
+
+  it('are shown with child machines, and while another process writes them', async () => {
+    const { orders, journals, running } = await storeActors(temporaryFolder());
+    const server = await startInspector({ journals, hosts: [orders] });
+    const page = await openPage(server.url);
+    const { of, charts } = await opened(page, 'o-running', ({ type }) => type === 'timer-start');
+    await running.send({ type: 'deliver' });
+    await expect.poll(() => of('delivery').map(({ actor }) => actor)).toContain('courier');
+    expect(charts()).toMatchObject({ charts: [{ id: 'order' }, { id: 'courier' }], invoked: { courier: 'courier' } });
+    running.getSnapshot().children['courier']?.send({ type: 'ARRIVED' });
+    await page.end('o-running');
+    expect(of('actor-end').map(({ actor, status }) => [actor, status])).toEqual([
+      ['courier', 'done'],
+      ['o-running', 'done'],
+    ]);
+    await page.runs(({ runs }) => runs.some((run) => run.runId === 'o-running' && stateOf(run) === 'ended'));
+  });
+
+  it('end with the reason where the machine does otherwise, or where the journal is damaged', async () => {
+    const { journals } = await storeActors(temporaryFolder());
+    const changed = order.provide({ guards: { isAffordable: () => false } });
+    const hosts = [createDurableMachine(changed, { journals: memoryJournals() })];
+    const page = await openPage((await startInspector({ journals, hosts })).url);
+    const { of } = await opened(page, 'o-done', ({ type }) => type === 'timer-start');
+    expect((await page.end('o-done')).problem).toMatch(
+      /^The machine no longer does what the journal recorded in entry \d/u,
+    );
+    expect(of('transition').map(({ event }) => event)).toEqual(['xstate.init']);
+    page.say({ type: 'open', runId: 'o-damaged', from: 0 });
+    expect((await page.end('o-damaged')).problem).toMatch(/^actor o-damaged: cannot read entry 1: checksum mismatch/u);
+  });
+});
+
+describe('the store of a durable machine', () => {
+  it.each([
+    ['in files', () => fileJournals(temporaryFolder())],
+    ['in memory', () => memoryJournals()],
+    // Without the rest of what a store of PostChain has.
+    ['of its own', () => ({ ...memoryJournals() })],
+  ])('%s is listed and shown, as the option "journals" and through "hosts"', async (_, make) => {
+    const journals = make();
+    const host = createDurableMachine(order, { journals });
+    await (await host.open('o-1', { input: { amount: 1 } })).close();
+    for (const options of [{ journals }, { hosts: [host] }, { journals, hosts: [host] }]) {
+      const page = await openPage((await startInspector(options)).url);
+      const { runs } = await page.runs((list) => list.runs.length === 1);
+      expect(runs.map((run) => [run.runId, stateOf(run), run.machine])).toEqual([['o-1', 'waiting', 'order']]);
+      const { of } = await opened(page, 'o-1', ({ type }) => type === 'timer-start');
+      expect(of('noted')[0]).toMatchObject({ text: 'started', data: { amount: 1 } });
+    }
+  });
+
+  it('is replayed without side effects on a fork, whose clock began with its original', async () => {
+    const orders = ordersIn(temporaryFolder());
+    const original = await orders.open('o-1', { input: { amount: 40 } });
+    await original.send({ type: 'deliver' });
+    const fork = await orders.fork('o-1', { at: 1, id: 'o-2', event: { type: 'reject' } });
+    await fork.output;
+    await original.close();
+    const page = await openPage((await startInspector({ hosts: [orders] })).url);
+    const { of } = await opened(page, 'o-2', isEnd);
+    expect(of('transition').at(-1)).toMatchObject({ event: 'reject', leaves: ['order.rejected'] });
+    const { runs } = await page.runs();
+    expect(runs.find(({ runId }) => runId === 'o-2')?.forkedFrom?.runId).toBe('o-1');
+  });
+});
+
+/** What an inspector is told of a journal that arrives in pieces. */
+function messagesOf(host: ReplayHost, pieces: readonly (readonly DurableEntry[])[]) {
+  const sent: SystemMessage[] = [];
+  const messages = actorMessages('a', host, (message) => void sent.push(message));
+  for (const piece of pieces) for (const _ of messages.take(piece));
+  return { sent, problem: messages.problem };
+}
+
+describe.each(Object.entries(scenarios))('a recorded actor: %s', (_, scenario) => {
+  it('is told to the end, whole or as it grows, after a kill too', async () => {
+    for (const life of [Number.POSITIVE_INFINITY, 4, 7]) {
+      const { entries, machine, snapshot } = await runScenario(scenario, { life });
+      const host = machine as unknown as ReplayHost;
+      const isCut = life < entries.length;
+      const growing = isCut ? [entries.slice(0, life), entries.slice(life)] : [entries];
+      for (const pieces of [[entries], growing]) {
+        const { sent, problem } = messagesOf(host, pieces);
+        expect(problem).toBeNull();
+        const ofRoot = sent.filter((message) => 'actor' in message && message.actor === 'a');
+        const context = ofRoot.findLast(({ type }) => type === 'context');
+        expect(context).toMatchObject({ context: plainJson(snapshot.context) ?? null });
+        const moved = ofRoot.findLast((message) => message.type === 'transition' && message.leaves !== null);
+        const leaves = leavesOf(activeNodes(snapshot as AnyMachineSnapshot));
+        if (moved?.type === 'transition') expect(moved.leaves).toEqual(leaves);
+      }
+    }
+  });
+});

@@ -8,7 +8,7 @@ interface Extent {
   readonly open: number;
   /** The content of every quoted string, in order. */
   readonly strings: readonly string[];
-  /** The text without comments, and with a number in place of each string, which then cannot be mistaken for anything else. */
+  /** The text without comments, in JSON's signs, and with a number in place of each string, which cannot be mistaken for anything else. */
   readonly code: string;
 }
 
@@ -22,51 +22,61 @@ const DOUBLE = '"“”';
 const SINGLE = "'‘’`´";
 
 /**
- * Returns the extent of nearly JSON that starts at a bracket; null if there is none, or if its strings are uncertain: one does not end, or has
- * an escape sequence that is not JSON's. A quote ends its string only if what follows it can follow a string.
+ * Returns the extent of nearly JSON that starts at a bracket; null if there is none, or if its strings are uncertain: one does not end, is
+ * added to another, or has an escape sequence that is not JSON's. A quote ends its string only if what follows it can follow a string.
  */
 export function extentOf(text: string, from: number): Extent | null {
   const strings: string[] = [];
+  const open: string[] = [];
   let code = '';
-  let depth = 0;
-  let previous = '';
+  let [previous, sign] = ['', ''];
   for (let at = from; at < text.length; ) {
-    const character = text.charAt(at);
+    const given = text.charAt(at);
     const comment = commentAt(text, at);
-    const isQuote = DOUBLE.includes(character) || SINGLE.includes(character);
-    const string = isQuote ? stringAt(text, at) : null;
+    const within = open.at(-1);
+    const isName = within === '{' && '{,'.includes(sign);
+    const isQuote = DOUBLE.includes(given) || SINGLE.includes(given);
+    const after = isName ? AFTER_NAME : within === '(' ? AFTER_ITEM : AFTER_STRING;
+    const string = isQuote ? stringAt(text, at, after) : null;
+    const isTuple = given === '(' ? ':,['.includes(previous) : given === ')' && within === '(';
+    const character = isTuple ? (given === '(' ? '[' : ']') : isName && '=：'.includes(given) ? ':' : given;
     const isEnd = '}]'.includes(character);
-    if (isEnd) depth -= 1;
-    else if ('{['.includes(character)) depth += 1;
+    if (isEnd) open.pop();
+    else if ('{['.includes(character)) open.push(given);
     const lacksValue = previous === ':' && (isEnd || character === ',');
-    if ((isQuote && string === null) || depth > MAX_DEPTH || lacksValue || character === '\\') return null;
+    if ((isQuote && string === null) || open.length > MAX_DEPTH || lacksValue || character === '\\') return null;
     code += string !== null ? `"string ${strings.length}"` : comment !== null ? ' ' : character;
     if (string !== null) strings.push(string.content);
-    if (depth === 0) return { to: at + 1, open: 0, strings, code };
+    if (open.length === 0) return { to: at + 1, open: 0, strings, code };
     if (comment === null && character.trim() !== '') previous = character;
-    at = string?.to ?? comment ?? at + 1;
+    if (comment === null && '{[:,'.includes(character)) sign = character;
+    at = string?.to ?? comment ?? at + (isName && text.startsWith('=>', at) ? 2 : 1);
   }
-  return previous === ':' ? null : { to: text.length, open: depth, strings, code };
+  return previous === ':' ? null : { to: text.length, open: open.length, strings, code };
 }
+
+const COMMENT = /\/\/.*\n?|\/\*[\s\S]*?(?:\*\/|$)|(?<=[\s"'”’,{}[\]])#(?=\s).{0,500}\r?\n/uy;
 
 /** Returns the end of a comment; null if none starts here. */
 function commentAt(text: string, at: number): number | null {
-  const end = text.startsWith('//', at) ? '\n' : text.startsWith('/*', at) ? '*/' : null;
-  if (end === null) return null;
-  const to = text.indexOf(end, at + 2);
-  return to === -1 ? text.length : to + end.length;
+  COMMENT.lastIndex = at;
+  return COMMENT.test(text) ? COMMENT.lastIndex : null;
 }
 
 const ESCAPE = /\\(?:["'\\/bfnrt]|u[\da-fA-F]{4})/uy;
 
-function stringAt(text: string, from: number): { readonly content: string; readonly to: number } | null {
-  const quote = text.charAt(from);
-  const ends = '"\''.includes(quote) ? quote : DOUBLE.includes(quote) ? DOUBLE : SINGLE;
+function stringAt(text: string, from: number, after: RegExp): { readonly content: string; readonly to: number } | null {
+  const quote = /^(?:"{3}|'{3}|.)/su.exec(text.slice(from, from + 3))?.[0] ?? '';
+  const ends = '"\''.includes(quote.charAt(0)) ? [quote] : DOUBLE.includes(quote) ? [...DOUBLE] : [...SINGLE];
   let content = '';
-  for (let at = from + 1; at < text.length; ) {
+  for (let at = from + quote.length; at < text.length; ) {
     const character = text.charAt(at);
-    if (ends.includes(character) && AFTER_STRING.test(text.slice(at + 1, at + 1 + MAX_GAP)))
-      return { content, to: at + 1 };
+    if (ends.includes(text.slice(at, at + quote.length))) {
+      const to = at + quote.length;
+      const rest = text.slice(to, to + MAX_GAP);
+      if (after.test(rest)) return { content, to };
+      if (ADDED.test(rest)) return null;
+    }
     ESCAPE.lastIndex = at;
     const sequence = character === '\\' ? ESCAPE.exec(text)?.[0] : '';
     if (sequence === undefined) return null;
@@ -77,7 +87,10 @@ function stringAt(text: string, from: number): { readonly content: string; reado
 }
 
 /** What may follow a string: a sign, a comment, a member in the next line, or the end. */
-const AFTER_STRING = /^\s*(?:[,:}\]/]|$)|^[^\S\n]*\n\s*["“'‘]/u;
+const AFTER_STRING = /^\s*(?:[,:}\]/]|# .*\n|$)|^[^\S\n]*\n\s*["“'‘]/u;
+const AFTER_NAME = /^\s*[:=：]/u;
+const AFTER_ITEM = /^\s*[,)]/u;
+const ADDED = /^\s*\+\s*["“'‘`]/u;
 
 /** The longest gap after a string. */
 const MAX_GAP = 500;
@@ -100,7 +113,8 @@ export async function parseNearly(
   library ??= import('jsonrepair');
   const { jsonrepair } = await library;
   try {
-    const json = withStrings(jsonrepair(extent.code), extent);
+    const code = withJsonWords(extent.code);
+    const json = withStrings(jsonrepair(code), extent.strings, code);
     return json === null || firstLongNumber(json) !== null ? undefined : { value: JSON.parse(json), isRepaired: true };
   } catch {
     return undefined;
@@ -113,10 +127,22 @@ const STRING = /"(?:[^"\\]|\\.)*"/gu;
 const BARE_WORD = /^(?!(?:undefined|nan|infinity)$)[\p{L}_$][\p{L}\p{M}\p{N}_$.-]*$/iu;
 const WORD = /[^\s,:{}[\]]+/gu;
 
+/** A word that is not the name of a member. */
+const VALUE = /(?<![^\s,:{}[\]])[^\s,:{}[\]]+(?=\s*(?:[,}\]\n]|$))/gu;
+const NUMBER = /^(?:\+|(-))?(?=\.?\d)(\d*)(?:\.(\d*))?(e[+-]?\d+)?$/iu;
+const LITERALS = new Map(Object.entries({ TRUE: 'true', FALSE: 'false', NULL: 'null', Null: 'null', nil: 'null' }));
+
+/** Replaces other spaces, numbers such as .5 and +5, and literals such as NULL by those of JSON. */
+const withJsonWords = (code: string): string =>
+  code.replaceAll(/[^\S\n]/gu, ' ').replaceAll(VALUE, (word) => LITERALS.get(word) ?? word.replace(NUMBER, inJson));
+
+const inJson = (_: string, minus = '', whole = '', digits = '', exponent = ''): string =>
+  `${minus}${whole || '0'}${digits && `.${digits}`}${exponent}`;
+
 /** Returns repaired JSON with the strings of the text; null if it has other strings or numbers than those and the words outside of them. */
-function withStrings(repaired: string, { strings, code }: Extent): string | null {
+function withStrings(repaired: string, strings: readonly string[], code: string): string | null {
   const words = new Set(code.replaceAll(STRING, ' ').match(WORD));
-  if (words.has('undefined')) return null;
+  if (words.has('undefined') || words.has('...')) return null;
   const numbers = repaired.replaceAll(STRING, ' ').match(/-?\d[\w.+-]*/gu) ?? [];
   let next = 0;
   let isFaithful = numbers.every((number) => words.has(number));

@@ -14,7 +14,8 @@ const MAX_CHARS = 200_000;
 const MAX_VALUES = 20;
 
 /** A bracket and what may follow it in nearly JSON; other brackets are prose. */
-const START = /\{\s*(?:["'“”‘’`{}/]|[\p{L}_$][\w$-]*\s*:)|\[\s*(?:[{["'“‘`\]\-\d]|(?:true|false|null|none)\b)/giu;
+const START =
+  /\{\s*(?:["'“”‘’`{}/]|#\s|[\p{L}_$][\w$-]*\s*[:=：])|\[\s*(?:[{["'“‘`\](]|[-+]?\.?\d|(?:true|false|null|none)\b)/giu;
 
 /**
  * Yields the values in a text, in order. Nothing in a broken value is taken for the value. `isEnded`: the model ended the text itself, so
@@ -45,8 +46,14 @@ export async function* valuesIn(given: string, isEnded: boolean): AsyncGenerator
 
 const withoutFences = (text: string): string => text.replace(/^```\w*\s*|```$/gu, '').trimEnd();
 
-/** Returns the text in a JSON string, which may lack its own quotes; null for any other text. */
+const CHARACTERS = new Map(
+  Object.entries({ quot: '"', '#34': '"', apos: "'", '#39': "'", lt: '<', gt: '>', amp: '&' }),
+);
+
+/** Returns the text in a JSON string, which may lack its own quotes, or with HTML's; null for any other text. */
 function textInString(text: string): string | null {
+  if (/^[{[]\s*&(?:quot|#34|apos|#39);/u.test(text))
+    return text.replaceAll(/&([a-z]+|#\d+);/gu, (entity, name: string) => CHARACTERS.get(name) ?? entity);
   const isEscaped = /^[{[]\s*\\+"/u.test(text);
   const content = parseJson(isEscaped ? `"${text.replaceAll('\n', '\\n')}"` : text);
   return typeof content === 'string' && content.length < text.length ? content : null;

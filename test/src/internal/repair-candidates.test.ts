@@ -38,7 +38,32 @@ const outside = (json: string, change: (code: string) => string): string =>
 /** How models damage JSON without changing what it says. */
 const DAMAGES: readonly (readonly [string, (json: string) => string, fc.Arbitrary<string>?])[] = [
   ['a trailing comma', (json) => outside(json, (code) => code.replaceAll(/[}\]]/gu, ',$&'))],
-  ['no-break spaces', (json) => outside(json, (code) => code.replaceAll(/[,:{[]/gu, '$&\u00a0'))],
+  ['no-break spaces', (json) => outside(json, (code) => code.replaceAll(/[,:{}[\]]/gu, '\u00a0$&\u00a0'))],
+  ['hash comments', (json) => outside(json, (code) => code.replaceAll(/[,{[]/gu, "$& # it's {one}\n"))],
+  ['equals signs', (json) => outside(json, (code) => code.replaceAll(':', ' = '))],
+  ['arrows', (json) => outside(json, (code) => code.replaceAll(':', ' => '))],
+  [
+    'equals signs after names',
+    (json) => json.replaceAll(/"([a-z]\w{0,5})":/gu, '$1='),
+    plain.map((one) => one.replaceAll(':', '')),
+  ],
+  ['wide colons', (json) => outside(json, (code) => code.replaceAll(':', '：'))],
+  ['plus signs', (json) => outside(json, (code) => code.replaceAll(/(?<!-)\b\d+/gu, '+$&'))],
+  ['dots after numbers', (json) => outside(json, (code) => code.replaceAll(/\d+/gu, '$&.'))],
+  ['tuples', (json) => outside(json, (code) => code.replaceAll('[', '(').replaceAll(']', ')'))],
+  [
+    'uppercase literals',
+    (json) => outside(json, (code) => code.replaceAll(/true|false|null/gu, (one) => one.toUpperCase())),
+  ],
+  [
+    'triple quotes',
+    (json) => outside(json, (code) => code).replaceAll(STRING, (one) => (one === '""' ? one : `""${one}""`)),
+  ],
+  [
+    'HTML entities',
+    (json) => json.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;'),
+    fc.stringMatching(/^[\w &;<>"'#]{0,12}$/u),
+  ],
   ['comments', (json) => outside(json, (code) => code.replaceAll(',', ", // it's one\n"))],
   ['block comments', (json) => outside(json, (code) => code.replaceAll(':', ': /* "a" */ '))],
   [
@@ -88,15 +113,17 @@ describe('nearly JSON', () => {
   });
 
   test('never gets strings or numbers that are not in it, whatever is damaged', async () => {
-    const damage = fc.array(fc.tuple(fc.nat(), fc.constantFrom('"', "'", ',', '}', ']', '\\', '/', '-', '')), {
+    const damage = fc.array(fc.tuple(fc.nat(), fc.constantFrom(...'"\',}]\\/-=(+', ' # ', '')), {
       maxLength: 3,
     });
     await fc.assert(
       fc.asyncProperty(objectOf(text), damage, async (value, places) => {
-        const json = places.reduce((given, [nat, sign]) => {
-          const at = nat % given.length;
-          return given.slice(0, at) + sign + given.slice(at + 1);
-        }, JSON.stringify(value));
+        const json = places
+          .reduce((given, [nat, sign]) => {
+            const at = nat % given.length;
+            return given.slice(0, at) + sign + given.slice(at + 1);
+          }, JSON.stringify(value))
+          .replaceAll(/\p{Cs}/gu, '?');
         const compact = (given: string): string => given.replaceAll(/\\u00a0|\\(?!\\)|\s/gu, '');
         for (const one of await valuesOf(json))
           for (const leaf of leavesIn((one as { value: unknown }).value))
@@ -110,6 +137,10 @@ describe('nearly JSON', () => {
     '{"a":"he said "hi", then left"}',
     '{"a": }',
     '{"a":1e}',
+    '{"a":"Par" + "is"}',
+    '{"a":[1,2,...]}',
+    '{"a":007}',
+    '{# a }',
     '{"a":12345678901234567890,}',
     '{"a":"Paris}',
     `{"a":${'['.repeat(300)},}`,
@@ -119,8 +150,36 @@ describe('nearly JSON', () => {
     expect(await valuesOf(given)).toEqual([]);
   });
 
+  test.each<[string, unknown]>([
+    ['{"a":[.5, -.5, +.5, 5., 5.e3, +1e2],}', { a: [0.5, -0.5, 0.5, 5, 5000, 100] }],
+    ['{a: nil, nil: None, b: 5.x}', undefined],
+    ['{a: nil, nil: None, b: x5.}', { a: null, nil: null, b: 'x5.' }],
+    ['{"text":"where "x" = 5 # or\u00a06"}', { text: 'where "x" = 5 # or\u00a06' }],
+    ["{'text': 'say ('hi')', 'at': ('x', (1, 2))}", { text: "say ('hi')", at: ['x', [1, 2]] }],
+  ])('keeps what a text says: %s', async (given, value) => {
+    expect(await firstOf(given)).toEqual(value && { value, repairs: ['syntax'] });
+  });
+
   test('[V8] of 200,000 characters of any kind takes linear time', async () => {
-    const parts = ['{', '["', '{"a":"', "'a ", '/*', '"a"+', '{\\"a":', ' ', '"\n', '{"a":1}', '```', '[1,'];
+    const parts = [
+      '{',
+      '["',
+      '{"a":"',
+      "'a ",
+      '/*',
+      '# ',
+      '(',
+      'a=',
+      '.5 ',
+      '"""',
+      '"a"+',
+      '{\\"a":',
+      ' ',
+      '"\n',
+      '{"a":1}',
+      '```',
+      '[1,',
+    ];
     for (const part of parts) {
       const given = part.repeat(200_000 / part.length);
       expect((await valuesOf(`{"x":${given}`)).length, part).toBeLessThan(50);

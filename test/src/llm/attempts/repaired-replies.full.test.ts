@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import type { ModelPart, ReplyForm } from '../../../../machines/contracts/model.ts';
@@ -46,9 +47,36 @@ test('a reply that is right at once costs nothing: no repair is recorded, or eve
   expect(loads.count).toBe(0);
 });
 
+test('a valid reply is never changed, and a repaired one is always valid', async () => {
+  const schema = z.object({ capital: z.string(), sizes: z.optional(z.array(z.number())), note: z.nullish(z.string()) });
+  const text = fc.stringMatching(/^[\w ä"'“”,:=#&;(){}[\]/\\\n\u00a0.+-]{0,12}$/u);
+  const values = fc.record({
+    capital: text,
+    sizes: fc.array(fc.double({ min: -1e9, max: 1e9, noNaN: true })),
+    note: fc.option(text),
+  });
+  const signs = fc.constantFrom(...'"\'=#()+.,:{}[]&\u00a0\n', ' # ', '=>', '"""', '&quot;', 'nil');
+  const damage = fc.array(fc.tuple(fc.nat(), fc.nat(2), signs), { maxLength: 3 });
+  await fc.assert(
+    fc.asyncProperty(values, fc.constantFrom(0, 2), damage, async (value, indent, places) => {
+      const json = JSON.stringify(value, null, indent);
+      const said = JSON.parse(json) as unknown;
+      expect(await valueFrom(json, { schema })).toMatchObject({ value: said, calls: 1, repaired: undefined });
+      const damaged = places.reduce((all, [nat, cut, sign]) => {
+        const at = nat % all.length;
+        return all.slice(0, at) + sign + all.slice(at + cut);
+      }, json);
+      const { value: found, calls, repaired } = await valueFrom(damaged, { schema });
+      if (repaired !== undefined) expect([calls, schema.safeParse(found).data]).toEqual([1, found]);
+    }),
+  );
+});
+
 describe('a reply that is not what was asked for', () => {
   test.each<[string, string, readonly string[]]>([
     ['nearly JSON', "```\n{'capital': 'Paris',} // done\n```", ['syntax']],
+    ['in the notation of another language', '{ # Python\n capital = "Paris" }', ['syntax']],
+    ['with HTML entities', '{&quot;capital&quot;: &quot;Paris&quot;}', ['string']],
     ['without its last bracket', '{"capital":"Paris"', ['syntax']],
     ['JSON in a string', JSON.stringify(JSON.stringify(paris)), ['string']],
     ['an array of one', '[{"capital":"Paris"}]', ['single-item']],

@@ -6,7 +6,7 @@ import { eventMatches } from '../../src/durable/charts/taken-transitions.ts';
 import { type ChartIndex, type IndexedChart, lastName, nameIn, statePath } from './chart-index.ts';
 import { decisionReason } from './decision-words.ts';
 import type { EntryOf } from './entry-index.ts';
-import { formatDecimal, formatDelay, formatNumber, humanize, humanizeGuard } from './format.ts';
+import { formatDelay, formatNumber, humanize, humanizeGuard } from './format.ts';
 
 function sameIds(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((id, at) => id === right[at]);
@@ -168,8 +168,6 @@ export function explain(entry: JournalEntry, thresholds: Thresholds | null): Exp
       return explained(
         [
           { label: 'Proposal', text: entry.proposal, verbatim: true },
-          { label: 'Answer so far', text: entry.answer, verbatim: true },
-          { label: 'Confidence', text: formatDecimal(entry.confidence) },
           ...(entry.recommendation ? [{ label: 'Recommended', text: entry.recommendation.rationale }] : []),
         ],
         entersState('awaitingDirection'),

@@ -43,9 +43,7 @@ export const isOver = ({ kind, live, status }: StepView['run']): boolean =>
 /** The status of a call without an end at an entry. */
 function openStatus({ run, log, fold, at }: StepView, isCut: boolean): StepTitle['status'] {
   if (isCut) return { word: 'not finished at this point', tone: 'plain' };
-  const waiting = waitingAt(log, fold, at);
-  if (waiting !== null)
-    return { word: `waiting for ${waiting.for === 'direction' ? 'a direction' : waiting.for}`, tone: 'warn' };
+  if (waitingAt(log, fold, at) !== null) return { word: 'waiting', tone: 'warn' };
   return isOver(run) ? { word: 'stopped', tone: 'warn' } : { word: 'running', tone: 'plain' };
 }
 

@@ -1,5 +1,5 @@
 import { refusalText } from '../../machines/contracts/events.ts';
-import { explanationOf, type FinalAnswer } from '../../machines/contracts/synthesis.ts';
+import type { FinalAnswer } from '../../machines/contracts/synthesis.ts';
 import type { InspectedRun, RunCharts } from '../../src/inspection/wire.ts';
 import type { RunLog } from '../wire/run-log.ts';
 import { answerUpTo, runStart } from './answer.ts';
@@ -226,11 +226,8 @@ function findTransition({ log, fold, at }: WhyView, matches: (by: Transition) =>
 }
 
 function whyEnded(answer: FinalAnswer, { log, fold, at }: WhyView, index: ChartIndex): Why {
-  const { reasons, metadata } = answer;
-  const { reason, missingFields, decision } = metadata;
+  const { missingFields, decision } = answer.metadata;
   const facts: WhyFact[] = [];
-  if (reason !== null) facts.push({ label: 'Reason', text: reason.replaceAll('_', ' ') });
-  if (reasons.length > 0) facts.push({ label: 'Explanation', text: explanationOf(answer), verbatim: true });
   if (missingFields.length > 0) facts.push({ label: 'No result from', text: missingFields.join(', ') });
   const decided = decision?.complete === true ? decision : null;
   if (decided !== null) {

@@ -10,6 +10,7 @@ import { waitingAt } from '../../fold/user-events.ts';
 import { numbersAt } from '../../fold/what-if.ts';
 import { isLoading } from '../../ui-state/inspector.ts';
 import { ForkMark } from '../header/run-details.tsx';
+import { LongText } from '../long-text.tsx';
 import type { PanelProps } from '../panel.tsx';
 import { isUnknown, NO_WHAT_IF } from '../step/what-if.tsx';
 import { useClock } from '../trace/use-clock.ts';
@@ -72,7 +73,9 @@ function ChainHead({ inspector, view }: PanelProps) {
       <div class="ending">
         {ending !== null && (
           <p class="verbatim">
-            <span class="reason">{excerpt(ending, 600)}</span>{' '}
+            <span class="reason">
+              <LongText text={ending} chars={600} />
+            </span>{' '}
             {decided !== undefined && !canVary && isUnknown(view) && NO_WHAT_IF}
             {decided !== undefined && canVary && (
               <button
@@ -116,17 +119,16 @@ function Verdict({ inspector, view: { run, log, fold, count, end } }: PanelProps
       </p>
     );
   }
-  const waiting = waitingAt(log, fold, count - 1);
-  const whatFor = waiting?.for === 'direction' ? 'a direction' : waiting?.for;
+  const isWaiting = run.status === 'waiting' || waitingAt(log, fold, count - 1) !== null;
   const isFile = inspector.connection.value === 'file';
   const exported = startedText(run.exportedAt ?? '');
   const isDamaged = run.status === 'damaged' || (end?.problem ?? null) !== null;
   const [word, tone] = isDamaged
     ? ['Damaged', 'bad']
-    : run.status === 'interrupted' && !(isFile && waiting !== null)
-      ? [waiting === null ? 'Interrupted' : `Interrupted, waiting for ${whatFor}`, 'waiting']
-      : waiting !== null || run.status === 'waiting'
-        ? [waiting === null ? 'Waiting' : `Waiting for ${whatFor}`, 'waiting']
+    : run.status === 'interrupted' && !(isFile && isWaiting)
+      ? ['Interrupted', 'waiting']
+      : isWaiting
+        ? ['Waiting', 'waiting']
         : run.live || run.status === 'running'
           ? ['Running', 'running']
           : [capitalize(run.status), ''];

@@ -3,7 +3,6 @@ import type { RecordedState } from '../../../machines/contracts/chain-state.ts';
 import { runStart } from '../../fold/answer.ts';
 import { decisionReason } from '../../fold/decision-words.ts';
 import { formatScore, pluralize } from '../../fold/format.ts';
-import { placeOf } from '../../fold/summary.ts';
 import { argumentWords, excerpt, revealHidden } from '../../fold/text.ts';
 import { runDeadlineMs, type Waiting, waitingAt } from '../../fold/user-events.ts';
 import type { RunView } from '../../ui-state/inspector.ts';
@@ -42,7 +41,7 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
   if (waiting === null && (!isStopped || isFile)) return null;
   return (
     <section class="banner" aria-label={waiting === null ? 'Interrupted run' : `Waiting for ${waiting.for}`}>
-      <h2>{waiting === null ? stoppedTitle(view) : titleOf(waiting, run.live)}</h2>
+      <h2>{waiting === null ? 'Its process ended without an answer' : titleOf(waiting, run.live)}</h2>
       {waiting !== null && <Consequence view={view} waiting={waiting} />}
       {run.live && waiting !== null ? (
         <Question inspector={inspector} view={view} waiting={waiting} />
@@ -52,11 +51,6 @@ export function WaitingBanner({ inspector, view }: PanelProps) {
     </section>
   );
 }
-
-const stoppedTitle = ({ run, fold }: RunView): string =>
-  run.status === 'waiting'
-    ? `Waiting ${placeOf(fold)}, without a process`
-    : `Interrupted: its process ended ${placeOf(fold)}, without an answer`;
 
 /** A question only if the page can answer it. */
 function titleOf(waiting: Waiting, canAnswer: boolean): string {

@@ -18,8 +18,9 @@ interface AnswerProps {
 /** The answer with its confidence, what limits it, and its sources. */
 export function AnswerText({ view: { log, fold }, answer }: AnswerProps) {
   const { answerText, status, confidence, sources, notes, grounding, metadata } = answer;
-  const { reason, missingFields, synthesis } = metadata;
-  const explanation = explanationOf(answer);
+  const { missingFields, synthesis } = metadata;
+  // The head has the explanation.
+  const own = notes.replace(explanationOf(answer), '').trim();
   const cap = confidenceCap(log, fold, answer)?.full ?? null;
   const writer = synthesis.writtenBy === 'model' ? (writerOf(log, fold, answer) ?? 'a model') : 'the engine';
   const isOffline = writer === 'offline-extractive';
@@ -58,16 +59,10 @@ export function AnswerText({ view: { log, fold }, answer }: AnswerProps) {
         </div>
       )}
       <dl class="facts">
-        {reason !== null && <Fact label="Reason">{reason.replaceAll('_', ' ')}</Fact>}
-        {explanation !== '' && (
-          <Fact label="Explanation">
-            <LongText text={explanation} />
-          </Fact>
-        )}
         {missingFields.length > 0 && <Fact label="No result from">{excerpt(missingFields.join(', '), 200)}</Fact>}
-        {notes !== '' && notes !== explanation && (
+        {own !== '' && (
           <Fact label="Notes">
-            <LongText text={notes} />
+            <LongText text={own} />
           </Fact>
         )}
         {sources.length > 0 && (

@@ -61,7 +61,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
 
   it('resumes an interrupted run after a confirmation, and follows it to its end', async () => {
     const { page, close } = await open('/run/half');
-    await page.getByRole('heading', { name: 'Interrupted: its process ended in ' }).waitFor();
+    await page.getByRole('heading', { name: 'Its process ended without an answer' }).waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByText('start mcp "npx some-server"').waitFor();
     // The question is about this run only.

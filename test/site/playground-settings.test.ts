@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { limitsSchema, thresholdsSchema } from '../../machines/contracts/limits.ts';
 import { DEFAULTS, hashOf, programOf, sharedSettings } from '../../site/.vitepress/theme/playground-settings.ts';
 import { NAUGHTY_STRINGS } from '../support/hostile-input.ts';
+
+it('the playground starts with the defaults of the product', () => {
+  const defaults = { ...limitsSchema.parse({}), ...thresholdsSchema.parse({}) };
+  const { confidence, grounding, maxCycles } = DEFAULTS;
+  expect(defaults).toMatchObject({ confidence, grounding, maxCycles });
+});
 
 const hash = (shared: unknown): string => `#${encodeURIComponent(JSON.stringify(shared))}`;
 

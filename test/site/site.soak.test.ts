@@ -71,15 +71,15 @@ describe.skipIf(browser === null)('the playground', () => {
       expect.stringContaining('Search: 1 passage'),
       expect.stringContaining('Cycle 1: '),
     ]);
-    expect(await answerOf(page).innerText()).toContain('(needed 0.6)');
+    expect(await answerOf(page).innerText()).toContain('(needed 0.5)');
 
     await page.getByLabel('Your text').fill('The museum opens at ten.');
     await page.getByRole('textbox', { name: 'Question' }).fill('When does the museum open?');
-    await page.getByLabel('Grounding').fill('0.8');
+    await page.getByLabel('Support needed').fill('0.8');
     await ask(page);
     await answerOf(page).getByText('(needed 0.8)').waitFor();
     await page.reload();
-    await page.getByText('Grounding 0.8').waitFor();
+    await page.getByText('Support needed 0.8').waitFor();
     await ask(page);
     await answerOf(page).getByText('The museum opens at ten.').waitFor();
   });
@@ -139,7 +139,13 @@ describe.skipIf(browser === null)('the playground', () => {
     for (const [code, message] of [
       ['const machine = 5;', 'No machine found. Assign the result of createMachine to a constant'],
       ["const machine = createMachine({ initial: 'nowhere', states: { a: {} } });", '"nowhere" not found'],
-      ['const machine = createMachine({', 'Unexpected token'],
+      ['const machine = createMachine({', 'Line 1: Unexpected end of input'],
+      ["import {\n  setup,\n} from 'xstate';\n\nconst machine = {{;", "Line 5: Unexpected token '{'"],
+      ["import { setup } from 'xstate';\nconst a = 1;\n\nexport default nothing;", 'Line 4: nothing is not defined'],
+      [
+        "const a = () => {};\n\ncreateMachine({ initial: 'a', states: { a: { on: { go: 'b' } } } });",
+        'Line 3: Invalid transition',
+      ],
     ] as const) {
       await explore(page, code);
       await problem.getByText(message).waitFor();

@@ -1,26 +1,46 @@
 import { cover, describeFinding, done, explore, fails, findingsOf, soundness } from 'postchain/testing';
 import * as xstate from 'xstate';
 
-const scope = { ...xstate, done, fails };
+Object.assign(self, xstate, { done, fails });
+// The line in the pasted code may be far up the stack.
+Error.stackTraceLimit = Number.POSITIVE_INFINITY;
 /** Any actor, also one without a name, may succeed or fail. */
 const anyOutcome = new Proxy(
   {},
   { get: () => [done(null), fails()], getOwnPropertyDescriptor: () => ({ value: true, configurable: true }) },
 );
 
-/** Returns what a pasted module assigns or exports, by its names. The code is the reader's own. */
-function definedIn(code) {
-  const body = code
-    .replace(/^\s*import\s[^'"]*(['"])[^'"]*\1;?/gmu, '')
+/** A pasted module as a script with the same lines. */
+const scriptOf = (code) =>
+  `'use strict';${code
+    .replace(/^[^\S\n]*import\s[^'"]*(['"])[^'"]*\1;?/gmu, (line) => line.replaceAll(/[^\n]/gu, ''))
     .replace(/^export default\s/mu, 'const exported = ')
-    .replace(/^export\s/gmu, '');
-  const names = [...body.matchAll(/^(?:const|let|var)\s+(\w+)\s*=/gmu)].map(([, name]) => name);
-  return new Function(...Object.keys(scope), `'use strict';{${body}\nreturn {${names}};}`)(...Object.values(scope));
+    .replace(/^export\s/gmu, '')}`;
+
+/** Returns what a script assigns, by its names. */
+function definedIn(script) {
+  const names = [...script.matchAll(/^(?:'use strict';)?(?:const|let|var)\s+(\w+)\s*=/gmu)].map(([, name]) => name);
+  // biome-ignore lint/security/noGlobalEval: the code is the reader's own, and keeps its lines
+  return globalThis.eval(`${script}\n;({${names}})\n//# sourceURL=pasted.js`);
+}
+
+/** Only a worker's own script gives the line of a syntax error. */
+function reportSyntax(script) {
+  const checker = new Worker(URL.createObjectURL(new Blob([script])));
+  checker.onerror = (event) => {
+    event.preventDefault();
+    report(event.message.replace(/^Uncaught \w+: /u, ''), event.lineno);
+  };
+}
+
+function report(message, line) {
+  self.postMessage({ problem: line === undefined ? message : `Line ${line}: ${message}` });
 }
 
 self.onmessage = ({ data }) => {
+  const script = scriptOf(data);
   try {
-    const defined = definedIn(data);
+    const defined = definedIn(script);
     const machine = Object.values(defined).findLast((value) => value instanceof xstate.StateMachine);
     if (machine === undefined)
       throw new Error(
@@ -38,6 +58,8 @@ self.onmessage = ({ data }) => {
       paths: cover(exploration).map(({ name }) => name),
     });
   } catch (error) {
-    self.postMessage({ problem: error.message });
+    const line = /pasted\.js:(\d+)/u.exec(error.stack)?.[1];
+    if (line === undefined && error instanceof SyntaxError) reportSyntax(script);
+    else report(error.message, line);
   }
 };

@@ -14,7 +14,7 @@ export const DEFAULTS = {
   request: 'When does the library open on Sundays?',
   profile: 'balanced',
   confidence: 0.9,
-  grounding: 0.6,
+  grounding: 0.5,
   maxCycles: 5,
 };
 export type Settings = typeof DEFAULTS;

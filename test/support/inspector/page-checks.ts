@@ -59,7 +59,7 @@ export function pageProblems(page: Page, origin: string): string[] {
     if (['error', 'warning'].includes(message.type())) problems.push(`${message.type()}: ${message.text()}`);
   });
   page.on('request', (request) => {
-    const url = request.url();
+    const url = request.url().replace(/^blob:/u, '');
     if (!url.startsWith(origin) && !url.startsWith('data:')) problems.push(`request: ${url}`);
   });
   page.on('response', (response) => {

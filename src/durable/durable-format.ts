@@ -2,8 +2,6 @@ import type { Json } from './codec.ts';
 import { type DurableEntry, isExternal, JOURNAL_FORMAT, type Waiting } from './entries.ts';
 import { type JournalFormat, type ListedJournal, newestFirst, redactStrings } from './journals/journal-store.ts';
 
-export const ACTOR_STATUSES = ['running', 'waiting', 'interrupted', 'done', 'error', 'stopped', 'damaged'] as const;
-
 /** An actor in a list. */
 export interface ActorSummary {
   readonly id: string;
@@ -15,7 +13,7 @@ export interface ActorSummary {
    * `running`: a process holds it. `waiting`: none does, and it only waits for what `waiting` lists. `interrupted`: none does, and it was
    * killed, or closed while something was in progress, so a worker continues it.
    */
-  readonly status: (typeof ACTOR_STATUSES)[number];
+  readonly status: 'running' | 'waiting' | 'interrupted' | 'done' | 'error' | 'stopped' | 'damaged';
   readonly forkedFrom: { readonly actorId: string; readonly seq: number } | null;
   /** The number of the last entry. */
   readonly lastSeq: number;

@@ -1,6 +1,5 @@
 import type { AnyMachineSnapshot, AnyStateMachine, EventFromLogic, InputFrom, SnapshotFrom } from 'xstate';
 import { nextTurn, onAbort, pauses, withPauses } from '../internal/async.ts';
-import { describeValue } from '../internal/describe-value.ts';
 import { cutEnd } from '../internal/printable.ts';
 import { DurableActorSystem, type SystemParts } from './actor-system.ts';
 import type { ApprovalGiven } from './approval.ts';
@@ -17,7 +16,7 @@ import {
   requireEvent,
   type SendOptions,
 } from './durable-actor.ts';
-import { ACTOR_STATUSES, type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
+import { type ActorSummary, endOfStep, startOfStep } from './durable-format.ts';
 import { crashesIn, type DurableEntry, type DurableEvent, type StartEntry } from './entries.ts';
 import { isRaceLost, PostChainError } from './error.ts';
 import type { JournalStore, JournalWriter, ListOptions, OpenJournalOptions } from './journals/journal-store.ts';
@@ -428,12 +427,6 @@ class MachineHost<Machine extends AnyStateMachine> implements DurableMachine<Mac
   async list(options: ListActorsOptions = {}): Promise<readonly ActorSummary[]> {
     requireKnown('list of a durable machine', options);
     const { allMachines, ...only } = options;
-    const unknown = [only.status ?? []].flat().find((status) => !ACTOR_STATUSES.includes(status));
-    if (unknown !== undefined)
-      throw new PostChainError(
-        'invalid_option',
-        `status of list: expected ${ACTOR_STATUSES.join(', ')}; received ${describeValue(unknown)}.`,
-      );
     return allMachines ? this.#options.journals.list(only) : this.#list(only);
   }
 

@@ -370,6 +370,13 @@ export function listing<Summary>({
   remove,
 }: ListSource<Summary>): Pick<ManagedJournals<never, Summary>, 'list' | 'delete' | 'prune'> {
   const { compare, endStatuses } = format;
+  function requireStatus(method: string, status: unknown = []): void {
+    const known = ['running', 'waiting', 'interrupted', ...endStatuses, 'damaged'];
+    const unknown = [status].flat().find((each) => !known.includes(String(each)));
+    if (unknown === undefined) return;
+    const expected = `expected ${known.join(', ')}; received ${describeValue(unknown)}.`;
+    throw new PostChainError('invalid_option', `status of ${method}: ${expected}`);
+  }
   /** Undefined if some journals with these statuses have ended, and others have not. */
   function haveEnded(statuses: readonly unknown[] | null): boolean | undefined {
     const [one, ...others] = new Set(statuses?.map((each) => each !== 'damaged' && endStatuses.includes(String(each))));
@@ -403,12 +410,14 @@ export function listing<Summary>({
     async list(options = {}) {
       requireKnown('list', options);
       requireValid('list', options);
+      requireStatus('list', options.status);
       return (await find(options)).map(({ summary }) => summary);
     },
     delete: async (id) => remove(requireId(id)),
     async prune(options) {
       requireKnown('prune', options);
       requireValid('prune', { ...options, olderThanMs: options.olderThanMs });
+      requireStatus('prune', options.status);
       const { olderThanMs, status = endStatuses as NonNullable<PruneOptions<Summary>['status']> } = options;
       const latestMs = Date.now() - olderThanMs;
       let count = 0;

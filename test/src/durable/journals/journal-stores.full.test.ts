@@ -89,12 +89,17 @@ describe.each(Object.entries(stores))('a journal store: %s', (kind, open) => {
       { limit: 1.5 },
       { limit: Number.NaN },
       { status: 1 },
+      { status: 'done' },
+      { status: ['running', 'nope'] },
     ];
     for (const options of wrong)
       await expect(store.list(options as never)).rejects.toMatchObject({
         code: 'invalid_option',
         message: expect.stringMatching(/^(?:before|limit|status) of list: expected .*; received .*\.$/u),
       });
+    await expect(store.prune?.({ olderThanMs: 0, status: 'ended' } as never)).rejects.toThrow(
+      'status of prune: expected running, waiting, interrupted, completed, degraded, cancelled, damaged; received "ended".',
+    );
     await expect(store.list({ after: 'a' } as never)).rejects.toMatchObject({ code: 'invalid_option' });
     expect(await store.list({ limit: 5 })).toHaveLength(1);
   });

@@ -1,13 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { decisionReason } from '../../../inspector/fold/decision-words.ts';
+import { phaseMapOf } from '../../../inspector/fold/phase-map.ts';
 import { confidenceCap, figuresOf, writerOf } from '../../../inspector/fold/summary.ts';
+import { traceOf } from '../../../inspector/fold/trace.ts';
+import type { TraceRow } from '../../../inspector/fold/trace-row.ts';
+import type { RunStart } from '../../../machines/contracts/journal.ts';
 import { thresholdsSchema } from '../../../machines/contracts/limits.ts';
 import type { FinalAnswer } from '../../../machines/contracts/synthesis.ts';
+import { figuresFold } from '../../../src/inspection/run-figures.ts';
 import { failingRun, folded, recordedEntries } from '../../support/inspector/inspected-runs.ts';
 
 const entries = recordedEntries(await failingRun());
 const { log, fold } = folded(entries);
 const thresholds = thresholdsSchema.parse({});
+const titlesIn = ({ title, children }: TraceRow): readonly string[] => [
+  title,
+  ...(children?.() ?? []).flatMap(titlesIn),
+];
 
 describe('a decision in one sentence', () => {
   const decision = { cycle: 2, complete: true, nextPhase: null, rationale: 'because' } as const;
@@ -48,6 +57,26 @@ describe('the figures of a run', () => {
       tokens: ends.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0),
       cost: null,
     });
+  });
+
+  it('are those of the list, the phases and the trace, wherever the run was killed', () => {
+    const list = figuresFold(entries[0] as RunStart, true);
+    for (const [at, entry] of entries.entries()) {
+      list.take(entry);
+      if (at % 23 > 0) continue;
+      const killed = folded(entries.slice(0, at + 1));
+      const head = figuresOf(killed.log, killed.fold, at + 1);
+      const { phases, answerCalls } = phaseMapOf(killed.fold, { from: at });
+      const titles = traceOf(killed.log, killed.fold, at + 1, true).flatMap(titlesIn);
+      const { modelCalls, cycles, tokens } = list.figures(true);
+      expect({ modelCalls, cycles, tokens: tokens && tokens.input + tokens.output }).toEqual({
+        modelCalls: head.calls,
+        cycles: head.cycles,
+        tokens: head.tokens,
+      });
+      expect(phases.reduce((sum, { calls }) => sum + calls, answerCalls)).toBe(head.calls);
+      expect(new Set(titles.filter((title) => /^Call \d/u.test(title))).size).toBe(head.calls);
+    }
   });
 });
 

@@ -18,4 +18,4 @@ const run = chain.run({
 const { answerText } = await run.answer;
 console.log(answerText);
 
-for (const entry of run.journal) if (entry.type === 'attachment') console.log(entry.name, entry.bytes, entry.digest);
+for (const entry of run.entries) if (entry.type === 'attachment') console.log(entry.name, entry.bytes, entry.digest);

@@ -14,4 +14,4 @@ const chain = createPostChain({
 
 const run = chain.run({ request: 'When does the store open?' });
 console.log((await run.answer).answerText);
-for (const entry of run.journal) if (entry.type === 'value') console.log(entry.name, entry.value);
+for (const entry of run.entries) if (entry.type === 'value') console.log(entry.name, entry.value);

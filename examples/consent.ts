@@ -20,7 +20,7 @@ for await (const event of run.events) {
     for (const { operationId, messageId, reason } of event.pruningLog) console.log(operationId, messageId, reason);
 }
 
-const history = contextHistory(run.journal);
+const history = contextHistory(run.entries);
 const removal = history.operations.find(({ operation, target }) => operation === 'PRUNE' && target === 'earlier.h2');
 const restored = undo(history, removal?.id ?? '');
 console.log(contextOf(history).map(({ id }) => id));

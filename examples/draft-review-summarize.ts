@@ -50,6 +50,6 @@ for (const closing of [null, 'Bees dance by the sun.']) {
     if (event.type === 'capability-end') console.log(`${event.result.capability}: ${event.result.output}`);
     if (event.type === 'capability-stop') console.log(`stopped after ${event.runs} runs: ${event.reason}`);
   }
-  const { action } = run.actor.getSnapshot().context.results;
+  const { action } = run.ref.getSnapshot().context.results;
   console.log(`Action result: ${action?.results.at(-1)?.output}`);
 }

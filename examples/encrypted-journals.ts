@@ -23,5 +23,5 @@ const run = createPostChain({ journals: open() }).run({ request: 'What does the 
 await run.answer;
 
 // `skipped` says which optional method is missing; null for none.
-for (const { name, check } of journalStoreChecks({ open, journal: run.journal }))
+for (const { name, check } of journalStoreChecks({ open, journal: run.entries }))
   await check().then((skipped) => console.log(name, skipped ?? 'passed'));

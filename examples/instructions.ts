@@ -12,5 +12,5 @@ const run = chain.run({ request: 'How do I renew my card?', instructions: 'The r
 const { answerText } = await run.answer;
 console.log(answerText);
 
-const [start] = run.journal;
+const [start] = run.entries;
 if (start?.type === 'start') console.log(start.product.instructionsDigest, start.input.instructions);

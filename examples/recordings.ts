@@ -13,13 +13,13 @@ await run.answer;
 
 // Replays the real charts with no model, in a few milliseconds.
 const recorded: JournalEntry[] = [];
-for await (const entry of journals.read(run.runId)) recorded.push(entry);
+for await (const entry of journals.read(run.id)) recorded.push(entry);
 // Every entry is identical.
 console.log(replay(recorded).divergence); // null
 
 // The same run with a different threshold at its first decision.
 const decision = recorded.find(({ type }) => type === 'decision');
-const fork = await chain.fork(run.runId, { at: decision?.seq ?? 1, set: { 'thresholds.confidence': 0.1 } });
+const fork = await chain.fork(run.id, { at: decision?.seq ?? 1, set: { 'thresholds.confidence': 0.1 } });
 console.log((await fork.answer).metadata.decision?.rule); // confidenceReached
 
 // In another process, after a crash: chain.resume(runId).

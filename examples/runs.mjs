@@ -103,11 +103,11 @@ export async function recordRuns() {
     const before = recorded.at(-1)?.journal;
     if (options !== undefined) chain = createPostChain({ ...options, journals: memoryJournals(), newId });
     const started = fork
-      ? await chain.fork(before[0].runId, { at: before.find(({ type }) => type === 'decision').seq, set: fork })
+      ? await chain.fork(before[0].input.runId, { at: before.find(({ type }) => type === 'decision').seq, set: fork })
       : chain.run(run);
     for await (const event of started.events) on?.(event, started);
     await started.answer;
-    recorded.push({ title, journal: started.journal });
+    recorded.push({ title, journal: started.entries });
   }
   return recorded;
 }

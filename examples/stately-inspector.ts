@@ -7,6 +7,6 @@ const run = createPostChain({ model }).run({ request: 'Which plan fits a team of
 
 // In your program: const inspector = createWebSocketInspector({ url: 'ws://localhost:8080' });
 const inspector = createInspector({ send: (message) => console.log(message.type) });
-inspector.actor(run.actor);
-run.actor.system.inspect(inspector.inspect);
+inspector.actor(run.ref);
+run.ref.system.inspect(inspector.inspect);
 await run.answer;

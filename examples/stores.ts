@@ -8,7 +8,7 @@ const chain = createPostChain({ journals });
 
 const run = chain.run({ request: 'What does the Yield phase decide?' });
 // In any process: every entry once, in order, as it is written.
-for await (const { seq, type } of journals.follow(run.runId)) console.log(seq, type);
+for await (const { seq, type } of journals.follow(run.id)) console.log(seq, type);
 
 const page = await journals.list({ status: ['completed', 'degraded'], limit: 50 });
 console.log(page.length); // 1

@@ -8,7 +8,7 @@ const run = createPostChain({ model, clock }).run({ request: 'Which plan fits a 
 
 await settle();
 // Waiting in Intention for the retry delay.
-console.log(run.actor.getSnapshot().value);
+console.log(run.ref.getSnapshot().value);
 clock.increment(5_000);
 const { status } = await run.answer;
 console.log(status);

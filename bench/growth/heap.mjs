@@ -28,7 +28,7 @@ async function heldAt(from, to) {
     if (cycle === from) marks.from = { heap: heapBytes(), entries: journal.length };
     if (cycle === to) marks.to = { heap: heapBytes(), entries: journal.length };
   });
-  journal = run.journal;
+  journal = run.entries;
   await assertDone(run, to + 1);
   return { growth: marks.to.heap - marks.from.heap, between: journal.slice(marks.from.entries, marks.to.entries) };
 }

@@ -20,17 +20,17 @@ export async function measureLive(browser) {
     inspector.watch(run);
     const openedAt = Date.now();
     await page.goto(inspector.url);
-    await untilShown(page, run.journal.length - 1);
-    const waited = run.journal.length;
+    await untilShown(page, run.entries.length - 1);
+    const waited = run.entries.length;
     const { mapAt } = await seenBy(page);
     const idleMs = await taskMs(page, 3_000);
 
     begin();
     await run.answer;
-    await untilShown(page, run.journal.length - 1);
+    await untilShown(page, run.entries.length - 1);
     const { positions } = await seenBy(page);
-    const startedAt = Date.parse(/** @type {any} */ (run.journal[0]).startedAt);
-    const lags = run.journal.slice(waited).map(({ seq, atMs }) => {
+    const startedAt = Date.parse(/** @type {any} */ (run.entries[0]).startedAt);
+    const lags = run.entries.slice(waited).map(({ seq, atMs }) => {
       const shownAt = positions.find(([entry]) => entry >= seq)?.[1] ?? Number.POSITIVE_INFINITY;
       return shownAt - (startedAt + atMs);
     });

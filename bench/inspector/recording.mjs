@@ -16,7 +16,7 @@ export async function recordLongRun(/** @type {number} */ entries) {
   const folder = mkdtempSync(join(tmpdir(), 'postchain-bench-'));
   const run = startLongRun(Math.ceil(entries / ENTRIES_PER_CYCLE), undefined, fileJournals(folder));
   await run.answer;
-  return { folder, runId: run.runId, count: run.journal.length, remove: () => rmSync(folder, { recursive: true }) };
+  return { folder, runId: run.id, count: run.entries.length, remove: () => rmSync(folder, { recursive: true }) };
 }
 
 /**

@@ -62,7 +62,7 @@ async function measureWriting(folder, { store, cycles, windows }) {
   );
   await run.answer;
   assert.equal(
-    run.journal.length,
+    run.entries.length,
     written.reduce((sum, count) => sum + count, 0),
   );
   return Object.fromEntries(
@@ -83,8 +83,8 @@ async function measureReading(folder, { entries }) {
   const journals = fileJournals(folder);
   const run = startLongRun(Math.ceil(entries / 80), undefined, journals);
   await run.answer;
-  const path = join(folder, `${run.runId}.jsonl`);
-  assert.ok(run.journal.length >= entries);
+  const path = join(folder, `${run.id}.jsonl`);
+  assert.ok(run.entries.length >= entries);
   const begin = performance.now();
   const read = [];
   for await (const entry of readJournal(path)) {
@@ -106,6 +106,6 @@ async function measureReading(folder, { entries }) {
     fold: wasFolded - wasRead,
     replay: wasReplayed - wasFolded,
     parse: performance.now() - wasReplayed,
-    bytes: statSync(path).size / run.journal.length,
+    bytes: statSync(path).size / run.entries.length,
   };
 }

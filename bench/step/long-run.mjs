@@ -49,11 +49,11 @@ export async function assertDone(run, cycles) {
   assert.equal(metadata.cycles, cycles);
   assert.equal(metadata.synthesis.writtenBy, 'model');
   assert.deepEqual(metadata.failures, []);
-  const count = (/** @type {string} */ type) => run.journal.filter((entry) => entry.type === type).length;
+  const count = (/** @type {string} */ type) => run.entries.filter((entry) => entry.type === type).length;
   assert.equal(count('phase-end'), 6 * cycles);
   assert.equal(count('attempt-end'), MODEL_PHASES.length * cycles + 2);
   assert.equal(count('decision'), cycles);
   // Deltas that arrive together are journaled as one.
-  const chars = run.journal.reduce((sum, entry) => sum + (entry.type === 'text-delta' ? entry.text.length : 0), 0);
+  const chars = run.entries.reduce((sum, entry) => sum + (entry.type === 'text-delta' ? entry.text.length : 0), 0);
   assert.ok(chars > 200 * MODEL_PHASES.length * cycles);
 }

@@ -42,7 +42,7 @@ export async function measure({ cycles, runs = 1, store = 'none', watched = fals
   for (const run of ended) {
     await assertDone(run, cycles);
     if (journals !== undefined) await assertStored(run, journals);
-    entries += run.journal.length;
+    entries += run.entries.length;
   }
   const context = ended[0]?.actor.getSnapshot().context.messages.length;
   return { microseconds, records: entries / steps, context, partials: partials / steps };

@@ -31,13 +31,13 @@ export async function measure({ chars }) {
   for await (const event of run.events) if (event.type === 'partial') reader.read(event.value);
   const microseconds = (performance.now() - startedAt) * 1000;
 
-  const attempts = run.journal.filter((entry) => entry.type === 'attempt-end');
+  const attempts = run.entries.filter((entry) => entry.type === 'attempt-end');
   assert.deepEqual(
     attempts.map(({ failure }) => failure),
     [null],
   );
-  assert.deepEqual(run.actor.getSnapshot().context.results.yield?.reply, JSON.parse(text));
-  const deltas = run.journal.filter((entry) => entry.type === 'text-delta');
+  assert.deepEqual(run.ref.getSnapshot().context.results.yield?.reply, JSON.parse(text));
+  const deltas = run.entries.filter((entry) => entry.type === 'text-delta');
   assert.equal(deltas.map((entry) => entry.text).join(''), text);
   return { microseconds, share: reader.partials / deltas.length };
 }

@@ -88,7 +88,7 @@ export function createPostChain(options: PostChainOptions = {}): PostChain {
       const withForms = models === null ? input : { ...input, models };
       const started = startRun(chain, withForms, { signal: run.signal, ...of, slots, host: run.host ?? null });
       const keepForms = (): void => {
-        models = workingForms(started.actor.getSnapshot().context.models) ?? models;
+        models = workingForms(started.ref.getSnapshot().context.models) ?? models;
       };
       started.answer.then(keepForms, () => {});
       return started as Run<AnswerValue<Schema>>;

@@ -108,8 +108,8 @@ async function follow(
 ): Promise<{ readonly answer: FinalAnswer; readonly isRecorded: boolean; readonly isTerminated: boolean }> {
   const screen = createScreen(stderr);
   const [first, ...others] = notes;
-  if (!quiet) for (const note of [`${first} · run ${oneLine(run.runId).slice(0, 8)}`, ...others]) screen.line(note);
-  if (!quiet && run.actor.getSnapshot().status === 'done') screen.line('This run has already ended.');
+  if (!quiet) for (const note of [`${first} · run ${oneLine(run.id).slice(0, 8)}`, ...others]) screen.line(note);
+  if (!quiet && run.ref.getSnapshot().status === 'done') screen.line('This run has already ended.');
   const { interrupt, isTerminated, stopListening } = handleSignals(run);
   const terminal = { input: stdin, out: stderr, screen, colors: colorsFor(stderr), interrupt };
   const questions = createQuestions(run, answererFor(flags, quiet, terminal), screen);
@@ -195,7 +195,11 @@ const RESOLUTIONS: ReadonlySet<JournalEntry['type']> = new Set([
  * Passes the run's questions (consent, direction, approvals one after another) to an answerer. A question is withdrawn when the run
  * continues without a reply, and asked again after an answer that was refused.
  */
-export function createQuestions({ send, journal }: Pick<Run, 'send' | 'journal'>, answerer: Answerer, screen: Screen) {
+export function createQuestions(
+  { send, entries: journal }: Pick<Run, 'send' | 'entries'>,
+  answerer: Answerer,
+  screen: Screen,
+) {
   let waiting = new AbortController();
   let consentMs = 0;
   let askAgain = (): void => {};

@@ -48,7 +48,7 @@ export async function act(
       : await actions.fork(runId, change as ForkChange, options);
   if ('doubt' in result) return { ...nothing, needsTrust: result };
   runs.watch(result, false);
-  return { ...nothing, runId: result.runId };
+  return { ...nothing, runId: result.id };
 }
 
 /** The process that runs it may have received the answer meanwhile: a tool that it executes now would run again here. */

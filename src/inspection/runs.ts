@@ -116,16 +116,16 @@ export function runList(journals: AnyJournals | null, hosts: readonly ReplayHost
       return sources.get(runId) ?? recordings.find(runId);
     },
     watch(run, isFirst = true) {
-      const before = sources.get(run.runId) as Partial<LiveRun> | undefined;
+      const before = sources.get(run.id) as Partial<LiveRun> | undefined;
       if (before?.run === run) return;
-      const source = liveRun(run, () => changed(run.runId));
-      if (isFirst) watched = run.runId;
+      const source = liveRun(run, () => changed(run.id));
+      if (isFirst) watched = run.id;
       const remove = add(source);
       changedAll();
       void source.ended.then(async () => {
-        await recordings.refresh([run.runId]);
+        await recordings.refresh([run.id]);
         if (ended.push(remove) > MAX_ENDED) ended.shift()?.();
-        changed(run.runId);
+        changed(run.id);
       });
     },
     add,
@@ -174,14 +174,14 @@ interface LiveRun extends RunSource {
 }
 
 function liveRun(run: Run, changed: () => void): LiveRun {
-  const log = lineLog(run.journal);
+  const log = lineLog(run.entries);
   const frames: StateFrame[] = [];
   const write = frameWriter();
   watchStates(run, (after) => void frames.push(write(after)));
   const states = lineLog(frames);
   let status: RunStatus = 'running';
   let isLive = true;
-  const [start] = run.journal;
+  const [start] = run.entries;
   const fold = start?.type === 'start' ? figuresFold(start, true) : null;
 
   async function listen(): Promise<void> {
@@ -198,7 +198,7 @@ function liveRun(run: Run, changed: () => void): LiveRun {
     } catch (error) {
       problem = problemOf(error);
     }
-    const last = run.journal.at(-1);
+    const last = run.entries.at(-1);
     if (status === 'running') status = last?.type === 'closed' && last.waiting ? 'waiting' : 'interrupted';
     isLive = false;
     states.end();
@@ -222,7 +222,7 @@ function liveRun(run: Run, changed: () => void): LiveRun {
   return {
     run,
     ended: listen(),
-    info: () => ({ runId: run.runId, kind: 'run', ...about, status, live: isLive, summary: figures() }),
+    info: () => ({ runId: run.id, kind: 'run', ...about, status, live: isLive, summary: figures() }),
     charts: runCharts,
     follow(from, sink) {
       let sent = 0;
@@ -247,6 +247,6 @@ function liveRun(run: Run, changed: () => void): LiveRun {
       // The run validates the event.
       run.send(event as ChainEvent);
     },
-    entries: async () => [...run.journal],
+    entries: async () => [...run.entries],
   };
 }

@@ -120,13 +120,13 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
 
   /** Counts a run of this process until it leaves memory, and then its cost above `spent`, which was counted before. */
   function track(run: Run, owner: Owner, spent = 0): void {
-    if (inMemory.has(run.runId)) return;
-    inMemory.add(run.runId);
+    if (inMemory.has(run.id)) return;
+    inMemory.add(run.id);
     onRun(run);
     parkWhenWaiting(run, clock);
     const end = usage.startRun(owner);
     const leave = (cost: number): void => {
-      inMemory.delete(run.runId);
+      inMemory.delete(run.id);
       end(cost);
     };
     run.settled.then(
@@ -138,9 +138,9 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
   /** Resolves when a run is stored. From then on, it survives this process, and every request finds it. */
   async function stored(run: Run): Promise<void> {
     // Reading its journal opens the run, which would otherwise wait for its turn.
-    void run.journal;
+    void run.entries;
     const leaving = new AbortController();
-    const updates = feeds.updates(run.runId, leaving.signal);
+    const updates = feeds.updates(run.id, leaving.signal);
     try {
       await Promise.race([updates.next(), run.settled]);
     } finally {
@@ -174,12 +174,12 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
         host: { ...host, ...own, ...(key !== null && { request: key.digest }) },
       }),
     );
-    remember(run.runId, own);
+    remember(run.id, own);
     track(run, owner);
     await stored(run);
     // Another process may have started the run at the same time.
     if (key !== null) await isStarted(key);
-    return { runId: run.runId, isNew: true };
+    return { runId: run.id, isNew: true };
   }
 
   async function send(owner: Owner, runId: string, event: ClientEvent): Promise<void> {
@@ -201,9 +201,9 @@ export function createRunService({ chain, clock, usage, eventsPerRun, onRun }: S
       .catch(busy)
       .finally(() => opened?.(0));
     track(run, owner, costSoFar(run));
-    const received = outcomesOf(run.journal, event).slice(outcomesOf(entries, event).length);
+    const received = outcomesOf(run.entries, event).slice(outcomesOf(entries, event).length);
     // The run has ended in the meantime.
-    if (received.length === 0) requireRunning(run.journal);
+    if (received.length === 0) requireRunning(run.entries);
     // If an equal event of another request had an effect, so did this one.
     const refused = received.includes(null) ? null : received[0];
     if (refused) throw refusedAnswer(refusalText(refused));
@@ -276,7 +276,7 @@ function followableOf({ options: { journals } }: PostChain): FollowableJournals 
 const PARK_AFTER_MS = 1_000;
 
 /** Parks a run each time that it waits for its user, so that unanswered questions use up neither memory nor limits. */
-function parkWhenWaiting({ actor, park, settled }: Run, clock: Clock): void {
+function parkWhenWaiting({ ref: actor, park, settled }: Run, clock: Clock): void {
   let timer: ReturnType<Clock['setTimeout']> | undefined;
   const check = (): void => {
     clock.clearTimeout(timer);
@@ -334,7 +334,7 @@ function requireRunning(entries: readonly JournalEntry[]): void {
 }
 
 /** Returns the cost of a run, which may be parked, and of the calls that have ended in its current phase. */
-function costSoFar({ actor }: Run): number {
+function costSoFar({ ref: actor }: Run): number {
   const { usage, inFlight } = actor.getSnapshot().context;
   return (usage.cost ?? 0) + (inFlight.usage.finished.cost ?? 0);
 }

@@ -64,7 +64,7 @@ async function recorded(store: JournalStore): Promise<readonly JournalEntry[]> {
   await run.answer;
   for await (const _ of run.events);
   expect(run.journalFailure).toBeNull();
-  return JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+  return JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
 }
 
 it.each([

@@ -18,7 +18,7 @@ const resourcesBefore = countResources();
 
 const ends = await Promise.all(
   Array.from({ length: Number(count) }, async () => {
-    const { answer, journal } = chain.run({ request: 'Is it so?', signal });
+    const { answer, entries: journal } = chain.run({ request: 'Is it so?', signal });
     const { status, answerText, metadata } = await answer;
     const lastReplyMs = journal.findLast(({ type }) => type === 'activity-event')?.atMs ?? 0;
     return { status, reason: metadata.reason, hasText: answerText !== '', lastReplyMs };

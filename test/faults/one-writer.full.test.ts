@@ -47,7 +47,7 @@ async function startRun(kind: (typeof kinds)[number], isContainer: boolean): Pro
   if ('close' in store) onTestFinished(() => (store as { close(): void }).close());
   const { run } = startScripted();
   await run.answer;
-  const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+  const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
   const writer = await startWriter(kind, place, isContainer);
   expect(await writer.order({ create: 'a' })).toBeNull();
   for (const write of journal.slice(0, 5)) expect(await writer.order({ write: [write] })).toBeNull();

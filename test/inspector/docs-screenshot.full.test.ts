@@ -27,17 +27,17 @@ async function draw(): Promise<void> {
     const chain = createPostChain({ documents: createPassageIndex(documents), journals: memoryJournals() });
     const run = chain.run({ request: 'What does the Yield phase decide, and in which order?' });
     await run.answer;
-    writeFileSync(join(folder, 'run.html'), (await exportRun(run.journal)).html);
-    const decision = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
+    writeFileSync(join(folder, 'run.html'), (await exportRun(run.entries)).html);
+    const decision = run.entries.find(({ type }) => type === 'decision')?.seq ?? 0;
     for (const [colorScheme, suffix] of Object.entries(PICTURES)) {
       const page = await browser.newPage({
         viewport: { width: WIDTH, height: HEIGHT },
         colorScheme: colorScheme as keyof typeof PICTURES,
       });
-      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.runId}/${decision}`);
+      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.id}/${decision}`);
       await page.locator('.step-area').getByRole('heading', { name: 'Why' }).waitFor();
       await page.screenshot({ path: `docs/inspector${suffix}.png` });
-      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.runId}`);
+      await page.goto(`${pathToFileURL(join(folder, 'run.html')).href}#/run/${run.id}`);
       await page.keyboard.press('c');
       const chart = page.locator('.chart-area');
       await chart.locator('svg text').first().waitFor();

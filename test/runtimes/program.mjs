@@ -26,7 +26,7 @@ export async function runProgram(baseURL) {
   for await (const event of run.events) events.push(event.type);
   const answer = await run.answer;
   const entries = [];
-  for await (const entry of journals.read(run.runId)) entries.push(entry);
+  for await (const entry of journals.read(run.id)) entries.push(entry);
   const { divergence } = replay(entries);
 
   const recipe = createStructuredOutput({

@@ -35,7 +35,7 @@ if (what === 'start') {
       const run = await chain.resume('run-1');
       process.send('owner');
       await once(process, 'message');
-      for (const { questionId, digest } of pendingApprovals(run.journal))
+      for (const { questionId, digest } of pendingApprovals(run.entries))
         run.send({ type: 'approval.given', questionId, digest, decision: 'approve' });
       process.send((await run.answer).status);
     } catch ({ code }) {

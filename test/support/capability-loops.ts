@@ -38,7 +38,7 @@ const CAPABILITY_NAMES = ['draft', 'review', 'summarize'];
 export interface StartedLoop {
   readonly model: ScriptedModel;
   readonly clock: TestClock;
-  readonly journal: readonly JournalEntry[];
+  readonly entries: readonly JournalEntry[];
   readonly cancel: () => void;
   readonly isActive: () => boolean;
   /** What the session would remember by now. */
@@ -75,16 +75,16 @@ export function startLoop(way: LoopHost, script: LoopScript = {}): StartedLoop {
   const parts = { ...options, ...bounded, model, clock, capabilities };
   const asked = { request: REQUEST, ...(signal && { signal }) };
   const run = way === 'the chain' ? createPostChain(parts).run(asked) : createCapabilityLoop(parts).run(asked);
-  const isActive = (): boolean => run.actor.getSnapshot().status === 'active';
-  const { journal } = run;
+  const isActive = (): boolean => run.ref.getSnapshot().status === 'active';
+  const { entries: journal } = run;
   return {
     model,
     clock,
-    journal,
+    entries: journal,
     cancel: () => run.cancel(),
     isActive,
-    memory: () => memoryOf(run.actor.getSnapshot()),
-    results: () => resultsOf(run.actor.getSnapshot().context),
+    memory: () => memoryOf(run.ref.getSnapshot()),
+    results: () => resultsOf(run.ref.getSnapshot().context),
     answer: 'answer' in run ? run.answer : null,
     outcome: 'outcome' in run ? run.outcome : null,
     end: async () => {

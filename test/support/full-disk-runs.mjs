@@ -20,7 +20,7 @@ const runToEnd = async (chainOrNumber) => {
   const run = (typeof chainOrNumber === 'object' ? chainOrNumber : chain).run(request);
   const { answerText } = await run.answer;
   for await (const _ of run.events);
-  return { runId: run.runId, answerText, failure: run.journalFailure };
+  return { runId: run.id, answerText, failure: run.journalFailure };
 };
 const turn = (runId) => ({ runId, request: 'Is it so?', runs: [], answer: 'It is.', status: 'completed', atMs: 0 });
 const { signal } = new AbortController();

@@ -142,12 +142,12 @@ export async function runUntilEnded(
   clock: ScriptedRun['clock'],
   words: RandomRun['words'] = [],
 ): Promise<void> {
-  for (let steps = 0; run.actor.getSnapshot().status === 'active'; steps += 1) {
-    if (steps > 2000) throw new Error(`the run hangs in ${JSON.stringify(run.actor.getSnapshot().value)}`);
-    const before = run.journal.length;
+  for (let steps = 0; run.ref.getSnapshot().status === 'active'; steps += 1) {
+    if (steps > 2000) throw new Error(`the run hangs in ${JSON.stringify(run.ref.getSnapshot().value)}`);
+    const before = run.entries.length;
     await settle(1);
     for (const { word } of words.filter(({ afterSteps }) => afterSteps === steps)) sendUserEvent(run, word);
-    if (run.journal.length === before) clock.increment(1000);
+    if (run.entries.length === before) clock.increment(1000);
   }
 }
 
@@ -162,14 +162,14 @@ function sendUserEvent(run: ScriptedRun['run'], word: string): void {
 
 /** Restores the message that was removed last, or else removes the newest one. */
 function overrule(run: ScriptedRun['run']): void {
-  const { history, messages } = run.actor.getSnapshot().context;
+  const { history, messages } = run.ref.getSnapshot().context;
   const removal = history.operations.findLast(({ operation }) => operation === 'PRUNE');
   const messageId = removal?.target ?? messages.at(-1)?.id ?? '';
   run.send({ type: 'context.overruled', messageId, choice: removal === undefined ? 'remove' : 'keep' });
 }
 
 function lastOperation(run: ScriptedRun['run']): string {
-  return run.actor.getSnapshot().context.history.operations.at(-1)?.id ?? '';
+  return run.ref.getSnapshot().context.history.operations.at(-1)?.id ?? '';
 }
 
 const outcomes = fc.infiniteStream(fc.constantFrom('works', 'works', 'works', 'fails', 'limited', 'hangs'));

@@ -79,14 +79,14 @@ export function scriptedChain(plan: Plan = {}, options: Omit<PostChainOptions, '
 export { settle } from '../../src/testing/settle.ts';
 
 export function entriesOf<T extends JournalEntry['type']>(
-  { journal }: Pick<Run, 'journal'>,
+  { entries: journal }: Pick<Run, 'entries'>,
   type: T,
 ): Extract<JournalEntry, { type: T }>[] {
   return journal.filter((entry) => entry.type === type) as Extract<JournalEntry, { type: T }>[];
 }
 
 /** Sends an answer to the question that the run asks, or a command if it asks none. */
-export function sendAnswer({ actor, send }: Pick<Run, 'actor' | 'send'>, answer: Reply | ChainEvent): void {
+export function sendAnswer({ ref: actor, send }: Pick<Run, 'ref' | 'send'>, answer: Reply | ChainEvent): void {
   send(answering(actor.getSnapshot().context, answer as ChainEvent));
 }
 

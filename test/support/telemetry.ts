@@ -101,10 +101,10 @@ export async function spansOf(journal: Parameters<typeof traceRun>[0], options: 
 /** Plays a scripted run to its end, a second at a time, and traces what was recorded. */
 export async function traceScripted(plan: Plan, options: Parameters<typeof startScripted>[1] = {}, how = {}) {
   const { run, clock } = startScripted(plan, options, how);
-  while (run.actor.getSnapshot().status === 'active') {
-    const before = run.journal.length;
+  while (run.ref.getSnapshot().status === 'active') {
+    const before = run.entries.length;
     await settle(1);
-    if (run.journal.length === before) clock.increment(1000);
+    if (run.entries.length === before) clock.increment(1000);
   }
-  return { run, spans: await spansOf(run.journal) };
+  return { run, spans: await spansOf(run.entries) };
 }

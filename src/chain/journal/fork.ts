@@ -110,7 +110,7 @@ export async function forkRun(
   });
   const edit = edited !== null && turns !== undefined ? editOnce(edited.subject?.request, turns) : undefined;
   const { run, begin, abortOn } = attachRun(chain, actor, feed, { editRequest: edit, prompts: writer });
-  for (const event of changes.events) run.send(answering(run.actor.getSnapshot().context, event));
+  for (const event of changes.events) run.send(answering(run.ref.getSnapshot().context, event));
   begin();
   abortOn(signal);
   return run;

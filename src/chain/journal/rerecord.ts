@@ -39,16 +39,16 @@ export async function rerecord(recorded: readonly JournalEntry[]): Promise<reado
   const userEvents = recordedUserEvents(recorded);
   begin();
   while (actor.getSnapshot().status === 'active') {
-    const before = run.journal.length;
+    const before = run.entries.length;
     await Promise.resolve();
-    if (run.journal.length > before) continue;
+    if (run.entries.length > before) continue;
     if (unanswered.length > 0) throw notRecorded(input.runId, unanswered);
-    const { asked, event } = userEvents.next(run.journal);
-    if (event !== undefined) run.send(answering(run.actor.getSnapshot().context, event));
+    const { asked, event } = userEvents.next(run.entries);
+    if (event !== undefined) run.send(answering(run.ref.getSnapshot().context, event));
     else if (asked === 'direction-asked' || !clock.advance()) throw notRecorded(input.runId, ['the user']);
   }
   await run.answer;
-  return run.journal;
+  return run.entries;
 }
 
 function notRecorded(runId: string, asked: readonly string[]): PostChainError {

@@ -48,7 +48,7 @@ function pausedRun({ writers, runs }: ChainHost, runId: string): RunActorOptions
 /** Callers that open a run at the same time get the same actor. */
 function attachOnce(host: ChainHost, actor: Parameters<typeof attachRun>[1]) {
   const known = host.runs.get(actor.id);
-  return known?.run.actor === actor.ref ? known : attachRun(host, actor, createFeed());
+  return known?.run.ref === actor.ref ? known : attachRun(host, actor, createFeed());
 }
 
 /** Continues a run until it has ended, only waits, or the signal aborts. Then it has left memory. */

@@ -78,11 +78,11 @@ export function stateAt(entries: readonly JournalEntry[], seq: number): Recorded
 /**
  * Passes the states of a live run to a listener: first those so far, computed by a replay, then each new one.
  */
-export function watchStates(run: Pick<Run, 'journal' | 'actor'>, onState: (state: StateAfter) => void): void {
+export function watchStates(run: Pick<Run, 'entries' | 'ref'>, onState: (state: StateAfter) => void): void {
   try {
-    for (const state of stateHistory([...run.journal]).states) onState(state);
+    for (const state of stateHistory([...run.entries]).states) onState(state);
   } catch {
     // Earlier states are unknown, for example because an entry is not JSON.
   }
-  run.actor.subscribe(({ context: { inFlight: _, ...state } }) => onState({ seq: run.journal.length - 1, state }));
+  run.ref.subscribe(({ context: { inFlight: _, ...state } }) => onState({ seq: run.entries.length - 1, state }));
 }

@@ -77,12 +77,12 @@ export interface LoopRun {
   readonly outcome: Promise<LoopOutcome>;
   /** Everything that happens, from the beginning, however late reading starts. */
   readonly events: AsyncIterable<RunEvent>;
-  readonly journal: readonly JournalEntry[];
+  readonly entries: readonly JournalEntry[];
   /** Answers an approval question. Throws `invalid_option` for any other event. */
   readonly send: (event: ApprovalGiven) => void;
   /** Ends the loop at once and aborts the running capability. */
   readonly cancel: () => void;
-  readonly actor: ActorRefFrom<typeof actionMachine>;
+  readonly ref: ActorRefFrom<typeof actionMachine>;
 }
 
 /**
@@ -187,7 +187,7 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
   keptAlive.begin();
   actor.begin();
   const send = (event: ApprovalGiven): void => ref.send(parseOption(approvalGivenSchema, event, 'event'));
-  return { outcome, events: stream, journal: entries, send, cancel, actor: ref };
+  return { outcome, events: stream, entries: entries, send, cancel, ref: ref };
 }
 
 function outcomeOf(state: ActionState): LoopOutcome {

@@ -42,7 +42,7 @@ import type { RunSlots } from './run-slots.ts';
 
 /** A run in progress. `Value` is the type of the answer's value. */
 export interface Run<Value = unknown> {
-  readonly runId: string;
+  readonly id: string;
   /** Everything that happens, from the beginning, however late reading starts. */
   readonly events: AsyncIterable<RunEvent>;
   /** Resolves with an answer; never rejects. If the run is parked, it does not settle: the run that `chain.resume` returns has the answer. */
@@ -50,7 +50,7 @@ export interface Run<Value = unknown> {
   /** Resolves when the run has left memory: with its answer, or with null if it was parked or closed. */
   readonly settled: Promise<(FinalAnswer & { readonly value?: Value }) | null>;
   /** The journal so far; after the end, the entire run. */
-  readonly journal: readonly JournalEntry[];
+  readonly entries: readonly JournalEntry[];
   /** Why the journal is no longer stored, or null. The run continues without it. */
   readonly journalFailure: string | null;
   /** Sends an event to the run. Throws `invalid_option` for an unknown event; does nothing after the end. */
@@ -63,7 +63,7 @@ export interface Run<Value = unknown> {
   /** Stops the run at the user's request: it answers at once with what it has. */
   readonly cancel: (reason?: string) => void;
   /** The chart's XState actor. */
-  readonly actor: ChainActorRef;
+  readonly ref: ChainActorRef;
 }
 
 export type ChainActorRef = ActorRefFrom<typeof chainMachine>;
@@ -166,20 +166,20 @@ export function startRun(host: ChainHost, input: ChainInput, options: StartOptio
   if (isQueued) inTurn(watch);
   settled.then(leave, leave);
   return {
-    runId,
+    id: runId,
     answer,
     settled,
     get events() {
       return open().run.events;
     },
-    get journal() {
-      return open().run.journal;
+    get entries() {
+      return open().run.entries;
     },
     get journalFailure() {
       return opened.run?.run.journalFailure ?? null;
     },
-    get actor() {
-      return open().run.actor;
+    get ref() {
+      return open().run.ref;
     },
     send: (event) => open().run.send(event),
     park: async () => (await opened.run?.run.park()) ?? false,
@@ -335,18 +335,18 @@ export function attachRun(
   const interrupt = (): void => send({ type: 'run.interrupted', reason: 'the signal was aborted' });
   const attached: AttachedRun = {
     run: {
-      runId,
+      id: runId,
       events: stream,
       answer: answerOnce(ended),
       settled: ended,
-      journal: feed.shown,
+      entries: feed.shown,
       get journalFailure() {
         return writer.failure;
       },
       send,
       park: () => actor.park(),
       cancel: (reason) => send({ type: 'run.cancelled', ...(reason && { reason }) }),
-      actor: ref,
+      ref: ref,
     },
     begin,
     take: feed.take,

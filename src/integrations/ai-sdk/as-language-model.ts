@@ -163,7 +163,7 @@ export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
     async doGenerate(call) {
       const { run, request } = start(call);
       const { text, sources, ...rest } = await finish(run, request, call);
-      const response = { id: run.runId, modelId };
+      const response = { id: run.id, modelId };
       return {
         content: [{ type: 'text', text: wellFormed(text) }, ...sources],
         ...rest,
@@ -177,7 +177,7 @@ export function asLanguageModel<Version extends 'v3' | 'v4' = 'v3'>(
 
       async function* parts(): AsyncGenerator<ChainStreamPart, void> {
         yield { type: 'stream-start', warnings: [...request.warnings] };
-        yield { type: 'response-metadata', id: run.runId, modelId };
+        yield { type: 'response-metadata', id: run.id, modelId };
         const progress = new Block('progress', 'reasoning');
         const text = new Block('answer', 'text');
         const draft = live ? text : new Block('draft', 'reasoning', { provisional: true });
@@ -284,7 +284,7 @@ function finishedRun(run: Run, answer: FinalAnswer, usage: Usage): Omit<Finished
     usage: reportedUsage(usage),
     providerMetadata: {
       postchain: {
-        runId: run.runId,
+        runId: run.id,
         status,
         reasons: reasons.map((reason) => ({ ...reason }) as Json),
         confidence,

@@ -62,7 +62,7 @@ describe('reconstructed chart states', () => {
         const { run } = await startRandomRun(random, {}, (started) => {
           watched = observeRun(started);
         });
-        standsAsItReallyDid(run.journal, watched);
+        standsAsItReallyDid(run.entries, watched);
         expect(watched.states.length).toBeGreaterThan(0);
       }),
       { numRuns: sampleSize('runs with active states', 15, 200) },
@@ -76,7 +76,7 @@ describe('reconstructed chart states', () => {
         const run = chain.run(fullRunOptions(full));
         const watched = observeRun(run);
         await runUntilEnded(run, clock, full.random.words);
-        standsAsItReallyDid(run.journal, watched);
+        standsAsItReallyDid(run.entries, watched);
       }),
       { numRuns: sampleSize('full runs with active states', 8, 100) },
     );

@@ -16,7 +16,7 @@ describe('the badges of the states', () => {
     let failed = 0;
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
-        const { journal } = (await startRandomRun(random)).run;
+        const { entries: journal } = (await startRandomRun(random)).run;
         const badges = badgesOf(folded(journal).fold, ownCharts);
         const started = journal.filter(({ type }) => type === 'attempt-start').length;
         expect(countIn(badges['postChain']?.get('postChain'))).toBe(started);

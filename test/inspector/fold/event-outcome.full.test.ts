@@ -16,8 +16,8 @@ type Kind = EventOutcome['kind'];
 /** What XState did with each entry, according to its inspector and the transitions of the active states. */
 function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
   const kinds = new Map<number, Kind>();
-  const latest = (): JournalEntry | undefined => run.journal.findLast(isExternalEvent);
-  run.actor.system.inspect((event: InspectionEvent) => {
+  const latest = (): JournalEntry | undefined => run.entries.findLast(isExternalEvent);
+  run.ref.system.inspect((event: InspectionEvent) => {
     const entry = latest();
     if (entry === undefined) return;
     if (event.type === '@xstate.microstep') {
@@ -25,8 +25,8 @@ function watch(run: ScriptedRun['run']): ReadonlyMap<number, Kind> {
       if (took.some(({ target, guard }) => target !== undefined || guard !== undefined))
         kinds.set(entry.seq, 'transitions');
       else if (took.length > 0 && kinds.get(entry.seq) !== 'transitions') kinds.set(entry.seq, 'handled');
-    } else if (event.type === '@xstate.event' && event.actorRef === run.actor && entry.type === 'delivery') {
-      const nodes = activeNodes(run.actor.getSnapshot() as AnyMachineSnapshot);
+    } else if (event.type === '@xstate.event' && event.actorRef === run.ref && entry.type === 'delivery') {
+      const nodes = activeNodes(run.ref.getSnapshot() as AnyMachineSnapshot);
       const heard = nodes.some(({ transitions }) => transitions.has(event.event.type));
       if (!kinds.has(entry.seq)) kinds.set(entry.seq, heard ? 'guards-false' : 'no-transition');
     }

@@ -24,10 +24,10 @@ describe('chart marks', () => {
         const { run } = await startRandomRun(random, {}, (started) => {
           steps = observeRun(started).steps;
         });
-        const { transitions } = folded(run.journal).fold;
+        const { transitions } = folded(run.entries).fold;
         // The first steps were taken before the test could observe them.
         const watched = transitions.seqs.slice(transitions.seqs.length - steps.length);
-        const unwatched = folded(run.journal.slice(0, watched[0])).fold.transitions;
+        const unwatched = folded(run.entries.slice(0, watched[0])).fold.transitions;
         const times = timesAt(unwatched, ownCharts, 0);
         for (const [index, { machine, taken }] of steps.entries()) {
           const at = watched[index] ?? -1;
@@ -38,7 +38,7 @@ describe('chart marks', () => {
           expect(soFar.sort()).toEqual(Object.keys(times).sort());
           expect(last).toMatchObject({ chartId: machine, transition: transitionPosition(taken) });
         }
-        for (const at of [0, run.journal.length - 1]) expect(timesAt(transitions, ownCharts, at)).toEqual(times);
+        for (const at of [0, run.entries.length - 1]) expect(timesAt(transitions, ownCharts, at)).toEqual(times);
       }),
       { numRuns: sampleSize('runs with marks', 8, 100) },
     );

@@ -9,7 +9,7 @@ let runs: readonly { readonly fold: RunFold; readonly count: number }[] = [];
 beforeAll(async () => {
   const { run } = readmeRun();
   await run.answer;
-  const journals = [run.journal, (await failingRun()).journal];
+  const journals = [run.entries, (await failingRun()).entries];
   runs = journals.map((journal) => ({ fold: folded(journal).fold, count: journal.length }));
 });
 

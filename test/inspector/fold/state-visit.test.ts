@@ -49,7 +49,7 @@ describe('the visit of a state', () => {
   it('of a phase is in its own state, also if the phase is left in the step that enters it', async () => {
     const { run } = readmeRun();
     await run.answer;
-    const { fold } = folded(run.journal);
+    const { fold } = folded(run.entries);
     const main = ownCharts.charts[0]?.id ?? '';
     const shown = fold.spans.phases.map(({ phase, from, to }) => {
       const at = lastEntryInside(fold.transitions, main, { kind: 'phase', from, to: to ?? from }, phase);

@@ -152,7 +152,7 @@ describe('the trace of a run with a user', () => {
     const documents = createPassageIndex([{ path: 'a.md', text: 'The bridge is so.' }]);
     const run = createPostChain({ documents }).run({ request: 'Is the bridge so?' });
     await run.answer;
-    const [action, experience] = traced(run.journal).all.filter(({ kind }) => kind === 'phase');
+    const [action, experience] = traced(run.entries).all.filter(({ kind }) => kind === 'phase');
     expect(action).toMatchObject({ title: 'Action', note: 'no model call', text: 'nothing new' });
     expect(action?.children).toBe(undefined);
     const [search] = experience?.children?.() ?? [];
@@ -161,9 +161,9 @@ describe('the trace of a run with a user', () => {
       note: '1 passage found, started early during Action',
       usage: null,
     });
-    const path = search?.selection ? pathTo(traced(run.journal).top, search.selection) : [];
+    const path = search?.selection ? pathTo(traced(run.entries).top, search.selection) : [];
     expect(titlesOf(path).slice(-2)).toEqual(['Experience', 'Search']);
-    expect(search?.selection && phaseMapOf(traced(run.journal).fold, search.selection).current).toBe('experience');
+    expect(search?.selection && phaseMapOf(traced(run.entries).fold, search.selection).current).toBe('experience');
   });
 
   it('lists a call that started early in the phase that it is for, or else where it started, as its panel does', async () => {

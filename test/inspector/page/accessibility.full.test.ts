@@ -53,7 +53,7 @@ describe.skipIf(browser === null)('the whole inspector page', () => {
       await page.locator('.chart-picture').waitFor();
       await look('the chart');
       await page.keyboard.press('c');
-      await openRun(page, stumbled.runId);
+      await openRun(page, stumbled.id);
       for (const name of PANEL_NAMES) {
         await showPanel(page, name);
         await look(`${name} of another run`);

@@ -83,7 +83,7 @@ describe.skipIf(browser === null)('code injected into the page', () => {
     const server = await inspectionServer();
     server.watch(run);
     const path = join(folder, 'run.html');
-    await writeFile(path, (await exportRun(run.journal)).html);
+    await writeFile(path, (await exportRun(run.entries)).html);
     const url = kind === 'served' ? server.url : pathToFileURL(path).href;
     const { page } = await openInspector(browser as NonNullable<typeof browser>, url);
     await page.locator('.trace-row').first().waitFor();

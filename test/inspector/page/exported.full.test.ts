@@ -20,7 +20,7 @@ const browser = await browserFor('exported pages');
 const folder = await mkdtemp(join(tmpdir(), 'postchain-exported-'));
 const { run } = readmeRun();
 const { answerText } = await run.answer;
-const { html } = await exportRun(run.journal);
+const { html } = await exportRun(run.entries);
 
 afterAll(async () => {
   await browser?.close();
@@ -39,11 +39,11 @@ describe.skipIf(browser === null)('the exported page', () => {
     const server = await inspectionServer();
     server.watch(run);
     const live = await openInspector(browser as NonNullable<typeof browser>, server.url, {});
-    await waitForEntries(live.page, run.journal.length);
+    await waitForEntries(live.page, run.entries.length);
     const exported = await open('run.html', html);
     expect((await stat(exported.path)).size).toBeLessThan(1_000_000);
     expect(html).toMatch(/http-equiv="Content-Security-Policy" content="default-src 'none'; /u);
-    await waitForEntries(exported.page, run.journal.length);
+    await waitForEntries(exported.page, run.entries.length);
     expect(await displayedState(exported.page)).toEqual(await displayedState(live.page));
     const answer = exported.page.locator('.head-area').getByRole('region', { name: 'Answer' });
     expect(await answer.textContent()).toContain(answerText.slice(0, 120).split('\n')[0]);
@@ -104,7 +104,7 @@ describe.skipIf(browser === null)('the exported page', () => {
   });
 
   it('says why a decision has no what-if if the run cannot be replayed', async () => {
-    const other = run.journal.map((entry) =>
+    const other = run.entries.map((entry) =>
       entry.type === 'start' ? { ...entry, machine: { ...entry.machine, digest: 'another' } } : entry,
     );
     const { page, close } = await open('other-chart.html', (await exportRun(other)).html);
@@ -113,7 +113,7 @@ describe.skipIf(browser === null)('the exported page', () => {
   });
 
   it('shows the id of the run, that its checksum was compared, and that it was redacted when it was exported', async () => {
-    const redacted = await exportRun(run.journal, { redact: (text) => text.replaceAll('Yield', '[redacted]') });
+    const redacted = await exportRun(run.entries, { redact: (text) => text.replaceAll('Yield', '[redacted]') });
     const { page, close } = await open('redacted.html', redacted.html);
     await page.getByRole('button', { name: 'Details…' }).click();
     const details = page.getByRole('dialog', { name: 'Details of this run' });
@@ -123,7 +123,7 @@ describe.skipIf(browser === null)('the exported page', () => {
       .getByText('shared brief reply: experience, intention, observation, understanding · own call, brief reply: yield')
       .waitFor();
     expect(await details.innerText()).not.toContain('when it was written');
-    expect(await details.locator('code').textContent()).toBe(run.runId);
+    expect(await details.locator('code').textContent()).toBe(run.id);
     await close();
   });
 

@@ -62,7 +62,7 @@ describe.skipIf(browser === null)('the page with an idle live run', () => {
     });
     const { page } = watched;
     await model.reached(3);
-    await waitForEntries(page, run.journal.length);
+    await waitForEntries(page, run.entries.length);
     for (const name of PANEL_NAMES) {
       await showPanel(page, name);
       const busy = (): Promise<readonly string[]> =>
@@ -76,7 +76,7 @@ describe.skipIf(browser === null)('the page with an idle live run', () => {
     }
     model.release(3);
     await run.answer;
-    await waitForEntries(page, run.journal.length);
+    await waitForEntries(page, run.entries.length);
     await watched.close();
     await server.close();
   });

@@ -141,7 +141,7 @@ describe.skipIf(browser === null)('keyboard operation', () => {
       expect(await page.evaluate(unreached), what).toEqual([]);
       expect(await walk(page, 'Shift+Tab'), `${what} backwards`).toBe(forwards);
     };
-    for (const runId of [run.runId, waiting.runId]) {
+    for (const runId of [run.id, waiting.id]) {
       await openRun(page, runId);
       for (const name of PANEL_NAMES) if (await showPanel(page, name)) await reachesAll(`${name} of ${runId}`);
     }
@@ -158,19 +158,19 @@ describe.skipIf(browser === null)('keyboard operation', () => {
 
   it('does what the help sheet documents for each key', async () => {
     const page = thePage();
-    await openRun(page, run.runId);
+    await openRun(page, run.id);
     await showPanel(page, 'step');
     await blur(page);
     const seqsOf = (type: string): readonly number[] =>
-      run.journal.filter((entry) => entry.type === type).map(({ seq }) => seq);
-    const last = run.journal.length - 1;
-    const moves = run.journal.flatMap((entry) =>
+      run.entries.filter((entry) => entry.type === type).map(({ seq }) => seq);
+    const last = run.entries.length - 1;
+    const moves = run.entries.flatMap((entry) =>
       entry.type === 'transition' && !isInternal(entry) ? [entry.seq] : [],
     );
     const phases = seqsOf('phase-start');
-    const cycles = run.journal.flatMap((entry, seq) =>
+    const cycles = run.entries.flatMap((entry, seq) =>
       entry.type === 'phase-start' &&
-      run.journal.findIndex((other) => other.type === 'phase-start' && other.cycle === entry.cycle) === seq
+      run.entries.findIndex((other) => other.type === 'phase-start' && other.cycle === entry.cycle) === seq
         ? [seq]
         : [],
     );

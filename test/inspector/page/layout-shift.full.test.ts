@@ -20,11 +20,11 @@ it.skipIf(browser === null).each([1280, 700])(
     server.watch(run);
     for (const call of [1, 2, 4]) {
       await model.reached(call);
-      await waitForEntries(page, run.journal.length);
+      await waitForEntries(page, run.entries.length);
       model.release(call);
     }
     await run.answer;
-    await waitForEntries(page, run.journal.length);
+    await waitForEntries(page, run.entries.length);
     // Half of what the Core Web Vitals call good: a busy machine paints more intermediate states.
     expect(await page.evaluate(() => (window.shifted < 0.05 ? 'calm' : window.shifts))).toBe('calm');
     await watched.close();

@@ -42,7 +42,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     const standings: string[] = [];
     for (const call of [1, 2, 4]) {
       await model.reached(call);
-      await waitForEntries(page, run.journal.length);
+      await waitForEntries(page, run.entries.length);
       const here = await displayedState(page);
       expect(here.status).toBe('Running');
       standings.push(here.rows.join(' '));
@@ -58,7 +58,7 @@ describe.skipIf(browser === null)('the page with a live run', () => {
       .locator('.verdict')
       .getByText(/Completed|Degraded/u)
       .waitFor();
-    await waitForEntries(page, run.journal.length);
+    await waitForEntries(page, run.entries.length);
     const { rows } = await displayedState(page);
     expect(rows.filter((row) => /^Answer/u.test(row)).length).toBe(2);
     expect(rows.some((row) => row.includes('running'))).toBe(false);
@@ -85,14 +85,14 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     server.watch(run);
     const first = await open();
     await model.reached(3);
-    await waitForEntries(first.page, run.journal.length);
+    await waitForEntries(first.page, run.entries.length);
     const late = await open();
-    await waitForEntries(late.page, run.journal.length);
+    await waitForEntries(late.page, run.entries.length);
     const here = await displayedState(first.page);
     expect(here.rows.length).toBeGreaterThan(6);
     expect(await displayedState(late.page)).toEqual(here);
     await first.page.reload();
-    await waitForEntries(first.page, run.journal.length);
+    await waitForEntries(first.page, run.entries.length);
     expect(await displayedState(first.page)).toEqual(here);
     for (const { page } of [first, late]) {
       await showPanel(page, 'raw');
@@ -104,18 +104,18 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     }
     model.release(3);
     await model.reached(4);
-    for (const { page } of [first, late]) await waitForEntries(page, run.journal.length);
+    for (const { page } of [first, late]) await waitForEntries(page, run.entries.length);
     // The cursor of a reader at an earlier entry stays there.
     await late.page.keyboard.press('Home');
     model.release(4);
     await run.answer;
-    await waitForEntries(first.page, run.journal.length);
+    await waitForEntries(first.page, run.entries.length);
     await late.page.waitForFunction((all) => {
       const { at, count } = document.querySelector<HTMLElement>('.position')?.dataset ?? {};
       return at === '0' && count === all;
-    }, String(run.journal.length));
+    }, String(run.entries.length));
     await late.page.keyboard.press('End');
-    await waitForEntries(late.page, run.journal.length);
+    await waitForEntries(late.page, run.entries.length);
     expect(await displayedState(late.page)).toEqual(await displayedState(first.page));
     await first.close();
     await late.close();
@@ -143,8 +143,8 @@ describe.skipIf(browser === null)('the page with a live run', () => {
         }),
     });
     await model.reached(2);
-    await waitForEntries(cut.page, run.journal.length);
-    const before = run.journal.length;
+    await waitForEntries(cut.page, run.entries.length);
+    const before = run.entries.length;
     isUp = false;
     await sockets[0]?.close();
     await cut.page.getByText('not connected').waitFor();
@@ -155,17 +155,17 @@ describe.skipIf(browser === null)('the page with a live run', () => {
     await cut.page.keyboard.press('Home');
     await cut.page.keyboard.press('End');
     isUp = true;
-    await waitForEntries(cut.page, run.journal.length);
+    await waitForEntries(cut.page, run.entries.length);
     await cut.page.getByText('not connected').waitFor({ state: 'detached' });
     expect(sockets.length).toBe(2);
     expect(wanted).toEqual([0, before]);
     const fresh = await open();
-    await waitForEntries(fresh.page, run.journal.length);
+    await waitForEntries(fresh.page, run.entries.length);
     expect(await displayedState(cut.page)).toEqual(await displayedState(fresh.page));
     model.release(3);
     await run.answer;
-    await waitForEntries(cut.page, run.journal.length);
-    await waitForEntries(fresh.page, run.journal.length);
+    await waitForEntries(cut.page, run.entries.length);
+    await waitForEntries(fresh.page, run.entries.length);
     expect(await displayedState(cut.page)).toEqual(await displayedState(fresh.page));
     await cut.close();
     await fresh.close();

@@ -14,7 +14,7 @@ beforeAll(async () => {
   if (browser === null) return;
   server = await inspectionServer();
   server.watch(run);
-  inspector = await openInspector(browser, server.url, { hash: `/run/${run.runId}` });
+  inspector = await openInspector(browser, server.url, { hash: `/run/${run.id}` });
   await inspector.page.locator('.chart-map').waitFor();
 });
 afterAll(async () => {
@@ -28,16 +28,16 @@ const current = () => inspector.page.locator('.chart-map [aria-current]').textCo
 
 describe.skipIf(browser === null)('the map of a run', () => {
   it('has the calls of each phase, and the phases that failed, as in the journal', async () => {
-    const started = run.journal.filter((entry) => entry.type === 'phase-start');
+    const started = run.entries.filter((entry) => entry.type === 'phase-start');
     for (const phase of PHASES) {
       const steps = new Set(started.flatMap((entry) => (entry.phase === phase ? [`s${entry.step}`] : [])));
-      const calls = run.journal.filter(
+      const calls = run.entries.filter(
         (entry) =>
           entry.type === 'attempt-start' &&
           entry.task !== 'synthesis' &&
           steps.has(entry.attemptId.split('.')[0] ?? ''),
       ).length;
-      const hasFailed = run.journal.some(
+      const hasFailed = run.entries.some(
         (entry) => entry.type === 'phase-end' && entry.phase === phase && entry.failure !== null,
       );
       const name = new RegExp(`^${phase}`, 'iu');
@@ -92,7 +92,7 @@ describe.skipIf(browser === null)('the map of a run', () => {
     await page.keyboard.press('c');
     const stateOf = (name: string) => page.locator('.chart-list button[aria-pressed]', { hasText: name });
     await stateOf('experience').waitFor();
-    const taken = run.journal.filter(
+    const taken = run.entries.filter(
       (entry) => entry.type === 'transition' && entry.machine === 'postChain' && entry.target.includes('intention'),
     ).length;
     const item = stateOf('experience').locator('..');

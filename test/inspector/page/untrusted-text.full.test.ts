@@ -141,7 +141,7 @@ describe.skipIf(browser === null)('text from a model, a document, or a user', ()
     const decision = { rule, rationale: 'r', complete: true, nextPhase: null, inputs: {} };
     const { run } = startScripted();
     await run.answer;
-    const forged = run.journal.map((entry): JournalEntry => {
+    const forged = run.entries.map((entry): JournalEntry => {
       if (entry.type !== 'answer') return entry;
       const cost = { ...entry.answer.metadata.cost, amount: 1, currency };
       return {

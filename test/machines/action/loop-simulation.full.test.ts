@@ -58,14 +58,14 @@ describe('any capability loop', () => {
           options: { continuation: decider, limits: limits(maxContinuations) },
         });
         await loop.end();
-        const entries = loop.journal.length;
+        const entries = loop.entries.length;
         for (const answer of late) answer();
         await nextTurn();
 
         const [stop, ...others] = entriesOf(loop, 'capability-stop');
         const results = entriesOf(loop, 'capability-end').map(({ result }) => result);
         expect(others).toEqual([]);
-        expect(loop.journal).toHaveLength(entries);
+        expect(loop.entries).toHaveLength(entries);
         expect(loop.clock.openTimers).toBe(0);
         expect(loop.model.calls.filter(({ task }) => task === 'action')).toHaveLength(1);
         expect(ran).toBeLessThanOrEqual(maxContinuations);

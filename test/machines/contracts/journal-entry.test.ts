@@ -6,7 +6,7 @@ import { startScripted } from '../../support/run-chain.ts';
 
 describe('a journal entry', () => {
   it('is rejected with a negative position, an unknown type, or another format', () => {
-    const [start] = startScripted().run.journal;
+    const [start] = startScripted().run.entries;
     expect(journalEntrySchema.parse(start)).toEqual(start);
     expect(journalEntrySchema.safeParse({ ...start, seq: -1 }).error?.issues[0]?.path).toEqual(['seq']);
     expect(journalEntrySchema.safeParse({ ...start, type: 'gossip' }).success).toBe(false);

@@ -86,7 +86,7 @@ describe('questions of a resumed run', () => {
     await expect.poll(() => entriesOf(run, 'approval-asked').length).toBe(1);
     const { terminal, shown } = fakeTerminal();
     const questions = createQuestions(run, answererFor({}, false, terminal), terminal.screen);
-    for (const event of [...run.journal, ...entriesOf(run, 'approval-asked')]) questions.onEvent(event);
+    for (const event of [...run.entries, ...entriesOf(run, 'approval-asked')]) questions.onEvent(event);
     expect(shown()).toEqual([expect.stringContaining('Waiting for the client of this run to run its tool "place".')]);
     run.cancel();
     await run.answer;

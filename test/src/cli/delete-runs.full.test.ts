@@ -27,7 +27,7 @@ async function recordedRuns(days: Readonly<Record<string, number>>) {
     await writeJournal(
       fileJournals(journals),
       runId,
-      run.journal.map((entry) => (entry.type === 'start' ? { ...entry, startedAt } : entry)),
+      run.entries.map((entry) => (entry.type === 'start' ? { ...entry, startedAt } : entry)),
     );
   }
   const left = async () => (await fileJournals(journals).list()).map(({ runId }) => runId).toSorted();
@@ -82,7 +82,7 @@ describe('postchain runs --delete', () => {
     const { journals, left, remove } = await recordedRuns({ ended: 90 });
     const { run } = startScripted();
     await run.answer;
-    const start = { ...run.journal[0], startedAt: new Date(Date.now() - 90 * DAY_MS).toISOString() } as JournalEntry;
+    const start = { ...run.entries[0], startedAt: new Date(Date.now() - 90 * DAY_MS).toISOString() } as JournalEntry;
     const now = new Date().toISOString();
     const place = { seq: 1, atMs: 0 };
     const waiting = { sinceMs: 0, dueAtMs: null, events: [] };
@@ -91,7 +91,7 @@ describe('postchain runs --delete', () => {
       resumed: [
         start,
         { ...place, type: 'resumed', resumedAt: now },
-        { ...run.journal.at(-1), seq: 2 } as JournalEntry,
+        { ...run.entries.at(-1), seq: 2 } as JournalEntry,
       ],
     };
     for (const [runId, entries] of Object.entries(journalOf)) {
@@ -107,7 +107,7 @@ describe('postchain runs --delete', () => {
     const { run } = startScripted({}, { newId: () => 'running' });
     await run.answer;
     const running = fileJournals(journals).create('running');
-    await running.write(run.journal.slice(0, 9));
+    await running.write(run.entries.slice(0, 9));
     await expect(remove({ delete: ['running'], yes: true })).rejects.toThrow(/Run running is in progress/u);
     expect(await remove({ delete: true, olderThan: 1, yes: true }).catch(String)).toMatch(
       /1 run in progress skipped\. Deleted 1 run\. 1 run could not be deleted: apple/u,

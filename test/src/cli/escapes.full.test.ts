@@ -60,7 +60,7 @@ function hostile(entry: JournalEntry): JournalEntry {
 describe('an untrusted journal', () => {
   /** A replay compares the entries, so it ends at the first that was forged. */
   const flags = async (isForged: (entry: JournalEntry) => boolean) => {
-    const { journal } = await runOverHistory();
+    const { entries: journal } = await runOverHistory();
     const journals = temporaryFolder();
     const writer = fileJournals(journals).create('strange');
     await writer.write(journal.map((entry) => (isForged(entry) ? hostile(entry) : entry)));

@@ -11,7 +11,7 @@ import { startScripted } from '../../support/run-chain.ts';
 async function aRun(runId = 'run-1', request = 'Is it so?') {
   const { run } = startScripted({}, { newId: () => runId }, { request });
   await run.answer;
-  return journalFile(run.journal as readonly JournalEntry[]);
+  return journalFile(run.entries as readonly JournalEntry[]);
 }
 
 const outputIn = (folder: string) => join(folder, 'run.html');
@@ -85,7 +85,7 @@ describe('the output of postchain export', () => {
   it('hides numbers that come from a program, and lists those of the format that it cannot hide', async () => {
     const { run } = startScripted({}, {}, { host: { account: 41113333, cycles: 5 } });
     await run.answer;
-    const path = journalFile(run.journal as readonly JournalEntry[]);
+    const path = journalFile(run.entries as readonly JournalEntry[]);
     const preview = await exportCommand(path, { preview: true, redact: ['41113333'] });
     expect(preview).toContain('start.product.host.account');
     expect(preview).not.toContain('Warning');
@@ -107,7 +107,7 @@ describe('the output of postchain export', () => {
   it('contains no control characters', async () => {
     const { run } = startScripted({}, {}, { host: { 'so\u001b[2J': 'so?' } });
     await run.answer;
-    const path = journalFile(run.journal as readonly JournalEntry[]);
+    const path = journalFile(run.entries as readonly JournalEntry[]);
     const text = await exportCommand(path, { preview: true, redact: ['so?'] });
     expect(text).toContain('start.product.host.so[2J');
     expect(text).not.toContain('\u001b');

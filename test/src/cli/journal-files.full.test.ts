@@ -10,7 +10,7 @@ import { startScripted } from '../../support/run-chain.ts';
 async function aKilledRun(host: NonNullable<RunOptions['host']>) {
   const { run } = startScripted({}, {}, { host });
   await run.answer;
-  return run.journal.slice(0, 20);
+  return run.entries.slice(0, 20);
 }
 
 describe('a journal file', () => {

@@ -224,7 +224,7 @@ describe('postchain resume and fork', () => {
     await chain.close();
     const user = aUser({}, place);
     for (const given of [[], ['--model', 'offline'], ['--approve', 'always']])
-      expect(await user.call('resume', run.runId, ...given)).toMatchObject({
+      expect(await user.call('resume', run.id, ...given)).toMatchObject({
         code: 2,
         stderr: expect.stringMatching(
           /needs the (?:tools pay|model scripted, not .+); resume it in the program that started it/u,

@@ -21,7 +21,7 @@ async function recordedRuns(ids: readonly string[]) {
   for (const runId of ids) {
     const { run } = startScripted({}, { newId: () => runId, journals: fileJournals(journals) }, { request: REQUEST });
     await run.answer;
-    entries.splice(0, Number.POSITIVE_INFINITY, ...run.journal);
+    entries.splice(0, Number.POSITIVE_INFINITY, ...run.entries);
   }
   return { journals, entries };
 }

@@ -33,12 +33,12 @@ function anInstallation(more: Readonly<Record<string, string>> = {}) {
 async function aKilledRun(host: RunProduct['host']) {
   const { run } = startScripted({}, { newId: () => 'friendly' }, { ...(host && { host }) });
   await run.answer;
-  const [start, ...others] = run.journal.slice(0, 20);
+  const [start, ...others] = run.entries.slice(0, 20);
   // As if the extractive model had answered: no other is resumed with it.
   return [
     { ...start, product: { ...Object(start).product, modelId: extractiveModel().id } },
     ...others,
-  ] as typeof run.journal;
+  ] as typeof run.entries;
 }
 
 function streams(terminal = fakeTerminal(), isTTY = false) {

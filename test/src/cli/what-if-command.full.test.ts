@@ -20,7 +20,7 @@ async function recordedRun(
   };
   const { run } = startScripted(plan, { newId: () => id });
   await run.answer;
-  await writeJournal(fileJournals(journals), id, run.journal.slice(0, until));
+  await writeJournal(fileJournals(journals), id, run.entries.slice(0, until));
   return journals;
 }
 

@@ -92,7 +92,7 @@ describe('many runs on a model that answers at once', () => {
   it('leave turns of the event loop to timers and other programs', async () => {
     const chain = createPostChain({ model: immediateModel, clock: new BusyClock() });
     const runs = Array.from({ length: 20 }, () => chain.run({ request: 'Is it so?' }));
-    const written = (): number => runs.reduce((sum, { journal }) => sum + journal.length, 0);
+    const written = (): number => runs.reduce((sum, { entries: journal }) => sum + journal.length, 0);
     let entries = written();
     let mostInATurn = 0;
     let isOver = false;
@@ -108,6 +108,6 @@ describe('many runs on a model that answers at once', () => {
     watch();
     expect(answers.every(({ status }) => status === 'completed')).toBe(true);
     // The steps of one run between two turns write fewer entries than a run has in all.
-    expect(mostInATurn).toBeLessThan(runs[0]?.journal.length ?? 0);
+    expect(mostInATurn).toBeLessThan(runs[0]?.entries.length ?? 0);
   });
 });

@@ -161,7 +161,7 @@ describe('a worker', () => {
     await parked('o');
     const runs = runJournals();
     const chain = () => createPostChain({ journals: runs, model: plannedModel({}), clock });
-    const { answer, journal } = chain().run({ request: 'Is it so?' });
+    const { answer, entries: journal } = chain().run({ request: 'Is it so?' });
     await answer;
     await writeJournal(runs, 'o', journal.slice(0, 9));
     clock.increment(HOUR);
@@ -326,7 +326,7 @@ describe('the look of a worker', () => {
       return found;
     };
     const chain = createPostChain({ journals: { ...journals, list }, model: plannedModel({}) });
-    const { answer, journal } = chain.run({ request: 'Is it so?' });
+    const { answer, entries: journal } = chain.run({ request: 'Is it so?' });
     await answer;
     await writeJournal(journals, 'killed', journal.slice(0, 9));
     expect(await chain.due()).toEqual([{ id: 'killed', crashes: 0 }]);
@@ -338,7 +338,7 @@ describe('the look of a worker', () => {
     await parked('good');
     const runs = runJournals();
     const chain = createPostChain({ journals: runs, model: plannedModel({}) });
-    const { answer, journal } = chain.run({ request: 'Is it so?' });
+    const { answer, entries: journal } = chain.run({ request: 'Is it so?' });
     await answer;
     const { entries: all, writer: opened } = await journals.open('good');
     await opened.close();
@@ -371,7 +371,7 @@ describe('a worker of a chain', () => {
     const run = create().run({ request: 'Is it so?', history });
     await settle();
     // The process is killed.
-    await (await journals.open(run.runId, { force: true })).writer.close();
+    await (await journals.open(run.id, { force: true })).writer.close();
     expect((await journals.list())[0]?.status).toBe('interrupted');
     const worker = createWorker({ hosts: [create()], clock, pollMs: HOUR });
     await worker.poll();
@@ -379,7 +379,7 @@ describe('a worker of a chain', () => {
     clock.increment(HOUR);
     await worker.poll();
     expect(await journals.list()).toMatchObject([{ status: 'completed' }]);
-    const ended = await create().resume(run.runId);
+    const ended = await create().resume(run.id);
     expect(entriesOf(ended, 'consent-resolved')).toMatchObject([{ by: 'time-out' }]);
     await worker.stop();
   });

@@ -15,13 +15,13 @@ async function recordings() {
   const interrupted = scriptedChain({}, { newId: () => 'half' }).chain.run({ request: 'Is it so?' });
   await interrupted.answer;
   const writer = journals.create('half');
-  writer.write(interrupted.journal.slice(0, interrupted.journal.findIndex(({ type }) => type === 'phase-end') + 1));
+  writer.write(interrupted.entries.slice(0, interrupted.entries.findIndex(({ type }) => type === 'phase-end') + 1));
   writer.close();
   const actions: RunActions = {
     resume: (runId, { force }) => chain.resume(runId, { force }),
     fork: (runId, change) => chain.fork(runId, change),
   };
-  return { journals, actions, chain, model, journal: run.journal };
+  return { journals, actions, chain, model, journal: run.entries };
 }
 
 const act = (page: TestPage, runId: string, action: RunAction, confirmed: NeedsTrust | null = null) =>
@@ -99,7 +99,7 @@ describe('a page acts on a recorded run', () => {
   it('takes a run over from another process only while it waits, and only once', async () => {
     const { journals, actions } = await recordings();
     const other = startScripted({ yield: unsureAnswer(1, {}) }, { journals, newId: () => 'asks' }, { mode: 'manual' });
-    await vi.waitUntil(() => other.run.journal.some(({ type }) => type === 'direction-asked'));
+    await vi.waitUntil(() => other.run.entries.some(({ type }) => type === 'direction-asked'));
     const page = await openPage((await startInspector({ journals, actions })).url);
     expect(await act(page, 'half', { type: 'resume', force: true })).toMatchObject({
       problem: expect.stringMatching(/^The run was not taken over: it no longer waits for you/u),

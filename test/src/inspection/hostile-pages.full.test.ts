@@ -54,7 +54,7 @@ describe('generating a test for a run', () => {
       async *read() {
         reading += 1;
         await gone;
-        yield* run.journal;
+        yield* run.entries;
       },
     } as unknown as JournalStore;
     const page = await openPage((await startInspector({ journals })).url);

@@ -16,7 +16,7 @@ async function watching(run: Run) {
   return { server, run, page: await openPage(server.url) };
 }
 
-const asLines = (run: Run): readonly string[] => run.journal.map((entry) => JSON.stringify(entry));
+const asLines = (run: Run): readonly string[] => run.entries.map((entry) => JSON.stringify(entry));
 
 describe('a live run', () => {
   it('is listed and sent with its charts and all entries to its end', async () => {
@@ -64,13 +64,13 @@ describe('a live run', () => {
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     await page.end('run-1');
     expect(page.lines('run-1')).toEqual(asLines(run));
-    expect(page.all('entries').length).toBeLessThan(run.journal.length / 10);
+    expect(page.all('entries').length).toBeLessThan(run.entries.length / 10);
   });
 
   it('is the same for pages that connect early, late, again, or after it has ended', async () => {
     const { server, run, page: early } = await watching(hanging().run);
     early.say({ type: 'open', runId: 'run-1', from: 0 });
-    await expect.poll(() => early.lines('run-1').length).toBe(run.journal.length);
+    await expect.poll(() => early.lines('run-1').length).toBe(run.entries.length);
     const had = early.lines('run-1').length;
     early.socket.terminate();
     const late = await openPage(server.url);
@@ -97,7 +97,7 @@ describe('a live run', () => {
     server.watch(run);
     const [one, other] = await Promise.all([openPage(server.url), openPage(server.url)]);
     for (const page of [one, other]) page.say({ type: 'open', runId: 'run-1', from: 0 });
-    await expect.poll(() => one.lines('run-1').length).toBe(run.journal.length);
+    await expect.poll(() => one.lines('run-1').length).toBe(run.entries.length);
     const had = one.lines('run-1').length;
     one.say({ type: 'close', runId: 'run-1' });
     await one.request({ type: 'send', runId: 'run-1', event: { type: 'run.cancelled' } });
@@ -146,7 +146,7 @@ describe('a live run', () => {
 
   it('ends with a reason at an entry that cannot be serialized', async () => {
     const { run } = hanging();
-    const journal = [...run.journal.slice(0, 3), { seq: 3, atMs: 0, type: 'text-delta', attemptId: 'a', text: 1n }];
+    const journal = [...run.entries.slice(0, 3), { seq: 3, atMs: 0, type: 'text-delta', attemptId: 'a', text: 1n }];
     const { page } = await watching({ ...run, journal } as unknown as Run);
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     expect((await page.end('run-1')).problem).toMatch(/BigInt/u);
@@ -160,7 +160,7 @@ describe('an event sent to a run', () => {
       await page.request({ type: 'send', runId: 'run-1', event: { type: 'run.cancelled', reason: 'enough' } }),
     ).toEqual({ result: null, problem: null });
     expect((await run.answer).status).toBe('cancelled');
-    expect(run.journal).toContainEqual(
+    expect(run.entries).toContainEqual(
       expect.objectContaining({ type: 'delivery', event: { type: 'run.cancelled', reason: 'enough' } }),
     );
   });
@@ -194,11 +194,11 @@ describe('an event sent to a run', () => {
     ],
   ])('is rejected with the reason, and the run continues: %j', async (event, problem) => {
     const { run, page } = await watching(hanging().run);
-    const before = run.journal.length;
+    const before = run.entries.length;
     expect(await page.request({ type: 'send', runId: 'run-1', event })).toMatchObject({
       problem: expect.stringMatching(problem),
     });
-    expect(run.journal).toHaveLength(before);
+    expect(run.entries).toHaveLength(before);
   });
 
   it('is rejected for an ended or unknown run', async () => {

@@ -35,7 +35,7 @@ function endlessJournal(start: JournalEntry, before: (seq: number) => Promise<vo
   return { state, store };
 }
 
-const aStart = (): JournalEntry => startScripted().run.journal[0] as JournalEntry;
+const aStart = (): JournalEntry => startScripted().run.entries[0] as JournalEntry;
 
 describe('a long recording', () => {
   it('is sent before it is read to its end', async () => {

@@ -8,7 +8,7 @@ import { startScripted } from '../../support/run-chain.ts';
 
 const { run } = startScripted();
 await run.answer;
-const all = run.journal;
+const all = run.entries;
 const half = all.findIndex(({ type }) => type === 'phase-end') + 1;
 
 describe.each(['file', 'sqlite'] as const)('a run of another process, in a %s store', (kind) => {

@@ -20,7 +20,7 @@ async function recorded(journals: JournalStore, runId = 'run-1') {
   const { chain } = scriptedChain({}, { journals, newId: () => runId });
   const run = chain.run({ request: `Is it ${runId}?` });
   await run.answer;
-  return run.journal;
+  return run.entries;
 }
 
 /** A page of a server with a directory that has the journal of `run-1`, with changed lines. */
@@ -81,7 +81,7 @@ describe('a recording', () => {
       page.say({ type: 'open', runId: 'run-1', from: 0 });
       expect((await page.end('run-1')).problem).toBeNull();
       const lines = page.lines('run-1');
-      expect(lines).toHaveLength(run.journal.length);
+      expect(lines).toHaveLength(run.entries.length);
       expect(lines.join()).toContain('"name":"photo.png","bytes":8,"data":""');
       expect(lines.join()).not.toContain('iVBORw0KGgo=');
     }
@@ -248,7 +248,7 @@ describe('a recording', () => {
     const place = temporaryFolder();
     const journals = fileJournals(place);
     const { run } = startScripted();
-    const [start, ...others] = run.journal;
+    const [start, ...others] = run.entries;
     const product = { ...Object(start).product, redacted: true };
     const machine = { id: 'postChain', version: null, digest: 'another' };
     const older = { ...start, machine, product } as JournalEntry;
@@ -268,7 +268,7 @@ describe('a recording', () => {
   it('written by another process is followed until that process ends', async () => {
     const journals = memoryJournals();
     const writer = journals.create('run-1');
-    writer.write([startScripted().run.journal[0] as JournalEntry]);
+    writer.write([startScripted().run.entries[0] as JournalEntry]);
     const { url } = await startInspector({ journals });
     const [run] = (await (await openPage(url)).runs()).runs;
     expect(run).toMatchObject({ status: 'running', live: false, fidelity: [] });
@@ -286,14 +286,14 @@ describe("a run in a store that is not PostChain's own", () => {
     await run.answer;
     const page = await openPage((await startInspector({ journals: { ...memory } })).url);
     const writer = memory.create('run-1');
-    writer.write(run.journal.slice(0, 30));
+    writer.write(run.entries.slice(0, 30));
     await page.runs((list) => list.runs[0]?.status === 'running');
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     await expect.poll(() => page.lines('run-1').length).toBe(30);
-    writer.write(run.journal.slice(30));
+    writer.write(run.entries.slice(30));
     writer.close();
     await page.end('run-1');
-    expect(page.entries('run-1')).toEqual(run.journal);
+    expect(page.entries('run-1')).toEqual(run.entries);
     await page.runs((list) => list.runs[0]?.summary?.modelCalls === 7);
   });
 });

@@ -244,7 +244,7 @@ describe('an operator', () => {
     const runs: string[] = [];
     const { get, start } = await startServer({
       meter: new MeterProvider({ readers: [reader] }).getMeter('test'),
-      onRun: ({ runId }) => runs.push(runId),
+      onRun: ({ id: runId }) => runs.push(runId),
     });
     const runId = await start();
     await collectUpdates(await get(`/runs/${runId}/events`));

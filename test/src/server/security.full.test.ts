@@ -42,7 +42,7 @@ describe('the server', () => {
     const { get, chain } = await startServer({
       authorize: ({ headers }) => owners[`${headers.get('cookie')}`] as string,
     });
-    const { runId, answer } = chain.run(ask);
+    const { id: runId, answer } = chain.run(ask);
     await answer;
     for (const path of ['/runs', `/runs/${runId}`])
       expect(await errorOf(await get(path))).toEqual([401, 'unauthorized']);

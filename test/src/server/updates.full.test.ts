@@ -21,14 +21,14 @@ async function journalOf(full: FullRun, kills: readonly number[]): Promise<reado
   for (const share of kills) {
     const journals = memoryJournals();
     const writer = journals.create('run');
-    writer.write(run.journal.slice(0, 1 + Math.floor(share * (run.journal.length - 1))));
+    writer.write(run.entries.slice(0, 1 + Math.floor(share * (run.entries.length - 1))));
     writer.close();
     const next = fullChain(full, { journals });
     run = await next.chain.resume('run');
     await runUntilEnded(run, next.clock, full.random.words);
     await run.answer;
   }
-  return JSON.parse(JSON.stringify(run.journal));
+  return JSON.parse(JSON.stringify(run.entries));
 }
 
 /** Returns what a client receives if it loses its connection after each of these numbers of updates. */
@@ -80,7 +80,7 @@ describe('the updates of any run, however often it is killed', () => {
 it('the answer of a phase is streamed from a reply with a member for the phase', async () => {
   const { run } = startScripted({ yield: { yield: replies.yield } });
   await run.answer;
-  const updates = [...updatesOf(run.journal)];
+  const updates = [...updatesOf(run.entries)];
   const indexOf = (type: string) => updates.findIndex((update) => update.type === type);
   expect(indexOf('text')).toBeGreaterThan(-1);
   expect(indexOf('text')).toBeLessThan(indexOf('decision'));

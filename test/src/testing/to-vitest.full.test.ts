@@ -15,7 +15,7 @@ const call = promisify(execFile);
 async function recordingOf(request: string): Promise<readonly JournalEntry[]> {
   const { run } = startScripted({}, {}, { request });
   await run.answer;
-  return JSON.parse(JSON.stringify(run.journal));
+  return JSON.parse(JSON.stringify(run.entries));
 }
 
 /** A folder within the project, so that Vitest finds `postchain`. */

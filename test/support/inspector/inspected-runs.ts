@@ -97,8 +97,8 @@ async function threeRuns() {
   const unsure = chainOf({ yield: (call: number) => unsureAnswer(call) });
   const run = unsure.run({ request: 'Is it so?' });
   await run.answer;
-  const at = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
-  const fork = await unsure.fork(run.runId, { at, set: { 'thresholds.confidence': 0.1 } });
+  const at = run.entries.find(({ type }) => type === 'decision')?.seq ?? 0;
+  const fork = await unsure.fork(run.id, { at, set: { 'thresholds.confidence': 0.1 } });
   await fork.answer;
   const sure = chainOf({
     intention: (call: number) =>
@@ -108,7 +108,7 @@ async function threeRuns() {
     yield: (call: number) => unsureAnswer(call, { confidence: 0.97 }),
   }).run({ request: 'Is it so?' });
   await sure.answer;
-  return { run: run.journal, fork: fork.journal, sure: sure.journal } satisfies Record<string, readonly JournalEntry[]>;
+  return { run: run.entries, fork: fork.entries, sure: sure.entries } satisfies Record<string, readonly JournalEntry[]>;
 }
 
 export async function threeRecordedRuns() {
@@ -189,7 +189,7 @@ export async function runToAnswer(
 
 /** The run's journal after a round trip through JSON. */
 export const recordedEntries = (run: ScriptedRun['run']): readonly JournalEntry[] =>
-  JSON.parse(JSON.stringify(run.journal));
+  JSON.parse(JSON.stringify(run.entries));
 
 const invalidReply = { text: 'Let me see. {"answer": 3, "confidence": "high", "taskComplete": false}' };
 const serverError = { failure: { code: 'server_error', status: 503, retryAfterMs: 2_000 } };
@@ -242,14 +242,14 @@ export async function fullRun(seed: number): Promise<readonly JournalEntry[]> {
   const { chain, clock } = fullChain(full, { journals: memoryJournals() });
   const run = chain.run(fullRunOptions(full));
   await runUntilEnded(run, clock, full.random.words);
-  return run.journal;
+  return run.entries;
 }
 
 async function recordRandomRun(random: RandomRun): Promise<readonly JournalEntry[]> {
   const { chain, clock } = randomChain(random, { journals: memoryJournals() });
   const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
   await runUntilEnded(run, clock, random.words);
-  return JSON.parse(JSON.stringify(run.journal));
+  return JSON.parse(JSON.stringify(run.entries));
 }
 
 /** Records random runs; the same seed gives the same runs. */
@@ -292,7 +292,7 @@ export async function contextRun(): Promise<readonly JournalEntry[]> {
     if (event.type === 'direction-asked')
       sendAnswer(run, event.cycle < 3 ? { type: 'run.directed', phase: 'action' } : { type: 'run.finished' });
   }
-  return run.journal;
+  return run.entries;
 }
 
 /** How much each counter of an entry grows per repetition. */

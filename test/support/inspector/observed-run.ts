@@ -29,14 +29,14 @@ export interface ObservedStates {
 export function observeRun(run: Run): { readonly steps: ObservedStep[]; readonly states: ObservedStates[] } {
   const steps: ObservedStep[] = [];
   const states: ObservedStates[] = [];
-  run.actor.system.inspect((event: InspectionEvent) => {
+  run.ref.system.inspect((event: InspectionEvent) => {
     if (event.type !== '@xstate.microstep') return;
     for (const taken of transitionsTaken(event))
       if (taken.target !== undefined || taken.guard !== undefined)
         steps.push({ machine: taken.source.machine.id, taken, leaves: leafStates(event.snapshot) });
   });
-  run.actor.subscribe(() =>
-    states.push({ count: run.journal.length, leaves: leafStatesByMachine(run.actor as unknown as AnyActor) }),
+  run.ref.subscribe(() =>
+    states.push({ count: run.entries.length, leaves: leafStatesByMachine(run.ref as unknown as AnyActor) }),
   );
   return { steps, states };
 }

@@ -104,7 +104,7 @@ export async function openLivePage(tests: PageTests, run: Run, hash: string): Pr
   const events = chainEventSchema.def.options.flatMap(({ shape }) => shape.type.def.values);
   let sentCount = 0;
   let sentFrames = 0;
-  const start = { runId: run.runId, charts: ownCharts, events };
+  const start = { runId: run.id, charts: ownCharts, events };
   await page.evaluate(({ runId, charts, events: all }) => {
     const known = {
       runId,
@@ -120,16 +120,16 @@ export async function openLivePage(tests: PageTests, run: Run, hash: string): Pr
     window.listener.charts(runId, charts);
   }, start);
   const update = async (): Promise<void> => {
-    const lines = run.journal.slice(sentCount).map((entry) => JSON.stringify(entry));
+    const lines = run.entries.slice(sentCount).map((entry) => JSON.stringify(entry));
     await page.evaluate(([runId, from, more]) => window.listener.entries(runId, from, more), [
-      run.runId,
+      run.id,
       sentCount,
       lines,
     ] as const);
     sentCount += lines.length;
-    const frames = stateFrames([...run.journal]);
+    const frames = stateFrames([...run.entries]);
     await page.evaluate(([runId, from, more]) => window.listener.states(runId, from, more), [
-      run.runId,
+      run.id,
       sentFrames,
       frames.slice(sentFrames),
     ] as const);

@@ -13,7 +13,7 @@ async function runWith(confidence: number, limits = {}): Promise<readonly Journa
   const answer = unsureAnswer(1, { confidence });
   const { run } = startScripted({ yield: answer }, { limits: { maxCycles: 2, ...limits } });
   await run.answer;
-  return run.journal;
+  return run.entries;
 }
 
 describe('comparing runs', () => {
@@ -21,8 +21,8 @@ describe('comparing runs', () => {
     await fc.assert(
       fc.asyncProperty(randomRunArbitrary, async (random) => {
         const { run } = await startRandomRun(random);
-        const whole = comparedRun(run.journal);
-        const { first, firstContent, settings, cutOff, rows } = compareRuns([whole, comparedRun(run.journal)]);
+        const whole = comparedRun(run.entries);
+        const { first, firstContent, settings, cutOff, rows } = compareRuns([whole, comparedRun(run.entries)]);
         expect({ first, settings, cutOff }).toEqual({ first: null, settings: [], cutOff: false });
         expect(firstContent.difference).toBeNull();
         expect(rows.every(({ equal }) => equal)).toBe(true);
@@ -53,7 +53,7 @@ describe('comparing runs', () => {
       const plan = { yield: (call: number) => unsureAnswer(call, { confidence: call === 1 ? 0.84 : 0.95 }) };
       const { run } = startScripted(plan, { limits: { maxCycles: 4 }, thresholds: { confidence, change: 0 } });
       await run.answer;
-      return comparedRun(run.journal);
+      return comparedRun(run.entries);
     };
     const [low, high] = [await withThreshold(0.8), await withThreshold(0.9)];
     const { first, rows, parting, settings } = compareRuns([low, high]);
@@ -82,7 +82,7 @@ describe('comparing runs', () => {
     const runWithNotes = async (text: string) => {
       const { run } = startScripted({ synthesis: notes(text) });
       await run.answer;
-      return comparedRun(run.journal);
+      return comparedRun(run.entries);
     };
     const { first, parting, firstContent } = compareRuns([await runWithNotes('first'), await runWithNotes('second')]);
     expect([first, parting]).toEqual([null, null]);
@@ -97,13 +97,13 @@ describe('comparing runs', () => {
     const { chain } = scriptedChain({ yield: unsureAnswer(1, {}) }, { journals, newId, limits: { maxCycles: 2 } });
     const run = chain.run({ request: 'Is it so?' });
     await run.answer;
-    const at = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
-    const fork = await chain.fork(run.runId, { at, set: { 'thresholds.confidence': 0.1 } });
+    const at = run.entries.find(({ type }) => type === 'decision')?.seq ?? 0;
+    const fork = await chain.fork(run.id, { at, set: { 'thresholds.confidence': 0.1 } });
     await fork.answer;
-    const { forkedFrom, parting, settings } = compareRuns([comparedRun(run.journal), comparedRun(fork.journal)]);
+    const { forkedFrom, parting, settings } = compareRuns([comparedRun(run.entries), comparedRun(fork.entries)]);
     expect(forkedFrom[0]).toBeNull();
     expect(forkedFrom[1]).toMatchObject({
-      runId: run.runId,
+      runId: run.id,
       changes: [expect.stringContaining('thresholds.confidence')],
     });
     expect(parting?.guard?.name).toBe('confidenceReached');
@@ -143,7 +143,7 @@ describe('comparing runs', () => {
     const failing = startScripted({ intention: { failure } }, { limits });
     const other = startScripted({});
     await Promise.all([failing.run.answer, other.run.answer]);
-    const { parting } = compareRuns([comparedRun(failing.run.journal), comparedRun(other.run.journal)]);
+    const { parting } = compareRuns([comparedRun(failing.run.entries), comparedRun(other.run.entries)]);
     expect(parting).not.toBeNull();
     expect(parting && causeWords(parting)).toEqual([
       'went to recovering because “Phase succeeded” did not hold',

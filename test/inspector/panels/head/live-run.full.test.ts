@@ -28,7 +28,7 @@ async function open(history: readonly string[] = [], hash = ''): Promise<LivePag
   const live = await openLivePage(tests, run, hash);
   const play = async (): Promise<void> => {
     // A waiting run adds no more entries.
-    for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
+    for (let count = -1; count < run.entries.length; await settle(50)) count = run.entries.length;
     await live.update();
   };
   await play();
@@ -75,7 +75,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     onTestFinished(() => run.cancel());
     const { page, sent } = live;
     const play = async (): Promise<void> => {
-      for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
+      for (let count = -1; count < run.entries.length; await settle(50)) count = run.entries.length;
       await live.update();
     };
     await play();
@@ -156,9 +156,9 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     const [limits, journals] = [{ totalMs: 10 * HOUR }, memoryJournals()];
     const { run } = startScripted(unsure, { journals, limits }, { mode: 'manual' });
     onTestFinished(() => run.cancel());
-    for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
+    for (let count = -1; count < run.entries.length; await settle(50)) count = run.entries.length;
     const origin = { actorId: 'original', seq: 1 };
-    const journal = run.journal.map((entry) =>
+    const journal = run.entries.map((entry) =>
       entry.type === 'start' ? { ...entry, forkedFrom: { ...origin, clockStartMs: Date.now() - 8 * HOUR } } : entry,
     );
     const live = await openLivePage(tests, Object.create(run, { journal: { value: journal } }), '');
@@ -261,9 +261,9 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     const live = await openLivePage(tests, run, '');
     onTestFinished(() => run.cancel());
     const { page, sent } = live;
-    for (let count = -1; count < run.journal.length; await settle(50)) count = run.journal.length;
+    for (let count = -1; count < run.entries.length; await settle(50)) count = run.entries.length;
     await live.update();
-    const asked = run.journal.find((entry) => entry.type === 'direction-asked');
+    const asked = run.entries.find((entry) => entry.type === 'direction-asked');
     if (asked?.type !== 'direction-asked') throw new Error('the run asks for no direction');
     expect(recommendedDirection(asked)).toBe('finish');
     const waiting = page.getByRole('region', { name: 'Waiting for direction' });

@@ -16,7 +16,7 @@ await run.answer;
 const interrupted = scriptedChain({}, { newId: () => 'half' }).chain.run({ request: 'Is it so?' });
 await interrupted.answer;
 const writer = journals.create('half');
-writer.write(interrupted.journal.slice(0, interrupted.journal.findIndex(({ type }) => type === 'phase-end') + 1));
+writer.write(interrupted.entries.slice(0, interrupted.entries.findIndex(({ type }) => type === 'phase-end') + 1));
 writer.close();
 
 let server: InspectionServer;
@@ -39,7 +39,7 @@ const open = (hash: string) => openInspector(browser as NonNullable<typeof brows
 
 describe.skipIf(browser === null)('the head of a recorded run', () => {
   it('forks at the cursor with a change and opens the new run beside the old one', async () => {
-    const at = run.journal.find(({ type }) => type === 'decision')?.seq ?? 0;
+    const at = run.entries.find(({ type }) => type === 'decision')?.seq ?? 0;
     const { page, close } = await open(`/run/whole/${at}`);
     await page.getByRole('button', { name: 'Fork…' }).click();
     const form = page.getByRole('form', { name: 'Fork' });
@@ -85,7 +85,7 @@ describe.skipIf(browser === null)('the head of a recorded run', () => {
     for (const key of ['ArrowDown', 'ArrowUp', 'Enter']) await page.keyboard.press(key);
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page
-      .getByText(`Identical: the charts of this version produce the same ${run.journal.length} entries.`)
+      .getByText(`Identical: the charts of this version produce the same ${run.entries.length} entries.`)
       .waitFor();
     await close();
   });

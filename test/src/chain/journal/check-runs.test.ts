@@ -4,7 +4,7 @@ import { checkRuns, createPostChain, type JournalStore, memoryJournals } from '.
 
 /** A store with one recorded run that its process left after so many entries. */
 async function interruptedAfter(count: number, changed: (entry: JournalEntry) => JournalEntry): Promise<JournalStore> {
-  const { journal, answer } = createPostChain({ journals: memoryJournals() }).run({ request: 'Is it so?' });
+  const { entries: journal, answer } = createPostChain({ journals: memoryJournals() }).run({ request: 'Is it so?' });
   await answer;
   const entries = journal.slice(0, count).map(changed);
   return {

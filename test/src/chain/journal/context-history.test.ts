@@ -37,7 +37,7 @@ const operations: fc.Arbitrary<readonly ContextOperation[]> = fc
     }),
   );
 
-const start = startScripted().run.journal[0] as Extract<JournalEntry, { type: 'start' }>;
+const start = startScripted().run.entries[0] as Extract<JournalEntry, { type: 'start' }>;
 
 function journalOf(messages: Message[], batches: readonly (readonly ContextOperation[])[]): readonly JournalEntry[] {
   const applied = batches.map((batch, index) => ({

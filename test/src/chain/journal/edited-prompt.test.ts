@@ -20,12 +20,12 @@ async function recorded(observe: (edited: boolean) => Record<string, unknown>) {
   const run = chain.run({ request: 'Is it so?' });
   await run.answer;
   const attempts = new Set(
-    run.journal.flatMap((entry) =>
+    run.entries.flatMap((entry) =>
       entry.type === 'activity-start' && entry.subject?.task === 'observation' ? [entry.subject.attemptId] : [],
     ),
   );
-  const at = run.journal.find((entry) => entry.type === 'prompt' && attempts.has(entry.attemptId))?.seq ?? 0;
-  return { chain, model, journal: run.journal, at };
+  const at = run.entries.find((entry) => entry.type === 'prompt' && attempts.has(entry.attemptId))?.seq ?? 0;
+  return { chain, model, journal: run.entries, at };
 }
 
 const promptsOf = (entries: readonly JournalEntry[]): readonly string[] =>
@@ -42,9 +42,9 @@ describe('a fork with an edited prompt', () => {
     expect(made.map(({ task }) => task)).toEqual(expect.not.arrayContaining(['action', 'intention', 'understanding']));
     expect(made.filter(({ task }) => task === 'observation').map(({ turns }) => turns)).toEqual([TURNS]);
     const place = promptsOf(journal).indexOf((journal[at] as Extract<JournalEntry, { type: 'prompt' }>).digest);
-    expect(promptsOf(fork.journal)[place]).toBe(requestDigest(made[0] as (typeof made)[0]));
-    expect(promptsOf(fork.journal).slice(0, place)).toEqual(promptsOf(journal).slice(0, place));
-    expect(fork.journal[0]).toMatchObject({
+    expect(promptsOf(fork.entries)[place]).toBe(requestDigest(made[0] as (typeof made)[0]));
+    expect(promptsOf(fork.entries).slice(0, place)).toEqual(promptsOf(journal).slice(0, place));
+    expect(fork.entries[0]).toMatchObject({
       forkedFrom: { actorId: 'run-0', seq: at },
       product: { fork: { changes: ['prompt'] } },
     });

@@ -55,7 +55,7 @@ async function outcomeOf(work: () => unknown): Promise<unknown> {
 async function recordedRun(): Promise<JournalEntry[]> {
   const run = await runOverHistory();
   await run.answer;
-  return JSON.parse(JSON.stringify(run.journal));
+  return JSON.parse(JSON.stringify(run.entries));
 }
 
 describe('a forged journal with valid entries', () => {

@@ -60,9 +60,9 @@ describe('a fork', () => {
         await runUntilEnded(run, clock);
         const answer = await run.answer;
         // A call without a recorded result would be made live.
-        fc.pre(!run.journal.some((entry) => isTimer(entry) && !waitsForRetry(run.journal, entry)));
+        fc.pre(!run.entries.some((entry) => isTimer(entry) && !waitsForRetry(run.entries, entry)));
         const asked = model.calls.length;
-        const fork = await chain.fork('first', { at: 1 + Math.floor(share * (run.journal.length - 2)) });
+        const fork = await chain.fork('first', { at: 1 + Math.floor(share * (run.entries.length - 2)) });
         await runUntilEnded(fork, clock);
         const answerOfFork = await fork.answer;
         expect(model.calls.length).toBe(asked);
@@ -75,7 +75,7 @@ describe('a fork', () => {
           product: { fork: { changes: [] } },
           forkedFrom: { actorId: 'first' },
         });
-        expect(replay(JSON.parse(JSON.stringify(fork.journal))).divergence).toBeNull();
+        expect(replay(JSON.parse(JSON.stringify(fork.entries))).divergence).toBeNull();
         expect(clock.openTimers).toBe(0);
       }),
       { numRuns: sampleSize('forked runs', 25, 500) },
@@ -85,7 +85,7 @@ describe('a fork', () => {
   it('applies a changed threshold, and makes only calls that were not recorded', async () => {
     const { chain, run, model, asked } = await recordRun();
     expect(rulesOf(run)).toEqual(['nextPhaseChosen', 'confidenceReached']);
-    const fork = await chain.fork('first', { at: atDecision(run.journal), set: { 'thresholds.confidence': 0.4 } });
+    const fork = await chain.fork('first', { at: atDecision(run.entries), set: { 'thresholds.confidence': 0.4 } });
     await fork.answer;
     expect(rulesOf(fork)).toEqual(['confidenceReached']);
     expect(entriesOf(fork, 'decision')[0]?.decision.inputs).toMatchObject({ above: 0.4 });
@@ -95,10 +95,10 @@ describe('a fork', () => {
 
   it('changes the next reply', async () => {
     const { chain, run } = await recordRun();
-    const fork = await chain.fork('first', { at: atDecision(run.journal), set: { 'reply.confidence': 0.99 } });
+    const fork = await chain.fork('first', { at: atDecision(run.entries), set: { 'reply.confidence': 0.99 } });
     await fork.answer;
     expect(rulesOf(fork)).toEqual(['confidenceReached']);
-    expect(fork.actor.getSnapshot().context.results.yield).toMatchObject({ reply: { confidence: 0.99 } });
+    expect(fork.ref.getSnapshot().context.results.yield).toMatchObject({ reply: { confidence: 0.99 } });
   });
 
   describe('of a run with a call of Yield that started early', () => {
@@ -113,13 +113,13 @@ describe('a fork', () => {
       await settle();
       sendAnswer(run, { type: 'consent.given', choice });
       await run.answer;
-      const [reply] = run.journal.filter((entry) => entry.type === 'activity-event' && entry.source === 'callAhead');
+      const [reply] = run.entries.filter((entry) => entry.type === 'activity-event' && entry.source === 'callAhead');
       return async (set: ForkChanges) => {
         const fork = await chain.fork('first', { at: reply?.seq ?? 0, set });
         await settle();
         sendAnswer(fork, { type: 'consent.given', choice });
         await fork.answer;
-        return fork.actor.getSnapshot().context.results.yield?.reply;
+        return fork.ref.getSnapshot().context.results.yield?.reply;
       };
     }
 
@@ -144,10 +144,10 @@ describe('a fork', () => {
     const { chain } = forkableChain({}, 'thorough');
     const run = chain.run({ request: 'Is it so?' });
     await run.answer;
-    const at = seqOfReply(run.journal, 'goal');
+    const at = seqOfReply(run.entries, 'goal');
     const fork = await chain.fork('first', { at, set: { 'reply.goal': 'Changed.' } });
     await fork.answer;
-    const { intention, observation } = fork.actor.getSnapshot().context.results;
+    const { intention, observation } = fork.ref.getSnapshot().context.results;
     expect(intention?.reply.goal).toBe('Changed.');
     expect(observation?.reply).not.toHaveProperty('goal');
   });
@@ -156,15 +156,15 @@ describe('a fork', () => {
     const { chain } = forkableChain({ intention: { reply: { intention: replies.intention } } });
     const run = chain.run({ request: 'Is it so?' });
     await run.answer;
-    const at = seqOfReply(run.journal, 'goal');
+    const at = seqOfReply(run.entries, 'goal');
     const fork = await chain.fork('first', { at, set: { 'reply.goal': 'Changed.' } });
     await fork.answer;
-    expect(fork.actor.getSnapshot().context.results.intention?.reply.goal).toBe('Changed.');
+    expect(fork.ref.getSnapshot().context.results.intention?.reply.goal).toBe('Changed.');
   });
 
   it('continues with another phase', async () => {
     const { chain, run } = await recordRun();
-    const at = run.journal.find((entry) => entry.type === 'phase-start' && entry.phase === 'intention')?.seq ?? 0;
+    const at = run.entries.find((entry) => entry.type === 'phase-start' && entry.phase === 'intention')?.seq ?? 0;
     const fork = await chain.fork('first', { at, set: { phase: 'yield' } });
     await fork.answer;
     expect(
@@ -201,7 +201,7 @@ describe('a fork', () => {
     [{ 'reply.__proto__.polluted': 1 }, /does not exist in the next reply/u],
   ])('changes an existing field of a reply, or rejects the path: %j', async (set, message) => {
     const { chain, run } = await recordRun();
-    const at = run.journal.find((entry) => entry.type === 'attempt-end' && entry.task === 'observation')?.seq ?? 0;
+    const at = run.entries.find((entry) => entry.type === 'attempt-end' && entry.task === 'observation')?.seq ?? 0;
     const fork = chain.fork('first', { at, set });
     if (message === null) await (await fork).answer;
     else await expect(fork).rejects.toMatchObject({ code: 'invalid_option', message });
@@ -212,7 +212,7 @@ describe('a fork', () => {
     const { chain } = await recordRun();
     const run = chain.run({ request: 'Is it so?', sessionId: 'so that the run ends by storing its turn' });
     await run.answer;
-    const fork = chain.fork(run.journal, { at: run.journal.length - 1, set: { 'reply.confidence': 1 } });
+    const fork = chain.fork(run.entries, { at: run.entries.length - 1, set: { 'reply.confidence': 1 } });
     await expect(fork).rejects.toThrow(/^"reply" cannot be changed: no reply follows this entry/u);
   });
 

@@ -35,7 +35,7 @@ async function resumed(full: FullRun, runId: string, recorded: readonly JournalE
   await runUntilEnded(run, clock, full.random.words);
   expect((await run.answer).answerText.trim()).not.toBe('');
   expect(clock.openTimers).toBe(0);
-  return run.journal;
+  return run.entries;
 }
 
 const upTo = (share: number, journal: readonly JournalEntry[]): readonly JournalEntry[] =>
@@ -51,7 +51,7 @@ const endedCalls = (journal: readonly JournalEntry[]): readonly number[] =>
 it('[promise 6] a run that uses every feature replays identically, however often it is killed and resumed', async () => {
   await fc.assert(
     fc.asyncProperty(fullRunArbitrary, fc.array(aShare, { maxLength: 3 }), async (full, kills) => {
-      let { journal } = (await play(full)).run;
+      let { entries: journal } = (await play(full)).run;
       for (const kill of kills) {
         const recorded = upTo(kill, journal);
         journal = await resumed(full, 'run', recorded);
@@ -73,13 +73,13 @@ it('[promise 6] a fork of a fork replays identically, and can be killed and resu
       const { chain, clock, run } = await play(full, ['run', 'fork', 'fork of the fork']);
       let last = run;
       for (const { share, set } of branches) {
-        last = await chain.fork(last.runId, { at: 1 + Math.floor(share * (last.journal.length - 2)), set });
+        last = await chain.fork(last.id, { at: 1 + Math.floor(share * (last.entries.length - 2)), set });
         await runUntilEnded(last, clock, full.random.words);
         await last.answer;
-        expect(replay(readBack(last.journal)).divergence).toBeNull();
+        expect(replay(readBack(last.entries)).divergence).toBeNull();
         expect(clock.openTimers).toBe(0);
       }
-      const journal = await resumed(full, last.runId, upTo(kill, last.journal));
+      const journal = await resumed(full, last.id, upTo(kill, last.entries));
       expect(replay(readBack(journal)).divergence).toBeNull();
     }),
     { numRuns: sampleSize('resumed full runs', 10, 200) },

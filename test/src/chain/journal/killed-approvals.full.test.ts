@@ -41,7 +41,7 @@ async function answerQuestions(run: Run): Promise<void> {
     hasEnded = true;
   });
   while (!hasEnded) {
-    for (const { questionId, digest, arguments: given, problem } of pendingApprovals(run.journal)) {
+    for (const { questionId, digest, arguments: given, problem } of pendingApprovals(run.entries)) {
       if (answered.has(questionId)) continue;
       answered.add(questionId);
       const answer = { type: 'approval.given', questionId, digest } as const;
@@ -70,16 +70,16 @@ describe.each(JOURNAL_STORES)('a run with approvals in a %s store', (_, storeOf)
     const run = whole.chain.run({ request: 'Pay.' });
     await answerQuestions(run);
     expect(whole.paid.map(({ euros }) => euros).toSorted()).toEqual([1, 2, 9]);
-    const end = run.journal.findIndex(({ type }) => type === 'capability-stop');
+    const end = run.entries.findIndex(({ type }) => type === 'capability-stop');
     for (let at = 1; at <= end; at += 1) {
-      const recorded = run.journal.slice(0, at);
+      const recorded = run.entries.slice(0, at);
       const journals = storeOf();
       await writeJournal(journals, 'run-1', recorded);
       const { chain, paid } = payingChain(journals);
       const resumed = await chain.resume('run-1');
       await answerQuestions(resumed);
       const before = finishedIn(recorded);
-      const results = resultsIn(resumed.journal);
+      const results = resultsIn(resumed.entries);
       expect(results.map(({ arguments: given, code }) => [given['euros'], code])).toEqual(
         expect.arrayContaining([
           [1, null],
@@ -95,16 +95,16 @@ describe.each(JOURNAL_STORES)('a run with approvals in a %s store', (_, storeOf)
       expect(paid.toSorted(byEuros), `killed after entry ${at - 1}`).toEqual(expected.toSorted(byEuros));
       expect(new Set(results.map(({ id, capability }) => id ?? capability)).size).toBe(4);
       // Each effect is after its approval in the journal.
-      const decided = resumed.journal.findLastIndex(({ type }) => type === 'approval-resolved');
-      const started = resumed.journal.findIndex(({ type }) => type === 'capability-start');
+      const decided = resumed.entries.findLastIndex(({ type }) => type === 'approval-resolved');
+      const started = resumed.entries.findIndex(({ type }) => type === 'capability-start');
       expect(started).toBeGreaterThan(decided);
       // An answer that was given before the kill still counts: each question is resolved once.
-      const resolved = resumed.journal.flatMap((entry) =>
+      const resolved = resumed.entries.flatMap((entry) =>
         entry.type === 'approval-resolved' ? [entry.questionId] : [],
       );
       expect(new Set(resolved).size).toBe(resolved.length);
       expect(resolved).toHaveLength(4);
-      expect(replay(resumed.journal).divergence).toBeNull();
+      expect(replay(resumed.entries).divergence).toBeNull();
     }
   });
 });

@@ -32,7 +32,7 @@ async function parked() {
   const setup = setUp();
   const run = setup.create().run({ request: 'Pay.' });
   await settle();
-  const [asked] = pendingApprovals(run.journal);
+  const [asked] = pendingApprovals(run.entries);
   if (asked === undefined) throw new Error('no approval was asked for');
   expect(await run.park()).toBe(true);
   expect(setup.clock.openTimers).toBe(0);
@@ -89,8 +89,8 @@ it('two answers at once continue one run, which counts the first, and refuses th
   expect(other).toBe(one);
   expect((await one.answer).status).toBe('completed');
   expect(paid).toEqual([{ euros: 5 }]);
-  expect(one.journal).toEqual(await entriesOf(journals.read('run-1')));
-  const types = one.journal.map(({ type }) => type);
+  expect(one.entries).toEqual(await entriesOf(journals.read('run-1')));
+  const types = one.entries.map(({ type }) => type);
   expect([types.filter((type) => type === 'answer'), types.filter((type) => type === 'answer-refused')]).toEqual([
     ['answer'],
     ['answer-refused'],
@@ -107,7 +107,7 @@ it.each<[string, z.ZodType<object>]>([
   const run = await create(schema).send('run-1', { type: 'approval.given', questionId, digest, decision: 'approve' });
   await run.answer;
   expect(paid).toEqual([]);
-  expect(run.journal).toContainEqual(
+  expect(run.entries).toContainEqual(
     expect.objectContaining({
       type: 'capability-end',
       result: expect.objectContaining({ success: false, code: 'arguments_misfit' }),

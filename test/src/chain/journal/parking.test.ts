@@ -61,11 +61,11 @@ describe.each(JOURNAL_STORES)('a run that waits for consent, with its journal in
     clock.increment(30_000);
     const resumed = await create().send('run-1', keep(questionId));
     expect(await resumed.answer).toMatchObject({ status: 'completed' });
-    expect(resumed.journal.at(-1)?.atMs).toBe(1_000);
+    expect(resumed.entries.at(-1)?.atMs).toBe(1_000);
     expect(entriesOf(resumed, 'consent-resolved')).toMatchObject([{ by: 'user' }]);
     expect(model.calls).toHaveLength(calls);
     const stored = await listOf(journals.read('run-1'));
-    expect(stored).toEqual(JSON.parse(JSON.stringify(resumed.journal)));
+    expect(stored).toEqual(JSON.parse(JSON.stringify(resumed.entries)));
     expect(replay(stored).divergence).toBeNull();
     expect(await journals.list()).toMatchObject([{ status: 'completed', waiting: null }]);
   });
@@ -100,7 +100,7 @@ describe('a parked run', () => {
     const resumed = await create(left).resume('run-2');
     await resumed.park();
     expect(await left.list()).toMatchObject([{ waiting: { due: '2026-01-01T00:01:30.000Z' } }]);
-    expect(replay(resumed.journal).divergence).toBeNull();
+    expect(replay(resumed.entries).divergence).toBeNull();
   });
 
   it('frees its slot, and parks by itself', async () => {
@@ -109,7 +109,7 @@ describe('a parked run', () => {
     const { chain } = await start();
     const second = chain.run({ request: 'And then?' });
     await settle();
-    expect(second.journal.some(({ type }) => type === 'activity-start')).toBe(false);
+    expect(second.entries.some(({ type }) => type === 'activity-start')).toBe(false);
     clock.increment(5_000);
     expect(await second.answer).toMatchObject({ status: 'completed' });
   });
@@ -118,11 +118,11 @@ describe('a parked run', () => {
     let ids = 0;
     const { start } = setUp({ maxConcurrentRuns: 1, newId: () => `run-${++ids}` });
     const { chain, run } = await start();
-    expect(await chain.resume(run.runId)).toMatchObject({ runId: run.runId });
+    expect(await chain.resume(run.id)).toMatchObject({ id: run.id });
     expect(await run.park()).toBe(true);
     const second = chain.run({ request: 'And then?' });
     await settle();
-    expect(second.journal.map(({ type }) => type)).toContain('activity-start');
+    expect(second.entries.map(({ type }) => type)).toContain('activity-start');
   });
 
   it('is not parked without a journal, or after its journal has failed', async () => {
@@ -157,13 +157,13 @@ describe('a parked run', () => {
     expect(isParked).toBe(true);
     expect(await resumed.answer).toMatchObject({ status: 'completed' });
     expect(entriesOf(resumed, 'consent-resolved')).toMatchObject([{ by: 'user' }]);
-    await expect(chain.send('run-1', { type: 'nonsense' } as never)).resolves.toMatchObject({ runId: 'run-1' });
+    await expect(chain.send('run-1', { type: 'nonsense' } as never)).resolves.toMatchObject({ id: 'run-1' });
   });
 
   it('receives an event that another part of the program sends while it starts', async () => {
     const chain = createPostChain({ model: plannedModel({}), journals: fileJournals(temporaryFolder()) });
     const runs = ['Is it so?', 'And why?'].map((request) => chain.run({ request }));
-    await Promise.all(runs.map(({ runId }) => chain.send(runId, { type: 'run.cancelled' })));
+    await Promise.all(runs.map(({ id: runId }) => chain.send(runId, { type: 'run.cancelled' })));
     const answers = await Promise.all(runs.map(({ answer }) => answer));
     expect(answers.map(({ status }) => status)).toEqual(['cancelled', 'cancelled']);
   });

@@ -20,7 +20,7 @@ describe('the prompts in a journal', () => {
     'are exactly what the model received, for every task and correction, in the form %s',
     async (replyForm) => {
       const { run, calls } = await everyPrompt({ replyForm });
-      const prompts = promptsIn(run.journal);
+      const prompts = promptsIn(run.entries);
       expect(prompts.map(({ turns }) => turns)).toEqual(
         calls.map(({ turns }) => turns.map(({ role, content }) => ({ role, content }))),
       );
@@ -34,16 +34,16 @@ describe('the prompts in a journal', () => {
     const model = { ...plannedModel(everyTask.plan), nativeTools: true };
     const run = createPostChain({ ...everyTask.options, model }).run({ request: 'Is it so?' });
     await run.answer;
-    const action = promptsIn(run.journal).find(({ name }) => name === 'action');
+    const action = promptsIn(run.entries).find(({ name }) => name === 'action');
     expect(action?.tools).toMatchObject([{ name: 'work', description: 'Works.' }]);
   });
 
   it('store each different part once', async () => {
     const { run } = await everyPrompt();
-    const parts = run.journal.flatMap((entry) => (entry.type === 'prompt' ? Object.keys(entry.parts) : []));
+    const parts = run.entries.flatMap((entry) => (entry.type === 'prompt' ? Object.keys(entry.parts) : []));
     expect(new Set(parts).size).toBe(parts.length);
-    const stored = JSON.stringify(run.journal.filter(({ type }) => type === 'prompt')).length;
-    expect(stored).toBeLessThan(JSON.stringify(promptsIn(run.journal)).length / 2);
+    const stored = JSON.stringify(run.entries.filter(({ type }) => type === 'prompt')).length;
+    expect(stored).toBeLessThan(JSON.stringify(promptsIn(run.entries)).length / 2);
   });
 });
 
@@ -51,16 +51,16 @@ describe('a fork by a chain with another model or prompt', () => {
   it('asks it, and does not reuse replies of the recorded one', async () => {
     const { run } = startScripted();
     await run.answer;
-    const at = run.journal.find((entry) => entry.type === 'activity-event')?.seq ?? 0;
+    const at = run.entries.find((entry) => entry.type === 'activity-event')?.seq ?? 0;
     const same = scriptedChain({}, { newId: () => 'same' });
-    await (await same.chain.fork(run.journal, { at })).answer;
+    await (await same.chain.fork(run.entries, { at })).answer;
     expect(same.model.calls).toEqual([]);
     const model = { ...plannedModel({}), id: 'another' };
     const other = createPostChain({ model, profile: 'thorough', newId: () => 'other' });
-    const fork = await other.fork(run.journal, { at });
+    const fork = await other.fork(run.entries, { at });
     await fork.answer;
-    expect(model.calls.length).toBe(promptsIn(run.journal).length);
-    expect(fork.journal[0]).toMatchObject({ product: { modelId: 'another' } });
+    expect(model.calls.length).toBe(promptsIn(run.entries).length);
+    expect(fork.entries[0]).toMatchObject({ product: { modelId: 'another' } });
   });
 
   it('names the options that it keeps from the run', async () => {
@@ -72,9 +72,9 @@ describe('a fork by a chain with another model or prompt', () => {
       limits: { maxCycles: 2 },
       newId: () => 'fork',
     } as const;
-    const fork = await scriptedChain({}, options).chain.fork(run.journal, { at: 1 });
+    const fork = await scriptedChain({}, options).chain.fork(run.entries, { at: 1 });
     await fork.answer;
-    const [start] = fork.journal;
+    const [start] = fork.entries;
     expect(start).toMatchObject({
       product: { fork: { changes: ['profile, instructions, limits as recorded'] } },
     });
@@ -89,7 +89,7 @@ describe('a fork by a chain with another model or prompt', () => {
     await run.answer;
     const synthesis = { ...prompts.synthesis, version, system: () => 'In my words.' };
     const { chain, model } = scriptedChain({}, { prompts: { synthesis }, newId: () => 'forked' });
-    await (await chain.fork(run.journal, { at: 1 })).answer;
+    await (await chain.fork(run.entries, { at: 1 })).answer;
     expect(model.calls.map(({ task, turns }) => [task, turns[0]?.content.startsWith('In my words.')])).toEqual([
       ['synthesis', true],
     ]);

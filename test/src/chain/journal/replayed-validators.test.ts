@@ -27,7 +27,7 @@ describe('an asynchronous validator', () => {
     const run = chain.run({ request: 'Is it so?' });
     const answer = await run.answer;
     expect(checked).toHaveLength(2);
-    const replayed = replay(run.journal);
+    const replayed = replay(run.entries);
     expect(replayed.divergence).toBeNull();
     expect(replayed.answer).toEqual(answer);
     expect(checked).toHaveLength(2);
@@ -37,7 +37,7 @@ describe('an asynchronous validator', () => {
     const { chain, checked } = checkedChain();
     const run = chain.run({ request: 'Is it so?' });
     await run.answer;
-    const resumed = await chain.resume(run.runId);
+    const resumed = await chain.resume(run.id);
     await resumed.answer;
     expect(checked).toHaveLength(2);
   });

@@ -19,7 +19,7 @@ describe('rerecord', () => {
       fc.asyncProperty(randomRunArbitrary, async (random) => {
         const { run } = await startRandomRun({ ...random, words: [], mode: 'automatic' });
         const { answerText, status } = await run.answer;
-        const again = await rerecord(readBack(run.journal));
+        const again = await rerecord(readBack(run.entries));
         expect(rulesIn(again)).toEqual(rulesOf(run));
         expect(again.findLast((entry) => entry.type === 'answer')?.answer).toMatchObject({ answerText, status });
         expect(replay(readBack(again)).divergence).toBeNull();
@@ -33,7 +33,7 @@ describe('rerecord', () => {
     const { run } = startScripted({ yield: unsure }, { limits: { maxCycles: 3 } });
     await run.answer;
     expect(rulesOf(run).length).toBeGreaterThan(1);
-    const [start, ...others] = readBack(run.journal);
+    const [start, ...others] = readBack(run.entries);
     // As if the threshold had been lowered after the recording.
     const thresholds = { ...entriesOf(run, 'start')[0]?.input.thresholds, confidence: 0.7 };
     const recorded = [{ ...start, input: { ...Object(start).input, thresholds } }, ...others] as JournalEntry[];
@@ -53,7 +53,7 @@ describe('rerecord', () => {
       const { cycle, questionId } = event;
       run.send(cycle === 1 ? { type: 'run.directed', phase: 'intention', questionId } : { type: 'run.finished' });
     }
-    const again = await rerecord(readBack(run.journal));
+    const again = await rerecord(readBack(run.entries));
     expect(again.flatMap((entry) => (entry.type === 'delivery' ? [entry.event] : []))).toEqual(
       entriesOf(run, 'delivery').map(({ event }) => event),
     );
@@ -63,7 +63,7 @@ describe('rerecord', () => {
   it('rejects if the charts now ask for something that was not recorded', async () => {
     const { run } = startScripted({}, { thresholds: { confidence: 1 } }, { mode: 'manual' });
     for await (const event of run.events) if (event.type === 'direction-asked') run.send({ type: 'run.finished' });
-    const silent = readBack(run.journal).filter(({ type }) => type !== 'delivery');
+    const silent = readBack(run.entries).filter(({ type }) => type !== 'delivery');
     await expect(rerecord(silent)).rejects.toMatchObject({
       code: 'invalid_journal',
       message:

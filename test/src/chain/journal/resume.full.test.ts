@@ -34,7 +34,7 @@ describe('a killed run', () => {
       fc.asyncProperty(randomRunArbitrary, fc.double({ min: 0, max: 1, noNaN: true }), async (random, share) => {
         const { run } = await startRandomRun(random);
         await run.answer;
-        const recorded = run.journal.slice(0, 1 + Math.floor(share * (run.journal.length - 1)));
+        const recorded = run.entries.slice(0, 1 + Math.floor(share * (run.entries.length - 1)));
         const journals = killedAfter(recorded);
         const { chain, model, clock } = randomChain(random, { journals });
         const resumed = await chain.resume('run-1');
@@ -44,7 +44,7 @@ describe('a killed run', () => {
         expect(answer.metadata.usage.modelCalls).toBe(modelCallsIn(recorded) + model.calls.length);
         const stored = await entriesOf(journals.read('run-1'));
         expect(stored.slice(0, recorded.length)).toEqual(JSON.parse(JSON.stringify(recorded)));
-        expect(stored).toEqual(JSON.parse(JSON.stringify(resumed.journal)));
+        expect(stored).toEqual(JSON.parse(JSON.stringify(resumed.entries)));
         const replayed = replay(stored);
         expect(replayed.divergence).toBeNull();
         expect(replayed.answer).toEqual(answer);
@@ -72,7 +72,7 @@ describe('an interrupted capability', () => {
     const killed = scriptedChain(plan, { journals, continuation: decider, capabilities: [pay(true)] });
     const run = killed.chain.run({ request: 'Is it so?' });
     await expect.poll(() => keys).toHaveLength(2);
-    const left = killedAfter(run.journal);
+    const left = killedAfter(run.entries);
     const { chain } = scriptedChain(plan, { journals: left, continuation: decider, capabilities: [pay(false)] });
     await (await chain.resume('run-1')).answer;
     expect(keys).toEqual(['run-1.s1.action.1', 'run-1.s1.action.2', 'run-1.s1.action.2', 'run-1.s1.action.3']);
@@ -93,20 +93,20 @@ describe('an interrupted capability', () => {
     const plan = { action: { ...replies.action, calls: ['tent', 'lamp'].map(call) } };
     const killed = scriptedChain(plan, { journals: memoryJournals(), capabilities: [pay(true)] });
     const run = killed.chain.run({ request: 'Is it so?' });
-    await expect.poll(() => run.journal.some(({ type }) => type === 'capability-end')).toBe(true);
-    const { chain } = scriptedChain(plan, { journals: killedAfter(run.journal), capabilities: [pay(false)] });
+    await expect.poll(() => run.entries.some(({ type }) => type === 'capability-end')).toBe(true);
+    const { chain } = scriptedChain(plan, { journals: killedAfter(run.entries), capabilities: [pay(false)] });
     const resumed = await chain.resume('run-1');
     await resumed.answer;
     expect(ran).toEqual(['tent run-1.s1.action.1', 'lamp run-1.s1.action.2', 'tent run-1.s1.action.1']);
-    const { results } = resumed.actor.getSnapshot().context.results.action ?? {};
+    const { results } = resumed.ref.getSnapshot().context.results.action ?? {};
     expect(results?.map(({ output }) => output)).toEqual(['tent paid', 'lamp paid']);
   });
 
   it('[promise 6] counts a lost call that started early, and its phase calls the model again', async () => {
     const killed = scriptedChain({}, { profile: 'thorough' }).chain.run({ request: 'Is it so?' });
     await killed.answer;
-    const cut = 1 + killed.journal.findIndex((entry) => entry.type === 'prompt' && entry.attemptId === 's3.intention');
-    const recorded = killed.journal.slice(0, cut);
+    const cut = 1 + killed.entries.findIndex((entry) => entry.type === 'prompt' && entry.attemptId === 's3.intention');
+    const recorded = killed.entries.slice(0, cut);
     const { chain, model } = scriptedChain({}, { profile: 'thorough', journals: killedAfter(recorded) });
     const resumed = await chain.resume('run-1');
     const { status, metadata } = await resumed.answer;
@@ -119,6 +119,6 @@ describe('an interrupted capability', () => {
       'synthesis',
     ]);
     expect(metadata.usage.modelCalls).toBe(modelCallsIn(recorded) + model.calls.length);
-    expect(replay(resumed.journal).divergence).toBeNull();
+    expect(replay(resumed.entries).divergence).toBeNull();
   });
 });

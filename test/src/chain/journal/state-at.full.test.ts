@@ -32,10 +32,10 @@ async function played(random: RandomRun) {
   const { chain, clock } = randomChain(random, { journals });
   const run = chain.run({ request: 'Is it so?', startAt: random.startAt, mode: random.mode });
   // The first step ends before run() returns.
-  for (const seq of states.keys()) states.set(seq, json(recorded(run.actor.getSnapshot().context)));
-  state = () => recorded(run.actor.getSnapshot().context);
+  for (const seq of states.keys()) states.set(seq, json(recorded(run.ref.getSnapshot().context)));
+  state = () => recorded(run.ref.getSnapshot().context);
   await runUntilEnded(run, clock, random.words);
-  return { journal: json(run.journal) as JournalEntry[], states };
+  return { journal: json(run.entries) as JournalEntry[], states };
 }
 
 describe('stateAt', () => {
@@ -55,15 +55,15 @@ describe('stateAt', () => {
     const { chain, clock } = randomChain({ ...fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 })[0] } as RandomRun);
     const run = chain.run({ request: 'Is it so?' });
     await runUntilEnded(run, clock);
-    expect(stateAt(run.journal, 0)).toBeNull();
-    expect(json(stateAt(run.journal, run.journal.length - 1))).toMatchObject({ request: 'Is it so?' });
+    expect(stateAt(run.entries, 0)).toBeNull();
+    expect(json(stateAt(run.entries, run.entries.length - 1))).toMatchObject({ request: 'Is it so?' });
   });
 
   it('does not know the states of a run that another version of the chart recorded', async () => {
     const { chain, clock } = randomChain({ ...fc.sample(randomRunArbitrary, { numRuns: 1, seed: 7 })[0] } as RandomRun);
     const run = chain.run({ request: 'Is it so?' });
     await runUntilEnded(run, clock);
-    const [start, ...others] = json(run.journal) as JournalEntry[];
+    const [start, ...others] = json(run.entries) as JournalEntry[];
     const old = [
       { ...start, machine: { id: 'postChain', version: null, digest: '00000000' } },
       ...others,

@@ -22,9 +22,9 @@ it('a reply that a schema turns into what no journal can store fails its call, a
   });
   const run = chain.run({ request: 'Is it so?' });
   const answer = await run.answer;
-  const stored = await entriesIn(journals.read(run.runId));
+  const stored = await entriesIn(journals.read(run.id));
   expect(stored.filter(({ type }) => type === 'failed').length).toBeGreaterThan(0);
-  expect(JSON.parse(JSON.stringify(stored))).toEqual(JSON.parse(JSON.stringify(run.journal)));
+  expect(JSON.parse(JSON.stringify(stored))).toEqual(JSON.parse(JSON.stringify(run.entries)));
   expect(answer.notes).toContain('intention');
   expect(replay(stored).divergence).toBeNull();
 });

@@ -73,7 +73,7 @@ describe('whatIf', () => {
           ...Object.fromEntries(Object.entries(thresholds).map(([name, value]) => [`thresholds.${name}`, value])),
           ...Object.fromEntries(Object.entries(limits).map(([name, value]) => [`limits.${name}`, value])),
         };
-        const { now, outcome } = whatIf(JSON.parse(JSON.stringify(recorded.journal)), set as Record<string, number>);
+        const { now, outcome } = whatIf(JSON.parse(JSON.stringify(recorded.entries)), set as Record<string, number>);
         const [before, after] = [decisionsOf(recorded), decisionsOf(real)];
         const at = before.findIndex(({ rule, nextPhase }, index) => {
           const other = after[index];

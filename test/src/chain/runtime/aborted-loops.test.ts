@@ -39,7 +39,7 @@ describe('an aborted capability loop', () => {
     const answer = await scripted.run.answer;
     expect(ran).toEqual(['book', 'hang', 'aborted']);
     expect(phasesOf(scripted.run).slice(0, 2)).toEqual(['action', 'experience']);
-    expect(scripted.run.actor.getSnapshot().context.results.action).toMatchObject({
+    expect(scripted.run.ref.getSnapshot().context.results.action).toMatchObject({
       stopReason: 'aborted',
       results: [
         { capability: 'book', output: 'booked', success: true },
@@ -72,7 +72,7 @@ describe('an aborted capability loop', () => {
     await scripted.run.answer;
     expect(ran).toEqual(['book', 'hang', 'aborted']);
     expect(phasesOf(scripted.run)).toEqual(['action', 'yield']);
-    expect(scripted.run.actor.getSnapshot().context.results.action?.results).toHaveLength(2);
+    expect(scripted.run.ref.getSnapshot().context.results.action?.results).toHaveLength(2);
   });
 
   it.each([
@@ -83,6 +83,6 @@ describe('an aborted capability loop', () => {
     await settle(100);
     scripted.run.send({ type: act });
     await scripted.run.answer;
-    expect(scripted.run.actor.getSnapshot().context.results.action?.results.at(-1)?.error).toContain(word);
+    expect(scripted.run.ref.getSnapshot().context.results.action?.results.at(-1)?.error).toContain(word);
   });
 });

@@ -169,7 +169,7 @@ describe('the text of the answer in the events of a run', () => {
     const display = new Display();
     for (const event of events) display.take(event);
     expect(display).toMatchObject({ text: 'It is so, for sure.', voids: ['Perhaps it is.: next_cycle'] });
-    expect(run.journal.filter(({ type }) => /^answer-(?:delta|void)$/u.test(type))).toEqual([]);
+    expect(run.entries.filter(({ type }) => /^answer-(?:delta|void)$/u.test(type))).toEqual([]);
   });
 
   it('is void when an attempt fails, and when synthesis writes another text', async () => {

@@ -89,7 +89,7 @@ describe('the value of an answer', () => {
     expect(await late.run.answer).toMatchObject({ answerText: /for certain/u, metadata: { reason: 'value_missing' } });
     const stopped = start({ value: { hang: true } });
     await settle();
-    stopped.run.actor.stop();
+    stopped.run.ref.stop();
     expect(await stopped.run.answer).toMatchObject({
       answerText: /for certain/u,
       reasons: [{ code: 'interrupted' }, { code: 'value_missing' }],
@@ -100,14 +100,14 @@ describe('the value of an answer', () => {
     const plan: Plan = { value: (call: number) => (call === 1 ? { text: '{}' } : OSLO) };
     const whole = start(plan);
     const { value } = await whole.run.answer;
-    const { journal } = whole.run;
+    const { entries: journal } = whole.run;
     expect(replay(journal)).toMatchObject({ divergence: null, answer: { value } });
     const from = journal.findIndex((entry) => entry.type === 'attempt-start' && entry.task === 'value');
     for (let cut = from; cut < journal.length; cut += 5) {
       const { chain } = scriptedChain({ value: OSLO }, { journals: killedAfter(journal.slice(0, cut)) });
       const resumed = await chain.resume('run-1');
       expect((await resumed.answer).value).toEqual(OSLO);
-      expect(replay(resumed.journal).divergence).toBeNull();
+      expect(replay(resumed.entries).divergence).toBeNull();
     }
   });
 

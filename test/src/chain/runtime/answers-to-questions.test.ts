@@ -8,7 +8,7 @@ const LONG = `Please look into the cellar. ${'The cellar is a long story. '.repe
 const unsure = { yield: (call: number) => unsureAnswer(call) };
 type Started = ReturnType<typeof startScripted>;
 
-const messagesOf = ({ run }: Started): readonly Message[] => run.actor.getSnapshot().context.messages;
+const messagesOf = ({ run }: Started): readonly Message[] => run.ref.getSnapshot().context.messages;
 const asked = ({ run }: Started) => entriesOf(run, 'consent-asked');
 const refusals = ({ run }: Started) =>
   entriesOf(run, 'answer-refused').map(({ event, questionId, question, reason }) => [
@@ -86,11 +86,11 @@ describe('an answer that does not name the pending question', () => {
     expect(refusals(started)).toEqual([[event.type, named, 's11.consent', reason]]);
     expect(entriesOf(started.run, 'consent-resolved')).toMatchObject([{ by: 'time-out' }]);
     expect(messagesOf(started)).toBe(before);
-    expect(started.run.actor.getSnapshot().context.question).toBe('s11.consent');
+    expect(started.run.ref.getSnapshot().context.question).toBe('s11.consent');
     started.run.send(consent('s11.consent'));
     await started.run.answer;
     expect(entriesOf(started.run, 'consent-resolved').at(-1)).toMatchObject({ by: 'user', kept: 0 });
-    expect(replay(started.run.journal).divergence).toBeNull();
+    expect(replay(started.run.entries).divergence).toBeNull();
   });
 
   it.each<[string, ChainEvent, string]>([
@@ -108,7 +108,7 @@ describe('an answer that does not name the pending question', () => {
     await settle(200);
     const named = ('questionId' in event && event.questionId) || null;
     expect(refusals(started)).toEqual([[event.type, named, 's7.direction', reason]]);
-    expect(started.run.actor.getSnapshot().matches({ cycling: { yield: 'awaitingDirection' } })).toBe(true);
+    expect(started.run.ref.getSnapshot().matches({ cycling: { yield: 'awaitingDirection' } })).toBe(true);
     started.run.send({ type: 'run.finished', questionId: 's7.direction' });
     expect((await started.run.answer).metadata.cycles).toBe(2);
   });
@@ -123,7 +123,7 @@ describe('an answer that does not name the pending question', () => {
     started.run.send(event);
     await settle(200);
     expect(refusals(started)).toEqual([[event.type, 'questionId' in event && event.questionId, null, 'no_question']]);
-    expect(started.run.actor.getSnapshot().matches({ cycling: 'action' })).toBe(true);
+    expect(started.run.ref.getSnapshot().matches({ cycling: 'action' })).toBe(true);
     started.run.cancel();
     await started.run.answer;
   });
@@ -134,7 +134,7 @@ describe('an answer that does not name the pending question', () => {
       { profile: { extends: 'thorough', writing: 'always' } },
     );
     await settle(400);
-    expect(started.run.actor.getSnapshot().matches({ synthesizing: 'writing' })).toBe(true);
+    expect(started.run.ref.getSnapshot().matches({ synthesizing: 'writing' })).toBe(true);
     const answers = [consent('s5.consent'), { type: 'run.directed', phase: 'yield', questionId: 's6.direction' }];
     const commands = [{ type: 'run.finished' }, { type: 'run.directed', phase: 'yield' }];
     for (const event of [...answers, ...commands]) started.run.send(event as ChainEvent);

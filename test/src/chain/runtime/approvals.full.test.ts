@@ -61,7 +61,7 @@ function start(host: Host, script: Script = {}) {
   };
   const asked = (): readonly ApprovalAsked[] => entries('approval-asked');
   const entries = <T extends JournalEntry['type']>(type: T) =>
-    run.journal.filter((entry): entry is Extract<JournalEntry, { type: T }> => entry.type === type);
+    run.entries.filter((entry): entry is Extract<JournalEntry, { type: T }> => entry.type === type);
   return {
     run,
     clock,
@@ -70,7 +70,7 @@ function start(host: Host, script: Script = {}) {
     asked,
     entries,
     given,
-    pending: () => pendingApprovals(run.journal).map(({ questionId }) => questionId),
+    pending: () => pendingApprovals(run.entries).map(({ questionId }) => questionId),
     decisions: () => entries('approval-resolved').map(({ decision, by, reason }) => [decision, by, reason]),
     refusals: () => entries('answer-refused').map(({ reason }) => reason),
     ended: async () => ('answer' in run ? await run.answer : await run.outcome),
@@ -297,12 +297,12 @@ describe('a run with approvals', () => {
 
   it('[J1] is replayed without a question, and recorded again with the same answers', async () => {
     const { run } = await decided();
-    const replayed = await replay(run.journal);
+    const replayed = await replay(run.entries);
     expect(replayed.divergence).toBeNull();
-    const again = await rerecord(run.journal);
+    const again = await rerecord(run.entries);
     const decisions = (journal: readonly JournalEntry[]) => journal.filter(isAboutApproval).map(withoutPlace);
-    expect(decisions(again)).toEqual(decisions(run.journal));
-    expect(decisions(run.journal)).toMatchObject([{}, {}, {}, { decision: 'responded' }, {}, {}]);
+    expect(decisions(again)).toEqual(decisions(run.entries));
+    expect(decisions(run.entries)).toMatchObject([{}, {}, {}, { decision: 'responded' }, {}, {}]);
   });
 
   it.each(['user', 'program'] as const)(
@@ -330,7 +330,7 @@ describe('a run with approvals', () => {
       const chain = createPostChain({ model, clock: new TestClock(), capabilities: [pay], ...options });
       const run = chain.run({ request: 'Pay.' });
       const answer = (to: typeof run): void => {
-        for (const { questionId, digest, arguments: given } of pendingApprovals(to.journal)) {
+        for (const { questionId, digest, arguments: given } of pendingApprovals(to.entries)) {
           const edited = given['euros'] === 2 && { arguments: { euros: 4 } };
           to.send({ type: 'approval.given', questionId, digest, decision: 'approve', ...edited });
         }
@@ -340,12 +340,12 @@ describe('a run with approvals', () => {
       await settle(200);
       expect(paid).toHaveLength(2);
       const [first] = paid;
-      const recorded = [...run.journal];
+      const recorded = [...run.entries];
       const fork = await chain.fork(recorded, { at: recorded.length - 1 });
       await settle(200);
       if (approver === 'user') {
         expect(paid).toHaveLength(2);
-        expect(pendingApprovals(fork.journal).map(({ arguments: given }) => given)).toEqual([
+        expect(pendingApprovals(fork.entries).map(({ arguments: given }) => given)).toEqual([
           { euros: 1 },
           { euros: 2 },
         ]);
@@ -353,7 +353,7 @@ describe('a run with approvals', () => {
       } else expect(approve).toHaveBeenCalledTimes(4);
       await fork.answer;
       // The result of the call that had ended is that of the original.
-      expect(paid).toEqual([first, expect.anything(), [4, `${fork.runId}.s1.action.2`]]);
+      expect(paid).toEqual([first, expect.anything(), [4, `${fork.id}.s1.action.2`]]);
       run.cancel();
       await run.answer;
     },
@@ -363,8 +363,8 @@ describe('a run with approvals', () => {
     const clock = new TestClock();
     const { chain, paid, run } = payOnce({ clock });
     await settle(200);
-    const recorded = [...run.journal];
-    const { runId } = run;
+    const recorded = [...run.entries];
+    const { id: runId } = run;
     const forkOnce = () => {
       const ids = ['fork', 'another'];
       return payOnce({ clock, newId: () => ids.pop() ?? '' }).chain.fork(recorded, { at: recorded.length - 1 });
@@ -381,13 +381,13 @@ describe('a run with approvals', () => {
     forks[1]?.send(answerTo(forks[0] as Run) as ChainEvent);
     await settle(200);
     expect(paid).toEqual([]);
-    for (const { journal } of [other, later, fork, forks[1] as Run])
+    for (const { entries: journal } of [other, later, fork, forks[1] as Run])
       expect(journal).toContainEqual(expect.objectContaining({ type: 'answer-refused', reason: 'other_digest' }));
     other.send(theirs[0] as ChainEvent);
     fork.send(theirs[1] as ChainEvent);
     await Promise.all([other.answer, fork.answer]);
     expect(paid).toHaveLength(2);
-    expect(pendingApprovals(run.journal)).toHaveLength(1);
+    expect(pendingApprovals(run.entries)).toHaveLength(1);
     for (const waiting of [run, later, ...forks]) waiting.cancel();
     await Promise.all([run, later, ...forks].map((waiting) => waiting.answer));
   });
@@ -404,12 +404,12 @@ describe('a run with approvals', () => {
     await settle(200);
     if (approver === 'user') run.send({ ...answerTo(run), ...answer });
     await run.answer;
-    const fork = await chain.fork(run.journal, { at: run.journal.length - 1 });
+    const fork = await chain.fork(run.entries, { at: run.entries.length - 1 });
     expect((await fork.answer).status).toBe('completed');
-    const second = await chain.fork(fork.journal, { at: fork.journal.length - 1 });
+    const second = await chain.fork(fork.entries, { at: fork.entries.length - 1 });
     expect((await second.answer).status).toBe('completed');
     expect(paid).toEqual(expected);
-    for (const { journal } of [fork, second]) {
+    for (const { entries: journal } of [fork, second]) {
       expect(journal).toContainEqual(expect.objectContaining({ type: 'approval-resolved', decision }));
       expect(replay(journal).divergence).toBeNull();
     }
@@ -473,8 +473,8 @@ function payOnce(options: PostChainOptions = {}) {
   return { chain, paid, run: chain.run({ request: 'Pay.' }) };
 }
 
-function answerTo({ journal }: { readonly journal: readonly JournalEntry[] }) {
-  const { questionId = '', digest = '' } = pendingApprovals(journal)[0] ?? {};
+function answerTo({ entries }: Pick<Run, 'entries'>) {
+  const { questionId = '', digest = '' } = pendingApprovals(entries)[0] ?? {};
   return { type: 'approval.given', questionId, digest, decision: 'approve' } as const;
 }
 

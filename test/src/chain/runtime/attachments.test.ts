@@ -268,18 +268,18 @@ describe('the journal of a run with files', () => {
     let count = 0;
     const { run, chain, model } = start({}, { journals, newId: () => `run-${++count}` });
     await run.answer;
-    expect(run.journal[0]).toMatchObject({ type: 'start', input: { attachments: [{ name: 'photo.png', bytes: 11 }] } });
-    expect(run.journal[1]).toMatchObject({ type: 'attachment', mediaType: 'image/png', data: PNG_BASE64 });
-    expect(JSON.stringify(run.journal).split(PNG_BASE64)).toHaveLength(2);
+    expect(run.entries[0]).toMatchObject({ type: 'start', input: { attachments: [{ name: 'photo.png', bytes: 11 }] } });
+    expect(run.entries[1]).toMatchObject({ type: 'attachment', mediaType: 'image/png', data: PNG_BASE64 });
+    expect(JSON.stringify(run.entries).split(PNG_BASE64)).toHaveLength(2);
 
-    expect(replay(run.journal).divergence).toBeNull();
-    expect((await rerecord(run.journal)).find(isFile)).toMatchObject({ data: PNG_BASE64 });
+    expect(replay(run.entries).divergence).toBeNull();
+    expect((await rerecord(run.entries)).find(isFile)).toMatchObject({ data: PNG_BASE64 });
 
-    const reply = run.journal.find((entry) => entry.type === 'activity-event' && entry.event.type === 'reply.ended');
+    const reply = run.entries.find((entry) => entry.type === 'activity-event' && entry.event.type === 'reply.ended');
     const before = model.calls.length;
     const forked = await chain.fork('run-1', { at: reply?.seq ?? 0, set: { 'reply.response': 'A tower.' } });
     expect((await forked.answer).status).toBe('completed');
-    expect(forked.journal.find(isFile)).toMatchObject({ data: PNG_BASE64 });
+    expect(forked.entries.find(isFile)).toMatchObject({ data: PNG_BASE64 });
     const again = model.calls.slice(before).filter((call) => filesOf(call).length > 0);
     expect(again.length).toBeGreaterThan(0);
     expect(filesOf(again[0] as ModelRequest)[0]?.data).toBe(PNG_BASE64);
@@ -291,7 +291,7 @@ describe('the journal of a run with files', () => {
     const dead = createPostChain({ profile: ONE_CALL_PER_PHASE, model: hanging, journals, newId: () => 'run-1' }).run({
       request: REQUEST,
     });
-    const again = killedAfter([...dead.journal]);
+    const again = killedAfter([...dead.entries]);
     dead.cancel();
     const model = scriptedModel({}, { otherwise: replies, accepts: FILES });
     const run = await createPostChain({ profile: ONE_CALL_PER_PHASE, model, journals: again }).resume('run-1');
@@ -302,8 +302,8 @@ describe('the journal of a run with files', () => {
   it('contains the prompts without the bytes', async () => {
     const { run } = start();
     await run.answer;
-    expect(promptsIn(run.journal).length).toBeGreaterThan(3);
-    expect(JSON.stringify(promptsIn(run.journal))).not.toContain(PNG_BASE64);
+    expect(promptsIn(run.entries).length).toBeGreaterThan(3);
+    expect(JSON.stringify(promptsIn(run.entries))).not.toContain(PNG_BASE64);
   });
 
   it.each([

@@ -63,7 +63,7 @@ describe('the bare machine', () => {
     const { answer, facts } = await runBare(createBareChain(bare), bare.clock);
     const run = createPostChain(whole).run(RUN);
     expect(answer).toEqual(await run.answer);
-    const emitted = run.journal.filter(({ type }) => ['decision', 'operations', 'phase-end'].includes(type));
+    const emitted = run.entries.filter(({ type }) => ['decision', 'operations', 'phase-end'].includes(type));
     expect(facts.filter(({ type }) => ['decision', 'operations', 'phase-end'].includes(type))).toEqual(
       emitted.map(({ seq, atMs, ...fact }) => fact),
     );

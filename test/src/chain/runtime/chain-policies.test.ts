@@ -34,7 +34,7 @@ describe('the retry policy of a chain', () => {
     };
     const { run, model } = startScripted({ intention: INVALID }, { policy });
     expect((await run.answer).status).toBe('completed');
-    expect(run.actor.getSnapshot().context.results.intention?.reply.goal).toBe('To be on time');
+    expect(run.ref.getSnapshot().context.results.intention?.reply.goal).toBe('To be on time');
     expect(callsOf(model, 'intention')).toBe(3);
   });
 
@@ -130,7 +130,7 @@ describe('the rules of a chain’s retry policy', () => {
     const answer = await run.answer;
     expect(called).toEqual(EACH_ONCE);
     expect(entriesOf(run, 'value').map(({ name }) => `${name.split(' ')[0]} intention`)).toEqual(EACH_ONCE);
-    const recorded = JSON.parse(JSON.stringify(run.journal));
+    const recorded = JSON.parse(JSON.stringify(run.entries));
     const replayed = replay(recorded);
     expect(replayed.divergence).toBeNull();
     expect(replayed.answer).toEqual(answer);
@@ -157,7 +157,7 @@ describe('the rules of a chain’s retry policy', () => {
     expect(metadata.failures[0]?.failure).toMatchObject({ code: 'policy_failed' });
     expect(metadata.failures[0]?.failure.message).toContain('shouldRetry failed: a mistake in the rule');
     const before = calls;
-    expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
+    expect(replay(JSON.parse(JSON.stringify(run.entries))).divergence).toBeNull();
     expect(calls).toBe(before);
   });
 });

@@ -46,11 +46,11 @@ const ask = { request: 'Do I need an umbrella?', clientTools: [weather] };
 
 function respond(run: Run, decision: 'approve' | 'deny' | 'respond' = 'respond'): void {
   const output = decision === 'respond' && { output: 'It rains.' };
-  for (const { questionId, digest, isClientTool } of pendingApprovals(run.journal))
+  for (const { questionId, digest, isClientTool } of pendingApprovals(run.entries))
     if (isClientTool) run.send({ type: 'approval.given', questionId, digest, decision, ...output });
 }
 
-const typesIn = (run: Run, type: string): readonly object[] => run.journal.filter((entry) => entry.type === type);
+const typesIn = (run: Run, type: string): readonly object[] => run.entries.filter((entry) => entry.type === type);
 
 describe('a tool that only the client can run', () => {
   it('waits for its result, whoever approves other calls, and is never approved', async () => {
@@ -61,12 +61,12 @@ describe('a tool that only the client can run', () => {
       ]);
       const run = create({ ...(approve && { approve }) }).run(ask);
       await settle(200);
-      expect(pendingApprovals(run.journal).filter(({ isClientTool }) => isClientTool)).toMatchObject([
+      expect(pendingApprovals(run.entries).filter(({ isClientTool }) => isClientTool)).toMatchObject([
         { capability: 'get_weather', arguments: { location: 'Bergen' } },
       ]);
       respond(run, 'approve');
       expect(typesIn(run, 'answer-refused')).toMatchObject([{ reason: 'client_tool' }]);
-      for (const { questionId, digest, isClientTool } of pendingApprovals(run.journal))
+      for (const { questionId, digest, isClientTool } of pendingApprovals(run.entries))
         if (!isClientTool) run.send({ type: 'approval.given', questionId, digest, decision: 'approve' });
       await settle(200);
       expect(paid).toEqual([]);
@@ -76,7 +76,7 @@ describe('a tool that only the client can run', () => {
       expect(typesIn(run, 'capability-start')).toMatchObject([{ capability: 'pay' }]);
       expect(prompts()[0]).toContain('"get_weather"');
       expect(prompts().join()).toContain('get_weather: It rains.');
-      expect(replay(run.journal).divergence).toBeNull();
+      expect(replay(run.entries).divergence).toBeNull();
     }
   });
 
@@ -112,11 +112,11 @@ describe('a tool that only the client can run', () => {
     const first = create().run(ask);
     await settle(200);
     expect(await first.park()).toBe(true);
-    const run = await create().resume(first.runId);
+    const run = await create().resume(first.id);
     respond(run);
     await run.answer;
     expect(prompts().join()).toContain('get_weather: It rains.');
-    const fork = await create().fork(run.journal, { at: run.journal.length - 1 });
+    const fork = await create().fork(run.entries, { at: run.entries.length - 1 });
     expect((await fork.answer).status).toBe('completed');
     expect(typesIn(fork, 'approval-resolved')).toMatchObject([{ decision: 'responded', by: 'user' }]);
   });

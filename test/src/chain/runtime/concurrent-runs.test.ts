@@ -17,7 +17,7 @@ function queueingChain(maxConcurrentRuns: number, hangs: number) {
 
 const request = { request: 'Is it so?' };
 
-const hasBegun = ({ journal }: Run): boolean => journal.some(({ type }) => type === 'activity-start');
+const hasBegun = ({ entries: journal }: Run): boolean => journal.some(({ type }) => type === 'activity-start');
 
 describe('maxConcurrentRuns', () => {
   it('queues further runs and starts them in order', async () => {
@@ -43,8 +43,8 @@ describe('maxConcurrentRuns', () => {
     await first.answer;
     const answer = await second.answer;
     expect(answer).toMatchObject({ status: 'completed', metadata: { budget: { totalMs: { used: 0 } } } });
-    expect(second.journal.every(({ atMs }) => atMs === 0)).toBe(true);
-    expect(replay(second.journal).divergence).toBeNull();
+    expect(second.entries.every(({ atMs }) => atMs === 0)).toBe(true);
+    expect(replay(second.entries).divergence).toBeNull();
   });
 
   it.each<['cancel' | 'stop' | 'signal', string, string]>([
@@ -59,10 +59,10 @@ describe('maxConcurrentRuns', () => {
     const third = chain.run(request);
     await settle();
     if (how === 'cancel') second.cancel();
-    else if (how === 'stop') second.actor.stop();
+    else if (how === 'stop') second.ref.stop();
     else controller.abort();
     expect(await second.answer).toMatchObject({ status, metadata: { reason } });
-    expect(replay(second.journal).divergence).toBeNull();
+    expect(replay(second.entries).divergence).toBeNull();
     expect([model.calls.length, hasBegun(third)]).toEqual([1, false]);
     first.cancel();
     expect(await third.answer).toMatchObject({ status: 'completed' });
@@ -93,11 +93,11 @@ describe('maxConcurrentRuns', () => {
       return value;
     };
     const resumed = chain.resume('run-1').then(count);
-    const forked = chain.fork(done.journal, { at: 1 }).then(count);
+    const forked = chain.fork(done.entries, { at: 1 }).then(count);
     await settle();
     expect(started).toBe(0);
     hanging.cancel();
-    expect((await resumed).runId).toBe('run-1');
+    expect((await resumed).id).toBe('run-1');
     expect((await (await forked).answer).status).toBe('completed');
     expect((await journals.list()).length).toBe(3);
     expect(model.calls.length).toBeGreaterThan(2);
@@ -110,7 +110,7 @@ describe('maxConcurrentRuns', () => {
     await ended.answer;
     const hanging = chain.run(request);
     await settle();
-    expect((await chain.resume('run-1', { signal: AbortSignal.abort() })).runId).toBe('run-1');
+    expect((await chain.resume('run-1', { signal: AbortSignal.abort() })).id).toBe('run-1');
     hanging.cancel();
   });
 
@@ -138,14 +138,14 @@ describe('runs that start together', () => {
     expect([model.calls.length, turns.length, (await journals.list()).length]).toEqual([0, 3, 3]);
     third?.cancel();
     expect(await third?.answer).toMatchObject({ status: 'cancelled' });
-    expect([second?.journal[0]?.type, second && hasBegun(second)]).toEqual(['start', false]);
+    expect([second?.entries[0]?.type, second && hasBegun(second)]).toEqual(['start', false]);
     while (turns.length > 0) {
       turns.shift()?.();
       await settle();
     }
     const answers = await Promise.all([first?.answer, second?.answer]);
     expect(answers.map((answer) => answer?.status)).toEqual(['completed', 'completed']);
-    expect(replay(second?.journal ?? []).divergence).toBeNull();
+    expect(replay(second?.entries ?? []).divergence).toBeNull();
   });
 
   it('rethrow the error of their journal store at once', () => {

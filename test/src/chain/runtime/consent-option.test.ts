@@ -16,7 +16,7 @@ describe('[U9] the option `consent`', () => {
     expect(entriesOf(run, 'consent-asked')).toEqual([]);
     expect(entriesOf(run, 'consent-resolved')).toMatchObject([{ kept: 1, by: 'option' }]);
     expect(model.calls.map(({ task }) => task)).not.toContain('summary');
-    const { messages } = run.actor.getSnapshot().context;
+    const { messages } = run.ref.getSnapshot().context;
     expect(messages[0]).toMatchObject({ content: told, tags: ['kept-by-default'] });
   });
 

@@ -71,9 +71,9 @@ describe('run control', () => {
   it('ignores events after the end and rejects invalid ones by name', async () => {
     const { run } = startScripted();
     await run.answer;
-    const before = run.journal.length;
+    const before = run.entries.length;
     run.cancel();
-    expect(run.journal).toHaveLength(before);
+    expect(run.entries).toHaveLength(before);
     expect(() => run.send({ type: 'run.exploded' } as never)).toThrow(
       /event: expected one of .*; received .*run.exploded/,
     );

@@ -45,7 +45,7 @@ describe('the cost limit of a run', () => {
     expect(answerText).not.toBe('');
     expect(metadata.failures).toEqual([]);
     if (maxCost > 10) expect(metadata.cost?.amount).toBeGreaterThan(maxCost / 2);
-    expect(replay(run.journal).divergence).toBeNull();
+    expect(replay(run.entries).divergence).toBeNull();
   });
 
   it('[A11] does not end a run that stays below it', async () => {
@@ -124,13 +124,13 @@ describe('the cost limit of a run', () => {
     const { run } = startScripted(hangs, {});
     await settle(100);
     run.send({ type: 'run.adjusted', limits: { maxCost: 1 } });
-    expect(run.actor.getSnapshot().context.limits.maxCost).toBeNull();
+    expect(run.ref.getSnapshot().context.limits.maxCost).toBeNull();
     run.cancel();
     await run.answer;
     const priced = startScripted(hangs, { prices });
     await settle(100);
     priced.run.send({ type: 'run.adjusted', limits: { maxCost: 1 } });
-    expect(priced.run.actor.getSnapshot().context.limits.maxCost).toBe(1);
+    expect(priced.run.ref.getSnapshot().context.limits.maxCost).toBe(1);
     priced.run.cancel();
     await priced.run.answer;
   });

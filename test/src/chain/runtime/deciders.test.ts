@@ -123,7 +123,7 @@ describe('[R6] a loop that does not continue', () => {
     const chain = createPostChain({ model, capabilities: [lookUp], limits, profile: ONE_CALL_PER_PHASE, ...options });
     const run = chain.run({ request: REQUEST });
     await run.answer;
-    return run.actor.getSnapshot().context.results.action?.stopReason;
+    return run.ref.getSnapshot().context.results.action?.stopReason;
   }
 
   it.each([
@@ -163,7 +163,7 @@ describe('[R7] the answer after a failed decider', () => {
     expect({ status, reason: metadata.reason }).toEqual({ status: 'degraded', reason: 'decider_failed' });
     expect(notes).toContain('Capabilities may be missing: the continuation decider failed: ');
     expect(notes).toContain(why);
-    expect(run.actor.getSnapshot().context.results.action?.results).toMatchObject([{ output: '42', success: true }]);
+    expect(run.ref.getSnapshot().context.results.action?.results).toMatchObject([{ output: '42', success: true }]);
   });
 
   it('is complete if a later Action succeeds', async () => {

@@ -26,7 +26,7 @@ describe('the call of Observation', () => {
   it('is waited for if Intention ends first', async () => {
     const started = start({ observation: HANGS });
     await settle();
-    expect(started.run.actor.getSnapshot().value).toEqual({ cycling: { observation: 'choosing' } });
+    expect(started.run.ref.getSnapshot().value).toEqual({ cycling: { observation: 'choosing' } });
     expect(countOf(started, 'observation')).toBe(1);
     started.run.cancel();
     await started.run.answer;
@@ -83,14 +83,14 @@ describe('the call of Observation', () => {
     for (const plan of [{}, { observation: firstOnly('observation', { failure: {} }) }]) {
       const { run } = start(plan);
       await run.answer;
-      expect(replay(run.journal).divergence).toBeNull();
+      expect(replay(run.entries).divergence).toBeNull();
     }
   });
 
   it('ends and is charged when the actor is stopped', async () => {
     const { run } = start({ intention: HANGS, observation: HANGS });
     await settle();
-    run.actor.stop();
+    run.ref.stop();
     const { metadata } = await run.answer;
     const ends = entriesOf(run, 'attempt-end').filter(({ task }) => task === 'observation');
     expect(ends).toMatchObject([{ attemptId: 's4.observation.early', failure: { code: 'aborted' } }]);

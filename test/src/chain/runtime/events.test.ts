@@ -59,6 +59,6 @@ describe('events of a run', () => {
       .map(({ atMs }) => atMs - (started?.atMs ?? 0));
     expect(times[0]).toBeGreaterThanOrEqual(10);
     expect(times.at(-1)).toBeGreaterThan(times[0] ?? 0);
-    expect(run.journal.map(({ atMs }) => atMs)).toEqual(run.journal.map(({ atMs }) => atMs).sort((a, b) => a - b));
+    expect(run.entries.map(({ atMs }) => atMs)).toEqual(run.entries.map(({ atMs }) => atMs).sort((a, b) => a - b));
   });
 });

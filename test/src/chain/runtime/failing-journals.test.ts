@@ -80,7 +80,7 @@ describe('a journal that is written later', () => {
       await turn();
       expect(model.calls.length - callsBefore).toBeLessThanOrEqual(1);
     }
-    expect(run.journal.at(-1)?.type).toBe('end');
+    expect(run.entries.at(-1)?.type).toBe('end');
     expect(answered).toBe(true);
   });
 });

@@ -54,7 +54,7 @@ describe('an own grader', () => {
       return new Promise(() => {});
     });
     await settle();
-    expect(JSON.stringify(run.actor.getSnapshot().value)).toContain('grading');
+    expect(JSON.stringify(run.ref.getSnapshot().value)).toContain('grading');
     clock.increment(120_000);
     const { metadata } = await run.answer;
     expect(metadata.decision?.rationale).toContain('the grader failed: it did not finish within 120000 ms');
@@ -74,12 +74,12 @@ describe('an own grader', () => {
     const run = chain.run({ request: 'Is it so?' });
     const answer = await run.answer;
     expect(grader).toHaveBeenCalledTimes(2);
-    const replayed = replay(run.journal);
+    const replayed = replay(run.entries);
     expect(replayed.divergence).toBeNull();
     expect(replayed.answer).toEqual(answer);
 
-    const first = run.journal.findIndex((entry) => entry.type === 'decision');
-    const cut = killedAfter(run.journal.slice(0, first + 1), run.runId);
+    const first = run.entries.findIndex((entry) => entry.type === 'decision');
+    const cut = killedAfter(run.entries.slice(0, first + 1), run.id);
     const later = createPostChain({
       profile: ONE_CALL_PER_PHASE,
       model: plannedModel(claim),
@@ -87,7 +87,7 @@ describe('an own grader', () => {
       journals: cut,
       limits: { maxCycles: 2 },
     });
-    expect(await (await later.resume(run.runId)).answer).toMatchObject({ answerText: answer.answerText });
+    expect(await (await later.resume(run.id)).answer).toMatchObject({ answerText: answer.answerText });
     expect(grader).toHaveBeenCalledTimes(3);
   });
 
@@ -149,7 +149,7 @@ describe('a grading model', () => {
   it('[promise 6] is not called by a replay', async () => {
     const { run, gradingModel } = judged({ ...believed, completion: 0 });
     const answer = await run.answer;
-    const replayed = replay(run.journal);
+    const replayed = replay(run.entries);
     expect(replayed.divergence).toBeNull();
     expect(replayed.answer).toEqual(answer);
     expect(gradingModel.calls).toHaveLength(2);

@@ -19,12 +19,12 @@ describe('a long run', () => {
     const entriesOfCycle = (cycle: number) => (starts[cycle]?.seq ?? 0) - (starts[cycle - 1]?.seq ?? 0);
     expect(entriesOfCycle(CYCLES - 1)).toBeLessThanOrEqual(entriesOfCycle(20) * 1.1);
     const bytesOfCycle = (cycle: number) =>
-      JSON.stringify(run.journal.slice(starts[cycle - 1]?.seq, starts[cycle]?.seq)).length;
+      JSON.stringify(run.entries.slice(starts[cycle - 1]?.seq, starts[cycle]?.seq)).length;
     expect(bytesOfCycle(CYCLES - 1)).toBeLessThanOrEqual(bytesOfCycle(20) * 1.1);
     const prompts = model.calls.filter(({ task }) => task === 'yield');
     const promptChars = (cycle: number) => JSON.stringify(prompts[cycle - 1]?.turns).length;
     expect(promptChars(CYCLES - 1)).toBeLessThanOrEqual(promptChars(20) * 1.1);
-    const { context } = run.actor.getSnapshot();
+    const { context } = run.ref.getSnapshot();
     expect(context.messages.length).toBeLessThan(60);
     expect(context.recursion.history).toHaveLength(64);
     expect(context.decisions).toHaveLength(16);

@@ -44,7 +44,7 @@ async function runAll(options: PostChainOptions & { readonly model: ChatModel },
   await runToEnd(
     () => isActive,
     clock,
-    () => run.journal.length,
+    () => run.entries.length,
   );
   return { run, answer: await run.answer, tookMs: clock.now() };
 }
@@ -103,6 +103,6 @@ describe('a model that hangs', () => {
     const { failures } = answer.metadata;
     expect(new Set(failures.map(({ failure }) => failure.code))).toEqual(new Set(['phase_deadline']));
     expect(entriesOf(run, 'model-status').map(({ change }) => change)).not.toContain('unavailable');
-    expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
+    expect(replay(JSON.parse(JSON.stringify(run.entries))).divergence).toBeNull();
   });
 });

@@ -39,7 +39,7 @@ describe('a chain that validates its input', () => {
     await settle();
     sendAnswer(run, { type: 'consent.given', choice: 'remove', items: JSON.parse('{"earlier.__proto__":"keep"}') });
     await run.answer;
-    const left = run.actor.getSnapshot().context.messages;
+    const left = run.ref.getSnapshot().context.messages;
     expect(userTexts(left)).toEqual([messages[0]?.content, 'Is it so?']);
   });
 });
@@ -48,14 +48,14 @@ describe('passages whose ids are taken', () => {
   const source = (...ids: readonly string[]) =>
     sourceOf(...ids.map((id) => aPassage({ id, text: `Injected as ${id}.` })));
   const contents = (run: ReturnType<typeof startScripted>['run']) =>
-    run.actor.getSnapshot().context.messages.map(({ content }) => content);
+    run.ref.getSnapshot().context.messages.map(({ content }) => content);
 
   it('[U4] [C5] replace neither the request nor an earlier user turn', async () => {
     const history = [{ role: 'user' as const, content: 'Be exact.' }];
     const documents = source('request', 'earlier.h1', '__proto__', 'p', 'p');
     const { run } = startScripted({}, { documents }, { history });
     await run.answer;
-    expect(userTexts(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
+    expect(userTexts(run.ref.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
     expect(contents(run).filter((content) => content.includes('Injected as p.'))).toHaveLength(1);
   });
 });
@@ -76,7 +76,7 @@ it('[U6] are not added again when the same passages are found repeatedly', async
     },
   );
   await run.answer;
-  const { messages } = run.actor.getSnapshot().context;
+  const { messages } = run.ref.getSnapshot().context;
   expect(messages.find(({ id }) => id === 'a')?.links.length).toBeLessThan(5);
 });
 
@@ -104,7 +104,7 @@ describe('a run with minimal limits', () => {
       clock.increment(1);
     }
     expect((await run.answer).answerText).not.toBe('');
-    expect(run.actor.getSnapshot().status).toBe('done');
-    expect(userTexts(run.actor.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
+    expect(run.ref.getSnapshot().status).toBe('done');
+    expect(userTexts(run.ref.getSnapshot().context.messages)).toEqual(['Be exact.', 'Is it so?']);
   });
 });

@@ -34,7 +34,7 @@ describe('a run with hostile texts', () => {
       });
       const answer = await run.answer;
       expect(answer.metadata.failures).toEqual([]);
-      const { messages } = run.actor.getSnapshot().context;
+      const { messages } = run.ref.getSnapshot().context;
       expect(messages.find(({ id }) => id === 'earlier.h1')?.content === text).toBe(true);
       for (const message of messages) expect(messageSchema.safeParse(message).success).toBe(true);
     },
@@ -55,7 +55,7 @@ describe('a run with hostile texts', () => {
     const [asked, ...more] = entriesOf(run, 'consent-asked');
     expect(more).toEqual([]);
     expect(asked?.request.items.length).toBeGreaterThan(1_000);
-    expect(userTexts(run.actor.getSnapshot().context.messages)).toHaveLength(3_335);
+    expect(userTexts(run.ref.getSnapshot().context.messages)).toHaveLength(3_335);
     expect(notes).toMatch(/\d+ tokens over its limit/);
   });
 });

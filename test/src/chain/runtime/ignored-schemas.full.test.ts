@@ -51,7 +51,7 @@ describe.each(DIALECTS)('the schema of a reply, over %s', (_, wire, create) => {
     const runOnce = async () => {
       const run = chain.run({ request: 'Why is the sky blue?' });
       const { status } = await run.answer;
-      expect(replay(JSON.parse(JSON.stringify(run.journal))).divergence).toBeNull();
+      expect(replay(JSON.parse(JSON.stringify(run.entries))).divergence).toBeNull();
       return { status, run, sent: sent('confidence') };
     };
     return { ...(await runOnce()), runOnce, chain };
@@ -79,7 +79,7 @@ describe.each(DIALECTS)('the schema of a reply, over %s', (_, wire, create) => {
       expect(later.sent.slice(sent.length)).toEqual(Array(7).fill(['', 'words']));
       expect(entriesOf(later.run, 'model-status')).toEqual([]);
       const [{ seq: at = 0 } = {}] = entriesOf(later.run, 'decision');
-      const fork = await chain.fork(later.run.journal, { at, set: { 'thresholds.confidence': 0.1 } });
+      const fork = await chain.fork(later.run.entries, { at, set: { 'thresholds.confidence': 0.1 } });
       expect((await fork.answer).status).toBe('completed');
     },
   );

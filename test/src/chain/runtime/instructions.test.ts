@@ -111,11 +111,11 @@ describe('the journal', () => {
     await run.answer;
     const at = entriesOf(run, 'phase-start').find(({ phase }) => phase === 'yield')?.seq ?? 0;
     const other = scriptedChain({}, { instructions: 'Answer in German.', newId: () => 'run-2' });
-    const fork = await other.chain.fork(run.journal, { at, set: { 'limits.maxCycles': 2 } });
+    const fork = await other.chain.fork(run.entries, { at, set: { 'limits.maxCycles': 2 } });
     await fork.answer;
     expect(entriesOf(fork, 'start')[0]?.input.instructions).toBe(RULES);
 
-    const journals = killedAfter(run.journal.slice(0, at));
+    const journals = killedAfter(run.entries.slice(0, at));
     const third = scriptedChain({}, { instructions: 'Answer in German.', journals });
     const resumed = await third.chain.resume('run-1');
     await resumed.answer;

@@ -81,7 +81,7 @@ function decidingModel(chars: number[]): ChatModel {
 type Parts = Parameters<typeof createCapabilityLoop>[0];
 
 function startLoop(parts: Parts) {
-  const { outcome, journal } = createCapabilityLoop(parts).run({ request: REQUEST, call: next });
+  const { outcome, entries: journal } = createCapabilityLoop(parts).run({ request: REQUEST, call: next });
   return { ended: outcome as Promise<unknown>, journal };
 }
 

@@ -84,10 +84,10 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
       results.length === 1 ? step('review') : ({ done: true } as const);
     const played = startLoop(way, { options: { continuation: decider } });
     await played.end();
-    const told = played.journal.map(({ type }) => type).filter((type) => /capability|continuation/.test(type));
+    const told = played.entries.map(({ type }) => type).filter((type) => /capability|continuation/.test(type));
     const iteration = ['capability-start', 'capability-end', 'continuation'];
     expect(told).toEqual([...iteration, ...iteration, 'capability-stop']);
-    for (const found of played.journal) expect(journalEntrySchema.parse(found)).toEqual(found);
+    for (const found of played.entries) expect(journalEntrySchema.parse(found)).toEqual(found);
   });
 
   it('[R5] records the final output of a decider', async () => {
@@ -120,7 +120,11 @@ describe.each(LOOP_HOSTS)('[R8] the journal of a loop through %s', (way) => {
 
 describe('[R8] the journal of a standalone loop', () => {
   it('records the abort and the outcome of the running capability', async () => {
-    const { outcome, journal, cancel } = createCapabilityLoop({
+    const {
+      outcome,
+      entries: journal,
+      cancel,
+    } = createCapabilityLoop({
       clock: new SimulatedClock(),
       capabilities: [capabilityNamed('draft', () => new Promise(() => {}))],
     }).run({ request: 'Draft a letter.', call: step('draft').next });

@@ -44,7 +44,7 @@ describe('a looping run', () => {
     );
     for (const phase of ['yield', 'intention', 'yield', 'observation'] as const) {
       await settle();
-      if (run.actor.getSnapshot().status === 'active') sendAnswer(run, { type: 'run.directed', phase });
+      if (run.ref.getSnapshot().status === 'active') sendAnswer(run, { type: 'run.directed', phase });
     }
     await settle();
     expect(rulesOf(run).slice(0, 4)).toEqual(Array(4).fill('directedByUser'));

@@ -98,7 +98,7 @@ describe.each(JOURNAL_STORES)('a process that lost its lease, with journals in %
     const lastVoid = events.findLastIndex(({ type }) => type === 'answer-void');
     const texts = events.slice(lastVoid + 1).flatMap((event) => (event.type === 'answer-delta' ? [event.text] : []));
     expect(texts.join('')).toBe(answer.answerText);
-    for (const seen of [events, run.journal])
+    for (const seen of [events, run.entries])
       expect(seen.filter(({ type }) => ['answer', 'end', 'session-stored'].includes(type))).toEqual([]);
     expect(await entriesOf(journals.read('run-1'))).toEqual(stored);
     expect(made.filter((call) => call.endsWith('by A'))).toEqual(madeByA);

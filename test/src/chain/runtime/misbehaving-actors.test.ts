@@ -25,8 +25,8 @@ async function answered(options: PostChainOptions) {
     request: 'Is it so?',
   });
   const answer = finalAnswerSchema.parse(await run.answer);
-  for (const entry of run.journal) journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)));
-  expect(run.journal.at(-1)?.type).toBe('end');
+  for (const entry of run.entries) journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)));
+  expect(run.entries.at(-1)?.type).toBe('end');
   return { answer, run };
 }
 

@@ -91,7 +91,7 @@ describe.each(DIALECTS)('a loop that the model continues, over %s', (_, wire, cr
       expect(JSON.stringify(body)).not.toContain('Steps so far');
     }
     expect(entriesOf(run, 'prompt').map(({ digest }) => digest)).toEqual(digests);
-    const stored = JSON.parse(JSON.stringify(run.journal));
+    const stored = JSON.parse(JSON.stringify(run.entries));
     expect(replay(stored).divergence).toBeNull();
   });
 });

@@ -49,7 +49,7 @@ const send = ({ run }: Started, ...events: Parameters<typeof sendAnswer>[1][]): 
 };
 const overrule = (messageId: string, choice: string): ChainEvent => ({ type: 'context.overruled', messageId, choice });
 const messageOf = ({ run }: Started, id: string): Message | undefined =>
-  visibleMessages(run.actor.getSnapshot().context).find((message) => message.id === id);
+  visibleMessages(run.ref.getSnapshot().context).find((message) => message.id === id);
 const overruled = ({ run }: Started) => entriesOf(run, 'context-overruled');
 const contentOf = (id: string): string => messages.find((message) => `earlier.${message.id}` === id)?.content ?? '';
 
@@ -57,7 +57,7 @@ const contentOf = (id: string): string => messages.find((message) => `earlier.${
 async function finish(started: Started): Promise<void> {
   send(started, { type: 'run.finished' });
   await started.run.answer;
-  expect(contextOf(contextHistory(started.run.journal))).toEqual(started.run.actor.getSnapshot().context.messages);
+  expect(contextOf(contextHistory(started.run.entries))).toEqual(started.run.ref.getSnapshot().context.messages);
 }
 
 describe('[U9] overruling a recommendation', () => {
@@ -95,21 +95,21 @@ describe('[U9] overruling a recommendation', () => {
       await settle(200);
       send(started, { type: 'consent.given', choice: 'remove' });
       await settle(400);
-      expect(started.run.actor.getSnapshot().context.messages.map((message) => message.id)).not.toContain(id);
+      expect(started.run.ref.getSnapshot().context.messages.map((message) => message.id)).not.toContain(id);
       const [removal] = entriesOf(started.run, 'operations').flatMap(({ applied }) =>
         applied.filter(({ operation, target }) => operation === 'PRUNE' && target === id),
       );
       send(started, overrule(id, 'keep'));
       expect(messageOf(started, id)).toMatchObject({ content: contentOf(id), tags: [KEPT_BY_USER] });
       expect(overruled(started)).toMatchObject([{ messageId: id, undone: [removal?.id], problem: null }]);
-      const order = started.run.actor.getSnapshot().context.messages.map((message) => message.id);
+      const order = started.run.ref.getSnapshot().context.messages.map((message) => message.id);
       const initial = messages.map((message) => `earlier.${message.id}`);
       expect(order.filter((one) => initial.includes(one))).toEqual(initial.filter((one) => order.includes(one)));
       send(started, { type: 'run.directed', phase: 'understanding' });
       await settle(200);
       expect(messageOf(started, id)?.content).toBe(contentOf(id));
       await finish(started);
-      expect(listOperations(started.run.journal).find(({ operation }) => operation.id === removal?.id)?.undoneAt).toBe(
+      expect(listOperations(started.run.entries).find(({ operation }) => operation.id === removal?.id)?.undoneAt).toBe(
         overruled(started)[0]?.seq,
       );
     },
@@ -134,7 +134,7 @@ describe('[U9] overruling a recommendation', () => {
     await settle(200);
     send(started, overrule(IDS.user, 'keep'));
     await settle();
-    expect(started.run.actor.getSnapshot().matches({ cycling: { yield: 'assessing' } })).toBe(true);
+    expect(started.run.ref.getSnapshot().matches({ cycling: { yield: 'assessing' } })).toBe(true);
     expect(entriesOf(started.run, 'consent-resolved')).toMatchObject([{ removed: 0, summarized: 0, by: 'user' }]);
     await finish(started);
   });
@@ -149,10 +149,10 @@ describe('[U9] overruling a recommendation', () => {
   ])('of %s to "%s" is refused with the reason', async (id, choice, problem) => {
     const started = start({ action: { hang: true } });
     await settle();
-    const before = started.run.actor.getSnapshot().context;
+    const before = started.run.ref.getSnapshot().context;
     send(started, overrule(id, choice));
     expect(overruled(started)).toMatchObject([{ messageId: id, choice, undone: [], problem }]);
-    expect(started.run.actor.getSnapshot().context).toEqual(before);
+    expect(started.run.ref.getSnapshot().context).toEqual(before);
     started.run.cancel();
     await started.run.answer;
   });
@@ -164,11 +164,11 @@ describe('[U12] the history of a run that ends before the next phase', () => {
     await settle(200);
     send(started, overrule('earlier.newest', 'remove'), overrule(IDS.user, 'keep'), { type } as ChainEvent);
     await started.run.answer;
-    const left = contextOf(contextHistory(started.run.journal));
+    const left = contextOf(contextHistory(started.run.entries));
     expect(left.map(({ id }) => id)).not.toContain('earlier.newest');
     expect(left.find(({ id }) => id === IDS.user)?.tags).toContain(KEPT_BY_USER);
-    expect(left).toEqual(started.run.actor.getSnapshot().context.messages);
-    expect(replay(JSON.parse(JSON.stringify(started.run.journal))).divergence).toBeNull();
+    expect(left).toEqual(started.run.ref.getSnapshot().context.messages);
+    expect(replay(JSON.parse(JSON.stringify(started.run.entries))).divergence).toBeNull();
   });
 });
 
@@ -183,13 +183,13 @@ describe('[U15] a decision while the session is stored', () => {
       const sessions = stubSessions({ append: () => stored });
       const { run } = startInSession(sessions, {}, { consent: 'keep' });
       await settle(200);
-      expect(run.actor.getSnapshot().value).toBe('remembering');
-      const { messages } = run.actor.getSnapshot().context;
+      expect(run.ref.getSnapshot().value).toBe('remembering');
+      const { messages } = run.ref.getSnapshot().context;
       run.send(event);
       release();
       await run.answer;
       expect(entriesOf(run, 'context-overruled')[0]?.problem).toMatch(/^the run already has its answer/);
-      expect(run.actor.getSnapshot().context.messages).toBe(messages);
+      expect(run.ref.getSnapshot().context.messages).toBe(messages);
     },
   );
 });

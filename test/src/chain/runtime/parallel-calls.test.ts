@@ -57,11 +57,11 @@ async function runLoop({ calls, limits = {}, continuation = 'none', continuation
   const run = loop.run({ request: 'Do it.' });
   if (cancelAtMs !== undefined) clock.setTimeout(run.cancel, cancelAtMs);
   await runToEnd(
-    () => run.actor.getSnapshot().status === 'active',
+    () => run.ref.getSnapshot().status === 'active',
     clock,
-    () => run.journal.length,
+    () => run.entries.length,
   );
-  return { outcome: await run.outcome, journal: run.journal, spans, model };
+  return { outcome: await run.outcome, journal: run.entries, spans, model };
 }
 
 const ofType = <T extends JournalEntry['type']>(journal: readonly JournalEntry[], type: T) =>

@@ -44,7 +44,7 @@ async function courseOf(
     ...(withDocuments && { documents }),
   });
   const answer = await run.answer;
-  const { assessment, messages } = run.actor.getSnapshot().context;
+  const { assessment, messages } = run.ref.getSnapshot().context;
   return {
     phases: phasesOf(run),
     decisions: entriesOf(run, 'decision').map(({ decision }) => decision),

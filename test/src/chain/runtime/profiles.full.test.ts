@@ -40,7 +40,7 @@ describe('a profile', () => {
     const { status } = await started.run.answer;
     expect(status).toBe('completed');
     expect([...tasksOf(started)].sort()).toEqual([...tasks].sort());
-    expect(started.run.journal.filter(({ type }) => type === 'attempt-start')).toHaveLength(tasks.length);
+    expect(started.run.entries.filter(({ type }) => type === 'attempt-start')).toHaveLength(tasks.length);
   });
 
   it('is balanced by default', async () => {
@@ -78,7 +78,7 @@ describe('a profile', () => {
     async (profile) => {
       const { run } = start({}, { profile });
       await run.answer;
-      const { results } = run.actor.getSnapshot().context;
+      const { results } = run.ref.getSnapshot().context;
       expect(phasesOf(run)).toEqual(PHASES);
       for (const phase of PHASES) expect(replySchemas[phase].safeParse(results[phase]?.reply).success).toBe(true);
       expect(results.yield?.reply.answer).toBe(replies.yield.answer);
@@ -92,7 +92,7 @@ describe('a profile', () => {
     for (const profile of ['thorough', 'balanced', 'lean'] as const) {
       const { run } = start({}, { profile });
       await run.answer;
-      expect(replay(run.journal).divergence).toBeNull();
+      expect(replay(run.entries).divergence).toBeNull();
     }
   });
 
@@ -104,7 +104,7 @@ describe('a profile', () => {
     await started.run.answer;
     expect(tasksOf(started)).toEqual(['action', 'experience', 'intention', 'synthesis']);
     expect(started.model.calls[2]?.phases).toEqual(['intention', 'understanding', 'yield']);
-    const { results } = started.run.actor.getSnapshot().context;
+    const { results } = started.run.ref.getSnapshot().context;
     expect(results.observation).toMatchObject({ attemptId: null, reply: { insights: [], undigested: false } });
     expect(results.understanding).toMatchObject({ attemptId: 's3.intention' });
   });
@@ -119,7 +119,7 @@ describe('a profile', () => {
     const started = startScripted({}, { profile, documents }, { request: 'Answer in one word, and in detail.' });
     await started.run.answer;
     expect(tasksOf(started)).not.toContain('intention');
-    expect(started.run.actor.getSnapshot().context.results).toMatchObject({
+    expect(started.run.ref.getSnapshot().context.results).toMatchObject({
       experience: { reply: { relevantPassageIds: ['p1'], confidence: 0.9 } },
       intention: { reply: { goal: '', clarity: 1, unclearIntent: false } },
       understanding: { reply: { assessments: [] }, attemptId: null },
@@ -194,7 +194,7 @@ describe('a brief reply', () => {
     );
     await started.run.answer;
     expect(callsOf(started).slice(0, 2)).toEqual(['experience intention observation', 'understanding']);
-    expect(started.run.actor.getSnapshot().context.results.yield?.reply.answer).toBe(replies.yield.answer);
+    expect(started.run.ref.getSnapshot().context.results.yield?.reply.answer).toBe(replies.yield.answer);
   });
 
   it('leads to another cycle if its confidence is low, and to separate reading and answering from cycle 3 on', async () => {
@@ -212,7 +212,7 @@ describe('a brief reply', () => {
     );
     const answer = await started.run.answer;
     expect(answer.status).toBe('degraded');
-    expect(started.run.actor.getSnapshot().context.results.yield).toMatchObject({
+    expect(started.run.ref.getSnapshot().context.results.yield).toMatchObject({
       prose: true,
       reply: { answer: 'It is so, I think.', confidence: 0.2 },
     });

@@ -22,7 +22,7 @@ async function startWith(errors: readonly unknown[], limits = {}) {
   const documents = throwing(errors);
   const scripted = startScripted({}, { documents, limits });
   await settle(100);
-  const failure = () => scripted.run.actor.getSnapshot().context.results.experience?.sourceFailure;
+  const failure = () => scripted.run.ref.getSnapshot().context.results.experience?.sourceFailure;
   return { ...scripted, documents, failure };
 }
 

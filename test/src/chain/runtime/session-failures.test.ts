@@ -98,7 +98,7 @@ describe('a store that fails to remember', () => {
     const answer = await run.answer;
     expect(answer).toEqual(await startScripted().run.answer);
     expect(entriesOf(run, 'session-stored')).toMatchObject([{ sessionId: 'u42', problem: said }]);
-    expect(run.journal.slice(-3).map(({ type }) => type)).toEqual(['session-stored', 'answer', 'end']);
+    expect(run.entries.slice(-3).map(({ type }) => type)).toEqual(['session-stored', 'answer', 'end']);
   });
 
   it('[C8] with a recall failure and a hanging model stays within the run timeout', async () => {
@@ -115,7 +115,7 @@ describe('a store that fails to remember', () => {
       clock.increment(250);
     }
     await settle();
-    expect(run.actor.getSnapshot().status).toBe('done');
+    expect(run.ref.getSnapshot().status).toBe('done');
     expect((await run.answer).metadata.reason).toBe('deadline_passed');
   });
 });

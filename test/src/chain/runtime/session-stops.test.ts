@@ -10,7 +10,7 @@ describe('stopping a run with a session', () => {
     const sessions = stubSessions({ recall: () => neverSettles });
     const { run, model } = startInSession(sessions);
     await settle();
-    expect(run.actor.getSnapshot().value).toEqual({ cycling: 'recalling' });
+    expect(run.ref.getSnapshot().value).toEqual({ cycling: 'recalling' });
     run.send({ type });
     const { status } = await run.answer;
     expect(status).toBe(type === 'run.cancelled' ? 'cancelled' : 'degraded');
@@ -23,7 +23,7 @@ describe('stopping a run with a session', () => {
     const sessions = stubSessions({ append: () => neverSettles });
     const { run } = startInSession(sessions);
     await settle(100);
-    expect(run.actor.getSnapshot().value).toBe('remembering');
+    expect(run.ref.getSnapshot().value).toBe('remembering');
     run.send({ type });
     expect((await run.answer).status).toBe('completed');
     expect(sessions.appends[0]?.signal.aborted).toBe(true);
@@ -35,8 +35,8 @@ describe('stopping a run with a session', () => {
   it('by stopping the actor while the turn is stored keeps the answer', async () => {
     const { run } = startInSession(stubSessions({ append: () => neverSettles }));
     await settle(100);
-    expect(run.actor.getSnapshot().value).toBe('remembering');
-    run.actor.stop();
+    expect(run.ref.getSnapshot().value).toBe('remembering');
+    run.ref.stop();
     expect((await run.answer).status).toBe('completed');
     expect(entriesOf(run, 'answer')).toHaveLength(1);
   });
@@ -62,7 +62,7 @@ describe('stopping a run with a session', () => {
     run.send({ type: 'run.directed', phase: 'nowhere' });
     run.send({ type: 'run.directed', phase, prompt: 'Look there.' });
     await settle();
-    expect(run.actor.getSnapshot().value).toEqual({ cycling: 'recalling' });
+    expect(run.ref.getSnapshot().value).toEqual({ cycling: 'recalling' });
     answer([aTurn()]);
     await settle();
     expect(phasesOf(run)[0]).toBe(phase);

@@ -86,7 +86,7 @@ describe('a session', () => {
     expect([sessions.recalls.length, sessions.appends.length]).toEqual([0, 0]);
     const entered = entriesOf(run, 'transition').flatMap(({ target }) => target);
     expect(entered.filter((id) => /recalling|remembering/.test(id))).toEqual([]);
-    expect(run.journal.filter(({ type }) => type.startsWith('session'))).toEqual([]);
+    expect(run.entries.filter(({ type }) => type.startsWith('session'))).toEqual([]);
     expect(answer.notes).toBe('');
   });
 
@@ -98,7 +98,7 @@ describe('a session', () => {
     expect(entriesOf(run, 'session-recalled')).toMatchObject([
       { sessionId: 'u42', turns: 10, problem: 'the answers of 1 of 11 turns' },
     ]);
-    const [oldest, next] = run.actor.getSnapshot().context.messages;
+    const [oldest, next] = run.ref.getSnapshot().context.messages;
     expect([oldest?.content, next?.content]).toEqual(['What of r9989?', 'What of r9990?']);
   });
 
@@ -149,9 +149,9 @@ describe('a session', () => {
     const turn = aTurn('r1', { runs: [{ capability: 'work', success: true, summary: 'done' }] });
     const { run } = startInSession(stubSessions({ recall: () => [turn] }));
     await run.answer;
-    for (const entry of run.journal) journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)));
-    const history = contextHistory(run.journal);
-    expect(contextOf(history)).toEqual(run.actor.getSnapshot().context.messages);
+    for (const entry of run.entries) journalEntrySchema.parse(JSON.parse(JSON.stringify(entry)));
+    const history = contextHistory(run.entries);
+    expect(contextOf(history)).toEqual(run.ref.getSnapshot().context.messages);
     expect(history.initial.map(({ id }) => id)).toEqual([
       'earlier.1.request',
       'earlier.1.run1',
@@ -181,11 +181,11 @@ describe('a session', () => {
     const request = 'It is a long story. '.repeat(100);
     const { run, clock } = startInSession(stubSessions({ recall: () => [aTurn('r1', { request })] }));
     await settle(200);
-    expect(run.actor.getSnapshot().context.messages[0]).toMatchObject({ content: request, tags: [] });
+    expect(run.ref.getSnapshot().context.messages[0]).toMatchObject({ content: request, tags: [] });
     clock.increment(120_000);
     await run.answer;
     const asked = entriesOf(run, 'consent-asked').flatMap(({ request: { items } }) => items);
     expect(asked).toMatchObject([{ messageId: 'earlier.1.request', chars: request.length }]);
-    expect(run.actor.getSnapshot().context.messages[0]?.content).toBe(request);
+    expect(run.ref.getSnapshot().context.messages[0]?.content).toBe(request);
   });
 });

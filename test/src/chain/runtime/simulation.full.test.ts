@@ -19,12 +19,12 @@ describe('any run with any model and user', () => {
         expect(model.calls.length).toBeLessThanOrEqual(random.maxModelCalls + 3);
         expect(answer.metadata.usage.modelCalls).toBe(model.calls.length);
         expect(answer.metadata.degraded).toBe(answer.status !== 'completed');
-        const stored = JSON.parse(JSON.stringify(run.journal)) as typeof run.journal;
-        expect(stored.map((entry) => journalEntrySchema.parse(entry))).toEqual(run.journal);
+        const stored = JSON.parse(JSON.stringify(run.entries)) as typeof run.entries;
+        expect(stored.map((entry) => journalEntrySchema.parse(entry))).toEqual(run.entries);
         const replayed = replay(stored);
         expect(replayed.divergence).toBeNull();
         expect(replayed.answer).toEqual(answer);
-        expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
+        expect(contextOf(contextHistory(run.entries))).toEqual(run.ref.getSnapshot().context.messages);
         expect(clock.openTimers).toBe(0);
       }),
       { numRuns: sampleSize('runs with any model and user', 150, 5000) },

@@ -103,7 +103,7 @@ describe('a user history that is over the limit from the start', () => {
   const history = Array.from({ length: 40 }, (_, at) => ({ role: 'user', content: `Day ${at}. ${words}` }) as const);
   const start = (choice: string) => {
     const started = startMeasured({ contextWindowTokens: 8_000 }, {}, { request: 'How is the pump?', history });
-    started.run.actor.on('consent-asked', () =>
+    started.run.ref.on('consent-asked', () =>
       queueMicrotask(() => sendAnswer(started.run, { type: 'consent.given', choice })),
     );
     return started;
@@ -127,10 +127,10 @@ describe('a conversation in which user messages leave little space for the other
   ]).flat();
   const answered = async (choice: string) => {
     const { run } = startMeasured({ contextWindowTokens: 8_000 }, {}, { request: 'How is the pump?', history });
-    run.actor.on('consent-asked', () => queueMicrotask(() => sendAnswer(run, { type: 'consent.given', choice })));
+    run.ref.on('consent-asked', () => queueMicrotask(() => sendAnswer(run, { type: 'consent.given', choice })));
     await run.answer;
     const [evaluated] = entriesOf(run, 'context-evaluated');
-    const contents = new Map(contextOf(contextHistory(run.journal)).map(({ id, content }) => [id, content]));
+    const contents = new Map(contextOf(contextHistory(run.entries)).map(({ id, content }) => [id, content]));
     return { run, evaluated, contents };
   };
 
@@ -149,7 +149,7 @@ describe('a conversation in which user messages leave little space for the other
     expect(new Set(ids).size).toBe(ids.length);
     const lost = evaluated?.pruningLog.map(({ messageId }) => messageId) ?? [];
     expect(new Set(lost).size).toBe(lost.length);
-    expect(contextOf(contextHistory(run.journal))).toEqual(run.actor.getSnapshot().context.messages);
+    expect(contextOf(contextHistory(run.entries))).toEqual(run.ref.getSnapshot().context.messages);
   });
 });
 
@@ -165,11 +165,11 @@ describe('a run stopped while answers are compared', () => {
       const plan = { yield: (call: number) => ({ ...unsureAnswer(call), answer: `Answer ${'x'.repeat(call)}.` }) };
       const { run } = startScripted(plan, { embeddings: hanging });
       await settle();
-      expect(JSON.stringify(run.actor.getSnapshot().value)).toContain('comparing');
+      expect(JSON.stringify(run.ref.getSnapshot().value)).toContain('comparing');
       run.send({ type });
       await run.answer;
-      const { messages } = run.actor.getSnapshot().context;
-      expect(contextOf(contextHistory(run.journal))).toEqual(messages);
+      const { messages } = run.ref.getSnapshot().context;
+      expect(contextOf(contextHistory(run.entries))).toEqual(messages);
     },
   );
 });

@@ -35,7 +35,7 @@ describe('fileJournals', () => {
     const { run } = startScripted();
     await run.answer;
     const writer = fileJournals(folder).create('a');
-    writer.write(run.journal.slice(0, 9));
+    writer.write(run.entries.slice(0, 9));
     symlinkSync(join(folder, 'a.jsonl'), join(other, 'b.jsonl'));
     expect(await fileJournals(other).list()).toMatchObject([{ runId: 'b', status: 'running' }]);
     await expect(fileJournals(other).open('b')).rejects.toThrow('Run "b" is still running in process');
@@ -64,12 +64,12 @@ it('does not create a journal that another process creates, and closes, before t
   await run.answer;
   const link = fs.linkSync.bind(fs);
   const spy = vi.spyOn(fs, 'linkSync').mockImplementationOnce((...args) => {
-    writeFileSync(join(folder, 'a.jsonl'), linesOf(run.journal));
+    writeFileSync(join(folder, 'a.jsonl'), linesOf(run.entries));
     link(...args);
   });
   onTestFinished(() => spy.mockRestore());
   expect(() => fileJournals(folder).create('a')).toThrow('Run "a" already exists; use a new id');
-  expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(run.journal.length);
+  expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(run.entries.length);
   expect(readdirSync(folder)).toEqual(['a.jsonl']);
 });
 
@@ -87,7 +87,7 @@ it('leaves nothing of a journal whose process ends before the first entry, and d
   store.create('b').close();
   const { run } = startScripted();
   await run.answer;
-  writer.write(run.journal);
+  writer.write(run.entries);
   writer.close();
   expect((await followed).value).toMatchObject({ type: 'start' });
   expect(await store.list()).toMatchObject([{ runId: 'a', status: 'completed' }]);
@@ -104,7 +104,7 @@ it('writes the first lines at once, or not at all', async () => {
     throw new Error('ENOSPC: no space left on device');
   });
   onTestFinished(() => spy.mockRestore());
-  writer.write(run.journal);
+  writer.write(run.entries);
   expect(writer.failure).toBe('ENOSPC: no space left on device');
   writer.close();
   expect(readdirSync(folder)).toEqual([]);
@@ -122,13 +122,13 @@ describe('fsync', () => {
     const done: string[] = [];
     const wait = (name: string, work: void | Promise<void>) => Promise.resolve(work).then(() => void done.push(name));
     const all = [
-      wait('first', writer.write(run.journal.slice(0, 3))),
-      wait('second', writer.write(run.journal.slice(3))),
+      wait('first', writer.write(run.entries.slice(0, 3))),
+      wait('second', writer.write(run.entries.slice(3))),
     ];
     all.push(wait('closed', writer.close()));
     await settle();
     expect([done, syncs.length]).toEqual([[], 2]);
-    expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(run.journal.length);
+    expect(await entriesOf(fileJournals(folder).read('a'))).toHaveLength(run.entries.length);
     expect(existsSync(join(folder, 'a.jsonl.lock'))).toBe(true);
     for (const sync of syncs) sync(null);
     await Promise.all(all);
@@ -142,7 +142,7 @@ describe('fsync', () => {
     await run.answer;
     for await (const _ of run.events);
     expect(run.journalFailure).toBeNull();
-    expect(await entriesOf(store.read('run-1'))).toEqual(JSON.parse(JSON.stringify(run.journal)));
+    expect(await entriesOf(store.read('run-1'))).toEqual(JSON.parse(JSON.stringify(run.entries)));
   });
 });
 
@@ -152,7 +152,7 @@ describe('redacted journals', () => {
     const store = fileJournals(temporaryFolder(), { redact: (text) => text.replace(/sk-[0-9a-f]{26}/gu, '[key]') });
     const { run } = startScripted({ action: { ...replies.action, response: secret } }, { journals: store });
     await run.answer;
-    expect(JSON.stringify(run.journal.filter(({ type }) => type === 'text-delta'))).not.toContain(secret);
+    expect(JSON.stringify(run.entries.filter(({ type }) => type === 'text-delta'))).not.toContain(secret);
     const text = JSON.stringify(await entriesOf(store.read('run-1')));
     expect(text).toContain('[key]');
     for (let at = 0; at + 8 <= secret.length; at += 1) expect(text).not.toContain(secret.slice(at, at + 8));
@@ -163,8 +163,8 @@ describe('redacted journals', () => {
     const folder = join(temporaryFolder(), 'runs');
     const { run } = startScripted();
     await run.answer;
-    await writeJournal(fileJournals(folder), 'a', run.journal.slice(0, 9));
-    await writeJournal(fileJournals(folder), 'b', run.journal);
+    await writeJournal(fileJournals(folder), 'a', run.entries.slice(0, 9));
+    await writeJournal(fileJournals(folder), 'b', run.entries);
     const store = fileJournals(folder, { redact: (text) => text });
     await expect(store.open('a')).rejects.toThrow('Run "a" was recorded without "redact"');
     (await store.open('b')).writer.close();

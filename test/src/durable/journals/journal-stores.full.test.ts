@@ -31,7 +31,7 @@ const stores: Record<string, (options?: JournalStoreOptions) => JournalStore> = 
 async function recordJournal(): Promise<readonly JournalEntry[]> {
   const { run } = startScripted();
   await run.answer;
-  return JSON.parse(JSON.stringify(run.journal));
+  return JSON.parse(JSON.stringify(run.entries));
 }
 
 const recorded = await recordJournal();
@@ -371,7 +371,7 @@ async function recordRun(journals: JournalStore = memoryJournals()) {
     request: 'Is it so?',
   });
   await run.answer;
-  return { journals, runId: run.runId, entries: await entriesOf(journals.read(run.runId)) };
+  return { journals, runId: run.id, entries: await entriesOf(journals.read(run.id)) };
 }
 
 it.each([

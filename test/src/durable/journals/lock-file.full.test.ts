@@ -47,7 +47,7 @@ it('gives a stale lock to exactly one of several contenders', async () => {
   await run.answer;
   const children = await contenders(4);
   for (let round = 0; round < 8; round += 1) {
-    const path = fileWith(linesOf(run.journal.slice(0, 9)));
+    const path = fileWith(linesOf(run.entries.slice(0, 9)));
     writeFileSync(`${path}.lock`, JSON.stringify(gone));
     const folder = join(path, '..');
     const messages = children.map(nextMessage);
@@ -85,7 +85,7 @@ it('is held if its process is in another container or on another host', async ()
 it('protects a journal from deletion while heartbeats arrive from a host whose clock is an hour behind', async () => {
   const { run } = startScripted();
   await run.answer;
-  const path = fileWith(linesOf(run.journal.slice(0, 9)));
+  const path = fileWith(linesOf(run.entries.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   let atS = Date.now() / 1_000 - 3_600;
   const beat = (): void => {
@@ -231,13 +231,13 @@ describe('a process that is paused while it writes, and whose journal another on
     const { run } = startScripted();
     await run.answer;
     const writer = fileJournals(folder).create('run');
-    writer.write(run.journal.slice(0, 3));
+    writer.write(run.entries.slice(0, 3));
     const spy = vi.spyOn(fs, 'appendFileSync').mockImplementation((...args) => {
       if (when === 'before') takeOver(join(folder, 'run.jsonl'), then);
       write(...args);
       if (when === 'after') takeOver(join(folder, 'run.jsonl'), then);
     });
-    writer.write(run.journal.slice(3, 6));
+    writer.write(run.entries.slice(3, 6));
     spy.mockRestore();
     expect(writer.isFenced).toBe(true);
     writer.close();
@@ -247,7 +247,7 @@ describe('a process that is paused while it writes, and whose journal another on
   it('leaves a torn last line to it', async () => {
     const { run } = startScripted();
     await run.answer;
-    const path = fileWith(`${linesOf(run.journal.slice(0, 9))}{"seq":9,`);
+    const path = fileWith(`${linesOf(run.entries.slice(0, 9))}{"seq":9,`);
     const open = fs.openSync.bind(fs);
     const spy = vi.spyOn(fs, 'openSync').mockImplementation((...args) => {
       if (args[1] === 'r+') takeOver(path, 'continued');
@@ -271,7 +271,7 @@ it('fences an earlier holder even if the process that took over from it died whi
 it('leaves the lock to its holder if the journal cannot be copied', async () => {
   const { run } = startScripted();
   await run.answer;
-  const path = fileWith(linesOf(run.journal.slice(0, 9)));
+  const path = fileWith(linesOf(run.entries.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   const store = fileJournals(join(path, '..'));
   const spy = vi.spyOn(fs, 'copyFileSync').mockImplementationOnce(() => {
@@ -292,18 +292,18 @@ it('leaves the lock to its holder if the journal cannot be copied', async () => 
 it('does not replace the journal by its copy if another process takes it over meanwhile', async () => {
   const { run } = startScripted();
   await run.answer;
-  const path = fileWith(linesOf(run.journal.slice(0, 9)));
+  const path = fileWith(linesOf(run.entries.slice(0, 9)));
   writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
   const copy = fs.copyFileSync.bind(fs);
   const spy = vi.spyOn(fs, 'copyFileSync').mockImplementation((...args) => {
     copy(...args);
     writeFileSync(`${path}.lock`, JSON.stringify(claimed(5)));
-    writeFileSync(path, linesOf(run.journal));
+    writeFileSync(path, linesOf(run.entries));
   });
   onTestFinished(() => spy.mockRestore());
   const store = fileJournals(join(path, '..'));
   await expect(store.open('run', { force: true })).rejects.toMatchObject({ code: 'journal_fenced' });
-  expect(readFileSync(path, 'utf8')).toBe(linesOf(run.journal));
+  expect(readFileSync(path, 'utf8')).toBe(linesOf(run.entries));
 });
 
 it.each(['open', 'delete'] as const)(
@@ -311,7 +311,7 @@ it.each(['open', 'delete'] as const)(
   async (name) => {
     const { run } = startScripted();
     await run.answer;
-    const path = fileWith(linesOf(run.journal.slice(0, 9)));
+    const path = fileWith(linesOf(run.entries.slice(0, 9)));
     const store = fileJournals(join(path, '..'));
     writeFileSync(`${path}.lock`, JSON.stringify(inAnotherContainer));
     const opened = store[name]?.('run');

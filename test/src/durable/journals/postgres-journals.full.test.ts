@@ -21,7 +21,7 @@ import { startScripted } from '../../../support/run-chain.ts';
 async function recordJournal(): Promise<readonly JournalEntry[]> {
   const { run } = startScripted();
   await run.answer;
-  return JSON.parse(JSON.stringify(run.journal));
+  return JSON.parse(JSON.stringify(run.entries));
 }
 
 const recorded = await recordJournal();
@@ -128,10 +128,10 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
   it('continues a run of another process, which others follow', async () => {
     const [one, other] = await openTwo();
     const run = chainOn(one).run({ request: 'Is it so?' });
-    const followed = entriesOf(one.follow(run.runId));
+    const followed = entriesOf(one.follow(run.id));
     await run.answer;
-    const entries = await entriesOf(other.read(run.runId));
-    expect(entries).toEqual(JSON.parse(JSON.stringify(run.journal)));
+    const entries = await entriesOf(other.read(run.id));
+    expect(entries).toEqual(JSON.parse(JSON.stringify(run.entries)));
     expect(await followed).toEqual(entries);
     await writeJournal(other, 'killed', entries.slice(0, 9));
     const late = entriesOf(other.follow('killed', { from: 4 }));
@@ -210,11 +210,11 @@ describe.skipIf(!hasPostgres)('a journal store in PostgreSQL (needs the programs
     const pool = server.pool(await server.newSchema(), max);
     const runs = [openStore(pool), openStore(pool)].map((journals) => {
       const run = chainOn(journals).run({ request: 'Is it so?' });
-      return { run, followed: entriesOf(journals.follow(run.runId)) };
+      return { run, followed: entriesOf(journals.follow(run.id)) };
     });
     for (const { run, followed } of runs) {
       await run.answer;
-      expect(await followed).toEqual(JSON.parse(JSON.stringify(run.journal)));
+      expect(await followed).toEqual(JSON.parse(JSON.stringify(run.entries)));
     }
   });
 

@@ -19,7 +19,7 @@ async function journalOf(content = LONG): Promise<readonly JournalEntry[]> {
   const { run } = startScripted({}, { limits: { consentMs: 1 } }, { history: [{ role: 'user', content }] });
   for await (const event of run.events)
     if (event.type === 'consent-asked') sendAnswer(run, { type: 'consent.given', choice: 'summarize' });
-  return run.journal;
+  return run.entries;
 }
 
 const read = (path: string) => entriesOf(readJournal(path));
@@ -60,7 +60,7 @@ describe('readJournal', () => {
     expect(await read(fileWith(linesOf(journal)))).toHaveLength(journal.length);
   });
 
-  const start = startScripted().run.journal[0] as JournalEntry;
+  const start = startScripted().run.entries[0] as JournalEntry;
   const entry = (seq: number, type = 'capability-start') =>
     ({ seq, atMs: 0, type, capability: 'search', index: 1 }) as unknown as JournalEntry;
   it.each([

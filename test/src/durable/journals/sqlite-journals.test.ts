@@ -37,7 +37,7 @@ it('with fsync, resolves a write when it is on the disk, and records runs as wit
   await run.answer;
   for await (const _ of run.events);
   expect(run.journalFailure).toBeNull();
-  const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+  const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
   expect(await entriesOf(other.read('run-1'))).toEqual(journal);
   const writer = store.create('a');
   const written = writer.write(journal.slice(0, 5));
@@ -56,7 +56,7 @@ it.each([0, 1])('writes no entry after one that it could not write: %i', async (
   onTestFinished(() => store.close());
   const { run } = startScripted();
   await run.answer;
-  const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+  const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
   // The first use creates the file.
   await store.list();
   const database = new Database(path);
@@ -75,7 +75,7 @@ it.each([0, 1])('writes no entry after one that it could not write: %i', async (
 describe('two stores of one process', async () => {
   const { run } = startScripted();
   await run.answer;
-  const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+  const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
 
   function openTwo(options = {}, name = 'runs.db') {
     const folder = temporaryFolder();
@@ -127,7 +127,7 @@ describe('a file that another process locks', () => {
     onTestFinished(() => [store, other].forEach((each) => void each.close()));
     const { run } = startScripted();
     await run.answer;
-    const journal = JSON.parse(JSON.stringify(run.journal)) as JournalEntry[];
+    const journal = JSON.parse(JSON.stringify(run.entries)) as JournalEntry[];
     const writers = ['a', 'b'].map((runId) => store.create(runId));
     const writeAll = (entries: readonly JournalEntry[]) => Promise.all(writers.map((writer) => writer.write(entries)));
     await writeAll(journal.slice(0, 5));

@@ -5,7 +5,7 @@ import { startScripted } from '../../../support/run-chain.ts';
 
 const { run } = startScripted();
 await run.answer;
-const [start] = run.journal;
+const [start] = run.entries;
 
 /** A journal with these values. */
 const journalWith = (output: unknown, host: unknown = null) =>
@@ -52,10 +52,10 @@ describe('redaction', () => {
   });
 
   it.each(['Ed', 'Yield', 'US', 'action'])('keeps the names that the format defines if they contain %s', (name) => {
-    const journal = redacted(run.journal, redactionOf([name, 'is it so']));
+    const journal = redacted(run.entries, redactionOf([name, 'is it so']));
     const types = (entries: readonly JournalEntry[]) =>
       entries.map((entry) => [entry.type, 'phase' in entry && entry.phase]);
-    expect(types(journal)).toEqual(types(run.journal));
+    expect(types(journal)).toEqual(types(run.entries));
     expect(JSON.stringify(journal)).not.toMatch(/is it so/iu);
   });
 

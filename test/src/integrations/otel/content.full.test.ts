@@ -80,12 +80,12 @@ async function play({ script, mode, words }: MarkedRun) {
   const history = [{ role: 'user' as const, content: `${MARK}. `.repeat(50) }];
   const options = { capabilities, continuation: 'model' as const, limits: { maxCycles: 3 } };
   const { run, clock } = startScripted(plan, options, { request: MARK, history, mode, sessionId: 'u42' });
-  for (let steps = 0; run.actor.getSnapshot().status === 'active'; steps += 1) {
-    const before = run.journal.length;
+  for (let steps = 0; run.ref.getSnapshot().status === 'active'; steps += 1) {
+    const before = run.entries.length;
     await settle(1);
     for (const [at, word] of words) if (at === steps) say(run, word);
     if (steps > 200) run.cancel(MARK);
-    if (run.journal.length === before) clock.increment(5000);
+    if (run.entries.length === before) clock.increment(5000);
   }
   return run;
 }
@@ -110,7 +110,7 @@ describe('content', () => {
   it('never appears in spans, events, names, statuses and measurements by default', async () => {
     await fc.assert(
       fc.asyncProperty(aMarkedRun, async (drawn) => {
-        const { journal } = await play(drawn);
+        const { entries: journal } = await play(drawn);
         expect(JSON.stringify(journal)).toContain(MARK);
         const text = await exported(journal);
         expect(text).toContain('invoke_workflow');
@@ -125,7 +125,7 @@ describe('content', () => {
     const call = { capability: 'tell', arguments: '{"a":"x"}' };
     const { run } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities });
     const { answerText } = await run.answer;
-    const [root, , chat, tool] = await spansOf(run.journal, { content: true });
+    const [root, , chat, tool] = await spansOf(run.entries, { content: true });
     const messages = (value: unknown): unknown => JSON.parse(String(value));
     expect(messages(root?.attributes['gen_ai.input.messages'])).toEqual([
       { role: 'user', parts: [{ type: 'text', content: 'Is it so?' }] },
@@ -152,7 +152,7 @@ describe('content', () => {
     const { run } = startScripted({ yield: answer });
     await run.answer;
     const proposals = async (content: boolean) => {
-      return eventsOf(spanNamed(await spansOf(run.journal, { content }), 'invoke_agent yield'))
+      return eventsOf(spanNamed(await spansOf(run.entries, { content }), 'invoke_agent yield'))
         .filter((event) => 'postchain.rule' in event)
         .map((event) => [event['postchain.input.proposal'], event['postchain.input.proposedBy']]);
     };
@@ -165,7 +165,7 @@ describe('content', () => {
       intention: { failure: { code: 'unauthorized', message: MARK, retryable: false } },
     });
     await run.answer;
-    const failed = (await spansOf(run.journal, { content: true })).find(({ status }) => status.message !== undefined);
+    const failed = (await spansOf(run.entries, { content: true })).find(({ status }) => status.message !== undefined);
     expect([failed?.attributes['error.type'], failed?.status.message]).toEqual(['unauthorized', MARK]);
   });
 });

@@ -62,7 +62,7 @@ describe('the spans of a run', () => {
       sessionId: 'u42',
     });
     await run.answer;
-    const [root, action, chat] = await spansOf(run.journal, { workflow: 'answers' });
+    const [root, action, chat] = await spansOf(run.entries, { workflow: 'answers' });
     expect([root?.name, root?.kind, root?.attributes]).toMatchObject([
       'invoke_workflow answers',
       SpanKind.INTERNAL,
@@ -118,7 +118,7 @@ describe('the spans of a run', () => {
   it('record the time to the first text of a reply, in seconds', async () => {
     const { run } = startScripted();
     await run.answer;
-    const journal = run.journal.map((entry) => ({ ...entry, atMs: entry.seq * 100 }));
+    const journal = run.entries.map((entry) => ({ ...entry, atMs: entry.seq * 100 }));
     const at = (type: string): number => journal.find((entry) => entry.type === type)?.atMs ?? Number.NaN;
     const chat = spanNamed(await spansOf(journal), 'chat scripted');
     const began = Math.max(at('attempt-start'), at('phase-start'));
@@ -160,7 +160,7 @@ describe('the spans of a run', () => {
       name: 'postchain',
       schemaUrl: 'https://opentelemetry.io/schemas/1.41.1',
     });
-    const [start] = run.journal;
+    const [start] = run.entries;
     const startedAt = start?.type === 'start' ? Date.parse(start.startedAt) : null;
     expect(Math.floor(millis(root?.startTime ?? [0, 0]))).toBe(startedAt);
   });
@@ -184,7 +184,7 @@ describe('the measurements of a run', () => {
         const { run } = await startRandomRun(random);
         const { usage } = (await run.answer).metadata;
         const telemetry = memoryTelemetry();
-        await traceRun(run.journal, telemetry.options);
+        await traceRun(run.entries, telemetry.options);
         const rows = await telemetry.measured();
         expect([sumOf(rows, 'input'), sumOf(rows, 'output')]).toEqual([usage.inputTokens, usage.outputTokens]);
         const calls = durations(rows, 'chat').reduce((sum, { count }) => sum + count, 0);
@@ -198,7 +198,7 @@ describe('the measurements of a run', () => {
     const { run } = startScripted();
     await run.answer;
     const telemetry = memoryTelemetry();
-    await traceRun(run.journal, telemetry.options);
+    await traceRun(run.entries, telemetry.options);
     const rows = await telemetry.measured();
     expect(new Set(rows.map(({ metric, unit }) => `${metric} ${unit}`))).toEqual(
       new Set([`${USAGE} {token}`, `${DURATION} s`]),
@@ -227,7 +227,7 @@ describe('the measurements of a run', () => {
     clock.increment(5000);
     await run.answer;
     const telemetry = memoryTelemetry();
-    await traceRun(run.journal, telemetry.options);
+    await traceRun(run.entries, telemetry.options);
     const rows = await telemetry.measured();
     expect(durations(rows, 'invoke_workflow')).toMatchObject([{ sum: 5 }]);
     expect(durations(rows, 'chat').map(({ attributes, count }) => [attributes['error.type'], count])).toEqual([

@@ -21,7 +21,7 @@ function listenToDiag(): string[] {
 async function aJournal(): Promise<readonly JournalEntry[]> {
   const { run } = startScripted(everyTask.plan, everyTask.options, everyTask.run);
   await run.answer;
-  return run.journal;
+  return run.entries;
 }
 
 afterEach(() => diag.disable());

@@ -23,7 +23,7 @@ describe('the tree of a run', () => {
         const { run } = await startRandomRun(random);
         await run.answer;
         // No two entries have the same time, so that times show the order.
-        const journal = run.journal.map((entry) => ({ ...entry, atMs: entry.atMs + entry.seq }));
+        const journal = run.entries.map((entry) => ({ ...entry, atMs: entry.atMs + entry.seq }));
         const spans = await spansOf(journal);
         const byId = new Map(spans.map((span) => [span.spanContext().spanId, span]));
         const [root, ...others] = spans;
@@ -64,6 +64,6 @@ describe('tracing a live run', () => {
     run.cancel();
     await traced;
     expect(ended()).toContain('invoke_workflow postChain');
-    expect(tableOf(telemetry.spans())).toBe(tableOf(await spansOf(run.journal)));
+    expect(tableOf(telemetry.spans())).toBe(tableOf(await spansOf(run.entries)));
   });
 });

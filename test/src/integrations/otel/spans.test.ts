@@ -65,7 +65,7 @@ describe('a run as spans', () => {
     clock.increment(10);
     run.cancel();
     await run.answer;
-    expect(tableOf(await spansOf(run.journal)).match(/chat scripted 0–10 ! aborted/gu)).toHaveLength(2);
+    expect(tableOf(await spansOf(run.entries)).match(/chat scripted 0–10 ! aborted/gu)).toHaveLength(2);
   });
 
   it('records a retry with its reason, delay and status', async () => {
@@ -101,7 +101,7 @@ describe('a run as spans', () => {
       request: 'Is it so?',
     });
     await run.answer;
-    const calls = (await spansOf(run.journal, { provider: 'ollama' })).filter(
+    const calls = (await spansOf(run.entries, { provider: 'ollama' })).filter(
       ({ attributes }) => attributes['postchain.task'] === 'intention',
     );
     expect(calls.map(({ name, attributes }) => [name, attributes['gen_ai.provider.name']])).toEqual([
@@ -160,7 +160,7 @@ describe('a run as spans', () => {
     clock.increment(2000);
     run.send({ type: 'run.finished' });
     await run.answer;
-    const lines = tableOf(await spansOf(run.journal)).split('\n');
+    const lines = tableOf(await spansOf(run.entries)).split('\n');
     expect(lines.filter((line) => line.includes('yield'))).toEqual([
       '  invoke_agent yield 0–7000',
       '  invoke_agent yield 7000–9000',
@@ -171,7 +171,7 @@ describe('a run as spans', () => {
 const hang = { hang: true } as const;
 
 async function linesOf(run: ReturnType<typeof startScripted>['run'], about: string): Promise<readonly string[]> {
-  const spans = await spansOf(run.journal);
+  const spans = await spansOf(run.entries);
   const from = spans.findIndex(({ name }) => name === about);
   return tableOf(spans).split('\n').slice(from).slice(0, 3);
 }
@@ -214,7 +214,7 @@ describe('aborted spans', () => {
     const { run, clock } = startScripted({ action: { ...replies.action, calls: [call] } }, { capabilities: [wait] });
     await settle();
     clock.increment(4000);
-    run.actor.stop();
+    run.ref.stop();
     await run.answer;
     expect(await linesOf(run, 'invoke_agent action')).toEqual([
       '  invoke_agent action 0–4000',

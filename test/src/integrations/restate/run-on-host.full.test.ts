@@ -89,7 +89,7 @@ describe('runOnHost', () => {
     const { metadata: _, ...expected } = await live.run.answer;
     const { metadata: __, ...received } = answer;
     expect(received).toEqual(expected);
-    expect(path(journals[0] ?? [])).toEqual(path(live.run.journal));
+    expect(path(journals[0] ?? [])).toEqual(path(live.run.entries));
   });
 
   it('keeps retrievals in the journal, but no text deltas', async () => {

@@ -16,15 +16,15 @@ describe('foldStatus', () => {
     const { run } = startScripted({ yield: { hang: true } }, {}, { history });
     expect(statusOf([])).toMatchObject({ status: 'running', phase: null, entries: 0 });
     await settle();
-    const asking = statusOf(run.journal);
-    expect(asking).toMatchObject({ status: 'running', phase: 'understanding', cycle: 1, entries: run.journal.length });
+    const asking = statusOf(run.entries);
+    expect(asking).toMatchObject({ status: 'running', phase: 'understanding', cycle: 1, entries: run.entries.length });
     expect(asking.asks).toMatchObject({ type: 'consent-asked', request: { items: [{}] } });
     sendAnswer(run, { type: 'consent.given', choice: 'keep' });
     await settle();
-    expect(statusOf(run.journal)).toMatchObject({ phase: 'yield', asks: null });
+    expect(statusOf(run.entries)).toMatchObject({ phase: 'yield', asks: null });
     run.cancel();
     await run.answer;
-    expect(statusOf(run.journal)).toMatchObject({ status: 'cancelled', asks: null });
+    expect(statusOf(run.entries)).toMatchObject({ status: 'cancelled', asks: null });
   });
 
   it('keeps the question until a valid direction is given', async () => {
@@ -33,9 +33,9 @@ describe('foldStatus', () => {
     const { run } = startScripted({ yield: { ...unsure, ...rest } }, {}, { mode: 'manual' });
     await settle();
     sendAnswer(run, { type: 'run.directed', phase: 'nowhere' });
-    expect(statusOf(run.journal).asks?.type).toBe('direction-asked');
+    expect(statusOf(run.entries).asks?.type).toBe('direction-asked');
     sendAnswer(run, { type: 'run.directed', phase: 'experience' });
-    expect(statusOf(run.journal)).toMatchObject({ phase: 'experience', cycle: 2, asks: null });
+    expect(statusOf(run.entries)).toMatchObject({ phase: 'experience', cycle: 2, asks: null });
     run.cancel();
     await run.answer;
   });

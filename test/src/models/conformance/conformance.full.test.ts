@@ -292,8 +292,8 @@ const BEHAVIORS: Readonly<Record<string, (subject: Subject) => Promise<void>>> =
     });
     const run = createPostChain({ model, limits: { backoffBaseMs: 0 } }).run({ request: 'Why is the sky blue?' });
     expect((await run.answer).status).toBe('degraded');
-    expect(JSON.stringify(run.journal)).toContain('500');
-    expect(JSON.stringify(run.journal)).not.toContain(KEY);
+    expect(JSON.stringify(run.entries)).toContain('500');
+    expect(JSON.stringify(run.entries)).not.toContain(KEY);
   },
 };
 

@@ -50,7 +50,7 @@ async function journalOf(subject: Subject, at: number): Promise<readonly Journal
   });
   const run = chain.run({ request: 'What is 6 times 7?' });
   expect((await run.answer).status).toBe('completed');
-  return run.journal;
+  return run.entries;
 }
 
 /**

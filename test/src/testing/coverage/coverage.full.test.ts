@@ -34,7 +34,7 @@ describe('coverage', () => {
     const { run } = startScripted();
     await run.answer;
     const collector = collectCoverage(machines);
-    collector.addJournal(run.journal);
+    collector.addJournal(run.entries);
     const counted = (id: string, kind: string): readonly string[] =>
       (collector.coverage().find(({ machine }) => machine === id)?.items ?? [])
         .filter((item) => item.kind === kind && item.times > 0)

@@ -44,7 +44,7 @@ export async function measure({ cycles, runs = 1, store = 'none', watched = fals
     if (journals !== undefined) await assertStored(run, journals);
     entries += run.entries.length;
   }
-  const context = ended[0]?.actor.getSnapshot().context.messages.length;
+  const context = ended[0]?.ref.getSnapshot().context.messages.length;
   return { microseconds, records: entries / steps, context, partials: partials / steps };
 }
 
@@ -70,10 +70,10 @@ async function countPartials(events) {
  * @param {ReturnType<ReturnType<typeof longRunChain>['run']>} run
  * @param {import('../../dist/index.js').JournalStore} journals
  */
-async function assertStored({ runId, journal, journalFailure }, journals) {
+async function assertStored({ id, entries, journalFailure }, journals) {
   assert.equal(journalFailure, null);
   const stored = [];
-  for await (const entry of journals.read(runId)) stored.push(entry);
-  assert.deepEqual(stored, journal);
-  await journals.delete?.(runId);
+  for await (const entry of journals.read(id)) stored.push(entry);
+  assert.deepEqual(stored, entries);
+  await journals.delete?.(id);
 }

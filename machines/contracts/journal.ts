@@ -5,7 +5,7 @@ import { callErrorSchema, callEventSchema, chainEventSchema, type EmittedEvent, 
 import { attachmentSchema } from './message.ts';
 import { usageSchema } from './usage.ts';
 
-const JOURNAL_VERSION = 3;
+const FORMAT = 3;
 
 /** A transition that was considered, in document order: its guard, the guard's result, and the values it compared. */
 const candidateSchema = z.object({
@@ -52,7 +52,7 @@ export type RunProduct = z.infer<typeof runProductSchema>;
 /** The first entry: everything that determines the run. */
 const runStartSchema = z.object({
   type: z.literal('start'),
-  format: z.literal(JOURNAL_VERSION),
+  format: z.literal(FORMAT),
   /** The id of the run. */
   actorId: z.string(),
   /** The chart, and a digest of its definition. */
@@ -81,7 +81,7 @@ export type RunStart = z.infer<typeof runStartSchema>;
 /** External events, delivered to the charts one at a time. They determine the run: a replay feeds them to the charts again. */
 const externalEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('delivery'), actor: z.literal(''), event: chainEventSchema }),
-  /** What an activity reports to an actor. `source` is its name in the chart. */
+  /** What an activity reports to an actor. `source` is the activity's name. */
   z.object({
     type: z.literal('activity-event'),
     activity: z.int().check(z.gte(0)),
@@ -108,7 +108,7 @@ export const closedSchema = z.object({
   summary: z.optional(z.object({ for: z.string(), questionIds: z.readonly(z.array(z.string())) })),
 });
 
-/** Annotations: entries that do not affect the charts. `activity` is the one that noted something. */
+/** Annotations: entries that do not affect the charts. `activity` is the activity that added it. */
 const annotationSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('retrieval'),
@@ -179,8 +179,8 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
     subject: z.optional(callSubjectSchema),
   }),
   /**
-   * What a rule of the user's retry policy returned, or the message of what it threw. The name is the rule and the id of the attempt. A rule
-   * that changes a value returns the changed fields.
+   * What a rule of the user's retry policy returned, or the message of what it threw. `name` is `<rule> <attemptId>`. A rule that
+   * changes a value returns the changed fields.
    */
   z.object({ type: z.literal('value'), name: z.string(), value: z.json(), error: z.nullable(z.string()) }),
   z.object({
@@ -220,7 +220,7 @@ const runtimeEventSchema = z.discriminatedUnion('type', [
 ]);
 type RuntimeEvent = z.infer<typeof runtimeEventSchema>;
 
-/** How a run ended, as its last entry says. */
+/** How a run ended, from its last entry. */
 export type RunEnd = Extract<RuntimeEvent, { type: 'end' }>['summary'];
 
 /** Returns the keys of a record, whose type requires every entry type of a kind. */

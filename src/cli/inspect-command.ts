@@ -53,7 +53,9 @@ async function findJournals(name: string | undefined, hosts: readonly Host[], fl
   const isFile = name !== undefined && isJournalFile(name);
   const ofHosts = (await Promise.all(hosts.map((host) => host.list()))).flat();
   const open = hosts.length > 0 ? openJournals : openExistingJournals;
-  const actor = ofHosts.find(({ id }) => id === name) ?? (name && (await findActor(name, flags))?.actor);
+  const matches = ofHosts.filter(({ id }) => name && id.startsWith(name));
+  const own = matches.find(({ id }) => id === name) ?? (matches.length === 1 ? matches[0] : undefined);
+  const actor = own ?? (name && (await findActor(name, flags))?.actor);
   if (name === undefined || actor) {
     const journals = isFile ? journalFile(name) : open(flags);
     // Reading one run shows whether the place can be used. The server reads the others while the page opens.

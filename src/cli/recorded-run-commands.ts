@@ -76,7 +76,7 @@ export function addRecordedRunCommands(program: Command, setExitCode: (code: num
   program
     .command('inspect')
     .description('serve recorded runs and durable actors in the inspector, a local web page, until Ctrl-C')
-    .argument('[run]', `run or durable actor to open first: ${RUN}`)
+    .argument('[run]', 'run or durable actor to open first: an id, a prefix of one, "last", or a journal file')
     .option(
       '--port <port>',
       'port of the inspector, for an address that stays the same (default: a free port)',

@@ -8,7 +8,7 @@ interface Extent {
   readonly open: number;
   /** The content of every quoted string, in order. */
   readonly strings: readonly string[];
-  /** The text without comments, in JSON's signs, and with a number in place of each string, which cannot be mistaken for anything else. */
+  /** The text without comments, with JSON's punctuation, and with a number in place of each string, which cannot be mistaken for anything else. */
   readonly code: string;
 }
 
@@ -23,7 +23,7 @@ const SINGLE = "'‘’`´";
 
 /**
  * Returns the extent of nearly JSON that starts at a bracket; null if there is none, or if its strings are uncertain: one does not end, is
- * added to another, or has an escape sequence that is not JSON's. A quote ends its string only if what follows it can follow a string.
+ * joined to another with +, or has an escape sequence that is not JSON's. A quote ends its string only if what follows it can follow a string.
  */
 export function extentOf(text: string, from: number): Extent | null {
   const strings: string[] = [];

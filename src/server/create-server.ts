@@ -16,7 +16,7 @@ import type { Convert, ServerApp, ServerContext, ServerEnv, ServerRequest } from
 import { HttpError } from './http-error.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Authorize } from './owners.ts';
-import { createTurns } from './pipelining.ts';
+import { createRequestQueue } from './pipelining.ts';
 import { addAgUi } from './protocols/ag-ui.ts';
 import { addAiSdk } from './protocols/ai-sdk.ts';
 import { addMcp } from './protocols/mcp.ts';
@@ -133,7 +133,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     onRun,
   });
   const closing = new AbortController();
-  const inTurn = createTurns();
+  const queued = createRequestQueue();
 
   /** Returns the updates of a run, which end when `end` is called or the server closes. Until then, they count as an open stream. */
   async function openUpdates(c: ServerRequest, runId: string, leaving?: AbortSignal) {
@@ -238,7 +238,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
 
   return {
     fetch: (request, bindings) =>
-      inTurn(bindings, async () => inPieces(await app.fetch(request), { clock, keepAliveMs, writeTimeoutMs })),
+      queued(bindings, async () => inPieces(await app.fetch(request), { clock, keepAliveMs, writeTimeoutMs })),
     async close() {
       usage.close();
       closing.abort();

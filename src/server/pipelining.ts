@@ -8,14 +8,14 @@ interface NodeBindings {
 }
 
 /** The most requests that wait for the responses before theirs, in one connection. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /**
  * Returns a function that answers the requests of each HTTP/1 connection one at a time: a request waits until the client has taken the response
  * before it. Node.js keeps the responses to pipelined requests in memory, however large, until the client has read those before them. Closes
  * connections in which too many requests wait. Other runtimes have no bindings, and nothing waits.
  */
-export function createTurns() {
+export function createRequestQueue() {
   const queues = new WeakMap<object, { waiting: number; last: Promise<void> }>();
   return async (bindings: unknown, answer: () => Promise<Response>): Promise<Response> => {
     const { incoming, outgoing } = Object(bindings) as Partial<NodeBindings>;
@@ -28,7 +28,7 @@ export function createTurns() {
       outgoing.once('close', resolve);
     });
     queue.waiting += 1;
-    if (queue.waiting > MOST_WAITING) socket.destroy();
+    if (queue.waiting > MAX_WAITING) socket.destroy();
     await before;
     queue.waiting -= 1;
     return socket.destroyed ? new Response(null, { status: 400 }) : answer();

@@ -17,7 +17,7 @@ export interface JournalStoreCheck {
 export interface JournalStoreChecksOptions<Entry, Summary> {
   /** Returns a store without journals; called once for each check. */
   readonly open: () => JournalStore<Entry, Summary> | Promise<JournalStore<Entry, Summary>>;
-  /** The entries of a journal that has ended, for example `run.journal`: at least five. */
+  /** The entries of a journal that has ended, for example `run.entries`: at least five. */
   readonly journal: readonly Entry[];
 }
 

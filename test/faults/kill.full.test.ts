@@ -83,8 +83,8 @@ describe.each(['file', 'sqlite', 'postgres'])('a killed process with its journal
     const whole = closing(aChain(kind, alone.place, alone.counts)).chain.run(request);
     const { answerText } = await whole.answer;
     const once = alone.counted();
-    const every = Math.ceil(whole.journal.length / KILLS);
-    const seqs = whole.journal.map(({ seq }: JournalEntry) => seq).filter((seq: number) => seq % every === 0);
+    const every = Math.ceil(whole.entries.length / KILLS);
+    const seqs = whole.entries.map(({ seq }: JournalEntry) => seq).filter((seq: number) => seq % every === 0);
 
     const check = async (seq: number): Promise<void> => {
       const { place, counts, counted } = await createPlace(kind);
@@ -97,11 +97,11 @@ describe.each(['file', 'sqlite', 'postgres'])('a killed process with its journal
       const resumed = await chain.resume('run-1');
       const answer = await resumed.answer;
       expect(answer.answerText).toBe(answerText);
-      expect(readBack(resumed.journal.slice(0, stored.length))).toEqual(stored);
+      expect(readBack(resumed.entries.slice(0, stored.length))).toEqual(stored);
       const { model, capability } = counted();
       expect(model).toBeGreaterThanOrEqual(once.model);
       expect(model + capability).toBeLessThanOrEqual(once.model + once.capability + 1);
-      expect(replay(readBack(resumed.journal) as JournalEntry[]).divergence).toBeNull();
+      expect(replay(readBack(resumed.entries) as JournalEntry[]).divergence).toBeNull();
     };
     // Two at a time, for small machines.
     const work = seqs.values();
@@ -138,8 +138,8 @@ describe.each(['file', 'sqlite', 'postgres'])('a killed process with its journal
         expect((await run.answer).answerText, label).toBe(answerOf(run));
         expect(run.journalFailure, label).toBeNull();
         const before = stored.get(run.runId) ?? [];
-        expect(readBack(run.journal.slice(0, before.length)), label).toEqual(before);
-        expect(replay(readBack(run.journal) as JournalEntry[]).divergence, label).toBeNull();
+        expect(readBack(run.entries.slice(0, before.length)), label).toEqual(before);
+        expect(replay(readBack(run.entries) as JournalEntry[]).divergence, label).toBeNull();
       }
       // At most the calls that were in flight are repeated, for each run and kill: two with a call that started early.
       expect(calls + killedCalls, label).toBeLessThanOrEqual((count / 2) * (7 + 4 + 3 + 2));

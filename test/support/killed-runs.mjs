@@ -3,7 +3,7 @@ import { replies, scriptedModel } from '../../dist/testing.js';
 import { dayLongLimits, journalsAt } from './journals-at.mjs';
 
 /** The answer that a run must give: that of the call that writes it, or Yield's. */
-export const answerOf = ({ journal: [start] }) =>
+export const answerOf = ({ entries: [start] }) =>
   start.input.profile.writing === 'always' ? replies.synthesis.answerText : replies.yield.answer;
 
 /**

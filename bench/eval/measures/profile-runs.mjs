@@ -41,9 +41,9 @@ export async function runInEach(start) {
  * @param {any} run
  * @param {any} answer
  */
-function decisionsOf({ journal }, { status, metadata }) {
-  const phases = journal.flatMap((/** @type {any} */ entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
-  const decisions = journal.flatMap((/** @type {any} */ { type, decision }) =>
+function decisionsOf({ entries }, { status, metadata }) {
+  const phases = entries.flatMap((/** @type {any} */ entry) => (entry.type === 'phase-start' ? [entry.phase] : []));
+  const decisions = entries.flatMap((/** @type {any} */ { type, decision }) =>
     type === 'decision' ? [[decision.rule, decision.complete, decision.nextPhase]] : [],
   );
   return JSON.stringify([phases, decisions, status, metadata.reason]);

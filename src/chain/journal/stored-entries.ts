@@ -74,8 +74,8 @@ export function storedEntry(entry: JournalEntry): DurableEntry {
 }
 
 /** `from` is the path of the actor that emitted an event, null for the host; `activity` is the one that noted something. */
-function storedEvent({ seq, atMs, ...told }: JournalEntry): DurableEntry {
-  const { from = '', ...event } = told as typeof told & { readonly from?: string | null };
+function storedEvent({ seq, atMs, ...rest }: JournalEntry): DurableEntry {
+  const { from = '', ...event } = rest as typeof rest & { readonly from?: string | null };
   if (from !== null && !ANNOTATIONS.has(event.type))
     return { seq, atMs, type: 'emitted', actor: from, event: encode(event, 'emitted event') };
   const { activity, ...note } = event as typeof event & { readonly activity?: number };

@@ -187,7 +187,7 @@ function startLoop(input: ActionInput, { machine, clock, files, signal }: LoopPa
   keptAlive.begin();
   actor.begin();
   const send = (event: ApprovalGiven): void => ref.send(parseOption(approvalGivenSchema, event, 'event'));
-  return { outcome, events: stream, entries: entries, send, cancel, ref: ref };
+  return { outcome, events: stream, entries, send, cancel, ref };
 }
 
 function outcomeOf(state: ActionState): LoopOutcome {

@@ -346,7 +346,7 @@ export function attachRun(
       send,
       park: () => actor.park(),
       cancel: (reason) => send({ type: 'run.cancelled', ...(reason && { reason }) }),
-      ref: ref,
+      ref,
     },
     begin,
     take: feed.take,

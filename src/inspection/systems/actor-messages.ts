@@ -52,6 +52,8 @@ export function actorMessages(
   const effects = new Map<number, string>();
   const timers = new Map<number, { readonly path: ActorPath; readonly event: string; readonly dueMs: number }>();
   let actors: Actors = new Map();
+  /** The ids of machines by the paths of their actors, from the entries so far. */
+  const named = new Map<ActorPath, string>();
   /** When the clock of the journal stood at 0. Some actors' time pauses while no process holds them. */
   let zeroMs = 0;
   let nowMs = 0;
@@ -78,7 +80,7 @@ export function actorMessages(
     running.add(path);
     const parent = path === '' ? null : begun(parentOf(path));
     const actor = actors.get(path);
-    const known = actor?.machine ?? machine ?? null;
+    const known = actor?.machine ?? machine ?? named.get(path) ?? null;
     say({
       type: 'actor',
       actor: idOf(path),
@@ -248,6 +250,7 @@ export function actorMessages(
       return problem;
     },
     *take(more) {
+      for (const entry of more) if ('machine' in entry && 'actor' in entry) named.set(entry.actor, entry.machine);
       for (const step of stepsOf(more)) {
         if (problem !== null) return;
         entries.push(...step);
@@ -256,7 +259,7 @@ export function actorMessages(
         else {
           if (replayed !== null) restart(actorsIn(replayed, step));
           for (const entry of step) {
-            // Nothing is said of an actor after its end.
+            // Send nothing after `end`.
             if (replayed !== null && entry.type === 'end') settle(step);
             take(entry);
           }

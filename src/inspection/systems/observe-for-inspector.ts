@@ -16,8 +16,8 @@ import { plainJson } from './plain-json.ts';
 /** A function for XState's `inspect` option. */
 export interface Inspect {
   (event: InspectionEvent): void;
-  /** Shows the system of an actor that is already running, at once. */
-  watch(actor: AnyActorRef): void;
+  /** Shows the system of an actor that is already running, at once: an XState actor or a durable one. */
+  watch(actor: AnyActorRef | { readonly ref: AnyActorRef }): void;
 }
 
 /**
@@ -53,9 +53,10 @@ export function observeForInspector(send: (message: SystemMessage) => void): Ins
   const inspect = (event: InspectionEvent): void => safely(() => observe(event));
   return Object.assign(inspect, {
     present: (ref: AnyActorRef) => safely(() => present(rootRefOf(ref))),
-    watch(actor: AnyActorRef) {
-      actor.system.inspect(inspect);
-      safely(() => present(rootRefOf(actor)));
+    watch(actor: AnyActorRef | { readonly ref: AnyActorRef }) {
+      const ref = 'ref' in actor ? (actor.ref as AnyActorRef) : actor;
+      ref.system.inspect(inspect);
+      safely(() => present(rootRefOf(ref)));
     },
   });
 }

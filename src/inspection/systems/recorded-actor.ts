@@ -57,7 +57,7 @@ export function recordedActor(
 
   const hasEnded = (): boolean => ending !== undefined || summary.status === 'damaged';
 
-  /** Reads the journal as it grows. The log ends with the actor, with damage, or with what the machine does otherwise. */
+  /** Reads the journal as it grows. The log ends with the actor, with damage, or with a divergence. */
   async function read(from: number, sink: SourceSink, isStopped: () => boolean): Promise<void> {
     const system = observedSystem(id, id, () => {});
     const stop = system.follow(from, sink);
@@ -156,7 +156,7 @@ export function recordedActor(
 }
 
 const missingWithout = (machine: string): string =>
-  `The chart, contexts and child machines are not shown, because a journal does not contain them. To add them, pass the module that exports the durable machine "${machine}": postchain inspect --module FILE.`;
+  `The journal has no chart and no contexts. To see them, pass the durable machine "${machine}": postchain inspect --module FILE, or inspectionServer({ hosts }).`;
 
 function waitOf({ sinceMs, dueAtMs, events, approvals = [] }: Waiting): ActorWait {
   const asked = approvals.map(({ question }) => `approval of ${JSON.stringify(question)}`);

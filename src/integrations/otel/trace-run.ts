@@ -212,7 +212,7 @@ export interface TraceRunOptions {
 
 /**
  * Exports a run to OpenTelemetry, by the semantic conventions for generative AI. Pass `run.events` while it runs, or `readJournal(path)` or
- * `run.journal` afterwards; both give the same spans with the same times. The spans are children of the span that is active at the call.
+ * `run.entries` afterwards; both give the same spans with the same times. The spans are children of the span that is active at the call.
  *
  * Resolves when the journal and its spans have ended. Errors in OpenTelemetry do not affect it.
  *

@@ -41,7 +41,8 @@ function told(entries: readonly JournalEntry[], pieces: readonly string[], runId
       index += 1;
       return pieces[index % pieces.length] ?? text;
     });
-    const made = { ...changed, ...(changed.type === 'start' && { runId, request: pieces.join(' ') }) };
+    const given = { runId, request: pieces.join(' ') };
+    const made = changed.type === 'start' ? { ...changed, input: { ...changed.input, ...given } } : changed;
     return journalEntrySchema.safeParse(made).success ? (made as JournalEntry) : entry;
   });
 }

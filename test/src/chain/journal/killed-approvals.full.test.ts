@@ -154,7 +154,7 @@ const WAITING = `
   const request = { request: 'Pay.' };
   const run = process.argv[1] === 'chain' ? createPostChain(parts).run(request) : createCapabilityLoop(parts).run(request);
   const approve = () => {
-    const [asked] = pendingApprovals(run.journal);
+    const [asked] = pendingApprovals(run.entries);
     if (asked === undefined) return setTimeout(approve, 100).unref();
     run.send({ type: 'approval.given', questionId: asked.questionId, digest: asked.digest, decision: 'approve' });
   };

@@ -147,7 +147,7 @@ describe.each(Object.entries(ways))('a system of actors %s', (_, way) => {
     way(server).watch(plain.getSnapshot().children['kid'] ?? plain);
     const durable = await createDurableMachine(outer, { journals: memoryJournals() }).open('d-1');
     onTestFinished(() => durable.close());
-    durable.ref.system.inspect(way(server));
+    way(server).watch(durable);
     const page = await openPage(server.url);
     const { runs } = await page.runs((list) => list.runs.length === 2);
     expect(runs.map(({ title, status, isIdle }) => [title, status, isIdle]).toSorted()).toEqual([

@@ -92,7 +92,7 @@ describe('durable actors beside runs in one store', () => {
     for (const entry of entries()) states.take(entry as never);
     expect(states.at(entries().length)).toEqual(isKnown ? { 'o-done': { amount: 40, receipt: 'receipt for 40' } } : {});
     expect(fidelity).toEqual(
-      isKnown ? [] : [expect.stringMatching(/chart, contexts .* "order": postchain inspect --module FILE/u)],
+      isKnown ? [] : [expect.stringMatching(/no chart and no contexts\. .* "order": postchain inspect --module FILE/u)],
     );
   });
 
@@ -113,7 +113,19 @@ describe('durable actors beside runs in one store', () => {
     await page.runs(({ runs }) => runs.some((run) => run.runId === 'o-running' && stateOf(run) === 'ended'));
   });
 
-  it('end with the reason where the machine does otherwise, or where the journal is damaged', async () => {
+  it('have the transitions of their child machines, also without the machine', async () => {
+    const folder = temporaryFolder();
+    const { running } = await storeActors(folder);
+    await running.send({ type: 'deliver' });
+    running.getSnapshot().children['courier']?.send({ type: 'ARRIVED' });
+    await running.output;
+    const page = await openPage((await startInspector({ journals: fileJournals(folder) })).url);
+    const { of } = await opened(page, 'o-running', isEnd);
+    await page.end('o-running');
+    expect(of('transition').map(({ machine, event }) => [machine, event])).toContainEqual(['courier', 'ARRIVED']);
+  });
+
+  it('end with the reason if the replay diverges or the journal is damaged', async () => {
     const { journals } = await storeActors(temporaryFolder());
     const changed = order.provide({ guards: { isAffordable: () => false } });
     const hosts = [createDurableMachine(changed, { journals: memoryJournals() })];
@@ -162,7 +174,7 @@ describe('the store of a durable machine', () => {
   });
 });
 
-/** What an inspector is told of a journal that arrives in pieces. */
+/** The messages of a journal that arrives in pieces. */
 function messagesOf(host: ReplayHost, pieces: readonly (readonly DurableEntry[])[]) {
   const sent: SystemMessage[] = [];
   const messages = actorMessages('a', host, (message) => void sent.push(message));
@@ -171,7 +183,7 @@ function messagesOf(host: ReplayHost, pieces: readonly (readonly DurableEntry[])
 }
 
 describe.each(Object.entries(scenarios))('a recorded actor: %s', (_, scenario) => {
-  it('is told to the end, whole or as it grows, after a kill too', async () => {
+  it('is shown completely, read at once or as it grows, also after a kill', async () => {
     for (const life of [Number.POSITIVE_INFINITY, 4, 7]) {
       const { entries, machine, snapshot } = await runScenario(scenario, { life });
       const host = machine as unknown as ReplayHost;

@@ -6,6 +6,7 @@ import {
   type AnyActorRef,
   type AnyStateMachine,
   createActor as createPlain,
+  SimulatedClock,
 } from 'xstate';
 import { isMachine } from '../../src/internal/xstate-internals.ts';
 import { type Scenario, verdictOn } from './verdicts.ts';
@@ -48,6 +49,8 @@ export function createActor(logic: AnyActorLogic, options: ActorOptions<AnyActor
   scenarios.push(scenario);
   const known = new Set<AnyActorRef>();
   let isStarting = false;
+  const { clock } = options;
+  let atMs = 0;
   const isBusy = (ref: AnyActorRef): boolean => Object(ref).mailbox?._current != null;
   const actor = createPlain(logic, {
     ...options,
@@ -59,7 +62,10 @@ export function createActor(logic: AnyActorLogic, options: ActorOptions<AnyActor
       if (event.type !== '@xstate.event' || event.sourceRef !== undefined || isStarting) return;
       if (String(event.event.type).startsWith('xstate.') || [...known].some(isBusy)) return;
       try {
-        scenario.events.push({ path: pathOf(event.actorRef as AnyActorRef), event: structuredClone(event.event) });
+        const nowMs = clock instanceof SimulatedClock ? clock.now() : 0;
+        const path = pathOf(event.actorRef as AnyActorRef);
+        scenario.events.push({ afterMs: nowMs - atMs, path, event: structuredClone(event.event) });
+        atMs = nowMs;
       } catch {
         // An event with an actor or a function, which a durable machine rejects.
       }

@@ -17,7 +17,8 @@ export interface Scenario {
   readonly test: string;
   readonly machine: AnyStateMachine;
   readonly options: ActorOptions<AnyActorLogic>;
-  readonly events: { readonly path: readonly string[]; readonly event: AnyEventObject }[];
+  /** `afterMs`: the simulated time since the event before. */
+  readonly events: { readonly afterMs: number; readonly path: readonly string[]; readonly event: AnyEventObject }[];
 }
 
 /** What a run shows: the snapshots after the start, after each event and at the end; emitted events; and what went wrong. */
@@ -102,7 +103,8 @@ async function plainRun({ machine, options, events }: Scenario): Promise<Run> {
   actor.subscribe({ error: () => {} });
   actor.start();
   const steps = [await stepOf(actor, clock)];
-  for (const { path, event } of events) {
+  for (const { afterMs, path, event } of events) {
+    await advance(clock, afterMs);
     childOf(actor, path)?.send(structuredClone(event));
     steps.push(await stepOf(actor, clock));
   }
@@ -141,7 +143,8 @@ async function durableRun({ machine, options, events }: Scenario, mode: Mode): P
   };
   const steps = [await stepOf(actor.ref, clock)];
   await nextLife();
-  for (const { path, event } of events) {
+  for (const { afterMs, path, event } of events) {
+    await advance(clock, afterMs);
     const sent = structuredClone(event);
     try {
       if (path.length === 0) await actor.send(sent);

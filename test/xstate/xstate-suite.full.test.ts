@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -15,6 +15,18 @@ if (!isThere)
     `XState's own tests are not run: there is no ${CLONE}. Set POSTCHAIN_XSTATE to a clone of it.\n`,
   );
 
+/** What XState's tests of SCXML documents need. */
+const SCXML_PACKAGES = ['@scion-scxml/test-framework', 'xml-js', 'pkg-up'];
+const SCXML = process.env['POSTCHAIN_SCXML'] ?? join(ROOT, '../shared/data/scxml');
+const isScxmlThere = SCXML_PACKAGES.every((name) => existsSync(join(SCXML, 'node_modules', name)));
+if (isThere && !isScxmlThere)
+  process.stderr.write(
+    `XState's SCXML tests are not run: ${SCXML} has no node_modules with ${SCXML_PACKAGES.join(', ')}. Install them in a folder with "npm install @scion-scxml/test-framework xml-js pkg-up@3", and set POSTCHAIN_SCXML to it.\n`,
+  );
+
+/** These machines differ as docs/durable.md says: a custom action throws, and runs after its step. */
+const DOCUMENTED = ['errors.test.ts > error thrown by a custom entry action when transitioning should error the actor'];
+
 interface Line {
   readonly test: string;
   readonly verdict: string;
@@ -24,9 +36,15 @@ interface Line {
 async function verdicts(): Promise<readonly Line[]> {
   const folder = mkdtempSync(join(tmpdir(), 'postchain-xstate-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const archive = execFileSync('git', ['-C', CLONE, 'archive', 'HEAD', 'packages/core/test'], { maxBuffer: 2 ** 28 });
+  const sources = ['packages/core/test', ...(isScxmlThere ? ['packages/core/src/scxml.ts'] : [])];
+  const archive = execFileSync('git', ['-C', CLONE, 'archive', 'HEAD', ...sources], { maxBuffer: 2 ** 28 });
   execFileSync('tar', ['-x', '-C', folder], { input: archive });
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  if (isScxmlThere) {
+    mkdirSync(join(folder, 'packages/core/node_modules/@scion-scxml'), { recursive: true });
+    for (const name of SCXML_PACKAGES)
+      symlinkSync(join(SCXML, 'node_modules', name), join(folder, 'packages/core/node_modules', name));
+  }
   const file = join(folder, 'verdicts.jsonl');
   writeFileSync(file, '');
   const config = join(import.meta.dirname, 'vitest.config.ts');
@@ -45,8 +63,11 @@ async function verdicts(): Promise<readonly Line[]> {
 
 it.skipIf(!isThere)("XState's own machines do the same when they are durable, closed and killed [D2, D3]", async () => {
   const lines = await verdicts();
-  expect(lines.filter(({ verdict }) => verdict.includes('differs'))).toEqual([]);
+  const differing = lines.filter(({ verdict }) => verdict.includes('differs'));
+  expect(differing.filter(({ test }) => !DOCUMENTED.includes(test))).toEqual([]);
   // The rest is refused as docs/durable.md says, or judges itself by variables that all runs share.
   expect(lines.filter(({ verdict }) => verdict === 'equal').length).toBeGreaterThan(0.95 * lines.length);
-  expect(lines.length).toBeGreaterThan(700);
+  const scxml = lines.filter(({ test }) => test.startsWith('scxml.test.ts'));
+  expect(lines.length - scxml.length).toBeGreaterThan(800);
+  expect(scxml.length).toBe(isScxmlThere ? 169 : 0);
 });

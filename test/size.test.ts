@@ -19,7 +19,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/internal': { lines: 2670, exported: 122, floors: 4 },
   'src/llm': { lines: 4330, exported: 65, floors: 9 },
   'src/models': { lines: 4290, exported: 70, floors: 5 },
-  'src/testing': { lines: 4550, exported: 92, floors: 8 },
+  'src/testing': { lines: 4550, exported: 93, floors: 8 },
   'src/react': { lines: 270, exported: 5, floors: 2 },
   'src/server': { lines: 4490, exported: 72, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },

@@ -5,11 +5,10 @@ import { chainChart } from '../testing/charts/chain-chart.ts';
 import { actionProperties, attemptProperties, chainProperties, soundness } from '../testing/charts/properties.ts';
 import type { Exploration } from '../testing/exploration/exploration.ts';
 import { EXPLORE_OPTIONS, explore } from '../testing/exploration/explore.ts';
-import { done, fails } from '../testing/exploration/occurrences.ts';
+import { done, fails, outcomesKey } from '../testing/exploration/occurrences.ts';
 import { cover, reachedItems } from '../testing/exploration/paths.ts';
 import { describeFinding, findingsOf, noUnhandledError } from '../testing/properties/properties.ts';
 import { coverageItems } from '../testing/structure/coverage-items.ts';
-import { actorsOf } from '../testing/structure/running-actors.ts';
 import { type ChartModule, loadChartModule } from './load-chart-module.ts';
 import { createLongWork, type LongWork } from './long-work.ts';
 import { wrapLines } from './screen.ts';
@@ -77,16 +76,12 @@ export async function exploreChart(name: string, work: LongWork) {
   const given = Object.fromEntries(
     EXPLORE_OPTIONS.split(' ').flatMap((key) => (key in chart ? [[key, chart[key as keyof ChartModule]]] : [])),
   );
-  const assumed = invokedNames(chart).filter((one) => !Object.hasOwn(chart.outcomes ?? {}, one));
-  const outcomes = { ...Object.fromEntries(assumed.map((one) => [one, [done(), fails()]])), ...chart.outcomes };
+  const outcomes = { '*': [done(), fails()], ...chart.outcomes };
   const exploration = explore(chart.machine, { ...given, outcomes, onProgress }) as Exploration;
-  return { exploration, properties, assumed: assumedText(assumed) };
+  const actors = exploration.edges.flatMap(({ occurrence: { actor } }) => actor ?? []);
+  const assumed = actors.filter((actor) => outcomesKey(actor, chart.outcomes ?? {}) === undefined);
+  return { exploration, properties, assumed: assumedText([...new Set(assumed.map(({ name }) => name))]) };
 }
-
-/** The names of the actors that states invoke, except those whose outcomes are given by their id. */
-const invokedNames = ({ machine, outcomes = {} }: ChartModule): readonly string[] => [
-  ...new Set(actorsOf(machine).flatMap(({ id, name }) => (Object.hasOwn(outcomes, id) ? [] : [name]))),
-];
 
 /** Most machines can be checked before anyone has listed what their actors do. */
 const assumedText = (names: readonly string[]): readonly string[] =>

@@ -47,7 +47,7 @@ export const updates = (snapshot: object, name = 'snapshot'): Outcome => ({
 
 export type ActorOutcomes = readonly Outcome[] | ((input: unknown, snapshot: AnyMachineSnapshot) => readonly Outcome[]);
 
-/** Outcomes by actor name (`src`), or by actor id. */
+/** Outcomes by actor name (`src`), or by actor id; `*`: those of all other actors. */
 export type Outcomes = Readonly<Record<string, ActorOutcomes>>;
 
 /** An event that can occur in a state of a machine. */
@@ -101,9 +101,8 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
   const ofEvent = (event: EventObject): Occurrence => sentOccurrence(event, machine.id, handled);
   const fixed = typeof events === 'function' ? null : (events ?? bare).map(ofEvent);
   const used = new Set<string>();
-  const outcomesOf = ({ id, name }: RunningActor): ActorOutcomes | undefined => {
-    const isInline = name === id;
-    const key = [id, name, ...(isInline ? ['inline'] : [])].find((one) => Object.hasOwn(outcomes, one));
+  const outcomesOf = (actor: RunningActor): ActorOutcomes | undefined => {
+    const key = outcomesKey(actor, outcomes);
     if (key !== undefined) used.add(key);
     return outcomes[key ?? ''];
   };
@@ -163,6 +162,10 @@ export function occurrencesOf(machine: AnyStateMachine, outcomes: Outcomes, even
     }));
   }
 }
+
+/** Returns the key of an actor's outcomes. */
+export const outcomesKey = ({ id, name }: RunningActor, outcomes: Outcomes): string | undefined =>
+  [id, name, ...(name === id ? ['inline'] : []), '*'].find((key) => Object.hasOwn(outcomes, key));
 
 const placeOf = ({ id, nth }: RunningActor): string => (hasGeneratedId({ id }) ? `#${nth}` : id);
 
@@ -273,7 +276,7 @@ function bareEvents(
 
 function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes): void {
   const missing = actorsOf(machine).find(
-    ({ id, name }) => !Object.hasOwn(outcomes, id) && !Object.hasOwn(outcomes, name),
+    ({ id, name }) => ![id, name, '*'].some((key) => Object.hasOwn(outcomes, key)),
   );
   if (missing === undefined) return;
   const stray = strayOutcomes(machine, outcomes).find((name) => name !== 'inline');
@@ -284,7 +287,7 @@ function requireAllActors(machine: AnyStateMachine, outcomes: Outcomes): void {
 /** Returns the names in `outcomes` of which the chart and the implementations name no actor. */
 function strayOutcomes(machine: AnyStateMachine, outcomes: Outcomes): readonly string[] {
   const known = new Set([...actorsOf(machine).flatMap(({ id, name }) => [name, id]), ...actorNames(machine)]);
-  return Object.keys(outcomes).filter((name) => !known.has(name));
+  return Object.keys(outcomes).filter((name) => name !== '*' && !known.has(name));
 }
 
 function missingOutcomes(name: string, who: string, also = ''): PostChainError {

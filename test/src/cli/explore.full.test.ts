@@ -90,6 +90,37 @@ describe('postchain explore, paths and lint', () => {
     expect((await cli('lint', unhandled)).stdout).toMatch(/FAILS: no unhandled error.*lock: error\n/u);
   });
 
+  it('assume the same of actors that an action or an assignment spawns', async () => {
+    const spawning = module(
+      'spawning.mjs',
+      `import { assign, fromPromise, setup, spawnChild, stopChild } from 'xstate';
+      const load = fromPromise(async () => 1);
+      export const machine = setup({ actors: { load, save: load, unused: load } }).createMachine({
+        id: 'file', initial: 'loading', context: {},
+        states: {
+          loading: {
+            entry: spawnChild('load', { id: 'load' }),
+            on: { 'xstate.done.actor.load': 'saving', 'xstate.error.actor.load': 'failed' },
+          },
+          saving: {
+            entry: assign(({ spawn }) => ({ ref: spawn('save') })),
+            on: { 'xstate.done.actor.*': 'saved', 'xstate.error.actor.*': 'failed' },
+          },
+          saved: { type: 'final' },
+          failed: { entry: stopChild('load'), type: 'final' },
+        },
+      });`,
+    );
+    const { code, stdout } = await cli('lint', spawning);
+    expect([code, stdout.trim().split('\n').slice(-2)]).toEqual([
+      0,
+      [
+        'file: 5 properties checked in 5 states, all hold',
+        'Assumed done(undefined) and fails() as the outcomes of load, save; export "outcomes" to list theirs',
+      ],
+    ]);
+  });
+
   it.each([
     ['nowhere.mjs', /Chart "nowhere\.mjs" not found; expected chain, attempt, action/u],
     [module('empty.mjs', 'export const other = 1;'), /must export an XState machine; its exports are other$/mu],

@@ -254,6 +254,22 @@ describe('spawned actors', () => {
     expect(values(machine, { outcomes: { one: [], two: [done()] } })).toContain('c');
   });
 
+  it.each([
+    ['an action', spawnChild('kid' as never, { id: 'a' } as never), 'xstate.done.actor.a'],
+    ['an action without an id', spawnChild('kid' as never), 'xstate.done.actor.*'],
+    ['enqueueActions', enqueueActions(({ enqueue }) => enqueue.spawnChild('kid' as never)), 'xstate.done.actor.*'],
+    ['an assignment', assign(({ spawn }) => ({ kid: spawn('kid' as never) })), 'xstate.done.actor.*'],
+    ['inline logic', spawnChild(fromPromise(async () => {}) as never), 'xstate.done.actor.*'],
+  ])('have the outcomes of "*" if none are given for them: %s', (_, spawning, type) => {
+    const machine = createMachine({
+      initial: 'a',
+      context: { kid: null },
+      states: { a: { on: { GO: 'b' } }, b: { entry: spawning as never, on: { [type]: 'c' } }, c: { type: 'final' } },
+    }).provide({ actors: { kid } } as never);
+    expect(values(machine, { outcomes: { '*': [done()] } })).toEqual(['a', 'b', 'c']);
+    expect(values(machine, { outcomes: { '*': [done()], [type.includes('*') ? '*' : 'a']: [] } })).toEqual(['a', 'b']);
+  });
+
   it('that were never started are rejected in "outcomes"', () => {
     expect(caughtError(() => explore(friends(), { outcomes: { kid: [], other: [] } }))?.message).toBe(
       '"outcomes.other" does not match an actor of friends, which starts no actors',

@@ -168,14 +168,14 @@ describe('a run that is replaced while the user reviews it', () => {
       /was replaced while it was being opened/u,
     );
     const forked = await aReplacedRun([], 1);
-    expect(await forked.actions.fork('friendly', fork, { confirmed: null })).toHaveProperty('runId');
+    expect(await forked.actions.fork('friendly', fork, { confirmed: null })).toHaveProperty('id');
     expect([trap.isOwned(), forked.trap.isOwned()]).toEqual([false, false]);
   });
 
   it('is not taken over if it was answered at that moment, and can be resumed', async () => {
     const { actions } = await aReplacedRun([], 9);
     await expect(actions.resume('friendly', { force: true, confirmed: null })).rejects.toThrow(/answered at the same/u);
-    expect(await actions.resume('friendly', { force: false, confirmed: null })).toHaveProperty('runId');
+    expect(await actions.resume('friendly', { force: false, confirmed: null })).toHaveProperty('id');
   });
 });
 

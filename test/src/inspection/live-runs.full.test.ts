@@ -146,8 +146,8 @@ describe('a live run', () => {
 
   it('ends with a reason at an entry that cannot be serialized', async () => {
     const { run } = hanging();
-    const journal = [...run.entries.slice(0, 3), { seq: 3, atMs: 0, type: 'text-delta', attemptId: 'a', text: 1n }];
-    const { page } = await watching({ ...run, journal } as unknown as Run);
+    const entries = [...run.entries.slice(0, 3), { seq: 3, atMs: 0, type: 'text-delta', attemptId: 'a', text: 1n }];
+    const { page } = await watching({ ...run, entries } as unknown as Run);
     page.say({ type: 'open', runId: 'run-1', from: 0 });
     expect((await page.end('run-1')).problem).toMatch(/BigInt/u);
   });

@@ -161,7 +161,7 @@ describe.skipIf(tests.areSkipped)('the head of a live run', () => {
     const journal = run.entries.map((entry) =>
       entry.type === 'start' ? { ...entry, forkedFrom: { ...origin, clockStartMs: Date.now() - 8 * HOUR } } : entry,
     );
-    const live = await openLivePage(tests, Object.create(run, { journal: { value: journal } }), '');
+    const live = await openLivePage(tests, Object.create(run, { entries: { value: journal } }), '');
     await live.update();
     const waiting = live.page.getByRole('region', { name: 'Waiting for direction' });
     expect(await waiting.textContent()).toMatch(/If nobody answers in [12] h/u);

@@ -51,7 +51,7 @@ export function termWeights(texts: number, textsWith: (stem: string) => number):
 }
 
 /** A content word: its stem, and its form and position in the text (`start` in UTF-16 units from 0). */
-interface Term {
+export interface Term {
   readonly stem: string;
   readonly surface: string;
   readonly start: number;

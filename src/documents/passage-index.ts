@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Passage, PassageSource, Retrieval, SearchOptions } from '../../machines/contracts/passage.ts';
 import { type Bm25, rarity, termScore } from '../../machines/text/bm25.ts';
-import { eachStem, requestTerms, type TermWeight, termWeights } from '../../machines/text/terms.ts';
+import { eachStem, requestTerms, type Term, termWeights } from '../../machines/text/terms.ts';
 import { inTurns, type Steps, unlessAborted } from '../internal/async.ts';
 import { editDistance } from '../internal/edit-distance.ts';
 import { parseOption } from '../internal/options.ts';
@@ -9,6 +9,7 @@ import { definitionOf } from './definitions.ts';
 import type { ParsedDocument } from './document.ts';
 import { passagesOf, type UnrankedPassage } from './passages.ts';
 import { type Document, documentsSchema, readDocument } from './read-document.ts';
+import { compoundsOf, otherSpelling, partsOfCompound } from './word-forms.ts';
 
 const BM25: Bm25 = { saturation: 1.2, length: 0.7, least: 0.5 };
 
@@ -29,6 +30,8 @@ class TermIndex {
   readonly #text = newField(1);
   readonly #heading = newField(2);
   readonly #passagesWith = new Map<string, number>();
+  /** Stems by the stem that a word with them has in its other spelling. */
+  readonly #spellings = new Map<string, Set<string>>();
 
   get passages(): number {
     return this.#text.lengths.length;
@@ -44,25 +47,51 @@ class TermIndex {
     for (const stem of new Set(stems)) this.#passagesWith.set(stem, this.passagesWith(stem) + 1);
   }
 
+  /** Returns, for each term, the stems in the passages that mean it: its word in all spellings, and its compounds with the other terms. */
+  formsOf(terms: readonly Term[]): readonly Forms[] {
+    const forms = terms.map(({ stem, surface }) => {
+      const spellings = [stem, otherSpelling(surface, stem) ?? stem];
+      const all = spellings.flatMap((one) => [one, ...(this.#spellings.get(one) ?? [])]);
+      return new Map(all.filter((one) => this.#passagesWith.has(one)).map((one) => [one, 1]));
+    });
+    const stems = terms.map(({ stem }) => stem);
+    for (const [compound, first, last] of compoundsOf(stems, (stem) => this.#passagesWith.has(stem)))
+      for (const place of [first, last]) forms[place]?.set(compound, COMPOUND_FACTOR);
+    return forms;
+  }
+
   /**
-   * Returns the passages that have a stem of the query, in order, in one step per stem. `widened` includes similar stems: those that begin
-   * like the query's, or differ in a quarter of the letters.
+   * Returns the passages that have a word of the query, in order, in one step per word. A compound matches passages that have both parts, and
+   * two words match their compound. `widened` includes similar stems: those that begin or end like the query's, or differ in a quarter of the
+   * letters.
    */
   *search(query: readonly QueryTerm[], widened: boolean): Steps<TermMatch[]> {
     const found = new Map<number, { score: number; covered: number; matching: number; last: number }>();
-    for (const [place, { stem, weight }] of query.entries()) {
-      const exact = this.#passagesWith.has(stem) ? [{ stem, factor: 1, share: 1 }] : [];
-      for (const { stem: one, factor, share } of [...exact, ...(widened ? yield* this.#similar(stem) : [])]) {
-        this.#eachScore(one, (passage, score) => {
+    for (const [place, { stem, forms, weight }] of query.entries()) {
+      const add = (
+        scores: Iterable<readonly [passage: number, score: number]>,
+        factor: number,
+        share: number,
+      ): void => {
+        for (const [passage, score] of scores) {
           const match = found.get(passage) ?? { score: 0, covered: 0, matching: 0, last: -1 };
           found.set(passage, match);
           match.score += factor * score;
-          if (match.last === place) return;
+          if (match.last === place) continue;
           match.last = place;
           match.matching += 1;
           match.covered += share * weight;
-        });
+        }
+      };
+      add(this.#scores(forms), 1, 1);
+      for (const [start, end] of partsOfCompound(stem, (part) => this.#passagesWith.has(part))) {
+        const starts = this.#scores(new Map([[start, 1]]));
+        const both = [...this.#scores(new Map([[end, 1]]))].filter(([passage]) => starts.has(passage));
+        add(both, COMPOUND_FACTOR, SIMILAR_SHARE);
       }
+      if (widened)
+        for (const { stem: one, factor } of yield* this.#similar(stem))
+          add(this.#scores(new Map([[one, 1]])), factor, SIMILAR_SHARE);
       yield;
     }
     return [...found]
@@ -73,7 +102,11 @@ class TermIndex {
   #count(field: Field, text: string): Iterable<string> {
     const passage = field.lengths.length;
     const times = new Map<string, number>();
-    eachStem(text, (stem) => times.set(stem, (times.get(stem) ?? 0) + 1));
+    eachStem(text, (stem, surface) => {
+      times.set(stem, (times.get(stem) ?? 0) + 1);
+      const other = otherSpelling(surface, stem);
+      if (other !== null) this.#spellings.set(other, (this.#spellings.get(other) ?? new Set()).add(stem));
+    });
     for (const [stem, count] of times) {
       const occurrences = field.occurrences.get(stem);
       if (occurrences === undefined) field.occurrences.set(stem, [passage, count]);
@@ -84,32 +117,41 @@ class TermIndex {
     return times.keys();
   }
 
-  #eachScore(stem: string, visit: (passage: number, score: number) => void): void {
+  /** Returns the scores, by passage, of a word that has these forms. */
+  #scores(forms: Forms): ReadonlyMap<number, number> {
+    const scores = new Map<number, number>();
     for (const { boost, occurrences, lengths, total } of [this.#text, this.#heading]) {
-      const found = occurrences.get(stem) ?? [];
-      const weight = boost * rarity(this.passages, found.length / 2);
-      for (let at = 0; at < found.length; at += 2) {
-        const passage = found[at] ?? 0;
-        const length = ((lengths[passage] ?? 0) * this.passages) / total;
-        visit(passage, weight * termScore(found[at + 1] ?? 0, length, BM25));
+      let having = 0;
+      for (const stem of forms.keys()) having += (occurrences.get(stem)?.length ?? 0) / 2;
+      const weight = boost * rarity(this.passages, having);
+      for (const [stem, factor] of forms) {
+        const found = occurrences.get(stem) ?? [];
+        for (let at = 0; at < found.length; at += 2) {
+          const passage = found[at] ?? 0;
+          const length = ((lengths[passage] ?? 0) * this.passages) / total;
+          const score = factor * weight * termScore(found[at + 1] ?? 0, length, BM25);
+          scores.set(passage, (scores.get(passage) ?? 0) + score);
+        }
       }
     }
+    return scores;
   }
 
-  /** Returns the stems that begin with a stem, or whose edit distance is at most a quarter of its length; not the stem itself. */
+  /** Returns the stems that begin or end with a stem, or whose edit distance is at most a quarter of its length; not the stem itself. */
   *#similar(stem: string): Steps<SimilarStem[]> {
     const most = Math.min(MAX_DISTANCE, Math.round(stem.length * FUZZY_SHARE));
     const similar: SimilarStem[] = [];
     let read = 0;
     for (const other of this.#passagesWith.keys()) {
       const longer = other.length - stem.length;
-      if (stem.length >= MIN_PREFIX_CHARS && longer > 0 && other.startsWith(stem)) {
+      const begins = stem.length >= MIN_PREFIX_CHARS && other.startsWith(stem);
+      if (longer > 0 && (begins || (stem.length >= MIN_SUFFIX_CHARS && other.endsWith(stem)))) {
         const factor = (PREFIX_FACTOR * other.length) / (other.length + 0.3 * longer);
-        similar.push({ stem: other, factor, share: SIMILAR_SHARE });
+        similar.push({ stem: other, factor });
       } else if (Math.abs(longer) <= most && other !== stem) {
         const distance = editDistance(stem, other, most);
         const factor = (FUZZY_FACTOR * other.length) / (other.length + distance);
-        if (distance <= most) similar.push({ stem: other, factor, share: SIMILAR_SHARE });
+        if (distance <= most) similar.push({ stem: other, factor });
       }
       read += 1;
       if (read % STEMS_PER_STEP === 0) yield;
@@ -126,9 +168,13 @@ interface TermMatch {
   readonly covered: number;
 }
 
-/** A stem of a query, and its weight in `covered`. */
+/** How much each of the stems counts that mean the same, 0..1. */
+type Forms = ReadonlyMap<string, number>;
+
+/** A stem of a query, its forms in the passages, and its weight in `covered`. */
 interface QueryTerm {
   readonly stem: string;
+  readonly forms: Forms;
   readonly weight: number;
 }
 
@@ -136,14 +182,16 @@ interface SimilarStem {
   readonly stem: string;
   /** 0..1; the less similar, the lower. */
   readonly factor: number;
-  /** The share of the weight that it covers. */
-  readonly share: number;
 }
 
+/** The share of a word's weight that a similar word covers, or the two parts of a compound. */
 const SIMILAR_SHARE = 0.7;
+/** How much a compound counts for its parts, and they for it: less than the word itself, which comes first. */
+const COMPOUND_FACTOR = 0.7;
 const PREFIX_FACTOR = 0.375;
 const FUZZY_FACTOR = 0.45;
 const MIN_PREFIX_CHARS = 3;
+const MIN_SUFFIX_CHARS = 5;
 const FUZZY_SHARE = 0.25;
 const MAX_DISTANCE = 6;
 const STEMS_PER_STEP = 20_000;
@@ -153,7 +201,6 @@ const argumentsSchema = z.object({ documents: documentsSchema });
 interface BuiltIndex {
   readonly passages: readonly UnrankedPassage[];
   readonly terms: TermIndex;
-  readonly weight: TermWeight;
 }
 
 /**
@@ -177,11 +224,11 @@ export function createPassageIndex(documents: readonly (Document | ParsedDocumen
       options.signal.throwIfAborted();
       built ??= indexOf(documents);
       const index = await unlessAborted(built, options.signal);
-      const stems = requestTerms(query).map(({ stem }) => stem);
+      const asked = requestTerms(query);
       const limit = Math.max(0, Math.floor(options.limit));
-      if (stems.length === 0 || limit === 0) return { query, passages: [], widened: false };
+      if (asked.length === 0 || limit === 0) return { query, passages: [], widened: false };
       const search = (widened: boolean): Promise<Passage[]> =>
-        inTurns(ranked(index, { ...options, query, stems, widened, limit }), options.signal);
+        inTurns(ranked(index, { ...options, query, asked, widened, limit }), options.signal);
       const exact = await search(false);
       if (exact.length > 0) return { query, passages: exact, widened: false };
       return { query, passages: await search(true), widened: true };
@@ -194,7 +241,7 @@ const DEFINITION_CANDIDATES = 200;
 
 interface Search extends Pick<SearchOptions, 'minRelevance' | 'limit'> {
   readonly query: string;
-  readonly stems: readonly string[];
+  readonly asked: readonly Term[];
   readonly widened: boolean;
 }
 
@@ -229,17 +276,22 @@ function* buildIndex(documents: readonly ParsedDocument[]): Steps<BuiltIndex> {
     }
     yield;
   }
-  return { passages, terms, weight: termWeights(passages.length, (stem) => terms.passagesWith(stem)) };
+  return { passages, terms };
 }
 
 function* ranked(
-  { passages, terms, weight }: BuiltIndex,
-  { query: asked, stems, widened, minRelevance, limit }: Search,
+  { passages, terms }: BuiltIndex,
+  { query: question, asked, widened, minRelevance, limit }: Search,
 ): Steps<Passage[]> {
-  const query = stems.map((stem) => ({ stem, weight: weight(stem) }));
+  const forms = terms.formsOf(asked);
+  const query = asked.map(({ stem }, at) => {
+    const own: Forms = forms[at] ?? new Map();
+    const having = [...own.keys()].reduce((sum, form) => sum + terms.passagesWith(form), 0);
+    return { stem, forms: own, weight: termWeights(passages.length, () => having)(stem) };
+  });
   const total = query.reduce((sum, term) => sum + term.weight, 0);
   const matches = yield* terms.search(query, widened);
-  const definition = definitionOf(asked);
+  const definition = definitionOf(question);
   const best = matches
     .map(({ passage, score, covered }) => ({ passage, score, relevance: Math.min(1, covered / total) }))
     .filter(({ relevance }) => relevance >= minRelevance)

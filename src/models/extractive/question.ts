@@ -2,6 +2,7 @@ import type { Message } from '../../../machines/contracts/message.ts';
 import { eachStem, stemsOf, termWeights } from '../../../machines/text/terms.ts';
 import { eachRun, isUnspaced, wordsOfRun } from '../../../machines/text/words.ts';
 import { MAX_CHARS, withoutCode } from '../../documents/units.ts';
+import { compoundsOf, otherSpelling, partsOfCompound } from '../../documents/word-forms.ts';
 import type { Steps } from '../../internal/async.ts';
 
 /** A message, or a passage as one. */
@@ -42,8 +43,20 @@ export function* questionOf(request: string, texts: readonly Pick<Text, 'content
   const numbers = numberedNames(asked.slice(0, 30), contents).map(({ number, pattern }) => {
     return { pattern, mask: stemsOf(number).reduce((set, stem) => set | (bits.get(stem) ?? 0), 0) };
   });
+  const known = new Set<string>();
+  for (const content of contents) {
+    for (const stem of stemsOf(content)) known.add(stem);
+    yield;
+  }
+  const { forms, divided } = formsOf(words, known);
   const wordsIn = (text: string): number => {
-    const found = stemsOf(text).reduce((set, stem) => set | (isUnspaced(stem) ? 0 : (bits.get(stem) ?? 0)), 0);
+    const stems = new Set<string>();
+    let found = 0;
+    eachStem(text, (stem, word) => {
+      stems.add(stem);
+      found |= forms.get(stem) ?? forms.get(otherSpelling(word, stem) ?? stem) ?? 0;
+    });
+    for (const { parts, bit } of divided) if (parts.every((part) => stems.has(part))) found |= bit;
     const all = patterns.reduce((set, { pattern, bit }) => (pattern.test(text) ? set | bit : set), found);
     return numbers.reduce((set, { pattern, mask }) => (pattern.test(text) ? set : set & ~mask), all);
   };
@@ -60,6 +73,22 @@ export function* questionOf(request: string, texts: readonly Pick<Text, 'content
   const wordAt = (set: number): string[] => words.flatMap(([, word], at) => (set & (1 << at) ? [word] : []));
   const written = (set: number): string[] => [...new Set(wordAt(set))];
   return { all, count: written(all).length, wordsIn, share, written, inTexts };
+}
+
+/**
+ * Returns the sets of the question's words that other stems mean, which are their spellings and compounds of two, and the compounds among
+ * the words that the texts may write as two words.
+ */
+function formsOf(words: readonly Term[], known: ReadonlySet<string>) {
+  const stems = words.map(([stem]) => (isUnspaced(stem) ? '' : stem));
+  const exists = (stem: string): boolean => known.has(stem);
+  const forms = new Map<string, number>();
+  for (const [compound, first, last] of compoundsOf(stems, exists))
+    forms.set(compound, (forms.get(compound) ?? 0) | (1 << first) | (1 << last));
+  for (const [at, [stem, word]] of words.entries())
+    for (const form of [otherSpelling(word, stem) ?? stem, stem]) if (stems[at] !== '') forms.set(form, 1 << at);
+  const divided = stems.flatMap((stem, at) => partsOfCompound(stem, exists).map((parts) => ({ parts, bit: 1 << at })));
+  return { forms, divided };
 }
 
 /** Digits and Chinese numerals. */

@@ -52,6 +52,52 @@ describe('the passage index', () => {
     expect(await first('What repeats a cycle?')).not.toContain('A cycle is one pass');
   });
 
+  const found = async (texts: readonly string[], query: string, minRelevance = 0.5) => {
+    const index = createPassageIndex(texts.map((text, at) => ({ path: `${at}.txt`, text })));
+    const { passages } = await index.search(query, { limit: 5, minRelevance, signal });
+    return passages.map(({ text }) => text);
+  };
+
+  it.each([
+    ['Kündigungsfrist', 'Die Frist für die Kündigung beträgt drei Monate.'],
+    ['Frist für die Kündigung', 'Die Kündigungsfrist beträgt drei Monate.'],
+    ['Beginn der Schule', 'Der Schulbeginn ist um acht.'],
+    ['Herr Müller', 'Herr Mueller leitet das Team.'],
+    ['Herr Mueller', 'Herr Müller leitet das Team.'],
+    ['Straße gesperrt', 'Die Strasse ist gesperrt.'],
+    ['colour of the organisation', 'The color of the organization is red.'],
+    ['center catalog', 'The catalogue is in the centre.'],
+    ['cafe resume', 'Le résumé du café.'],
+  ])('[C5] finds "%s" in other words: %s', async (query, text) => {
+    // Each word is in other passages as well, so that the search is not widened.
+    const others = ['Die Frist ist lang.', 'Die Kündigung ist da.', 'Herr Maier', 'Schule', 'gesperrt', 'The center'];
+    expect((await found([...others, text], query))[0]).toBe(text);
+  });
+
+  it('[C5] prefers the words of the query to their compounds and parts', async () => {
+    const parts = fc.constantFrom('Kündigung', 'Frist', 'Versicherung', 'Beitrag', 'Zahlung', 'Termin');
+    const link = fc.constantFrom('', 's');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(parts, { minLength: 2, maxLength: 2 }),
+        link,
+        async ([one = '', two = ''], by) => {
+          const compound = `Die ${one}${by}${two.toLowerCase()} ist hier vermerkt.`;
+          const both = `Die ${two} der ${one} ist vermerkt.`;
+          const [first, ...others] = [`Die ${one} ist vermerkt.`, `Die ${two} ist vermerkt.`, 'Nichts ist vermerkt.'];
+          const texts = [first ?? '', compound, both, ...others];
+          expect((await found(texts, `${two} der ${one}`, 0)).slice(0, 2)).toEqual([both, compound]);
+          expect(await found(texts, `${one}${by}${two.toLowerCase()}`, 0)).toEqual([compound, both]);
+        },
+      ),
+    );
+  });
+
+  it('[C5] does not take a word for another one with similar letters', async () => {
+    expect(await found(['The pot is full.', 'The poet sings.'], 'poet')).toEqual(['The poet sings.']);
+    expect(await found(['A carpet.', 'My pet.', 'Your car.'], 'pet car', 0)).not.toContain('A carpet.');
+  });
+
   it('[C5] widens a search without results and reports it', async () => {
     const { passages, widened } = await search('experiense retreves');
     expect(widened).toBe(true);

@@ -109,6 +109,16 @@ describe('the answer of the extractive model', () => {
     expect(answer(request, without, having).text).toBe(having);
   });
 
+  it.each([
+    ['Wie lange ist die Kündigungsfrist?', 'Die Frist für die Kündigung ist drei Monate lang.'],
+    ['Wie lange ist die Frist für die Kündigung?', 'Die Kündigungsfrist ist drei Monate lang.'],
+    ['Wo arbeitet Frau Müller?', 'Frau Mueller arbeitet im Haus B.'],
+    ['Wo arbeitet Frau Mueller?', 'Frau Müller arbeitet im Haus B.'],
+    ['Which colour does the organisation use?', 'The organization uses the color red.'],
+  ])('may write the words of "%s" in another way: %s', (request, text) => {
+    expect(answer(request, text)).toMatchObject({ text, missing: [] });
+  });
+
   it('has a confidence of at most 0.3 if a word of the question is missing, and lists the word', () => {
     const all = answer('What asks consent: a message longer than 1,000 characters?');
     const part = answer('What asks consent in the Zurich office of the company?');

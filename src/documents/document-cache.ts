@@ -6,7 +6,7 @@ import { makeDirectory } from '../internal/make-directory.ts';
 import type { Block } from './document.ts';
 
 /** Increase it whenever the blocks that are read from a file change. */
-const FORMAT = 6;
+const FORMAT = 7;
 const EXTENSION = '.document';
 const MS_PER_DAY = 86_400_000;
 

@@ -19,7 +19,7 @@ export async function readDocx(bytes: Uint8Array, what: string): Promise<readonl
   const html = await docxHtml(file, what);
   if (!Array.isArray(html)) return html as string | null;
   // Each block on its own line, because the file has no lines.
-  const lines = numberedItems(withNotes(html.join(''))).replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
+  const lines = numberedItems(html.join('')).replace(/(<\/(?:p|h[1-6]|li|tr|table|ul|ol)>)/gu, '$1\n');
   return inTurns(readHtml(lines));
 }
 
@@ -131,19 +131,6 @@ function withMargins(document: string, margins: readonly string[]): string {
   const shown = [...new Set(texts)].filter((text) => /\p{L}/u.test(text));
   const paragraphs = shown.map((text) => `<w:p>${textRun(text)}</w:p>`).join('');
   return document.replace(/<w:body(?: [^<>]*)?>/, (body) => body + paragraphs);
-}
-
-const REFERENCE = /<sup>(?:<sup>)?<a href="#((?:foot|end)note-\d+)"[^<>]*>[^<]*<\/a><\/sup>(?:<\/sup>)?/g;
-
-/** Returns HTML with the text of each note in brackets where it is referred to. */
-function withNotes(html: string): string {
-  const notes = new Map<string, string>();
-  const text = mapSpans(html, /<li id="(?:foot|end)note-\d+">/g, '</li>', (note, tag) => {
-    const shown = note.replace(/<a href="#[^"]*">↑<\/a>|<[^<>]*>/g, ' ').replace(/\s+/g, ' ');
-    notes.set(tag.slice('<li id="'.length, -2), shown.trim());
-    return '';
-  });
-  return text.replace(REFERENCE, (_, id: string) => ` [${notes.get(id) ?? ''}]`);
 }
 
 const isHidden = (properties: string): boolean =>

@@ -3,6 +3,7 @@ import type { Steps } from '../internal/async.ts';
 import type { Block } from './document.ts';
 import { InlineText } from './inline-text.ts';
 import { type Line, linesFrom } from './lines.ts';
+import { notePlacer } from './note-placer.ts';
 import { MARKER, numeral } from './numerals.ts';
 import { BlockBuilder, type Cell, type Part, type Row } from './parts.ts';
 import { readText } from './read-text.ts';
@@ -11,7 +12,8 @@ const CHARS_PER_STEP = 16_000;
 
 /**
  * Returns the blocks of HTML text, which may be malformed, in steps of 16,000 characters. Omits what a browser does not show, and
- * navigation. Headings form the heading path, with the page's title as fallback. Each list item and table row is a line.
+ * navigation. Headings form the heading path, with the page's title as fallback. Each list item and table row is a line. The text of a
+ * footnote is in brackets where it is referred to.
  */
 export function* readHtml(html: string): Steps<Block[]> {
   const parser = boundedParser(html.length);
@@ -29,6 +31,8 @@ export function* readHtml(html: string): Steps<Block[]> {
   const title = descendants(parser.document, 'title').find(({ parentNode }) => parentNode?.nodeName === 'head');
   const { line } = inlineOf(title?.childNodes ?? []);
   if (line !== '') builder.fallback = [line];
+  placeNotes(parser.document, html.length);
+  yield;
   builder.add(partsOf(parser.document.childNodes, 0));
   return builder.finish();
 }
@@ -136,6 +140,77 @@ function descendants(node: Tree.Node, tag: string): Tree.Element[] {
   return childrenOf(node).flatMap((child) =>
     isElement(child) && child.tagName === tag ? [child] : descendants(child, tag),
   );
+}
+
+const startOf = (node: Tree.Node): number => node.sourceCodeLocation?.startOffset ?? 0;
+
+/** Returns the target of a raised reference, `<sup><a href="#n">1</a></sup>` or `<a href="#n"><sup>1</sup></a>`; null for other elements. */
+function referredBy(element: Tree.Element): string | null {
+  const [only, ...others] = element.childNodes.filter((node) => !isText(node) || node.value.trim() !== '');
+  if (only === undefined || others.length > 0 || !isElement(only)) return null;
+  const [link, raised] = element.tagName === 'a' ? [element, only] : [only, element];
+  if (raised.tagName !== 'sup') return null;
+  return link.tagName === 'a' ? linkedId(link) : referredBy(link);
+}
+
+const linkedId = (link: Tree.Element): string | null => /^#(.+)$/.exec(attribute(link, 'href') ?? '')?.[1] ?? null;
+
+const hide = ({ attrs }: Tree.Element): unknown => attrs.push({ name: 'hidden', value: '' });
+
+/** Replaces each raised reference by the text of the note below it that it links to, and hides such notes. */
+function placeNotes(document: Tree.Document, chars: number): void {
+  const targets = new Map<string, Tree.Element>();
+  const references = new Map<Tree.Element, string>();
+  const visit = (node: Tree.ChildNode, within?: Tree.Element): void => {
+    if (!isElement(node) || isHidden(node)) return;
+    const id = within === undefined ? referredBy(node) : null;
+    if (id !== null) references.set(node, id);
+    const reference = id === null ? within : node;
+    const own = attribute(node, 'id') ?? attribute(node, 'name');
+    if (own !== undefined && !targets.has(own)) targets.set(own, reference ?? node);
+    for (const child of node.childNodes) visit(child, reference);
+  };
+  for (const node of document.childNodes) visit(node);
+  const leadsBack = (link: Tree.Element): boolean => {
+    const target = targets.get(linkedId(link) ?? '');
+    return target === undefined ? !/[\p{L}\p{N}]/u.test(inlineOf([link]).line) : references.has(target);
+  };
+  const place = notePlacer(chars);
+  const texts = new Map<Tree.Element, string>();
+  const placed = new Set<Tree.Element>();
+  for (const [reference, id] of references) {
+    const note = noteOf(targets.get(id));
+    if (note === null || startOf(note) < startOf(reference)) continue;
+    const text = texts.get(note) ?? noteText(note, inlineOf(reference.childNodes).line, leadsBack);
+    texts.set(note, text);
+    const value = place(text);
+    if (value === null) continue;
+    placed.add(note);
+    const { sourceCodeLocation } = reference;
+    reference.tagName = 'span';
+    reference.childNodes = [
+      { nodeName: '#text', value, parentNode: reference, ...(sourceCodeLocation && { sourceCodeLocation }) },
+    ];
+  }
+  for (const note of placed) hide(note);
+}
+
+/** Returns the element of a note whose text, or whose number, has the linked id. */
+function noteOf(target: Tree.Element | undefined): Tree.Element | null {
+  if (target === undefined) return null;
+  const { tagName, parentNode } = target;
+  if (/^(?:li|p|div|aside|dd)$/.test(tagName)) return target;
+  const isNumber = INLINE.has(tagName) && parentNode !== null && isElement(parentNode);
+  return isNumber && /^(?:li|p)$/.test(parentNode.tagName) ? parentNode : null;
+}
+
+/** Returns the text of a note without its number and its links back. */
+function noteText(note: Tree.Element, label: string, leadsBack: (link: Tree.Element) => boolean): string {
+  for (const link of descendants(note, 'a')) if (leadsBack(link)) hide(link);
+  const { line } = inlineOf(note.childNodes);
+  const [number = ''] = /^\S+/.exec(line) ?? [];
+  const name = (text: string): string => text.replace(/[^\p{L}\p{N}*†‡§]/gu, '');
+  return name(number) === name(label) ? line.slice(number.length).trim() : line;
 }
 
 const NO_STYLE: ReadonlyMap<string, string> = new Map();

@@ -3,6 +3,7 @@ import type { Steps } from '../internal/async.ts';
 import type { Block } from './document.ts';
 import { InlineText } from './inline-text.ts';
 import { type Line, linesFrom } from './lines.ts';
+import { notePlacer } from './note-placer.ts';
 import { BlockBuilder, type Part } from './parts.ts';
 import { htmlLines, htmlParts } from './read-html.ts';
 
@@ -12,24 +13,89 @@ const TOKENS_PER_STEP = 1_000;
 
 /**
  * Returns the blocks of Markdown text (CommonMark, and GitHub's tables) with `\n` line endings, in steps of a block or 1,000 tokens. Omits
- * front matter, link definitions, link targets and emphasis. Code spans keep their backticks. HTML is read as by `readHtml`; quotes nested
- * more than 50 levels deep, and lists more than 25, are read as plain text.
+ * front matter, link definitions, link targets and emphasis. Code spans keep their backticks. The text of a footnote is in brackets where it
+ * is referred to. HTML is read as by `readHtml`; quotes nested more than 50 levels deep, and lists more than 25, are read as plain text.
  */
 export function* readMarkdown(text: string): Steps<Block[]> {
-  const markdown = withoutFrontMatter(text);
+  const { markdown, notes } = withoutNotes(withoutFrontMatter(text));
+  const place = notePlacer(text.length);
   const lines = markdown.split('\n');
   const references = definitionsIn(markdown);
   const builder = new BlockBuilder();
   for (const { tokens, from, to } of topLevelBlocks(markdown, references)) {
     for (const [at, token] of tokens.entries()) {
-      if (token.type === 'inline') parseInline(token, references);
+      if (token.type === 'inline') {
+        parseInline(token, references);
+        for (const child of token.children ?? []) if (child.type === 'text') child.content = withNotes(child.content);
+      }
       if (at % TOKENS_PER_STEP === TOKENS_PER_STEP - 1) yield;
     }
     const source = (): Part => ({ kind: 'prose', lines: linesFrom(lines.slice(from, to).join('\n'), from + 1) });
     builder.add(isTooDeep(tokens) ? [source()] : partsOf(treeOf(tokens)));
     yield;
   }
+  builder.add([...notes.values()].flatMap(({ lines, isPlaced }) => (isPlaced ? [] : [{ kind: 'prose', lines }])));
   return builder.finish();
+
+  function withNotes(content: string): string {
+    return content.replace(/(?!^\[[^\]]+\]:)\[\^([^\]\s]{1,200})\]/g, (reference, name: string) => {
+      const note = notes.get(name);
+      if (note === undefined) return reference;
+      note.text ??= plainText(note.lines, references);
+      const placed = place(note.text);
+      note.isPlaced ||= placed !== null;
+      return placed ?? reference;
+    });
+  }
+}
+
+/** A footnote, with its name in its first line. */
+interface Note {
+  readonly lines: Line[];
+  text?: string;
+  isPlaced: boolean;
+}
+
+const NOTE = /^ {0,3}\[\^([^\]\s]{1,200})\]:/;
+const BLOCK_START = /^ ?(?:[#>|~`]|[-*+] |\d{1,9}[.)] )/;
+
+/** Returns Markdown with blank lines in the place of its footnotes, so that line numbers stay the same, and the footnotes by name. */
+function withoutNotes(text: string): { readonly markdown: string; readonly notes: ReadonlyMap<string, Note> } {
+  const notes = new Map<string, Note>();
+  if (!text.includes('[^')) return { markdown: text, notes };
+  let open: Note | null = null;
+  let [fence, isBlank] = ['', false];
+  const lines = text.split('\n').map((line, at) => {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
+    if (fence !== '') {
+      if (mark.startsWith(fence)) fence = '';
+      return line;
+    }
+    const name = NOTE.exec(line)?.[1];
+    if (name !== undefined && !notes.has(name)) {
+      open = { lines: [], isPlaced: false };
+      notes.set(name, open);
+    } else if (name !== undefined || (/^ ?\S/.test(line) && (isBlank || BLOCK_START.test(line)))) open = null;
+    isBlank = !/\S/.test(line);
+    if (open === null) {
+      fence = mark;
+      return line;
+    }
+    open.lines.push({ text: line.trim(), line: at + 1 });
+    return '';
+  });
+  return { markdown: lines.join('\n'), notes };
+}
+
+function plainText(lines: readonly Line[], references: References): string {
+  const content = lines
+    .map(({ text }) => text)
+    .join(' ')
+    .replace(NOTE, '');
+  const tokens: Token[] = [];
+  parser.inline.parse(content.slice(0, MAX_INLINE_CHARS), parser, { references }, tokens);
+  const shown = tokens.filter(({ type }) => type !== 'html_inline').map(shownText);
+  return shown.join('').trim().replace(/\s+/g, ' ');
 }
 
 const isTooDeep = (tokens: readonly Token[]): boolean =>

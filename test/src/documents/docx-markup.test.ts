@@ -58,6 +58,14 @@ describe('the text of a DOCX file', () => {
   ])('is what Word shows: %s', async (_, body, styles, text) => {
     expect(await textOf(body, styles)).toEqual([text]);
   });
+
+  it('has the text of a note where it is referred to', async () => {
+    const reference = '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="2"/></w:r>';
+    const body = paragraph(run('The fee') + reference + run(' is due.')) + paragraph(run('More.'));
+    const footnotes = `<w:footnote w:id="2">${paragraph(run('Ten euros.'))}</w:footnote>`;
+    const { blocks } = await readDocument({ path: 'a.docx', bytes: docxWith(body, { footnotes }) });
+    expect(blocks.map(({ text }) => text)).toEqual(['The fee [Ten euros.] is due.', 'More.']);
+  });
 });
 
 describe('the headings of a DOCX file', () => {

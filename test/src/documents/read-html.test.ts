@@ -91,6 +91,45 @@ describe('text with a meaning of its own', () => {
   });
 });
 
+describe('a footnote', () => {
+  it.each([
+    [
+      '<p>Fee<sup><a href="#fn1" id="r1">1</a></sup>.<p>More.<ol><li id="fn1">Ten euros. <a href="#r1">Back</a></ol>',
+      'Fee [Ten euros.].\n\nMore.',
+    ],
+    ['<p>Fee<a href="#fn1"><sup>1</sup></a>.<p id="fn1"><sup>1</sup> Ten euros.', 'Fee [Ten euros.].'],
+    ['<p>Fee<sup><a href="#fn1">[1]</a></sup>.<p><a name="fn1">[1]</a> Ten euros.', 'Fee [Ten euros.].'],
+    [
+      '<p>A<sup><a href="#n">*</a></sup>, B<sup><a href="#n">*</a></sup>.<div id="n">* Ten euros.</div>',
+      'A [Ten euros.], B [Ten euros.].',
+    ],
+    [
+      '<h2 id="s">Section 5</h2><p>Fee<sup id="r"><a href="#n">1</a></sup>.<p id="n"><a href="#r">a</a> See <a href="#s">section 5</a>. <a href="#x">↩</a>',
+      'Fee [See section 5.].',
+    ],
+    ['<p>Fee<sup><a href="#fn24">24</a></sup>.<p id="fn24">30 euros.', 'Fee [30 euros.].'],
+  ])('is where it is referred to: %j', (html, text) => {
+    expect(textOf(html)).toBe(text);
+  });
+
+  it.each([
+    ['<p id="a">Top.<p>Fee<sup><a href="#a">1</a></sup>.', 'Top.\n\nFee^1.'],
+    ['<p>Fee<sup><a href="#none">1</a></sup>.<p>Ten.', 'Fee^1.\n\nTen.'],
+    ['<p>See <a href="#a">below</a>.<p id="a">Ten.', 'See below.\n\nTen.'],
+    ['<p>Fee<sup><a href="#a">1</a></sup>.<h2 id="a">Ten</h2>', 'Fee^1.\n\nTen'],
+    ['<p>Fee<sup><a href="#a">1</a></sup>.<table><tr><td id="a">Ten</table>', 'Fee^1.\n\n| Ten |'],
+    ['<p hidden>Fee<sup><a href="#a">1</a></sup>.<p id="a">Ten.', 'Ten.'],
+    [`<p>Fee<sup><a href="#a">1</a></sup>.<p id="a">${'n'.repeat(1_001)}`, `Fee^1.\n\n${'n'.repeat(1_001)}`],
+  ])('stays at its place otherwise: %j', (html, text) => {
+    expect(textOf(html)).toBe(text);
+  });
+
+  it('is repeated only as often as the length of the page allows', () => {
+    const html = `${'<sup><a href="#a">1</a></sup> '.repeat(2_000)}<p id="a">${'n'.repeat(900)}`;
+    expect(textOf(html).length).toBeLessThan(100_000);
+  });
+});
+
 describe('the numbers of a list', () => {
   it.each([
     ['<ol start="5"><li>a<li>b</ol>', '5. a\n6. b'],

@@ -119,10 +119,33 @@ describe('reading Markdown', () => {
   });
 
   it.each([
-    ['Year[^1].\n\n[^1]: 2019', ['Year[^1].', '[^1]: 2019']],
-    ['Fee[^fee].\n\n[^fee]: Ten euros.', ['Fee[^fee].', '[^fee]: Ten euros.']],
-  ])('keeps footnotes, even of one word: %j', (text, expected) => {
+    ['Year[^1].\n\n[^1]: 2019', ['Year [2019].']],
+    [
+      'A[^a], B[^b], A[^a].\n\n[^a]: Ten *euros*.\n[^b]: See [x](y).\n',
+      ['A [Ten euros.], B [See x.], A [Ten euros.].'],
+    ],
+    ['A[^1].\n\n[^1]: One\ntwo\n\n    three\n\nB', ['A [One two three].', 'B']],
+    ['A[^1].\n\n[^1]: One\n- b', ['A [One].', '- b']],
+    ['- a[^1]\n\n| x[^1] | y |\n| - | - |\n\n[^1]: N', ['- a [N]', '| x [N] | y |\n| --- | --- |']],
+    ['A[^1] <b>b</b>.\n\n[^1]: N <i>n</i>', ['A [N n] b.']],
+  ])('has the text of a footnote where it is referred to: %j', (text, expected) => {
     expect(atOnce(readMarkdown(text)).map((block) => block.text)).toEqual(expected);
+  });
+
+  it.each([
+    ['A.\n\n[^fee]: Ten euros.', ['A.', '[^fee]: Ten euros.']],
+    ['A[^b].\n\n[^fee]: 10', ['A[^b].', '[^fee]: 10']],
+    ['`[^1]`\n\n[^1]: N', ['`[^1]`', '[^1]: N']],
+    ['A[^1]\n\n[^1]: N\n[^1]: M', ['A [N]', '[^1]: M']],
+    ['A[^1]\n\n```\n[^1]: N\n```', ['A[^1]', '[^1]: N']],
+    [`A[^1]\n\n[^1]: ${'n '.repeat(600)}`, ['A[^1]', `[^1]: ${'n '.repeat(600).trim()}`]],
+  ])('keeps other footnotes: %j', (text, expected) => {
+    expect(atOnce(readMarkdown(text)).map((block) => block.text)).toEqual(expected);
+  });
+
+  it('repeats a footnote only as often as the length of the text allows', () => {
+    const blocks = atOnce(readMarkdown(`${'[^1] '.repeat(2_000)}\n\n[^1]: ${'n'.repeat(900)}`));
+    expect(blocks.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThan(40_000);
   });
 
   it.each([

@@ -11,7 +11,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'machines/policies': { lines: 7820, exported: 335, floors: 7 },
   'src/chain': { lines: 6540, exported: 128, floors: 9 },
   'src/cli': { lines: 4910, exported: 106, floors: 13 },
-  'src/documents': { lines: 4040, exported: 60, floors: 9 },
+  'src/documents': { lines: 4110, exported: 61, floors: 9 },
   'src/durable': { lines: 9560, exported: 158, floors: 10 },
   'src/entries': { lines: 430, exported: 0, floors: 1 },
   'src/inspection': { lines: 4480, exported: 55, floors: 10 },
@@ -24,7 +24,7 @@ const BUDGET: Readonly<Record<string, Size>> = {
   'src/server': { lines: 4490, exported: 72, floors: 10 },
   'src/tools': { lines: 2010, exported: 30, floors: 7 },
   inspector: { lines: 17270, exported: 349, floors: 12 },
-  test: { lines: 74090, exported: 356, floors: 7 },
+  test: { lines: 74160, exported: 356, floors: 7 },
 };
 
 /** How far a folder may be below its budget before the budget must be lowered. */

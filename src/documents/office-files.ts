@@ -1,7 +1,8 @@
 import type { Worker } from 'node:worker_threads';
 import { isNode } from '../internal/is-node.ts';
 import { importByName, loadOptional } from '../internal/optional-package.ts';
-import { type PdfItem, pageText } from './pdf-text.ts';
+import type { PdfItem } from './pdf-columns.ts';
+import { pageText } from './pdf-text.ts';
 
 /** What parsing a file may take. A file of a few kB can be nested so deeply that its parser would work on it for hours, or unpack to gigabytes. */
 interface Limits {

@@ -1,15 +1,5 @@
 import { withoutHyphenation } from './divided-words.ts';
-
-/** A piece of text in a PDF, as the package `unpdf` finds it. */
-export interface PdfItem {
-  readonly str: string;
-  readonly x: number;
-  /** From the bottom of the page. */
-  readonly y?: number;
-  readonly width: number;
-  readonly fontSize: number;
-  readonly hasEOL: boolean;
-}
+import { inColumns, type PdfItem } from './pdf-columns.ts';
 
 /** A gap between lines that is larger than the smallest by this factor, or than the font after a sentence, is between paragraphs. */
 const [GAP, SENTENCE_GAP] = [1.25, 1.6];
@@ -33,14 +23,15 @@ function paragraphStarts(lines: readonly (readonly PdfItem[])[]): readonly boole
 /** Returns the text of a page in reading order, with hyphenated words joined and a blank line between paragraphs. */
 export function pageText(items: readonly PdfItem[]): string {
   const isRightToLeft = latinMajority(items.map(({ str }) => str).join('')) < 0;
-  const lines: PdfItem[][] = [];
+  const rows: PdfItem[][] = [];
   let line: PdfItem[] = [];
   for (const [at, item] of items.entries()) {
     line.push(item);
     if (!item.hasEOL && at < items.length - 1) continue;
-    lines.push(line);
+    rows.push(line);
     line = [];
   }
+  const lines = isRightToLeft ? rows : inColumns(rows);
   const starts = paragraphStarts(lines);
   const texts = lines.map((items, at) => `${starts[at] === true ? '\n' : ''}${lineText(items, isRightToLeft)}`);
   return withoutHyphenation(texts.join('\n'));

@@ -1,11 +1,15 @@
 import { crc32, deflateRawSync } from 'node:zlib';
 
-/** Returns a PDF with one line of text per string, page by page. */
-export function pdfOf(pages: readonly (readonly string[])[]): Uint8Array {
+/** A line of text, and where it is on the page if that is not below the one before. */
+type PdfLine = string | { readonly text: string; readonly x: number; readonly y: number };
+
+/** Returns a PDF with these lines of text, page by page. */
+export function pdfOf(pages: readonly (readonly PdfLine[])[]): Uint8Array {
   const objects = ['<< /Type /Catalog /Pages 2 0 R >>', ''];
   const kids: number[] = [];
   for (const lines of pages) {
-    const text = lines.map((line, at) => `1 0 0 1 72 ${720 - 20 * at} Tm (${line}) Tj`).join('\n');
+    const placed = lines.map((line, at) => (typeof line === 'string' ? { text: line, x: 72, y: 720 - 20 * at } : line));
+    const text = placed.map((line) => `1 0 0 1 ${line.x} ${line.y} Tm (${line.text}) Tj`).join('\n');
     const stream = `BT /F1 12 Tf\n${text}\nET`;
     objects.push(`<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`);
     const font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>';

@@ -28,19 +28,19 @@ const ASKING: ReadonlySet<string> = new Set(
   `please tell show explain describe give list compare difference versus vs hi hello hey thanks thank ok okay yes mean means happens happen
   need needs use der die das den dem des ein eine einen einem einer eines und oder von vom zu zum zur im am auf aus bei mit für nach über um
   ist sind war waren sein wird werden wurde wurden hat haben hatte kann können darf dürfen muss müssen soll sollen ich du er sie es wir ihr man
-  mein meine meinen mir mich wer wen wem wo wohin woher wann warum wie viel viele lange oft welche welcher welches welchen gibt bitte danke
+  mein meine meinen mir mich wer wen wem wo wohin woher wann warum wie viel viele lang lange oft welche welcher welches welchen gibt bitte danke
   hallo heißt bedeutet nicht unterschied zwischen als auch 的 了 是 在 有 吗 呢 吧 我 你 您 请 请问 可以 能 要 需要 多少 几 几点 什么 哪 哪里 哪些
   哪个 谁 怎么 怎样 如何 为什么 多 多久 多长 时间 时候 你好 谢谢 个 和 与 到 从 里 中`.match(/\S+/g),
 );
 
 export function* questionOf(request: string, texts: readonly Pick<Text, 'content'>[]): Steps<Question> {
-  const asked = wordsOf(request).filter((word) => !ASKING.has(word.toLowerCase()));
+  const asked = wordsOf(plainDigits(request)).filter((word) => !ASKING.has(word.toLowerCase()));
   const contents = texts.map(({ content }) => content.slice(0, MAX_CHARS));
   const words = withoutSpellings(termsIn(request), contents).slice(0, 30);
   const bits = new Map(words.map(([stem], at) => [stem, 1 << at]));
   const unspaced = [...bits].filter(([word]) => isUnspaced(word));
   const patterns = unspaced.map(([word, bit]) => ({ pattern: unspacedPattern(word), bit }));
-  const numbers = numberedNames(asked.slice(0, 30), contents).map(({ number, pattern }) => {
+  const numbers = numberedNames(asked.slice(0, 30), contents.map(plainDigits)).map(({ number, pattern }) => {
     return { pattern, mask: stemsOf(number).reduce((set, stem) => set | (bits.get(stem) ?? 0), 0) };
   });
   const known = new Set<string>();
@@ -58,7 +58,7 @@ export function* questionOf(request: string, texts: readonly Pick<Text, 'content
     });
     for (const { parts, bit } of divided) if (parts.every((part) => stems.has(part))) found |= bit;
     const all = patterns.reduce((set, { pattern, bit }) => (pattern.test(text) ? set | bit : set), found);
-    return numbers.reduce((set, { pattern, mask }) => (pattern.test(text) ? set : set & ~mask), all);
+    return numbers.reduce((set, { pattern, mask }) => (pattern.test(plainDigits(text)) ? set : set & ~mask), all);
   };
   const inTexts: number[] = [];
   for (const { content } of texts) {
@@ -90,6 +90,9 @@ function formsOf(words: readonly Term[], known: ReadonlySet<string>) {
   const divided = stems.flatMap((stem, at) => partsOfCompound(stem, exists).map((parts) => ({ parts, bit: 1 << at })));
   return { forms, divided };
 }
+
+/** Returns text with digits of full width as plain ones: "１２" is "12". */
+const plainDigits = (text: string): string => text.replace(/[０-９]/g, (digit) => digit.normalize('NFKC'));
 
 /** Digits and Chinese numerals. */
 const NUMERAL = String.raw`[\p{N}零〇一二三四五六七八九十百千万两]`;

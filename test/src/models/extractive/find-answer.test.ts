@@ -111,12 +111,19 @@ describe('the answer of the extractive model', () => {
 
   it.each([
     ['Wie lange ist die Kündigungsfrist?', 'Die Frist für die Kündigung ist drei Monate lang.'],
-    ['Wie lange ist die Frist für die Kündigung?', 'Die Kündigungsfrist ist drei Monate lang.'],
+    ['Wie lang ist die Frist für die Kündigung?', 'Die Kündigungsfrist beträgt drei Monate.'],
     ['Wo arbeitet Frau Müller?', 'Frau Mueller arbeitet im Haus B.'],
     ['Wo arbeitet Frau Mueller?', 'Frau Müller arbeitet im Haus B.'],
     ['Which colour does the organisation use?', 'The organization uses the color red.'],
   ])('may write the words of "%s" in another way: %s', (request, text) => {
     expect(answer(request, text)).toMatchObject({ text, missing: [] });
+  });
+
+  it.each([
+    ['Is room 12 closed?', 'Room １２ is closed.', 'Room 13 is closed.'],
+    ['Is room １２ closed?', 'Room 12 is closed.', 'Room 13 is closed.'],
+  ])('has the number of a name in any width: %s', (request, text, other) => {
+    expect(answer(request, `${other}\n\n${text}`)).toMatchObject({ text, missing: [] });
   });
 
   it('has a confidence of at most 0.3 if a word of the question is missing, and lists the word', () => {
